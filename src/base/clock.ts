@@ -1,0 +1,27 @@
+// Clock: the only source of time inside the rooms. Stamps come from the wall, waits from the monotonic clock.
+
+export interface Clock {
+  /** Milliseconds since 1970, for stamps. May jump. */
+  readonly now: () => number;
+  /** Milliseconds on a clock that never jumps, for durations. */
+  readonly monotonic: () => number;
+  /** Calls back once after `ms`; returns the cancel function. */
+  readonly after: (ms: number, callback: () => void) => () => void;
+}
+
+/** setTimeout counts in a signed 32-bit integer: longer waits fire at once unless they are cut. */
+const TIMER_MS_MAX = 2_147_483_647;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, Math.min(Math.max(ms, 0), TIMER_MS_MAX));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** ISO 8601, UTC, milliseconds: the only form of a time on the wire. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

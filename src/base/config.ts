@@ -1,0 +1,202 @@
+// Configuration: a table of settings in, one frozen record out. Pure: the environment is an argument.
+// Invariants:
+//   CF1. Every problem is reported at once, each with the variable's name.
+//   CF2. A value that does not fit is never replaced by the default.
+//   CF3. A secret is shown as "***" by every function here, and can be given as NAME_FILE too.
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** One environment variable: what it is called, how it is read, what it is when absent. */
+export interface Setting<T> {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly type: string;
+  readonly fallback: T;
+  /** The default as a person writes it (docs/configuration.md shows this text). */
+  readonly fallbackText: string;
+  readonly limits: string;
+  readonly meaning: string;
+  readonly secret: boolean;
+  /** @throws {Error} with the reason, without the variable's name. */
+  readonly parse: (text: string) => T;
+}
+
+export type SettingsTable = Readonly<Record<string, Setting<unknown>>>;
+export type Config<Table extends SettingsTable> = {
+  readonly [Key in keyof Table]: Table[Key] extends Setting<infer T> ? T : never;
+};
+
+export interface ConfigProblem {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export class ConfigError extends Error {
+  readonly problems: readonly ConfigProblem[];
+  constructor(problems: readonly ConfigProblem[]) {
+    super(problems.map((problem) => `${problem.name}: ${problem.reason}`).join("\n"));
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+interface Notes {
+  readonly meaning: string;
+  readonly aliases?: readonly string[];
+  readonly secret?: boolean;
+}
+
+export function integer(
+  name: string,
+  fallback: number,
+  limits: { readonly min: number; readonly max: number },
+  notes: Notes,
+): Setting<number> {
+  return setting(name, "integer", fallback, `${limits.min} to ${limits.max}`, notes, (text) => {
+    if (!/^[+-]?\d+$/.test(text.trim())) throw new Error(`"${text}" is not a whole number`);
+    const value = Number(text);
+    if (!Number.isSafeInteger(value) || value < limits.min || value > limits.max)
+      throw new Error(`${text} is outside ${limits.min} to ${limits.max}`);
+    return value;
+  });
+}
+
+export function text<T extends string | null>(name: string, fallback: T, notes: Notes): Setting<string | T> {
+  return setting<string | T>(name, "text", fallback, "not empty", notes, (value) => {
+    if (value.trim() === "") throw new Error("is empty");
+    if (/[\u0000-\u001f]/.test(value)) throw new Error("has control characters");
+    return value;
+  });
+}
+
+export function choice<const T extends string>(
+  name: string,
+  fallback: NoInfer<T>,
+  options: readonly T[],
+  notes: Notes,
+): Setting<T> {
+  return setting<T>(name, "choice", fallback, options.join(", "), notes, (value) => {
+    const match = options.find((option) => option === value.trim().toLowerCase());
+    if (match === undefined) throw new Error(`"${value}" is none of ${options.join(", ")}`);
+    return match;
+  });
+}
+
+export function boolean<T extends boolean | null>(name: string, fallback: T, notes: Notes): Setting<boolean | T> {
+  return setting<boolean | T>(name, "boolean", fallback, "true or false", notes, (value) => {
+    const lower = value.trim().toLowerCase();
+    if (["true", "1", "yes", "on"].includes(lower)) return true;
+    if (["false", "0", "no", "off"].includes(lower)) return false;
+    throw new Error(`"${value}" is neither true nor false`);
+  });
+}
+
+const DURATION_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `"5m"`, `"7d"`, `"250ms"` or a bare number of milliseconds → milliseconds. */
+export function durationMs(
+  name: string,
+  fallback: number,
+  limits: { readonly min: number; readonly max: number },
+  notes: Notes,
+): Setting<number> {
+  return setting(name, "duration", fallback, `${limits.min} to ${limits.max} ms`, notes, (value) => {
+    const match = /^(\d+)(ms|s|m|h|d)?$/.exec(value.trim());
+    if (match === null) throw new Error(`"${value}" is no duration: write 250ms, 30s, 5m, 2h, 7d or milliseconds`);
+    const result = Number(match[1]) * (DURATION_UNITS_MS[match[2] ?? "ms"] ?? 1);
+    if (!Number.isSafeInteger(result) || result < limits.min || result > limits.max)
+      throw new Error(`${value} is outside ${limits.min} to ${limits.max} ms`);
+    return result;
+  });
+}
+
+function setting<T>(
+  name: string,
+  type: string,
+  fallback: T,
+  limits: string,
+  notes: Notes,
+  parse: (text: string) => T,
+): Setting<T> {
+  return {
+    name,
+    type,
+    fallback,
+    fallbackText: fallback === null ? "none" : String(fallback),
+    limits,
+    parse,
+    meaning: notes.meaning,
+    aliases: notes.aliases ?? [],
+    secret: notes.secret ?? false,
+  };
+}
+
+/**
+ * @param readFile reads the file that NAME_FILE points to (secrets only).
+ * @throws {ConfigError} with every problem found.
+ */
+export function readConfig<Table extends SettingsTable>(
+  env: Env,
+  table: Table,
+  readFile: (path: string) => string,
+): Config<Table> {
+  const problems: ConfigProblem[] = [];
+  const config: Record<string, unknown> = {};
+  for (const [key, one] of Object.entries(table)) {
+    const found = lookUp(env, one, readFile, problems);
+    if (found === undefined) {
+      config[key] = one.fallback;
+      continue;
+    }
+    try {
+      config[key] = one.parse(found.text);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      problems.push({ name: found.name, reason: one.secret ? "the value does not fit (not shown)" : reason }); // CF3
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(config) as Config<Table>;
+}
+
+function lookUp(
+  env: Env,
+  one: Setting<unknown>,
+  readFile: (path: string) => string,
+  problems: ConfigProblem[],
+): { readonly name: string; readonly text: string } | undefined {
+  for (const name of [one.name, ...one.aliases]) {
+    const text = env[name];
+    if (text !== undefined && text !== "") return { name, text };
+    const path = one.secret ? env[`${name}_FILE`] : undefined;
+    if (path === undefined || path === "") continue;
+    try {
+      return { name, text: readFile(path).trim() };
+    } catch {
+      problems.push({ name: `${name}_FILE`, reason: "the file cannot be read" });
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** One `NAME=value` line a setting, secrets masked (CF3). */
+export function printConfig<Table extends SettingsTable>(table: Table, config: Config<Table>): string {
+  const lines: string[] = [];
+  for (const [key, one] of Object.entries(table)) {
+    const value: unknown = config[key];
+    const shown = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
+    lines.push(`${one.name}=${one.secret && shown !== "" ? "***" : shown}`);
+  }
+  return lines.join("\n");
+}
+
+/** The secret values of a configuration, for the log's mask. */
+export function secretsOf<Table extends SettingsTable>(table: Table, config: Config<Table>): readonly string[] {
+  const secrets: string[] = [];
+  for (const [key, one] of Object.entries(table)) {
+    const value: unknown = config[key];
+    if (one.secret && typeof value === "string" && value !== "") secrets.push(value);
+  }
+  return secrets;
+}

@@ -1,0 +1,80 @@
+// Errors that cross the agent server's API: one table of codes, one class.
+// Invariants:
+//   ER1. Every refusal has a code of this table; docs/errors.md lists exactly these (test/docs.test.ts).
+//   ER2. The status of a code never depends on where it is thrown.
+
+/** `code → [HTTP status, title]`. The title is fixed per code, the detail says what happened this time. */
+export const ERROR_CODES = {
+  malformed_json: [400, "The body is not valid JSON"],
+  malformed_request: [400, "The request cannot be read"],
+  forbidden_host: [403, "This Host header is not served here"],
+  not_found: [404, "There is nothing at this address"],
+  thread_not_found: [404, "Thread not found"],
+  run_not_found: [404, "Run not found"],
+  assistant_not_found: [404, "Assistant not found"],
+  checkpoint_not_found: [404, "Checkpoint not found"],
+  method_not_allowed: [405, "This address does not take that method"],
+  thread_exists: [409, "Thread already exists"],
+  thread_busy: [409, "The thread has a run in progress"],
+  no_pending_interrupt: [409, "No interrupt is waiting for an answer"],
+  interrupt_stale: [409, "This interrupt has been answered or replaced"],
+  answer_ambiguous: [409, "Several interrupts are waiting: say which one is answered"],
+  paused_at_breakpoint: [409, "The thread is paused at a breakpoint, not at a question"],
+  graph_incompatible: [409, "The deployed graph cannot continue this paused thread"],
+  thread_without_graph: [409, "The thread has no graph yet"],
+  run_active: [409, "The run is still active"],
+  body_too_large: [413, "The body is too large"],
+  unsupported_media_type: [415, "The body must be application/json"],
+  invalid_request: [422, "The request does not have the expected shape"],
+  body_too_deep: [422, "The body is nested too deeply"],
+  interrupt_unknown: [422, "No such interrupt on this thread"],
+  answer_invalid: [422, "The answer does not fit the question's response schema"],
+  input_with_command: [422, "input and command cannot be sent together"],
+  node_unknown: [422, "No such node in this graph"],
+  state_update_invalid: [422, "The graph refuses this state update"],
+  idempotency_key_reused: [422, "This Idempotency-Key was used with another request"],
+  internal_error: [500, "The server failed"],
+  storage_unavailable: [503, "The storage cannot be written"],
+  overloaded: [503, "Too many runs are waiting"],
+  shutting_down: [503, "The server is shutting down"],
+} as const satisfies Record<string, readonly [status: number, title: string]>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Expected refusal: becomes an RFC 9457 problem at the edge. `extra` members are added to the problem object. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly extra: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    extra: Readonly<Record<string, unknown>> = {},
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(detail);
+    this.name = "ApiError";
+    this.code = code;
+    this.extra = extra;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return ERROR_CODES[this.code][0];
+  }
+}
+
+/** Anything thrown → `{name, message}` without ever failing itself. */
+export function describeError(thrown: unknown): { readonly name: string; readonly message: string } {
+  if (thrown instanceof Error) return { name: thrown.name || "Error", message: thrown.message };
+  return { name: "Error", message: typeof thrown === "string" ? thrown : safeText(thrown) };
+}
+
+function safeText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return "a value that cannot be shown was thrown";
+  }
+}
