@@ -1,0 +1,62 @@
+// Settings of the agent server: every environment variable it knows, in one table (docs/configuration.md shows the same).
+import { boolean, choice, integer, text, type Config } from "../base/config.ts";
+import { LOG_LEVELS } from "../base/log.ts";
+
+const MEBIBYTE = 1024 * 1024;
+
+export const AGENT_SETTINGS = {
+  port: integer("PORT", 2024, { min: 0, max: 65_535 }, { meaning: "Port of the agent server; 0 takes a free one." }),
+  host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
+  unsafeListen: boolean("HOLDPOINT_ALLOW_UNAUTHENTICATED", false, {
+    meaning: "Listen beyond loopback although nobody has to authenticate.",
+  }),
+  dataDir: text("HOLDPOINT_DATA_DIR", "./.holdpoint", {
+    meaning: "Folder of the embedded database. One process at a time may use it.",
+  }),
+  graphConfig: text("LANGGRAPH_CONFIG", "langgraph.json", {
+    meaning: "Configuration file that names the graphs; the --config option wins.",
+  }),
+  jobsPerWorker: integer("N_JOBS_PER_WORKER", 10, { min: 1, max: 1000 }, { meaning: "Runs executed at the same time." }),
+  jobTimeoutSecs: integer(
+    "BG_JOB_TIMEOUT_SECS",
+    3600,
+    { min: 1, max: 31_536_000 },
+    { meaning: "A run that takes longer ends with status timeout. Waiting for a person does not count." },
+  ),
+  shutdownGraceSecs: integer(
+    "BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS",
+    180,
+    { min: 0, max: 86_400 },
+    { meaning: "Time that running runs get to end after SIGTERM. What is left is taken up at the next start." },
+  ),
+  jobAttemptsMax: integer(
+    "BG_JOB_MAX_RETRIES",
+    3,
+    { min: 1, max: 100 },
+    { meaning: "Times a run is taken up again after the process died in it, before it ends with status error." },
+  ),
+  pendingRunsMax: integer(
+    "HOLDPOINT_MAX_PENDING_RUNS",
+    100_000,
+    { min: 1, max: 10_000_000 },
+    { meaning: "Runs that may wait in the queue; more are refused with 503." },
+  ),
+  bodyBytesMax: integer(
+    "HOLDPOINT_MAX_BODY_BYTES",
+    64 * MEBIBYTE,
+    { min: 1024, max: 1024 * MEBIBYTE },
+    { meaning: "Largest request body in bytes." },
+  ),
+  keepAliveMs: integer(
+    "HOLDPOINT_WAIT_KEEPALIVE_MS",
+    5000,
+    { min: 100, max: 60_000 },
+    { meaning: "A waiting call gets a newline after this many milliseconds, and again each time they pass." },
+  ),
+  logLevel: choice("LOG_LEVEL", "info", LOG_LEVELS, { meaning: "Least severe log line that is written." }),
+  logJson: boolean("LOG_JSON", null, {
+    meaning: "One JSON object a log line. Default: true unless the output is a terminal.",
+  }),
+} as const;
+
+export type AgentConfig = Config<typeof AGENT_SETTINGS>;
