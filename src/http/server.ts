@@ -1,9 +1,12 @@
 // Server: a node:http server as a service, with limits on everything a slow or hostile peer can hold.
 // Invariants:
 //   S1. A peer that sends nothing, or drips, is closed within `headersTimeoutMs` or `requestTimeoutMs`.
-//   S2. stop() takes no new connection, lets requests in progress end until `drainMs`, then cuts them.
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+//   S2. stop() takes no new connection, lets requests in progress end until `drainMs`, then cuts them. A reply is in
+//       progress until its last byte has left; a connection without one is closed at once, and so is each of the
+//       others as soon as its reply has left.
+//   S3. A fault of the listening socket never ends the process.
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
 import type { Service } from "../base/lifecycle.ts";
 
 export interface HttpLimits {
@@ -47,7 +50,7 @@ export function createHttpService(options: {
   readonly limits?: Partial<HttpLimits>;
 }): HttpService {
   const limits = { ...HTTP_LIMITS, ...options.limits };
-  let server: Server | null = null;
+  let running: { readonly server: Server; readonly connections: Connections } | null = null;
   return {
     name: options.name,
     start: () =>
@@ -63,28 +66,68 @@ export function createHttpService(options: {
           options.listener,
         );
         created.maxConnections = limits.connectionsMax;
-        created.once("error", (error) => reject(new ListenError(options.host, options.port, error)));
+        const connections = trackConnections(created);
+        created.on("error", (error) => reject(new ListenError(options.host, options.port, error))); // S3: `on`, not `once`
         created.listen(options.port, options.host, () => {
-          server = created;
+          running = { server: created, connections };
           resolve();
         });
       }),
     stop: () =>
       new Promise((resolve) => {
-        if (server === null) return resolve();
-        const closing = server;
-        server = null;
-        const cut = setTimeout(() => closing.closeAllConnections(), limits.drainMs); // S2
-        closing.close(() => {
+        if (running === null) return resolve();
+        const { server, connections } = running;
+        running = null;
+        const cut = setTimeout(() => connections.cut(), limits.drainMs); // S2
+        // The HTTP server's own close() also destroys connections whose reply was ended but has not left yet.
+        NetServer.prototype.close.call(server, () => {
           clearTimeout(cut);
+          server.close(); // by now only ends its timer
           resolve();
         });
-        closing.closeIdleConnections();
+        connections.drain();
       }),
     address: () => {
-      const bound = server?.address() as AddressInfo | null | undefined;
+      const bound = running?.server.address() as AddressInfo | null | undefined;
       if (bound === null || bound === undefined) throw new Error(`${options.name} is not listening`);
       return { host: bound.address, port: bound.port };
+    },
+  };
+}
+
+interface Connections {
+  /** Closes each connection as soon as it has no reply in progress. */
+  drain(): void;
+  /** Destroys all that are left. */
+  cut(): void;
+}
+
+function trackConnections(server: Server): Connections {
+  const repliesOf = new Map<Socket, Set<ServerResponse>>();
+  let draining = false;
+  server.on("connection", (socket) => {
+    repliesOf.set(socket, new Set());
+    socket.once("close", () => repliesOf.delete(socket));
+  });
+  server.prependListener("request", ({ socket }, response) => {
+    const replies = repliesOf.get(socket);
+    replies?.add(response);
+    if (draining) response.shouldKeepAlive = false;
+    response.once("close", () => {
+      replies?.delete(response);
+      if (draining && replies?.size === 0) socket.destroySoon();
+    });
+  });
+  return {
+    drain() {
+      draining = true;
+      for (const [socket, replies] of repliesOf) {
+        if (replies.size === 0) socket.destroy();
+        for (const response of replies) response.shouldKeepAlive = false;
+      }
+    },
+    cut() {
+      for (const socket of repliesOf.keys()) socket.destroy();
     },
   };
 }
