@@ -9,14 +9,21 @@ export interface Clock {
   readonly after: (ms: number, callback: () => void) => () => void;
 }
 
-/** setTimeout counts in a signed 32-bit integer: longer waits fire at once unless they are cut. */
+/** setTimeout counts in a signed 32-bit integer: a longer wait would fire at once, so it is taken in parts. */
 const TIMER_MS_MAX = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (ms, callback) => {
-    const timer = setTimeout(callback, Math.min(Math.max(ms, 0), TIMER_MS_MAX));
+    let leftMs = ms;
+    let timer: NodeJS.Timeout | undefined;
+    const wait = (): void => {
+      const partMs = Math.min(Math.max(leftMs, 0), TIMER_MS_MAX);
+      leftMs -= partMs;
+      timer = setTimeout(leftMs > 0 ? wait : callback, partMs);
+    };
+    wait();
     return () => clearTimeout(timer);
   },
 };

@@ -54,7 +54,7 @@ export function integer(
 ): Setting<number> {
   return setting(name, "integer", fallback, `${limits.min} to ${limits.max}`, notes, (text) => {
     if (!/^[+-]?\d+$/.test(text.trim())) throw new Error(`"${text}" is not a whole number`);
-    const value = Number(text);
+    const value = Number(text) + 0; // "-0" is 0
     if (!Number.isSafeInteger(value) || value < limits.min || value > limits.max)
       throw new Error(`${text} is outside ${limits.min} to ${limits.max}`);
     return value;
@@ -76,7 +76,7 @@ export function choice<const T extends string>(
   notes: Notes,
 ): Setting<T> {
   return setting<T>(name, "choice", fallback, options.join(", "), notes, (value) => {
-    const match = options.find((option) => option === value.trim().toLowerCase());
+    const match = options.find((option) => option.toLowerCase() === value.trim().toLowerCase());
     if (match === undefined) throw new Error(`"${value}" is none of ${options.join(", ")}`);
     return match;
   });
@@ -171,7 +171,7 @@ function lookUp(
     const path = one.secret ? env[`${name}_FILE`] : undefined;
     if (path === undefined || path === "") continue;
     try {
-      return { name, text: readFile(path).trim() };
+      return { name: `${name}_FILE`, text: readFile(path).trim() };
     } catch {
       problems.push({ name: `${name}_FILE`, reason: "the file cannot be read" });
       return undefined;

@@ -1,5 +1,5 @@
 // Ids. Ids that become keys of stored rows are UUIDv7: neighbours in time are neighbours on disk.
-import { createHash, randomFillSync } from "node:crypto";
+import { createHash, hash, randomFillSync } from "node:crypto";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -26,7 +26,7 @@ export function createIdSource(now: () => number): NewId {
       randomFillSync(pool);
       poolAt = 0;
     }
-    const ms = now();
+    const ms = Math.floor(now());
     if (ms > lastMs) {
       lastMs = ms;
       counter = ((pool[poolAt] ?? 0) << 2) | 1; // a random start leaves room to count up within the millisecond
@@ -61,4 +61,9 @@ export function uuidV5(name: string, namespace: string): string {
   hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
   const hex = hash.toString("hex", 0, 16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** Equal texts have equal hashes and, but for 2^-128, the other way round: 43 characters of SHA-256. */
+export function contentHash(text: string): string {
+  return hash("sha256", text, "base64url");
 }

@@ -20,7 +20,10 @@ export function fitsDepth(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** JSON containment as PostgreSQL's `@>` has it: every member of `part` is in `whole`, arrays as sets. */
+/**
+ * JSON containment as PostgreSQL's `@>` has it: every member of `part` is in `whole`, arrays as sets. Without its one
+ * exception: here an array never contains a bare scalar.
+ */
 export function contains(whole: Json | undefined, part: Json): boolean {
   if (Array.isArray(part))
     return Array.isArray(whole) && part.every((wanted) => whole.some((item) => contains(item as Json, wanted as Json)));

@@ -2,6 +2,7 @@
 // Invariants:
 //   L1. A known secret never appears in a line, whatever field it hides in.
 //   L2. Logging never throws.
+//   L3. Fields never change a line's time, level or event, nor what a terminal does.
 
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -26,16 +27,22 @@ export interface LogOptions {
 
 export function createLog(options: LogOptions): Log {
   const threshold = LOG_LEVELS.indexOf(options.level);
+  const secrets = maskOrder(options.secrets);
   const emit = (level: LogLevel, event: string, fields: LogFields = {}): void => {
     if (LOG_LEVELS.indexOf(level) < threshold) return;
     try {
       const time = new Date(options.now()).toISOString();
+      const head = { time, level, event };
       const line = options.json
-        ? JSON.stringify({ time, level, event, ...fields })
+        ? JSON.stringify({ ...head, ...fields, ...head }, plain) // L3; the first `head` keeps it in front
         : `${time.slice(11, 23)} ${level.padEnd(7)} ${event}${readable(fields)}`;
-      options.write(`${mask(line, options.secrets)}\n`); // L1
+      options.write(`${maskWith(line, secrets)}\n`); // L1
     } catch {
-      options.write(`{"level":"error","event":"log_failed","of":${JSON.stringify(event)}}\n`); // L2
+      try {
+        options.write(`{"level":"error","event":"log_failed","of":${JSON.stringify(event)}}\n`);
+      } catch {
+        return; // L2: there is nowhere left to say it
+      }
     }
   };
   return {
@@ -46,20 +53,34 @@ export function createLog(options: LogOptions): Log {
   };
 }
 
+/** What JSON cannot show, or shows as `{}`, becomes text. */
+function plain(_: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  return value;
+}
+
 function readable(fields: LogFields): string {
   let line = "";
   for (const [name, value] of Object.entries(fields)) {
-    const shown = typeof value === "string" && !/[\s"=]/.test(value) ? value : JSON.stringify(value);
+    const shown =
+      typeof value === "string" && !/[\s"=\u0000-\u001f]/.test(value) ? value : JSON.stringify(value, plain);
     line += ` ${name}=${shown}`;
   }
-  return line;
+  return line.replace(/[\u007f-\u009f]/g, (control) => `\\u00${control.charCodeAt(0).toString(16)}`); // L3
 }
 
 /** Replaces every known secret, as it stands and as JSON escapes it. */
 export function mask(line: string, secrets: readonly string[]): string {
-  let masked = line;
-  for (const secret of secrets) {
-    masked = masked.replaceAll(secret, "***").replaceAll(JSON.stringify(secret).slice(1, -1), "***");
-  }
-  return masked;
+  return maskWith(line, maskOrder(secrets));
+}
+
+/** Longest first: a secret that begins another one must not leave the rest of that one to be read. */
+function maskOrder(secrets: readonly string[]): readonly string[] {
+  const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  return forms.filter((form) => form !== "").sort((a, b) => b.length - a.length);
+}
+
+function maskWith(line: string, forms: readonly string[]): string {
+  return forms.reduce((masked, form) => masked.replaceAll(form, "***"), line);
 }
