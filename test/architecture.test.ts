@@ -1,0 +1,140 @@
+// Test of the rooms: who may import whom. Checked:
+//   AR1. ARCHITECTURE.md has the same table of rooms as this file.
+//   AR2. Every file under src/ is in a room, and imports only what its room may; nothing imports a test.
+//   AR3. The environment is read in src/main.ts only.
+// Test files may import anything. The last tests plant wrong files, so that a check that sees nothing cannot be green.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { test } from "node:test";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** Room → what it may import besides itself, in the words of ARCHITECTURE.md. */
+const ROOMS: Readonly<Record<string, string>> = {
+  "src/base/": "—",
+  "src/http/": "base",
+  "src/api/": "base",
+  "src/collector/": "base, http",
+  "src/agent/": "base, http, api",
+  "src/graphs/": "base, agent (ports and model)",
+  "src/storage/": "base, agent (ports and model)",
+  "src/traces/": "base, http",
+  "src/cli/": "base, api",
+  "src/main.ts": "all",
+};
+
+const PORTS_AND_MODEL = ["src/agent/ports.ts", "src/agent/model.ts"];
+const TEST_FILE = /\.(test|contract)\.ts$/;
+const CODE_FILE = /\.[cm]?[jt]sx?$/;
+/** `from "./x"`, `import "./x"`, `import("./x")`, `require("./x")`, `new URL("./x"`. */
+const IMPORT = /\b(?:from|import|require|URL)\s*\(?\s*(["'`])(\.{1,2}\/[^"'`]*)\1/g;
+const ENVIRONMENT = /\bprocess\s*(?:\?\.|\.|\[\s*["'`])\s*env\b|\benv\b[^;]*\bfrom\s*["'](?:node:)?process["']/;
+
+function roomOf(path: string): string | undefined {
+  return Object.keys(ROOMS).find((room) => (room.endsWith("/") ? path.startsWith(room) : path === room));
+}
+
+function mayImport(room: string, target: string): boolean {
+  if (TEST_FILE.test(target)) return false;
+  if (roomOf(target) === room) return true;
+  return (ROOMS[room] ?? "").split(", ").some((word) => {
+    if (word === "all") return true;
+    if (word === "agent (ports and model)") return PORTS_AND_MODEL.includes(target);
+    return target.startsWith(`src/${word}/`);
+  });
+}
+
+function faultsOf(path: string, text: string): string[] {
+  const room = roomOf(path);
+  if (room === undefined) return [`${path} is in no room of ARCHITECTURE.md`];
+  if (TEST_FILE.test(path) || !CODE_FILE.test(path)) return [];
+  const faults: string[] = [];
+  for (const [, , specifier = ""] of text.matchAll(IMPORT)) {
+    const target = posix.join(posix.dirname(path), specifier);
+    if (!mayImport(room, target)) faults.push(`${path} must not import ${target}`);
+  }
+  if (ENVIRONMENT.test(text) && path !== "src/main.ts") faults.push(`${path} must not read the environment`);
+  return faults;
+}
+
+function sourceFiles(): string[] {
+  const entries = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => posix.join("src", posix.relative(join(ROOT, "src"), join(entry.parentPath, entry.name))));
+}
+
+test("ARCHITECTURE.md has the same table of rooms as this test (AR1)", () => {
+  const documented: Record<string, string> = {};
+  for (const line of readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").split("\n")) {
+    const [, room = "", , words = ""] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+    if (room.startsWith("`src/")) documented[room.slice(1, -1)] = words;
+  }
+  assert.deepEqual(documented, ROOMS);
+});
+
+test("every source file is in a room, imports only what the room may, and leaves the environment alone (AR2, AR3)", () => {
+  const files = sourceFiles();
+  assert.ok(files.includes("src/base/config.ts"), "the sources were not found");
+  assert.deepEqual(
+    files.flatMap((path) => faultsOf(path, readFileSync(join(ROOT, path), "utf8"))),
+    [],
+  );
+});
+
+const WRONG: readonly { readonly path: string; readonly text: string; readonly says: string }[] = [
+  { path: "src/shed/a.ts", text: "", says: "src/shed/a.ts is in no room of ARCHITECTURE.md" },
+  { path: "src/tool.ts", text: "", says: "src/tool.ts is in no room of ARCHITECTURE.md" },
+  { path: "src/main.ts/a.ts", text: "", says: "src/main.ts/a.ts is in no room of ARCHITECTURE.md" },
+  ...[
+    ["src/base/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
+    ["src/base/a.ts", 'import type { B } from "../agent/b.ts";', "src/agent/b.ts"],
+    ["src/base/a.ts", 'import {\n  b,\n} from "../api/b.ts";', "src/api/b.ts"],
+    ["src/base/a.ts", "export * from '../api/b.ts';", "src/api/b.ts"],
+    ["src/base/a.ts", 'import "../api/b.ts";', "src/api/b.ts"],
+    ["src/base/a.ts", 'const b = await import("../api/b.ts");', "src/api/b.ts"],
+    ["src/base/a.ts", "const b = await import(\n  `../api/b.ts`,\n);", "src/api/b.ts"],
+    ["src/base/a.ts", 'new Worker(new URL("../api/b.ts", import.meta.url));', "src/api/b.ts"],
+    ["src/base/a.ts", 'import { b } from "./b.test.ts";', "src/base/b.test.ts"],
+    ["src/base/a.ts", 'import b from "../main.ts";', "src/main.ts"],
+    ["src/base/a.ts", 'import b from "../../package.json" with { type: "json" };', "package.json"],
+    ["src/agent/routes/a.ts", 'import { b } from "../../storage/b.ts";', "src/storage/b.ts"],
+    ["src/agent/a.ts", 'import { b } from "../graphs/b.ts";', "src/graphs/b.ts"],
+    ["src/graphs/a.ts", 'import { b } from "../agent/resume.ts";', "src/agent/resume.ts"],
+    ["src/graphs/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
+    ["src/storage/sqlite/a.ts", 'import { b } from "../../graphs/b.ts";', "src/graphs/b.ts"],
+    ["src/collector/a.ts", 'import { b } from "../agent/ports.ts";', "src/agent/ports.ts"],
+    ["src/cli/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
+  ].map(([path = "", text = "", target = ""]) => ({ path, text, says: `${path} must not import ${target}` })),
+  ...["process.env.PORT", "process?.env", 'process["env"]', 'import { env } from "node:process";'].map((text) => ({
+    path: "src/agent/a.ts",
+    text,
+    says: "src/agent/a.ts must not read the environment",
+  })),
+];
+
+for (const { path, text, says } of WRONG) {
+  test(`a planted fault is found: ${says}, by ${JSON.stringify(text)}`, () => {
+    assert.deepEqual(faultsOf(path, text), [says]);
+  });
+}
+
+const RIGHT: readonly (readonly [path: string, text: string])[] = [
+  ["src/base/a.ts", 'import { b } from "./b.ts"; import { createServer } from "node:http";'],
+  ["src/agent/routes/a.ts", 'import { b } from "../b.ts"; import { c } from "../../base/c.ts";'],
+  [
+    "src/storage/sqlite/a.ts",
+    'import type { B } from "../../agent/ports.ts"; import { c } from "../../agent/model.ts";',
+  ],
+  ["src/main.ts", 'import { b } from "./storage/b.ts"; run(process.env);'],
+  ["src/base/a.test.ts", 'import { b } from "../http/b.ts"; run(process.env);'],
+  ["src/storage/storage.contract.ts", 'import { b } from "../http/b.ts";'],
+  ["src/agent/a.ts", "const line = process.environment;"],
+];
+
+for (const [path, text] of RIGHT) {
+  test(`nothing is said against ${path} with ${JSON.stringify(text)}`, () => {
+    assert.deepEqual(faultsOf(path, text), []);
+  });
+}

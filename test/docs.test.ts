@@ -1,0 +1,122 @@
+// Test of the reference pages against the code. Checked:
+//   DO1. docs/errors.md lists exactly the codes of ERROR_CODES, in their order, with status and title, and says of each
+//        when it happens and what to do.
+//   DO2. docs/configuration.md lists exactly the settings of every settings table, as the code has them.
+//   DO3. No settings table is left out, and every default is a value that its own setting would take.
+// A failing comparison prints the whole table as it has to be: put that in the place of the page's.
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { AGENT_SETTINGS } from "../src/agent/settings.ts";
+import type { Setting, SettingsTable } from "../src/base/config.ts";
+import { ERROR_CODES } from "../src/base/errors.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** One line a settings table: the heading of its section in docs/configuration.md, the file it is in, the table. */
+const SETTINGS_TABLES: readonly (readonly [heading: string, file: string, table: SettingsTable])[] = [
+  ["Agent server", "src/agent/settings.ts", AGENT_SETTINGS],
+];
+
+function readPage(name: string): string {
+  return readFileSync(join(ROOT, "docs", name), "utf8");
+}
+
+/** The text below `## heading`, up to the next one. */
+function section(page: string, heading: string): string {
+  const [, below = ""] = `\n${page}`.split(`\n## ${heading}\n`);
+  return below.split("\n## ")[0] ?? "";
+}
+
+type Row = readonly string[];
+
+/** The rows of the first table in a text, without its two head lines. */
+function rowsOf(text: string): readonly Row[] {
+  const lines = text.split("\n");
+  const first = lines.findIndex((line) => line.startsWith("|"));
+  const rest = first === -1 ? [] : lines.slice(first);
+  const end = rest.findIndex((line) => !line.startsWith("|"));
+  return rest.slice(2, end === -1 ? undefined : end).map((line) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll("\\|", "|")),
+  );
+}
+
+function printTable(head: Row, rows: readonly Row[]): string {
+  const line = (cells: Row): string => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+function compare(page: string, actual: readonly Row[], expected: readonly Row[], head: Row): void {
+  const table = printTable(head, expected);
+  assert.deepEqual(actual, expected, `docs/${page} does not match the code. The table has to be:\n\n${table}\n`);
+}
+
+const ERRORS_HEAD = ["code", "status", "title", "when it happens", "what to do"];
+const SETTINGS_HEAD = ["name", "type", "default", "limits", "meaning"];
+
+function errorRows(documented: readonly Row[]): readonly Row[] {
+  return Object.entries(ERROR_CODES).map(([code, [status, title]]) => {
+    const [, , , when = "", remedy = ""] = documented.find(([name]) => name === `\`${code}\``) ?? [];
+    return [`\`${code}\``, String(status), title, when, remedy];
+  });
+}
+
+function settingRow(one: Setting<unknown>): Row {
+  const names = [one.name, ...one.aliases].map((name) => `\`${name}\``).join(" or ");
+  const type = one.secret ? `${one.type}, secret` : one.type;
+  const fallback = one.fallback === null ? one.fallbackText : `\`${one.fallbackText}\``;
+  return [names, type, fallback, one.limits, one.meaning];
+}
+
+test("docs/errors.md lists exactly the codes that exist, with their status and title (DO1)", () => {
+  const documented = rowsOf(readPage("errors.md"));
+  compare("errors.md", documented, errorRows(documented), ERRORS_HEAD);
+});
+
+test("docs/errors.md says of every code when it happens and what to do (DO1)", () => {
+  const silent = rowsOf(readPage("errors.md")).filter((row) => row.length !== 5 || row.some((cell) => cell === ""));
+  assert.deepEqual(silent, []);
+});
+
+for (const [heading, , table] of SETTINGS_TABLES) {
+  test(`docs/configuration.md lists exactly the settings of: ${heading} (DO2)`, () => {
+    const documented = rowsOf(section(readPage("configuration.md"), heading));
+    compare("configuration.md", documented, Object.values(table).map(settingRow), SETTINGS_HEAD);
+  });
+
+  for (const one of Object.values(table)) {
+    test(`${heading}: the default of ${one.name} is a value it would take itself (DO3)`, () => {
+      if (one.fallback !== null) assert.deepEqual(one.parse(one.fallbackText), one.fallback);
+      assert.match(one.name, /^[A-Z][A-Z0-9_]*$/);
+      assert.match(one.meaning, /^\S.*\.$/);
+    });
+  }
+}
+
+test("no settings table of the sources is left out here (DO3)", () => {
+  assert.deepEqual(
+    SETTINGS_TABLES.map(([, file]) => file),
+    globSync("src/*/settings.ts", { cwd: ROOT }).sort(),
+  );
+});
+
+test("no name is used by two settings of one table (DO3)", () => {
+  for (const [, , table] of SETTINGS_TABLES) {
+    const names = Object.values(table).flatMap((one) => [one.name, ...one.aliases]);
+    assert.deepEqual(names, [...new Set(names)]);
+  }
+});
+
+test("a page that says something else, less or more is found out", () => {
+  const page = printTable(ERRORS_HEAD, [["`a`", "400", "One | two", "when", "do"]]);
+  const [row = []] = rowsOf(`before\n\n${page}\n\nafter`);
+  assert.deepEqual(row, ["`a`", "400", "One | two", "when", "do"]);
+  assert.throws(() => compare("p", [row], [["`a`", "401", "One | two", "when", "do"]], ERRORS_HEAD), /\| 401 \|/);
+  assert.throws(() => compare("p", [], [row], ERRORS_HEAD));
+  assert.throws(() => compare("p", [row, row], [row], ERRORS_HEAD));
+  assert.deepEqual(rowsOf(section("# Page\n\n## One\n\n| a |\n| - |\n| 1 |\n\n## Two\n", "Two")), []);
+});
