@@ -51,8 +51,13 @@ function printTable(head: Row, rows: readonly Row[]): string {
 }
 
 function compare(page: string, actual: readonly Row[], expected: readonly Row[], head: Row): void {
-  const table = printTable(head, expected);
-  assert.deepEqual(actual, expected, `docs/${page} does not match the code. The table has to be:\n\n${table}\n`);
+  const is = printTable(head, actual);
+  const shouldBe = printTable(head, expected);
+  if (is === shouldBe) return;
+  const wrong = is.split("\n").filter((line) => !shouldBe.split("\n").includes(line));
+  const missing = shouldBe.split("\n").filter((line) => !is.split("\n").includes(line));
+  const lines = [...wrong.map((line) => `- ${line}`), ...missing.map((line) => `+ ${line}`)].join("\n");
+  assert.fail(`docs/${page} does not match the code:\n${lines}\n\nThe whole table has to be:\n\n${shouldBe}\n`);
 }
 
 const ERRORS_HEAD = ["code", "status", "title", "when it happens", "what to do"];
