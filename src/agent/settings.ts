@@ -16,7 +16,12 @@ export const AGENT_SETTINGS = {
   graphConfig: text("LANGGRAPH_CONFIG", "langgraph.json", {
     meaning: "Configuration file that names the graphs; the --config option wins.",
   }),
-  jobsPerWorker: integer("N_JOBS_PER_WORKER", 10, { min: 1, max: 1000 }, { meaning: "Runs executed at the same time." }),
+  jobsPerWorker: integer(
+    "N_JOBS_PER_WORKER",
+    10,
+    { min: 1, max: 1000 },
+    { meaning: "Runs executed at the same time." },
+  ),
   jobTimeoutSecs: integer(
     "BG_JOB_TIMEOUT_SECS",
     3600,

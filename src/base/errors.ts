@@ -20,6 +20,7 @@ export const ERROR_CODES = {
   interrupt_stale: [409, "This interrupt has been answered or replaced"],
   answer_ambiguous: [409, "Several interrupts are waiting: say which one is answered"],
   paused_at_breakpoint: [409, "The thread is paused at a breakpoint, not at a question"],
+  nothing_to_continue: [409, "The thread has nothing to continue"],
   graph_incompatible: [409, "The deployed graph cannot continue this paused thread"],
   thread_without_graph: [409, "The thread has no graph yet"],
   run_active: [409, "The run is still active"],

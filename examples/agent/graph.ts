@@ -1,0 +1,15 @@
+// One question: a person revises a text. The smallest graph that pauses.
+import { Annotation, interrupt, StateGraph } from "@langchain/langgraph";
+
+const State = Annotation.Root({ some_text: Annotation<string> });
+
+function humanNode(state: typeof State.State) {
+  const answer: string = interrupt({ text_to_revise: state.some_text });
+  return { some_text: answer };
+}
+
+export const graph = new StateGraph(State)
+  .addNode("human_node", humanNode)
+  .addEdge("__start__", "human_node")
+  .addEdge("human_node", "__end__")
+  .compile();

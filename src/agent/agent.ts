@@ -1,0 +1,25 @@
+// Agent: what the operations share. Operations are functions of this and a request; routes call them and nothing else.
+import type { Clock } from "../base/clock.ts";
+import type { NewId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { Graphs, Storage } from "./ports.ts";
+import type { Worker } from "./worker.ts";
+
+export interface Agent {
+  readonly storage: Storage;
+  readonly graphs: Graphs;
+  readonly worker: Worker;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+  readonly limits: AgentLimits;
+}
+
+export interface AgentLimits {
+  readonly pendingRunsMax: number;
+}
+
+/** Who asks. Every change that a person answers for is recorded under this name. */
+export interface Caller {
+  readonly name: string;
+}

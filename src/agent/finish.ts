@@ -1,0 +1,203 @@
+// Finish: the one transaction that ends a run: its last checkpoints, its status, the thread's status, the questions.
+// Invariants:
+//   FI1. A pause is stored whole before anybody can see it: checkpoint, questions and statuses are one commit.
+//   FI2. A run that is no longer in its attempt ends nothing.
+//   FI3. A question whose answer no task has used is open again when the thread waits for it.
+import type { AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread, WriteSet } from "./model.ts";
+import type { GraphRunResult, Question, Tx } from "./ports.ts";
+import { nextRunStatus, nextThreadStatus, type ThreadEvent } from "./transitions.ts";
+
+/** Why a run's signal was aborted. */
+export type AbortReason = "cancel" | "rollback" | "timeout" | "shutdown" | "deleted" | "write_failed";
+
+export interface Ending {
+  readonly endedBy: EndedBy;
+  readonly pause: PauseKind | null;
+  readonly error: ErrorInfo | null;
+  readonly questions: readonly Question[];
+}
+
+export interface Finished {
+  readonly run: Run;
+  readonly pause: PauseKind | null;
+  readonly interrupts: readonly Interrupt[];
+}
+
+const NOTHING: WriteSet = { checkpoints: [], writes: [], blobs: [] };
+
+export function endingOf(result: GraphRunResult, reason: AbortReason | null): Ending {
+  const ending = (endedBy: EndedBy, error: ErrorInfo | null = null): Ending => ({
+    endedBy,
+    error,
+    pause: null,
+    questions: [],
+  });
+  const { outcome } = result;
+  switch (outcome.kind) {
+    case "done":
+      return ending("done");
+    case "breakpoint":
+      return { ...ending("pause"), pause: "breakpoint" };
+    case "question":
+      return { ...ending("pause"), pause: "question", questions: outcome.questions };
+    case "failed":
+      return ending("failure", outcome.error);
+    case "aborted":
+      if (reason === "timeout")
+        return ending("timeout", { error: "Timeout", message: "the run took longer than BG_JOB_TIMEOUT_SECS allows" });
+      if (reason === "cancel" || reason === "rollback") return ending(reason);
+      return ending("failure", { error: "StorageError", message: "what the run wrote could not be stored" });
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** @returns null when the run was deleted, or taken over by another attempt (FI2). */
+export async function finishRun(
+  tx: Tx,
+  run: Run,
+  result: GraphRunResult,
+  ending: Ending,
+  at: number,
+): Promise<Finished | null> {
+  const [current, thread] = [await tx.run(run.threadId, run.runId), await tx.thread(run.threadId)];
+  if (current?.status !== "running" || current.attempt !== run.attempt || thread === null) return null;
+  const keep = ending.endedBy !== "rollback";
+  if (keep && !(await tx.putRunWrites(run.runId, run.attempt, result.rest))) return null;
+  if (!keep) await tx.deleteRunData(run.threadId, run.runId);
+
+  const known = await tx.interrupts(run.threadId, null);
+  const settled =
+    ending.endedBy === "pause"
+      ? settlePause(thread, run, ending.questions, known, result.checkpointId ?? thread.checkpointId, at)
+      : settleEnd(run, ending.endedBy, keep ? result.unused.map((answer) => answer.interruptId) : null, known, at);
+  await tx.putInterrupts(settled.changed);
+  await tx.audit(settled.audit);
+
+  const waits = ending.pause ?? (settled.open.length > 0 && ending.endedBy !== "done" ? "question" : null);
+  const failed = ending.endedBy === "failure" || ending.endedBy === "timeout";
+  const others = (await tx.activeRuns(run.threadId)).some((other) => other.runId !== run.runId);
+  const event: ThreadEvent = failed ? "fail" : waits === null ? "rest" : "pause";
+  const status = event === "rest" && others ? "busy" : nextThreadStatus(thread.status, event);
+  const newest = keep
+    ? result.checkpointId
+    : ((await tx.checkpoint(run.threadId, "", null))?.checkpoint.checkpointId ?? null);
+  const checkpointId = keep ? (newest ?? thread.checkpointId) : newest;
+  await tx.updateThread(run.threadId, {
+    status,
+    pause: status === "interrupted" ? waits : null,
+    checkpointId,
+    overlay: result.overlay,
+    error: failed ? ending.error : null,
+    updatedAt: at,
+  });
+  const patch: Partial<Run> = {
+    status: nextRunStatus("running", ending.endedBy),
+    endedBy: ending.endedBy,
+    error: ending.error,
+    checkpointId,
+    overlay: result.overlay,
+    pausedOn: ending.questions.map((question) => question.interruptId),
+    updatedAt: at,
+  };
+  await tx.updateRun(run.runId, patch);
+  const interrupts = ending.endedBy === "pause" ? settled.open : [];
+  return { run: { ...current, ...patch }, pause: ending.pause, interrupts };
+}
+
+interface Settled {
+  readonly changed: readonly Interrupt[];
+  readonly open: readonly Interrupt[];
+  readonly audit: readonly AuditEntry[];
+}
+
+/** The questions of this pause are open; whatever else was open is not waited for any more. */
+function settlePause(
+  thread: Thread,
+  run: Run,
+  questions: readonly Question[],
+  known: readonly Interrupt[],
+  rootCheckpointId: string | null,
+  at: number,
+): Settled {
+  const before = new Map(known.map((interrupt) => [interrupt.interruptId, interrupt]));
+  const open = questions.map((question): Interrupt => {
+    const same = before.get(question.interruptId);
+    const stillOpen = same?.state === "open";
+    return {
+      ...question,
+      threadId: thread.threadId,
+      rootCheckpointId: rootCheckpointId ?? question.checkpointId,
+      state: "open",
+      createdAt: stillOpen ? same.createdAt : at,
+      runId: run.runId,
+      answer: null,
+    };
+  });
+  const asked = new Set(open.map((interrupt) => interrupt.interruptId));
+  const dropped = known.filter((interrupt) => interrupt.state === "open" && !asked.has(interrupt.interruptId));
+  return {
+    open,
+    changed: [...open, ...dropped.map((interrupt): Interrupt => ({ ...interrupt, state: "abandoned" }))],
+    audit: [],
+  };
+}
+
+/**
+ * A run that did not pause: after its end nothing is open, except what it was answering and did not get to (FI3).
+ * @param unused ids of answers that no task used; null when all that the run did was taken back.
+ */
+function settleEnd(
+  run: Run,
+  endedBy: EndedBy,
+  unused: readonly string[] | null,
+  known: readonly Interrupt[],
+  at: number,
+): Settled {
+  const reopens = endedBy === "cancel" || endedBy === "rollback";
+  const carried = new Set((run.request.command?.answers ?? []).map((answer) => answer.interruptId));
+  const backOpen = (interrupt: Interrupt): boolean =>
+    reopens &&
+    interrupt.answer?.runId === run.runId &&
+    (unused === null ? carried.has(interrupt.interruptId) : unused.includes(interrupt.interruptId));
+  const reopened = known
+    .filter(backOpen)
+    .map((interrupt): Interrupt => ({ ...interrupt, state: "open", answer: null }));
+  const untouched = known.filter((interrupt) => interrupt.state === "open");
+  // Siblings of an unused answer wait on; without one, an open question was passed by or failed.
+  const waits = reopens && (reopened.length > 0 || (carried.size === 0 && run.request.goesFirst));
+  const dropped = waits ? [] : untouched.map((interrupt): Interrupt => ({ ...interrupt, state: "abandoned" }));
+  return {
+    open: waits ? [...untouched, ...reopened] : [],
+    changed: [...reopened, ...dropped],
+    audit: reopened.map(({ interruptId }) => ({
+      threadId: run.threadId,
+      at,
+      action: "reopened",
+      by: "server",
+      interruptId,
+      runId: run.runId,
+      value: endedBy,
+    })),
+  };
+}
+
+/** Puts a run that the process could not end back into the queue (a shutdown), or counts it as cut short (a crash). */
+export async function handBack(tx: Tx, run: Run, crashed: boolean, crashesMax: number, at: number): Promise<Run> {
+  const crashes = run.crashes + (crashed ? 1 : 0);
+  if (crashes <= crashesMax) {
+    const patch = { status: nextRunStatus("running", "hand_back"), crashes, updatedAt: at };
+    await tx.updateRun(run.runId, patch);
+    return { ...run, ...patch };
+  }
+  const error = { error: "RunLost", message: `the process died in this run ${crashes} times; it is not tried again` };
+  const lost: GraphRunResult = {
+    outcome: { kind: "failed", error },
+    rest: NOTHING,
+    checkpointId: null,
+    overlay: null,
+    unused: run.request.command?.answers ?? [],
+  };
+  const finished = await finishRun(tx, { ...run, crashes }, lost, endingOf(lost, null), at);
+  return finished?.run ?? run;
+}

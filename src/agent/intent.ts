@@ -1,0 +1,63 @@
+// Intent: what a run-creating call asks for, told from its input and command alone (resume rules 3 and 4).
+import { ApiError } from "../base/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+
+export type Intent =
+  | { readonly kind: "input"; readonly input: Json }
+  | { readonly kind: "continue" }
+  | { readonly kind: "resume"; readonly resume: Json; readonly update?: Json; readonly goto?: Json }
+  | { readonly kind: "command"; readonly update?: Json; readonly goto?: Json };
+
+/** @throws {ApiError} `input_with_command` when both say something. */
+export function intentOf(input: Json | undefined, command: JsonObject | null): Intent {
+  const parts = command === null ? null : commandParts(command);
+  if (parts === null) {
+    return input === undefined || input === null ? { kind: "continue" } : { kind: "input", input };
+  }
+  if (!isEmptyInput(input)) {
+    throw new ApiError("input_with_command", "A command goes with no input: send null, {} or leave it out.");
+  }
+  const { update, goto } = parts;
+  const rest = { ...(update === undefined ? {} : { update }), ...(goto === undefined ? {} : { goto }) };
+  return "resume" in parts && parts.resume !== undefined
+    ? { kind: "resume", resume: parts.resume, ...rest }
+    : { kind: "command", ...rest };
+}
+
+function isEmptyInput(input: Json | undefined): boolean {
+  return input === undefined || input === null || (isJsonObject(input) && Object.keys(input).length === 0);
+}
+
+/** `resume` counts when the member is there, whatever its value; `goto` and `update` when they say something. */
+function commandParts(command: JsonObject): { resume?: Json; update?: Json; goto?: Json } | null {
+  const parts: { resume?: Json; update?: Json; goto?: Json } = {};
+  if (Object.hasOwn(command, "resume")) parts.resume = command["resume"] ?? null;
+  const { update, goto } = command;
+  if (saysSomething(update)) parts.update = update as Json;
+  if (saysSomething(goto)) parts.goto = goto as Json;
+  return Object.keys(parts).length === 0 ? null : parts;
+}
+
+function saysSomething(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === "") return false;
+  if (Array.isArray(value)) return value.length > 0;
+  return !isJsonObject(value) || Object.keys(value).length > 0;
+}
+
+/** Node names that a `goto` aims at. */
+export function gotoTargets(goto: Json | undefined): readonly string[] {
+  if (goto === undefined) return [];
+  const targets = Array.isArray(goto) ? (goto as readonly Json[]) : [goto];
+  return targets.flatMap((target) => {
+    if (typeof target === "string") return [target];
+    const node = isJsonObject(target) ? target["node"] : undefined;
+    return typeof node === "string" ? [node] : [];
+  });
+}
+
+/** An object whose keys are all 32 hex digits says for each answer which question it is for. */
+export function isAnswerMap(resume: Json): resume is JsonObject {
+  if (!isJsonObject(resume)) return false;
+  const keys = Object.keys(resume);
+  return keys.length > 0 && keys.every((key) => /^[0-9a-f]{32}$/.test(key));
+}

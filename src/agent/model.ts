@@ -1,0 +1,232 @@
+// Model: the nouns of the agent server as plain data. No verbs, no storage, no LangGraph.
+import type { Json, JsonObject } from "../base/json.ts";
+
+export type ThreadStatus = "idle" | "busy" | "interrupted" | "error";
+export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" | "interrupted";
+
+/** Why a run ended; tells a pause from a cancellation, which share the status `interrupted`. */
+export type EndedBy = "done" | "pause" | "cancel" | "rollback" | "failure" | "timeout";
+
+/** What a paused thread waits for: an answer to a question, or the word to go on at a breakpoint. */
+export type PauseKind = "question" | "breakpoint";
+
+export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
+export type Durability = "sync" | "async" | "exit";
+
+export interface ErrorInfo {
+  readonly error: string;
+  readonly message: string;
+}
+
+/** JSON text of a value in the stored encoding (graphs/codec.ts). Opaque outside the graphs room. */
+export type Encoded = string;
+
+/** The member name by which the stored encoding marks what JSON has no form for. Without it, stored is plain JSON. */
+export const TAG = "$hp";
+
+/** A value as read from storage: parsed, and whether it may hold tags. */
+export interface Stored {
+  readonly json: Json;
+  readonly tagged: boolean;
+}
+
+/** Encoded values longer than this many UTF-16 units are kept once per content hash. */
+export const BIG_VALUE_UNITS = 4096;
+
+export interface Thread {
+  readonly threadId: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly metadata: JsonObject;
+  readonly config: JsonObject;
+  readonly status: ThreadStatus;
+  /** Set exactly while `status` is `interrupted`. */
+  readonly pause: PauseKind | null;
+  /** The graph of the newest checkpoint. */
+  readonly graphId: string | null;
+  readonly assistantId: string | null;
+  /** Newest checkpoint of the root namespace. */
+  readonly checkpointId: string | null;
+  /** Values that differ from the checkpoint's, because finished branches wait for a paused sibling. */
+  readonly overlay: Encoded | null;
+  readonly error: ErrorInfo | null;
+  /** Milliseconds after the last change at which the thread is deleted; null keeps it. */
+  readonly ttlMs: number | null;
+}
+
+/** One answer that a run carries: which question of which task, and the value. */
+export interface CarriedAnswer {
+  readonly interruptId: string;
+  /** The library's id of the task's namespace: the key of its resume map. */
+  readonly libraryId: string;
+  /** Namespace of the graph the task belongs to: `""` at the root, `"child:<uuid>"` below. */
+  readonly graphNs: string;
+  readonly taskId: string;
+  /** Checkpoint of that graph at which the question was asked. */
+  readonly checkpointId: string;
+  /** 0 for the task's first question. */
+  readonly index: number;
+  readonly value: Json;
+}
+
+export interface RunCommand {
+  /** Present exactly when the run carries answers. */
+  readonly answers?: readonly CarriedAnswer[];
+  readonly update?: Json;
+  readonly goto?: Json;
+}
+
+/** What the caller asked for, kept so that a later attempt can do the same. */
+export interface RunRequest {
+  readonly command: RunCommand | null;
+  readonly config: JsonObject;
+  readonly context: Json;
+  readonly interruptBefore: "*" | readonly string[] | null;
+  readonly interruptAfter: "*" | readonly string[] | null;
+  readonly durability: Durability;
+  /** Start from this checkpoint instead of the newest. */
+  readonly checkpointId: string | null;
+  /** It answers or continues a pause, and so goes before runs that merely wait for the thread. */
+  readonly goesFirst: boolean;
+}
+
+export interface Run {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly assistantId: string;
+  readonly graphId: string;
+  readonly status: RunStatus;
+  readonly endedBy: EndedBy | null;
+  /** Number of times the run was claimed; every write of a run carries it. */
+  readonly attempt: number;
+  /** Number of times the process died in it. */
+  readonly crashes: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly metadata: JsonObject;
+  readonly multitaskStrategy: MultitaskStrategy;
+  readonly request: RunRequest;
+  /** The input as received, or null when there is none. */
+  readonly input: Encoded | null;
+  readonly error: ErrorInfo | null;
+  /** Newest root checkpoint when the run ended. */
+  readonly checkpointId: string | null;
+  readonly overlay: Encoded | null;
+  /** Questions open when the run paused, in task order. */
+  readonly pausedOn: readonly string[];
+}
+
+export type InterruptState = "open" | "answered" | "abandoned";
+
+/** One question of one task. Kept after it was answered, until the thread is deleted. */
+export interface Interrupt {
+  readonly threadId: string;
+  readonly interruptId: string;
+  readonly libraryId: string;
+  readonly taskId: string;
+  readonly graphNs: string;
+  /** Checkpoint of the graph that the task belongs to. */
+  readonly checkpointId: string;
+  /** Checkpoint of the root graph at that time. */
+  readonly rootCheckpointId: string;
+  readonly index: number;
+  /** `["<node>:<task uuid>", …]`, the whole path from the root. */
+  readonly ns: readonly string[];
+  /** Position among the questions of the same pause. */
+  readonly position: number;
+  readonly value: Json;
+  readonly responseSchema: JsonObject | null;
+  readonly state: InterruptState;
+  readonly createdAt: number;
+  /** The run that asked. */
+  readonly runId: string;
+  readonly answer: AnswerRecord | null;
+}
+
+export interface AnswerRecord {
+  readonly runId: string;
+  readonly at: number;
+  readonly by: string;
+  readonly value: Json;
+}
+
+export type AuditAction = "answered" | "answered_as_fork" | "abandoned" | "cancelled" | "reopened";
+
+export interface AuditEntry {
+  readonly threadId: string;
+  readonly at: number;
+  readonly action: AuditAction;
+  readonly by: string;
+  readonly interruptId: string | null;
+  readonly runId: string | null;
+  readonly value: Json;
+}
+
+export interface Assistant {
+  readonly assistantId: string;
+  readonly graphId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly metadata: JsonObject;
+  readonly config: JsonObject;
+  readonly context: Json;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/**
+ * One saved superstep of one graph. `small` holds the values written in this step;
+ * `from` says for every channel with a value where it is: the id of the checkpoint whose `small` has it,
+ * or `#<hash>` of a blob of the thread.
+ */
+export interface Checkpoint {
+  readonly threadId: string;
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  readonly runId: string;
+  /** Hash of the graph's fingerprint. */
+  readonly fingerprint: string;
+  /** JSON text: `{ts, versions, seen, from}`. */
+  readonly body: string;
+  /** JSON text: `{channel: value}` in the stored encoding. */
+  readonly small: string;
+  /** JSON text: the library's metadata and ours. */
+  readonly metadata: string;
+}
+
+/** What one run wrote for one task of one checkpoint. Text: `[[index, channel, value], …]` in the stored encoding. */
+export interface TaskWrites {
+  readonly threadId: string;
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly taskId: string;
+  readonly runId: string;
+  readonly entries: string;
+}
+
+export interface Blob {
+  readonly threadId: string;
+  readonly hash: string;
+  readonly data: string;
+}
+
+/** Everything a run has to store since it last did, in the order in which it came about. */
+export interface WriteSet {
+  readonly checkpoints: readonly Checkpoint[];
+  readonly writes: readonly TaskWrites[];
+  readonly blobs: readonly Blob[];
+}
+
+/** A graph as far as a paused thread depends on it. */
+export interface Fingerprint {
+  readonly hash: string;
+  readonly graphId: string;
+  /** Node names by namespace path: `""` for the root, `"child"`, `"child|grandchild"`. */
+  readonly nodes: Readonly<Record<string, readonly string[]>>;
+  /** Channel classes of the root graph and of its known subgraphs, by the same paths. */
+  readonly channels: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Channels that make up the state: a list, or one channel that is the state itself. */
+  readonly outputs: string | readonly string[];
+}

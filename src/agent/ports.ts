@@ -1,0 +1,267 @@
+// Ports: what the agent room needs from the outside. Adapters live in graphs/ and storage/; main.ts chooses them.
+import type { Json, JsonObject } from "../base/json.ts";
+import type {
+  Assistant,
+  AuditEntry,
+  CarriedAnswer,
+  Checkpoint,
+  Encoded,
+  ErrorInfo,
+  Fingerprint,
+  Interrupt,
+  InterruptState,
+  PauseKind,
+  Run,
+  RunStatus,
+  Stored,
+  TaskWrites,
+  Thread,
+  ThreadStatus,
+  WriteSet,
+} from "./model.ts";
+
+/** An adapter in the same process answers at once, a remote one later. */
+export type Awaitable<T> = T | Promise<T>;
+
+export interface ThreadQuery {
+  readonly ids: readonly string[] | null;
+  readonly status: ThreadStatus | null;
+  readonly metadata: JsonObject | null;
+  readonly limit: number;
+  readonly offset: number;
+  readonly sortBy: "thread_id" | "status" | "created_at" | "updated_at";
+  readonly descending: boolean;
+}
+
+export interface CheckpointQuery {
+  readonly ns: string;
+  readonly before: string | null;
+  readonly limit: number | null;
+  /** Keep a checkpoint whose metadata contains this. */
+  readonly metadata: JsonObject | null;
+}
+
+export interface IdempotencyRecord {
+  readonly key: string;
+  readonly requestHash: string;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly createdAt: number;
+}
+
+/**
+ * One transaction. It sees its own writes; nobody else does until it is durable.
+ * What is awaited inside one is the transaction's own methods and nothing else.
+ */
+export interface Tx {
+  thread(threadId: string): Awaitable<Thread | null>;
+  insertThread(thread: Thread): Awaitable<void>;
+  updateThread(threadId: string, patch: Partial<Thread>): Awaitable<void>;
+  /** The conditional update that decides every race: true when the thread had one of `from` and now is busy. */
+  takeThread(threadId: string, from: readonly ThreadStatus[], at: number): Awaitable<boolean>;
+  /** The thread and everything that belongs to it. */
+  deleteThread(threadId: string): Awaitable<boolean>;
+  searchThreads(query: ThreadQuery): Awaitable<readonly Thread[]>;
+  countThreads(query: ThreadQuery): Awaitable<number>;
+  /** Ids of threads whose time to live has passed. */
+  expiredThreads(at: number, limit: number): Awaitable<readonly string[]>;
+  /** Checkpoints, writes, blobs and interrupts of one thread, under another thread's id. */
+  copyThreadData(from: string, to: string): Awaitable<void>;
+
+  run(threadId: string, runId: string): Awaitable<Run | null>;
+  runs(
+    threadId: string,
+    query: { readonly limit: number; readonly offset: number; readonly status: RunStatus | null },
+  ): Awaitable<readonly Run[]>;
+  /** Pending and running runs of a thread, oldest first. */
+  activeRuns(threadId: string): Awaitable<readonly Run[]>;
+  insertRun(run: Run): Awaitable<void>;
+  updateRun(runId: string, patch: Partial<Run>): Awaitable<void>;
+  deleteRun(runId: string): Awaitable<void>;
+  /** The oldest pending run of a thread that neither runs nor waits for a person. */
+  nextPendingRun(): Awaitable<Run | null>;
+  runningRuns(): Awaitable<readonly Run[]>;
+  countRuns(status: RunStatus): Awaitable<number>;
+
+  interrupts(threadId: string, state: InterruptState | null): Awaitable<readonly Interrupt[]>;
+  /** Written again when the same question is asked again. */
+  putInterrupts(interrupts: readonly Interrupt[]): Awaitable<void>;
+  countOpenInterrupts(): Awaitable<number>;
+  audit(entries: readonly AuditEntry[]): Awaitable<void>;
+  auditOf(threadId: string): Awaitable<readonly AuditEntry[]>;
+
+  /** A checkpoint with its values; the newest of the namespace when no id is given. */
+  checkpoint(threadId: string, ns: string, checkpointId: string | null): Awaitable<StoredCheckpoint | null>;
+  checkpoints(threadId: string, query: CheckpointQuery): Awaitable<readonly StoredCheckpoint[]>;
+  /** Stores a write set of an operation that no run fences, such as a state update. */
+  putWriteSet(set: WriteSet): Awaitable<void>;
+  /**
+   * Stores a run's write set if the run is still in this attempt.
+   * @returns false, having written nothing, when it is not.
+   */
+  putRunWrites(runId: string, attempt: number, set: WriteSet): Awaitable<boolean>;
+  /** Takes back everything that a run wrote on its thread. */
+  deleteRunData(threadId: string, runId: string): Awaitable<void>;
+
+  fingerprint(hash: string): Awaitable<Fingerprint | null>;
+  putFingerprint(fingerprint: Fingerprint, at: number): Awaitable<void>;
+  assistants(): Awaitable<readonly Assistant[]>;
+  putAssistant(assistant: Assistant): Awaitable<void>;
+  idempotency(key: string): Awaitable<IdempotencyRecord | null>;
+  putIdempotency(record: IdempotencyRecord): Awaitable<void>;
+  deleteIdempotencyBefore(at: number): Awaitable<void>;
+}
+
+/** A checkpoint as read: `values` has every channel that has a value. */
+export interface StoredCheckpoint {
+  readonly checkpoint: Checkpoint;
+  readonly values: ReadonlyMap<string, Stored>;
+  readonly writes: readonly TaskWrites[];
+  /** Blobs that `writes` refer to, by `#<hash>`. */
+  readonly blobs: ReadonlyMap<string, Stored>;
+}
+
+export interface Storage {
+  /**
+   * Runs `work` in a transaction and resolves with its result once that is durable.
+   * Whatever `work` throws undoes what it wrote and comes out here.
+   * @throws {ApiError} `storage_unavailable` when the commit failed: nothing was written.
+   */
+  transaction<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
+  /** As transaction(), but nothing waits for it: it shares the next commit, within a few milliseconds. */
+  transactionSoon<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
+}
+
+/** What a graph did with a run. */
+export type GraphOutcome =
+  | { readonly kind: "done"; readonly values: unknown }
+  | { readonly kind: "question"; readonly values: unknown; readonly questions: readonly Question[] }
+  | { readonly kind: "breakpoint"; readonly values: unknown }
+  | { readonly kind: "failed"; readonly error: ErrorInfo }
+  /** Ended because its signal was aborted; the reason is the signal's. */
+  | { readonly kind: "aborted" };
+
+export type Question = Pick<
+  Interrupt,
+  | "interruptId"
+  | "libraryId"
+  | "taskId"
+  | "graphNs"
+  | "checkpointId"
+  | "index"
+  | "ns"
+  | "position"
+  | "value"
+  | "responseSchema"
+>;
+
+/**
+ * Where a run's checkpoints go while it is running. `take` yields what has come up since it was last called.
+ * Neither call rejects: when a write fails or is refused, the run's signal is aborted.
+ */
+export interface RunSink {
+  /** With one of the next commits. */
+  readonly soon: (take: () => WriteSet) => void;
+  /** Resolves after the commit. */
+  readonly now: (take: () => WriteSet) => Promise<void>;
+}
+
+export interface GraphRunResult {
+  readonly outcome: GraphOutcome;
+  /** Written, but not stored yet: belongs in the transaction that ends the run. */
+  readonly rest: WriteSet;
+  readonly checkpointId: string | null;
+  readonly overlay: Encoded | null;
+  /** Carried answers that no task has used. */
+  readonly unused: readonly CarriedAnswer[];
+}
+
+export interface GraphDescription {
+  readonly graphId: string;
+  readonly fingerprint: Fingerprint;
+  readonly nodeNames: readonly string[];
+}
+
+/** A saved state as the wire shows it, questions still under the library's ids. */
+export interface StateSnapshot {
+  readonly values: Json;
+  readonly next: readonly string[];
+  readonly tasks: readonly StateTask[];
+  readonly metadata: Json;
+  readonly createdAt: string | null;
+  readonly checkpoint: StateCheckpoint | null;
+  readonly parentCheckpoint: StateCheckpoint | null;
+}
+
+export interface StateCheckpoint {
+  readonly thread_id: string;
+  readonly checkpoint_id: string;
+  readonly checkpoint_ns: string;
+  readonly checkpoint_map: Json;
+}
+
+export interface StateTask {
+  readonly id: string;
+  readonly name: string;
+  readonly path: Json;
+  readonly error: string | null;
+  readonly interrupts: readonly { readonly id: string | null; readonly value: Json }[];
+  readonly checkpoint: Json;
+  readonly state: StateSnapshot | null;
+  readonly result: Json;
+}
+
+export interface StateAddress {
+  readonly threadId: string;
+  readonly graphId: string;
+  readonly ns: string;
+  readonly checkpointId: string | null;
+}
+
+export interface StateUpdate {
+  readonly values: Json;
+  readonly asNode: string | null;
+}
+
+export interface UpdateResult {
+  readonly set: WriteSet;
+  readonly checkpoint: StateCheckpoint;
+  /** Nodes that would run next on the edited graph. */
+  readonly next: readonly string[];
+}
+
+export interface Graphs {
+  list(): readonly GraphDescription[];
+  describe(graphId: string): GraphDescription | null;
+  /**
+   * Runs a graph until it ends, pauses, fails or `signal` aborts. Never rejects.
+   * @param hasHistory false when the thread certainly has no checkpoint yet.
+   */
+  run(run: Run, sink: RunSink, signal: AbortSignal, hasHistory: boolean): Promise<GraphRunResult>;
+  state(address: StateAddress, options: { readonly subgraphs: boolean }): Promise<StateSnapshot>;
+  history(address: StateAddress, query: CheckpointQuery): Promise<readonly StateSnapshot[]>;
+  /** Works out a state update without storing it. @throws {ApiError} `state_update_invalid`, `node_unknown` */
+  update(address: StateAddress, update: StateUpdate, metadata: JsonObject, operationId: string): Promise<UpdateResult>;
+  /** State values of a stored checkpoint, as wire JSON. */
+  valuesOf(stored: StoredCheckpoint, fingerprint: Fingerprint): Json;
+  /** What the deployed graph lacks to continue the pending work of this checkpoint; empty when it can. */
+  missingFor(
+    graphId: string,
+    stored: StoredCheckpoint,
+    from: Fingerprint,
+    pausedAt: readonly (readonly string[])[],
+  ): readonly string[];
+  encode(value: unknown): Encoded;
+  toWire(encoded: Encoded): Json;
+  /** A live value of the graph (may hold messages and the like) as wire JSON text. */
+  wireText(value: unknown): string;
+}
+
+/** The end of a run, as those who wait for it need it. */
+export interface RunEnd {
+  readonly run: Run;
+  /** State at the end as JSON text, present for an end seen as it happened. */
+  readonly valuesText: string | null;
+  readonly interrupts: readonly Interrupt[];
+  readonly pause: PauseKind | null;
+}

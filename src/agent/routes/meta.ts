@@ -1,0 +1,55 @@
+// Routes of the server about itself: health, versions, metrics, the contract.
+import * as contract from "../../api/meta.ts";
+import { openApiDocument } from "../../api/openapi.ts";
+import type { AnyOperation } from "../../api/operation.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import type { Agent } from "../agent.ts";
+import { json, route, type AgentRoute } from "./route.ts";
+
+export interface Versions {
+  readonly holdpoint: string;
+  readonly library: string;
+}
+
+/** @param others operations of the other routes, for the OpenAPI document. */
+export function metaRoutes(
+  agent: Agent,
+  metrics: Metrics,
+  versions: Versions,
+  others: readonly AnyOperation[],
+): readonly AgentRoute[] {
+  const ok = async () => json({ ok: true });
+  const own: AgentRoute[] = [
+    route(contract.getOk, ok),
+    route(contract.getLive, ok),
+    route(contract.getReady, async () => {
+      if (agent.worker.draining()) {
+        throw new ApiError("shutting_down", "The server takes no new runs.", {}, { "Retry-After": "5" });
+      }
+      await agent.storage.transaction((tx) => tx.deleteIdempotencyBefore(0)); // a write that changes nothing
+      return json({ ok: true });
+    }),
+    route(contract.getInfo, async () =>
+      json({
+        version: versions.holdpoint,
+        langgraph_js_version: versions.library,
+        context: "js",
+        flags: { assistants: true, crons: false, langsmith: false },
+      }),
+    ),
+    route(contract.getMetrics, async () => ({
+      status: 200,
+      body: await metrics.text(),
+      headers: { "Content-Type": metrics.contentType },
+    })),
+  ];
+  let document: string | null = null;
+  const openApi: AgentRoute = route(contract.getOpenApi, async () => {
+    document ??= JSON.stringify(
+      openApiDocument([...own, openApi].map((one) => one.operation).concat(others), versions.holdpoint),
+    );
+    return { status: 200, body: document };
+  });
+  return [...own, openApi];
+}

@@ -1,0 +1,120 @@
+// Routes of runs: parse → operation → reply.
+import * as contract from "../../api/runs.ts";
+import { ApiError } from "../../base/errors.ts";
+import { contentHash } from "../../base/ids.ts";
+import type { Json } from "../../base/json.ts";
+import type { HttpReply, HttpRequest } from "../../http/app.ts";
+import { replyWhenReady } from "../../http/wait.ts";
+import type { Agent } from "../agent.ts";
+import type { Run } from "../model.ts";
+import type { WaitResult } from "../run-ends.ts";
+import { cancelRun, deleteRun, getRun, listRuns, waitForRun, type Waiting } from "../runs.ts";
+import { startRun, type RunCall } from "../start-run.ts";
+import { runEndToText, runToWire } from "../wire.ts";
+import { id, json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
+
+export function runRoutes(agent: Agent, keepAliveMs: number): readonly AgentRoute[] {
+  const runObject = (run: Run) => runToWire(run, run.input === null ? null : agent.graphs.toWire(run.input));
+  return [
+    route(contract.createRun, async ({ ids, body, request, caller }) => {
+      const threadId = id(ids, "thread_id");
+      const { run } = await startRun(agent, caller, threadId, runCall(body, request));
+      return json(runObject(run), locationHeaders(run, "join"));
+    }),
+    route(contract.waitRun, async ({ ids, body, request, caller }) => {
+      const threadId = id(ids, "thread_id");
+      const { run, created } = await startRun(agent, caller, threadId, runCall(body, request));
+      // A run just started cannot have ended: its end needs a commit, which comes in a later turn of the event loop.
+      const waiting = created ? agent.worker.ends.wait(run.runId) : await waitForRun(agent, threadId, run.runId);
+      return replyToWaiter(agent, waiting, run.threadId, run.runId, request, keepAliveMs);
+    }),
+    route(contract.listRuns, async ({ ids, query }) => {
+      const filter = { limit: query.limit, offset: query.offset, status: query.status ?? null };
+      return json((await listRuns(agent, id(ids, "thread_id"), filter)).map(runObject));
+    }),
+    route(contract.getRun, async ({ ids }) =>
+      json(runObject(await getRun(agent, id(ids, "thread_id"), id(ids, "run_id")))),
+    ),
+    route(contract.joinRun, async ({ ids, query, request, caller }) => {
+      const [threadId, runId] = [id(ids, "thread_id"), id(ids, "run_id")];
+      const waiting = await waitForRun(agent, threadId, runId);
+      if (query.cancel_on_disconnect) {
+        request.onHangUp(() => {
+          cancelRun(agent, caller, threadId, runId, "interrupt").catch(() => undefined); // it may be gone by then
+        });
+      }
+      return replyToWaiter(agent, waiting, threadId, runId, request, keepAliveMs);
+    }),
+    route(contract.cancelRun, async ({ ids, query, request, caller }) => {
+      const [threadId, runId] = [id(ids, "thread_id"), id(ids, "run_id")];
+      const waiting = query.wait ? await waitForRun(agent, threadId, runId) : null;
+      if (waiting !== null) request.onHangUp(waiting.leave);
+      const ended = await cancelRun(agent, caller, threadId, runId, query.action);
+      if (ended) waiting?.leave();
+      else await waiting?.result;
+      return ended || waiting !== null ? NO_CONTENT : { status: 202, body: null };
+    }),
+    route(contract.deleteRun, async ({ ids }) => {
+      await deleteRun(agent, id(ids, "thread_id"), id(ids, "run_id"));
+      return NO_CONTENT;
+    }),
+  ];
+}
+
+function locationHeaders(
+  run: { readonly threadId: string; readonly runId: string },
+  rejoin: string,
+): Record<string, string> {
+  const path = `/threads/${run.threadId}/runs/${run.runId}`;
+  return { "Content-Location": path, Location: `${path}/${rejoin}` };
+}
+
+function replyToWaiter(
+  agent: Agent,
+  waiting: Waiting,
+  threadId: string,
+  runId: string,
+  request: HttpRequest,
+  keepAliveMs: number,
+): Promise<HttpReply> {
+  request.onHangUp(waiting.leave);
+  const headers = { ...locationHeaders({ threadId, runId }, "join"), "Content-Type": "application/json" };
+  const reply = waiting.result.then((result) => replyOf(result, headers));
+  return replyWhenReady(reply, headers, agent.clock, keepAliveMs);
+}
+
+function replyOf(result: WaitResult, headers: Readonly<Record<string, string>>): HttpReply {
+  if (result.kind === "ended") return { status: 200, body: runEndToText(result.end), headers };
+  const error =
+    result.why === "deleted"
+      ? { error: "Deleted", message: "the thread was deleted" }
+      : { error: "ServerShutdown", message: `the run goes on after the restart: join it at ${headers["Location"]}` };
+  return { status: 200, body: JSON.stringify({ __error__: error }), headers };
+}
+
+const IDEMPOTENCY_KEY_UNITS_MAX = 255;
+
+function runCall(body: contract.RunBody, request: HttpRequest): RunCall {
+  const key = request.headers["idempotency-key"];
+  if (key !== undefined && (typeof key !== "string" || key === "" || key.length > IDEMPOTENCY_KEY_UNITS_MAX)) {
+    const detail = `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_UNITS_MAX} characters.`;
+    throw new ApiError("invalid_request", detail, { errors: [{ path: "Idempotency-Key", message: detail }] });
+  }
+  const exit = body.checkpoint_during === false ? "exit" : "async";
+  return {
+    assistantId: body.assistant_id,
+    input: body.input,
+    command: body.command ?? null,
+    config: (body.config ?? {}) as RunCall["config"],
+    context: (body.context ?? null) as Json,
+    metadata: body.metadata ?? {},
+    interruptBefore: body.interrupt_before ?? null,
+    interruptAfter: body.interrupt_after ?? null,
+    multitaskStrategy: body.multitask_strategy ?? "enqueue",
+    ifNotExists: body.if_not_exists ?? "reject",
+    durability: body.durability ?? exit,
+    checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
+    idempotencyKey: key ?? null,
+    requestHash: key === undefined ? "" : contentHash(`${request.path}\n${request.body.text}`),
+  };
+}

@@ -1,0 +1,118 @@
+// Routes of threads and their state: parse → operation → reply.
+import * as contract from "../../api/threads.ts";
+import type { Agent } from "../agent.ts";
+import { editState, getHistory, getState, type StateView } from "../thread-state.ts";
+import {
+  copyThread,
+  createThread,
+  deleteThread,
+  getThread,
+  patchThread,
+  searchThreads,
+  type ThreadView,
+} from "../threads.ts";
+import { stateToWire, threadToWire } from "../wire.ts";
+import { id, json, NO_CONTENT, paginationHeaders, route, select, type AgentRoute } from "./route.ts";
+
+const threadObject = ({ thread, values, open }: ThreadView) => threadToWire(thread, values, open);
+const stateObject = ({ state, known, newest }: StateView) => stateToWire(state, known, newest);
+
+export function threadRoutes(agent: Agent): readonly AgentRoute[] {
+  return [
+    route(contract.createThread, async ({ body }) =>
+      json(
+        threadObject(
+          await createThread(agent, {
+            threadId: body.thread_id ?? null,
+            metadata: body.metadata ?? {},
+            ifExists: body.if_exists ?? "raise",
+            ttlMs: body.ttl ?? null,
+          }),
+        ),
+      ),
+    ),
+    route(contract.searchThreads, async ({ body }) => {
+      const { total, threads } = await searchThreads(
+        agent,
+        {
+          ids: body.ids ?? null,
+          status: body.status ?? null,
+          metadata: body.metadata ?? null,
+          limit: body.limit,
+          offset: body.offset,
+          sortBy: body.sort_by,
+          descending: body.sort_order === "desc",
+        },
+        body.values ?? null,
+      );
+      const list = threads.map((view) => select(threadObject(view), body.select));
+      return json(list, paginationHeaders(total, body.offset, list.length));
+    }),
+    route(contract.countThreads, async ({ body }) => {
+      const { total } = await searchThreads(
+        agent,
+        {
+          ids: body.ids ?? null,
+          status: body.status ?? null,
+          metadata: body.metadata ?? null,
+          limit: 0,
+          offset: 0,
+          sortBy: "created_at",
+          descending: true,
+        },
+        body.values ?? null,
+      );
+      return json(total);
+    }),
+    route(contract.getThread, async ({ ids }) => json(threadObject(await getThread(agent, id(ids, "thread_id"))))),
+    route(contract.patchThread, async ({ ids, body, request }) => {
+      const patch = { metadata: body.metadata ?? null, ttlMs: body.ttl };
+      const view = await patchThread(agent, id(ids, "thread_id"), patch);
+      return request.headers["prefer"] === "return=minimal" ? NO_CONTENT : json(threadObject(view));
+    }),
+    route(contract.deleteThread, async ({ ids }) => {
+      await deleteThread(agent, id(ids, "thread_id"));
+      return NO_CONTENT;
+    }),
+    route(contract.copyThread, async ({ ids }) => json(threadObject(await copyThread(agent, id(ids, "thread_id"))))),
+
+    route(contract.getState, async ({ ids, query }) => {
+      const at = { checkpointId: null, ns: "", subgraphs: query.subgraphs };
+      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+    }),
+    route(contract.getStateAt, async ({ ids, query }) => {
+      const at = { checkpointId: id(ids, "checkpoint_id"), ns: "", subgraphs: query.subgraphs };
+      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+    }),
+    route(contract.getStateOf, async ({ ids, body }) => {
+      const at = {
+        checkpointId: body.checkpoint.checkpoint_id ?? null,
+        ns: body.checkpoint.checkpoint_ns ?? "",
+        subgraphs: body.subgraphs ?? false,
+      };
+      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+    }),
+    route(contract.updateState, async ({ ids, body, caller }) => {
+      const checkpoint = await editState(agent, caller, id(ids, "thread_id"), {
+        values: body.values ?? null,
+        asNode: body.as_node ?? null,
+        checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
+        ns: body.checkpoint?.checkpoint_ns ?? "",
+      });
+      return json({ checkpoint, configurable: checkpoint });
+    }),
+    route(contract.getHistory, async ({ ids, query }) => {
+      const filter = { ns: "", before: query.before ?? null, limit: query.limit, metadata: null };
+      return json((await getHistory(agent, id(ids, "thread_id"), filter)).map(stateObject));
+    }),
+    route(contract.postHistory, async ({ ids, body }) => {
+      const filter = {
+        ns: body.checkpoint?.checkpoint_ns ?? "",
+        before: body.before ?? null,
+        limit: body.limit,
+        metadata: body.metadata ?? null,
+      };
+      return json((await getHistory(agent, id(ids, "thread_id"), filter)).map(stateObject));
+    }),
+  ];
+}

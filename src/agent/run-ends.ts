@@ -1,0 +1,41 @@
+// Run ends: who waits for which run in this process, and what they are told.
+import type { RunEnd } from "./ports.ts";
+
+/** `gone`: the run will not end here, because it was deleted or handed back for the next process. */
+export type WaitResult =
+  | { readonly kind: "ended"; readonly end: RunEnd }
+  | { readonly kind: "gone"; readonly why: "deleted" | "handed_back" };
+
+export interface RunEnds {
+  /** Register before the run can end. @returns the promise, and a function for a caller that hangs up. */
+  wait(runId: string): { readonly result: Promise<WaitResult>; readonly leave: () => void };
+  /** @param describe is called only when somebody waits. */
+  ended(runId: string, describe: () => RunEnd): void;
+  gone(runId: string, why: "deleted" | "handed_back"): void;
+}
+
+export function createRunEnds(): RunEnds {
+  const waiting = new Map<string, Set<(result: WaitResult) => void>>();
+  const tell = (runId: string, describe: () => WaitResult): void => {
+    const listeners = waiting.get(runId);
+    if (listeners === undefined) return;
+    waiting.delete(runId);
+    const result = describe();
+    for (const listener of listeners) listener(result);
+  };
+  return {
+    wait(runId) {
+      const { promise, resolve } = Promise.withResolvers<WaitResult>();
+      let listeners = waiting.get(runId);
+      if (listeners === undefined) waiting.set(runId, (listeners = new Set()));
+      listeners.add(resolve);
+      const leave = (): void => {
+        listeners.delete(resolve);
+        if (listeners.size === 0 && waiting.get(runId) === listeners) waiting.delete(runId);
+      };
+      return { result: promise, leave };
+    },
+    ended: (runId, describe) => tell(runId, () => ({ kind: "ended", end: describe() })),
+    gone: (runId, why) => tell(runId, () => ({ kind: "gone", why })),
+  };
+}

@@ -1,0 +1,120 @@
+// Server: puts the agent room together behind one port: worker, operations, routes, sweeps.
+// Invariants:
+//   SV1. Requests are taken only when the worker has started and the graphs are registered.
+//   SV2. On stop, nothing new is claimed first; waiting callers get their results while runs end; then the port closes.
+import type { Clock } from "../base/clock.ts";
+import { describeError } from "../base/errors.ts";
+import type { NewId } from "../base/ids.ts";
+import { group, type Service } from "../base/lifecycle.ts";
+import type { Log } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import { createApp } from "../http/app.ts";
+import { isLoopbackAddress } from "../http/browser.ts";
+import { createHttpService, type HttpService } from "../http/server.ts";
+import type { Agent } from "./agent.ts";
+import { registerGraphs } from "./assistants.ts";
+import { createAgentMetrics } from "./metrics.ts";
+import type { Graphs, Storage } from "./ports.ts";
+import { assistantRoutes } from "./routes/assistants.ts";
+import { metaRoutes, type Versions } from "./routes/meta.ts";
+import { runRoutes } from "./routes/runs.ts";
+import { threadRoutes } from "./routes/threads.ts";
+import type { AgentConfig } from "./settings.ts";
+import { sweepThreads } from "./threads.ts";
+import { createWorker } from "./worker.ts";
+
+export interface AgentServerPorts {
+  readonly storage: Storage & { readonly boundUnits: () => number };
+  readonly graphs: Graphs;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly versions: Versions;
+}
+
+export interface AgentServer extends Service {
+  readonly address: HttpService["address"];
+}
+
+const SWEEP_EVERY_MS = 60_000;
+const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
+const DRAIN_SPARE_MS = 5000;
+
+export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
+  const { storage, graphs, clock, newId, log, metrics, versions } = ports;
+  const graceMs = config.shutdownGraceSecs * 1000;
+  let running = (): number => 0;
+  const counted = createAgentMetrics(
+    metrics,
+    storage,
+    { slots: config.jobsPerWorker, running: () => running() },
+    storage.boundUnits,
+  );
+  const worker = createWorker(
+    {
+      slots: config.jobsPerWorker,
+      timeoutMs: config.jobTimeoutSecs * 1000,
+      graceMs,
+      crashesMax: config.jobAttemptsMax,
+    },
+    { storage, graphs, clock, log, onRunEnd: counted.onRunEnd },
+  );
+  running = worker.running;
+  const limits = { pendingRunsMax: config.pendingRunsMax };
+  const agent: Agent = { storage, graphs, worker, clock, newId, log, limits };
+  const routes = [...threadRoutes(agent), ...runRoutes(agent, config.keepAliveMs), ...assistantRoutes(agent)];
+  const all = [
+    ...routes,
+    ...metaRoutes(
+      agent,
+      metrics,
+      versions,
+      routes.map(({ operation }) => operation),
+    ),
+  ];
+  const http = createHttpService({
+    name: "http",
+    host: config.host,
+    port: config.port,
+    limits: { drainMs: graceMs + DRAIN_SPARE_MS },
+    listener: createApp({
+      routes: all.map(({ route }) => route),
+      bodyBytesMax: config.bodyBytesMax,
+      loopback: isLoopbackAddress(config.host),
+      log,
+      onReply: counted.onReply,
+      monotonic: clock.monotonic,
+    }),
+  });
+  const register: Service = { name: "graphs", start: () => registerGraphs(agent), stop: () => Promise.resolve() };
+  // The worker starts before the port opens, and is told to stop before the port closes (SV1, SV2).
+  const claims: Service = { name: "worker", start: () => Promise.resolve(), stop: () => worker.stop() };
+  const claiming: Service = { name: "claiming", start: () => worker.start(), stop: () => Promise.resolve() };
+  const parts = group("agent server", [register, claiming, http, claims, createSweeper(agent)]);
+  return { name: parts.name, start: () => parts.start(), stop: () => parts.stop(), address: () => http.address() };
+}
+
+/** Deletes what has outlived its time, now and then. */
+function createSweeper(agent: Agent): Service {
+  let cancel: () => void = () => undefined;
+  const sweep = async (): Promise<void> => {
+    try {
+      await sweepThreads(agent);
+      const before = agent.clock.now() - IDEMPOTENCY_KEPT_MS;
+      await agent.storage.transaction((tx) => tx.deleteIdempotencyBefore(before));
+    } catch (error) {
+      agent.log.warning("sweep_failed", { reason: describeError(error).message });
+    }
+    cancel = agent.clock.after(SWEEP_EVERY_MS, () => void sweep());
+  };
+  return {
+    name: "sweeper",
+    async start() {
+      cancel = agent.clock.after(SWEEP_EVERY_MS, () => void sweep());
+    },
+    async stop() {
+      cancel();
+    },
+  };
+}

@@ -1,0 +1,328 @@
+// Start run: the one transaction that accepts a run, and with it the answers it carries.
+// Invariants:
+//   ST1. Of all calls that answer one question, the one whose update finds the thread paused wins; the others change nothing.
+//   ST2. What a refused call would have changed is not changed: every refusal comes before the first write, or undoes it.
+//   ST3. A run that is accepted is stored before its caller hears of it.
+//   ST4. An Idempotency-Key gives one run, however often the call is repeated.
+import { contentHash } from "../base/ids.ts";
+import { ApiError } from "../base/errors.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { Agent, Caller } from "./agent.ts";
+import { findAssistant } from "./assistants.ts";
+import { gotoTargets, intentOf, type Intent } from "./intent.ts";
+import type { Assistant, Durability, Interrupt, MultitaskStrategy, Run, RunRequest, Thread } from "./model.ts";
+import type { GraphDescription, StoredCheckpoint, Tx } from "./ports.ts";
+import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
+import { newThread } from "./threads.ts";
+import { TAKEABLE } from "./transitions.ts";
+
+export interface RunCall {
+  readonly assistantId: string;
+  readonly input: Json | undefined;
+  readonly command: JsonObject | null;
+  readonly config: JsonObject;
+  readonly context: Json;
+  readonly metadata: JsonObject;
+  readonly interruptBefore: "*" | readonly string[] | null;
+  readonly interruptAfter: "*" | readonly string[] | null;
+  readonly multitaskStrategy: MultitaskStrategy;
+  readonly ifNotExists: "create" | "reject";
+  readonly durability: Durability;
+  readonly checkpointId: string | null;
+  readonly idempotencyKey: string | null;
+  /** Hash of the request, to tell a repeated call from another one with the same key. */
+  readonly requestHash: string;
+}
+
+export interface StartedRun {
+  readonly run: Run;
+  /** False when an earlier call with the same Idempotency-Key made the run. */
+  readonly created: boolean;
+}
+
+/** @throws {ApiError} for everything that resume.ts and this file refuse. */
+export async function startRun(agent: Agent, caller: Caller, threadId: string, call: RunCall): Promise<StartedRun> {
+  if (agent.worker.draining()) {
+    throw new ApiError("shutting_down", "The server takes no new runs.", {}, { "Retry-After": "5" });
+  }
+  const intent = intentOf(call.input, call.command);
+  const assistant = await findAssistant(agent, call.assistantId);
+  const graph = agent.graphs.describe(assistant.graphId);
+  if (graph === null) throw new ApiError("assistant_not_found", `The graph ${assistant.graphId} is not deployed.`);
+  checkNodeNames(graph, call, intent);
+
+  const slot = agent.worker.reserve();
+  try {
+    const accepted = await agent.storage.transaction((tx) =>
+      accept(agent, tx, caller, threadId, call, intent, assistant, graph, slot !== null),
+    );
+    for (const other of accepted.cancel) {
+      agent.worker.abort(other, call.multitaskStrategy === "rollback" ? "rollback" : "cancel");
+    }
+    if (accepted.created && accepted.run.status === "running" && slot !== null) {
+      slot.start(accepted.run, accepted.hasHistory);
+    } else {
+      slot?.release();
+      agent.worker.wake();
+    }
+    return accepted;
+  } catch (error) {
+    slot?.release();
+    throw error;
+  }
+}
+
+interface Accepted extends StartedRun {
+  readonly hasHistory: boolean;
+  /** Runs in progress that give way to this one. */
+  readonly cancel: readonly string[];
+}
+
+async function accept(
+  agent: Agent,
+  tx: Tx,
+  caller: Caller,
+  threadId: string,
+  call: RunCall,
+  intent: Intent,
+  assistant: Assistant,
+  graph: GraphDescription,
+  slotFree: boolean,
+): Promise<Accepted> {
+  const repeated = await findRepeated(tx, call);
+  if (repeated !== null) return { run: repeated, created: false, hasHistory: true, cancel: [] };
+  const at = agent.clock.now();
+  const thread = await findOrCreate(agent, tx, threadId, call, at);
+  const forkFrom = call.checkpointId === thread.checkpointId ? null : call.checkpointId;
+  if (forkFrom !== null && (await tx.checkpoint(threadId, "", forkFrom)) === null)
+    throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
+  const known = await tx.interrupts(threadId, null);
+  const answers = intent.kind === "resume" ? acceptAnswers(thread, known, intent.resume, forkFrom) : null;
+  await checkContinuable(agent, tx, thread, known, intent, assistant.graphId, forkFrom);
+
+  const cancel = thread.status === "busy" ? await makeWay(tx, threadId, call.multitaskStrategy, at) : [];
+  const queued = thread.status === "busy";
+  const continuesPause = thread.status === "interrupted" && (intent.kind === "resume" || intent.kind === "continue");
+  const claimed = !queued && slotFree && (continuesPause || (await tx.activeRuns(threadId)).length === 0); // held runs go first
+  if (!claimed && (await tx.countRuns("pending")) >= agent.limits.pendingRunsMax) {
+    throw new ApiError("overloaded", "Too many runs wait in the queue.", {}, { "Retry-After": "5" });
+  }
+  const run: Run = {
+    runId: agent.newId(),
+    threadId,
+    assistantId: assistant.assistantId,
+    graphId: assistant.graphId,
+    status: claimed ? "running" : "pending",
+    endedBy: null,
+    attempt: claimed ? 1 : 0,
+    crashes: 0,
+    createdAt: at,
+    updatedAt: at,
+    metadata: {
+      ...call.metadata,
+      created_by: "system",
+      graph_id: assistant.graphId,
+      assistant_id: assistant.assistantId,
+    },
+    multitaskStrategy: call.multitaskStrategy,
+    request: requestOf(call, intent, answers, assistant, forkFrom, continuesPause),
+    input: intent.kind === "input" ? agent.graphs.encode(intent.input) : null,
+    error: null,
+    checkpointId: null,
+    overlay: null,
+    pausedOn: [],
+  };
+  if (!queued) {
+    const from = intent.kind === "resume" && forkFrom === null ? (["interrupted"] as const) : TAKEABLE;
+    if (!(await tx.takeThread(threadId, from, at))) {
+      throw new ApiError("thread_busy", "Another call was faster.", { pending: [] }); // ST1
+    }
+    await settleQuestions(tx, caller, thread, known, intent, answers, run, forkFrom, at);
+  }
+  if (thread.metadata["graph_id"] !== assistant.graphId || thread.metadata["assistant_id"] !== assistant.assistantId) {
+    const ids = { graph_id: assistant.graphId, assistant_id: assistant.assistantId };
+    await tx.updateThread(threadId, { metadata: { ...thread.metadata, ...ids } });
+  }
+  if (!queued && (thread.graphId !== assistant.graphId || thread.assistantId !== assistant.assistantId)) {
+    await tx.updateThread(threadId, { graphId: assistant.graphId, assistantId: assistant.assistantId });
+  }
+  await tx.insertRun(run);
+  if (call.idempotencyKey !== null) {
+    const key = contentHash(call.idempotencyKey);
+    await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId: run.runId, createdAt: at }); // ST4
+  }
+  return { run, created: true, hasHistory: thread.checkpointId !== null, cancel };
+}
+
+async function findRepeated(tx: Tx, call: RunCall): Promise<Run | null> {
+  if (call.idempotencyKey === null) return null;
+  const record = await tx.idempotency(contentHash(call.idempotencyKey));
+  if (record === null) return null;
+  if (record.requestHash !== call.requestHash) {
+    throw new ApiError("idempotency_key_reused", "This Idempotency-Key came with another request before.");
+  }
+  return tx.run(record.threadId, record.runId);
+}
+
+async function findOrCreate(agent: Agent, tx: Tx, threadId: string, call: RunCall, at: number): Promise<Thread> {
+  const thread = await tx.thread(threadId);
+  if (thread !== null) return thread;
+  if (call.ifNotExists === "reject") throw new ApiError("thread_not_found", `Thread with ID ${threadId} not found`);
+  const created = newThread(threadId, {}, null, at);
+  await tx.insertThread(created);
+  return created;
+}
+
+/** Pending work goes on only in a graph that still has its parts; a thread without any has nothing to go on with. */
+async function checkContinuable(
+  agent: Agent,
+  tx: Tx,
+  thread: Thread,
+  known: readonly Interrupt[],
+  intent: Intent,
+  graphId: string,
+  forkFrom: string | null,
+): Promise<void> {
+  if (intent.kind === "input") return;
+  const stored = await tx.checkpoint(thread.threadId, "", forkFrom);
+  if (stored === null) {
+    if (intent.kind === "continue" && thread.status !== "busy") {
+      throw new ApiError("nothing_to_continue", "The thread has never run: send an input.");
+    }
+    return;
+  }
+  const missing = await missingParts(agent, tx, stored, known, graphId);
+  if (missing.length > 0) {
+    const list = missing.join(", ");
+    throw new ApiError("graph_incompatible", `The graph ${graphId} cannot continue this thread: it lacks ${list}.`, {
+      missing,
+    });
+  }
+}
+
+async function missingParts(
+  agent: Agent,
+  tx: Tx,
+  stored: StoredCheckpoint,
+  known: readonly Interrupt[],
+  graphId: string,
+): Promise<readonly string[]> {
+  const hash = stored.checkpoint.fingerprint;
+  if (hash === agent.graphs.describe(graphId)?.fingerprint.hash) return [];
+  const from = await tx.fingerprint(hash);
+  if (from === null) return [];
+  const pausedAt = known.filter((interrupt) => interrupt.state === "open").map((interrupt) => interrupt.ns);
+  return agent.graphs.missingFor(graphId, stored, from, pausedAt);
+}
+
+/** What becomes of the runs of a busy thread. @returns ids of running ones that are to be aborted. */
+async function makeWay(tx: Tx, threadId: string, strategy: MultitaskStrategy, at: number): Promise<readonly string[]> {
+  if (strategy === "enqueue") return [];
+  const active = await tx.activeRuns(threadId);
+  if (strategy === "reject") {
+    throw new ApiError("thread_busy", "The thread has a run in progress, and this call asked not to wait for it.", {
+      active_runs: active.map((run) => run.runId),
+    });
+  }
+  for (const run of active) {
+    if (run.status !== "pending") continue;
+    await tx.updateRun(run.runId, { status: "interrupted", endedBy: "cancel", updatedAt: at });
+  }
+  return active.filter((run) => run.status === "running").map((run) => run.runId);
+}
+
+/** Answered questions are marked with their answer; a new input abandons those that were open. Both are audited here. */
+async function settleQuestions(
+  tx: Tx,
+  caller: Caller,
+  thread: Thread,
+  known: readonly Interrupt[],
+  intent: Intent,
+  answers: AcceptedAnswers | null,
+  run: Run,
+  forkFrom: string | null,
+  at: number,
+): Promise<void> {
+  const entry = (interrupt: Interrupt, value: Json) => ({
+    threadId: thread.threadId,
+    at,
+    by: caller.name,
+    interruptId: interrupt.interruptId,
+    runId: run.runId,
+    value,
+  });
+  const changed: Interrupt[] = [];
+  const audit = [];
+  if (intent.kind === "input" || forkFrom !== null) {
+    for (const interrupt of known) {
+      if (interrupt.state !== "open" || answers?.questions.includes(interrupt) === true) continue;
+      changed.push({ ...interrupt, state: "abandoned" });
+      audit.push({ ...entry(interrupt, null), action: "abandoned" as const });
+    }
+  }
+  for (const [position, question] of (answers?.questions ?? []).entries()) {
+    const value = answers?.answers[position]?.value ?? null;
+    changed.push({ ...question, state: "answered", answer: { runId: run.runId, at, by: caller.name, value } });
+    const action = forkFrom === null ? ("answered" as const) : ("answered_as_fork" as const);
+    audit.push({ ...entry(question, value), action });
+  }
+  if (changed.length > 0) await tx.putInterrupts(changed);
+  if (audit.length > 0) await tx.audit(audit);
+}
+
+function requestOf(
+  call: RunCall,
+  intent: Intent,
+  answers: AcceptedAnswers | null,
+  assistant: Assistant,
+  checkpointId: string | null,
+  goesFirst: boolean,
+): RunRequest {
+  const command =
+    intent.kind === "resume" || intent.kind === "command"
+      ? {
+          ...(answers === null ? {} : { answers: answers.answers }),
+          ...(intent.update === undefined ? {} : { update: intent.update }),
+          ...(intent.goto === undefined ? {} : { goto: intent.goto }),
+        }
+      : null;
+  return {
+    command,
+    config: mergeConfig(assistant.config, call.config),
+    context: mergeContext(assistant.context, call.context),
+    interruptBefore: call.interruptBefore,
+    interruptAfter: call.interruptAfter,
+    durability: call.durability,
+    checkpointId,
+    goesFirst,
+  };
+}
+
+function mergeConfig(base: JsonObject, given: JsonObject): JsonObject {
+  const configurable = { ...(base["configurable"] as JsonObject), ...(given["configurable"] as JsonObject) };
+  return { ...base, ...given, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
+}
+
+function mergeContext(base: Json, given: Json): Json {
+  const isObject = (value: Json): value is JsonObject =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject(given)) return given ?? (isObject(base) && Object.keys(base).length > 0 ? base : null);
+  const merged = isObject(base) ? { ...base, ...given } : given;
+  return Object.keys(merged).length === 0 ? null : merged;
+}
+
+/** @throws {ApiError} `node_unknown`: a typo must not let the guarded node run. */
+function checkNodeNames(graph: GraphDescription, call: RunCall, intent: Intent): void {
+  const check = (field: string, names: readonly string[], also: readonly string[]): void => {
+    const known = [...graph.nodeNames, ...also];
+    const unknown = names.filter((name) => !known.includes(name));
+    if (unknown.length === 0) return;
+    const detail = `${field} names ${unknown.map((name) => `"${name}"`).join(", ")}, which is no node of ${graph.graphId}.`;
+    throw new ApiError("node_unknown", detail, { known: graph.nodeNames });
+  };
+  if (Array.isArray(call.interruptBefore)) check("interrupt_before", call.interruptBefore, []);
+  if (Array.isArray(call.interruptAfter)) check("interrupt_after", call.interruptAfter, []);
+  if (intent.kind === "resume" || intent.kind === "command") {
+    check("command.goto", gotoTargets(intent.goto), ["__end__"]);
+  }
+}

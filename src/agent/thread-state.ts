@@ -1,0 +1,158 @@
+// Thread state: reading states and histories, and editing a state by hand.
+// Invariants:
+//   TS1. A busy thread is not edited.
+//   TS2. An edit and what it means for the thread (its questions, its status) are one transaction.
+import { ApiError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Agent, Caller } from "./agent.ts";
+import type { Interrupt, Thread } from "./model.ts";
+import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate } from "./ports.ts";
+import { requireThread } from "./threads.ts";
+import { nextThreadStatus } from "./transitions.ts";
+
+export interface StateView {
+  readonly state: StateSnapshot;
+  readonly known: readonly Interrupt[];
+  /** It is the thread's present state. */
+  readonly newest: boolean;
+}
+
+interface Known {
+  readonly thread: Thread;
+  readonly known: readonly Interrupt[];
+  readonly graphId: string | null;
+}
+
+async function lookUp(agent: Agent, threadId: string): Promise<Known> {
+  return agent.storage.transaction(async (tx) => {
+    const thread = await requireThread(tx, threadId);
+    const named = thread.graphId ?? thread.metadata["graph_id"];
+    return { thread, known: await tx.interrupts(threadId, null), graphId: typeof named === "string" ? named : null };
+  });
+}
+
+export interface StateQuery {
+  readonly checkpointId: string | null;
+  readonly ns: string;
+  readonly subgraphs: boolean;
+}
+
+const EMPTY_STATE: StateSnapshot = {
+  values: {},
+  next: [],
+  tasks: [],
+  metadata: {},
+  createdAt: null,
+  checkpoint: null,
+  parentCheckpoint: null,
+};
+
+/** @throws {ApiError} `checkpoint_not_found`; a thread that never ran has an empty state. */
+export async function getState(agent: Agent, threadId: string, query: StateQuery): Promise<StateView> {
+  const { thread, known, graphId } = await lookUp(agent, threadId);
+  if (graphId === null) {
+    if (query.checkpointId !== null) throw noCheckpoint(query.checkpointId);
+    return { state: EMPTY_STATE, known, newest: true };
+  }
+  requireGraph(agent, graphId);
+  const address: StateAddress = { threadId, graphId, ns: query.ns, checkpointId: query.checkpointId };
+  const state = await agent.graphs.state(address, { subgraphs: query.subgraphs });
+  if (query.checkpointId !== null && state.createdAt === null) throw noCheckpoint(query.checkpointId);
+  const newest =
+    thread.status === "interrupted" && (query.ns !== "" || state.checkpoint?.checkpoint_id === thread.checkpointId);
+  return { state, known, newest: newest || query.checkpointId === null };
+}
+
+function noCheckpoint(checkpointId: string): ApiError {
+  return new ApiError("checkpoint_not_found", `The thread has no checkpoint ${checkpointId}.`);
+}
+
+function requireGraph(agent: Agent, graphId: string): void {
+  if (agent.graphs.describe(graphId) === null) {
+    throw new ApiError("assistant_not_found", `The thread belongs to the graph ${graphId}, which is not deployed.`);
+  }
+}
+
+/** Newest first. */
+export async function getHistory(
+  agent: Agent,
+  threadId: string,
+  query: CheckpointQuery,
+): Promise<readonly StateView[]> {
+  const { thread, known, graphId } = await lookUp(agent, threadId);
+  if (graphId === null) return [];
+  requireGraph(agent, graphId);
+  const states = await agent.graphs.history({ threadId, graphId, ns: query.ns, checkpointId: null }, query);
+  return states.map((state) => ({
+    state,
+    known,
+    newest: query.ns === "" && state.checkpoint?.checkpoint_id === thread.checkpointId,
+  }));
+}
+
+export interface StateEdit extends StateUpdate {
+  readonly checkpointId: string | null;
+  readonly ns: string;
+}
+
+/** @throws {ApiError} `thread_busy`, `thread_without_graph`, `state_update_invalid`, `node_unknown` */
+export async function editState(
+  agent: Agent,
+  caller: Caller,
+  threadId: string,
+  edit: StateEdit,
+): Promise<StateCheckpoint> {
+  const { thread, graphId } = await lookUp(agent, threadId);
+  refuseBusy(thread); // TS1
+  if (graphId === null) {
+    throw new ApiError("thread_without_graph", "Run the thread first, or create it with metadata.graph_id.");
+  }
+  requireGraph(agent, graphId);
+  const address: StateAddress = { threadId, graphId, ns: edit.ns, checkpointId: edit.checkpointId };
+  const metadata: JsonObject = {
+    graph_id: graphId,
+    ...(thread.assistantId === null ? {} : { assistant_id: thread.assistantId }),
+  };
+  const { set, checkpoint, next } = await agent.graphs.update(address, edit, metadata, agent.newId());
+  const before = thread.checkpointId;
+
+  await agent.storage.transaction(async (tx) => {
+    const current = await requireThread(tx, threadId);
+    refuseBusy(current);
+    if (current.checkpointId !== before)
+      throw new ApiError("thread_busy", "The thread has changed meanwhile: try again.");
+    const at = agent.clock.now();
+    await tx.putWriteSet(set);
+    const root = set.checkpoints.findLast((row) => row.ns === "");
+    if (root === undefined) return; // a subgraph's state: the pause above it stays as it is
+    const open = await tx.interrupts(threadId, "open");
+    await tx.putInterrupts(open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const })));
+    await tx.audit(
+      open.map(({ interruptId }) => ({
+        threadId,
+        at,
+        action: "abandoned" as const,
+        by: caller.name,
+        interruptId,
+        runId: null,
+        value: edit.asNode,
+      })),
+    );
+    const status = nextThreadStatus(current.status, next.length > 0 ? "pause" : "rest");
+    await tx.updateThread(threadId, {
+      graphId,
+      status,
+      pause: status === "interrupted" ? "breakpoint" : null,
+      checkpointId: root.checkpointId,
+      overlay: null,
+      error: null,
+      updatedAt: at,
+    });
+  });
+  agent.worker.wake();
+  return checkpoint;
+}
+
+function refuseBusy(thread: Thread): void {
+  if (thread.status === "busy") throw new ApiError("thread_busy", "The thread has a run in progress.");
+}

@@ -1,0 +1,161 @@
+// Wire: rows of the model → the objects that clients see. The only place that knows both spellings.
+import { isoTime } from "../base/clock.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { Assistant, Interrupt, Run, Thread } from "./model.ts";
+import type { RunEnd, StateSnapshot } from "./ports.ts";
+
+/** `{id, value, resumable, ns, when}`, and `response_schema` when the node said what it takes. */
+export function interruptToWire(interrupt: Interrupt, resumable: boolean): JsonObject {
+  return {
+    id: interrupt.interruptId,
+    value: interrupt.value,
+    resumable,
+    ns: interrupt.ns,
+    when: "during",
+    ...(interrupt.responseSchema === null ? {} : { response_schema: interrupt.responseSchema }),
+  };
+}
+
+/** Open questions by the root task that waits for them. */
+export function interruptsByTask(open: readonly Interrupt[]): Record<string, JsonObject[]> {
+  const byTask: Record<string, JsonObject[]> = {};
+  for (const interrupt of open) {
+    const taskId = interrupt.ns[0]?.split(":")[1] ?? interrupt.taskId;
+    (byTask[taskId] ??= []).push(interruptToWire(interrupt, true));
+  }
+  return byTask;
+}
+
+export function threadToWire(thread: Thread, values: Json | undefined, open: readonly Interrupt[]): JsonObject {
+  return {
+    thread_id: thread.threadId,
+    created_at: isoTime(thread.createdAt),
+    updated_at: isoTime(thread.updatedAt),
+    state_updated_at: isoTime(thread.updatedAt),
+    metadata: thread.metadata,
+    status: thread.status,
+    config: thread.config,
+    ...(values === undefined ? {} : { values }),
+    interrupts: thread.status === "interrupted" ? interruptsByTask(open) : {},
+    ...(thread.error === null ? {} : { error: { ...thread.error } }),
+  };
+}
+
+export function runToWire(run: Run, input: Json): JsonObject {
+  const { request } = run;
+  const command = request.command;
+  const resume = command?.answers;
+  return {
+    run_id: run.runId,
+    thread_id: run.threadId,
+    assistant_id: run.assistantId,
+    created_at: isoTime(run.createdAt),
+    updated_at: isoTime(run.updatedAt),
+    status: run.status,
+    ended_by: run.endedBy,
+    attempt: run.attempt,
+    metadata: run.metadata,
+    multitask_strategy: run.multitaskStrategy,
+    kwargs: {
+      input,
+      command:
+        command === null
+          ? null
+          : {
+              ...(resume === undefined
+                ? {}
+                : { resume: Object.fromEntries(resume.map((answer) => [answer.interruptId, answer.value])) }),
+              ...(command.update === undefined ? {} : { update: command.update }),
+              ...(command.goto === undefined ? {} : { goto: command.goto }),
+            },
+      config: request.config,
+      context: request.context,
+      interrupt_before: request.interruptBefore,
+      interrupt_after: request.interruptAfter,
+      durability: request.durability,
+      checkpoint_id: request.checkpointId,
+      stream_mode: ["values"],
+    },
+    ...(run.error === null ? {} : { error: { ...run.error } }),
+  };
+}
+
+export function assistantToWire(assistant: Assistant): JsonObject {
+  return {
+    assistant_id: assistant.assistantId,
+    graph_id: assistant.graphId,
+    name: assistant.name,
+    description: assistant.description,
+    metadata: assistant.metadata,
+    config: assistant.config,
+    context: assistant.context,
+    version: assistant.version,
+    created_at: isoTime(assistant.createdAt),
+    updated_at: isoTime(assistant.updatedAt),
+  };
+}
+
+/**
+ * A saved state, with our questions in place of the library's interrupts.
+ * @param known questions of the thread; @param newest true for the thread's present state, where answered ones are left out.
+ */
+export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], newest: boolean): JsonObject {
+  const last = new Map<string, Interrupt>();
+  for (const interrupt of known) {
+    const other = last.get(interrupt.libraryId);
+    if (other === undefined || other.index <= interrupt.index) last.set(interrupt.libraryId, interrupt);
+  }
+  const shown = (raised: { readonly id: string | null; readonly value: Json }): readonly JsonObject[] => {
+    const row = raised.id === null ? undefined : last.get(raised.id);
+    if (row === undefined)
+      return newest ? [] : [{ id: raised.id, value: raised.value, resumable: false, ns: [], when: "during" }];
+    if (newest && row.state !== "open") return [];
+    return [interruptToWire(row, newest && row.state === "open")];
+  };
+  const convert = (one: StateSnapshot): JsonObject => {
+    const tasks = one.tasks.map((task) => ({
+      id: task.id,
+      name: task.name,
+      path: task.path,
+      error: task.error,
+      interrupts: task.interrupts.flatMap(shown),
+      checkpoint: task.checkpoint,
+      state: task.state === null ? null : convert(task.state),
+      result: task.result,
+    }));
+    return {
+      values: one.values,
+      next: one.next,
+      tasks,
+      metadata: one.metadata,
+      created_at: one.createdAt,
+      checkpoint: one.checkpoint === null ? null : { ...one.checkpoint },
+      parent_checkpoint: one.parentCheckpoint === null ? null : { ...one.parentCheckpoint },
+      interrupts: tasks.flatMap((task) => task.interrupts),
+    };
+  };
+  return convert(state);
+}
+
+/** What a waiting call answers: the state, with `__interrupt__` when the run paused, or `__error__`. JSON text. */
+export function runEndToText(end: RunEnd): string {
+  const { run } = end;
+  if (run.endedBy !== "done" && run.endedBy !== "pause") {
+    const error = run.error ?? ENDINGS[run.endedBy ?? "failure"];
+    return JSON.stringify({ __error__: error });
+  }
+  const values = end.valuesText ?? "{}";
+  if (end.pause === null) return values;
+  const interrupts = JSON.stringify(end.interrupts.map((interrupt) => interruptToWire(interrupt, true)));
+  if (!values.startsWith("{")) return `{"__interrupt__":${interrupts}}`;
+  return `${values.slice(0, -1)}${values === "{}" ? "" : ","}"__interrupt__":${interrupts}}`;
+}
+
+const ENDINGS = {
+  done: { error: "Ended", message: "the run has ended" },
+  pause: { error: "Paused", message: "the run has paused" },
+  cancel: { error: "Cancelled", message: "the run was cancelled" },
+  rollback: { error: "RolledBack", message: "the run was cancelled and what it wrote was taken back" },
+  timeout: { error: "Timeout", message: "the run took longer than it may" },
+  failure: { error: "Error", message: "the run failed" },
+} as const;

@@ -1,0 +1,38 @@
+// The wire contract of the server about itself.
+import * as z from "zod";
+import { operation } from "./operation.ts";
+
+const ok = z.object({ ok: z.literal(true) });
+
+export const getOk = operation("getOk", "get", "/ok", { tag: "Meta", summary: "The server answers", reply: ok });
+export const getLive = operation("getLive", "get", "/live", {
+  tag: "Meta",
+  summary: "The process is alive",
+  reply: ok,
+});
+export const getReady = operation("getReady", "get", "/ready", {
+  tag: "Meta",
+  summary: "The server takes runs: the storage can be written and no shutdown is under way",
+  reply: ok,
+  refusals: ["storage_unavailable", "shutting_down"],
+});
+export const getInfo = operation("getInfo", "get", "/info", {
+  tag: "Meta",
+  summary: "Versions and what this server can do",
+  reply: z.object({
+    version: z.string(),
+    langgraph_js_version: z.string(),
+    context: z.literal("js"),
+    flags: z.record(z.string(), z.boolean()),
+  }),
+});
+export const getMetrics = operation("getMetrics", "get", "/metrics", {
+  tag: "Meta",
+  summary: "Metrics in the Prometheus text format",
+  reply: z.string(),
+});
+export const getOpenApi = operation("getOpenApi", "get", "/openapi.json", {
+  tag: "Meta",
+  summary: "This document",
+  reply: z.record(z.string(), z.unknown()),
+});

@@ -1,0 +1,87 @@
+// Operation: one call of the wire contract. The same schemas check requests and make the OpenAPI document.
+import * as z from "zod";
+import { ApiError, type ErrorCode } from "../base/errors.ts";
+import { isUuid } from "../base/ids.ts";
+
+export interface Operation<Query, Body> {
+  readonly id: string;
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  /** `/threads/{thread_id}`: names ending in `_id` are UUIDs, except `assistant_id`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly query: z.ZodType<Query>;
+  readonly body: z.ZodType<Body>;
+  readonly reply: { readonly status: number; readonly description: string; readonly schema: z.ZodType | null };
+  readonly refusals: readonly ErrorCode[];
+}
+
+export type AnyOperation = Operation<unknown, unknown>;
+
+const NO_QUERY = z.object({});
+const NO_BODY = z.unknown();
+
+interface Contract<Query, Body> {
+  readonly summary: string;
+  readonly tag: string;
+  readonly query?: z.ZodType<Query>;
+  readonly body?: z.ZodType<Body>;
+  readonly reply: z.ZodType | null;
+  readonly status?: number;
+  readonly description?: string;
+  readonly refusals?: readonly ErrorCode[];
+}
+
+export function operation<Query = object, Body = unknown>(
+  id: string,
+  method: Operation<Query, Body>["method"],
+  path: string,
+  contract: Contract<Query, Body>,
+): Operation<Query, Body> {
+  return {
+    id,
+    method,
+    path,
+    summary: contract.summary,
+    tag: contract.tag,
+    query: contract.query ?? (NO_QUERY as unknown as z.ZodType<Query>),
+    body: contract.body ?? (NO_BODY as z.ZodType<Body>),
+    reply: {
+      status: contract.status ?? 200,
+      description: contract.description ?? "Done",
+      schema: contract.reply,
+    },
+    refusals: contract.refusals ?? [],
+  };
+}
+
+export function takesBody(one: AnyOperation): boolean {
+  return one.body !== NO_BODY;
+}
+
+/** @throws {ApiError} `invalid_request` with every field that does not fit. */
+export function parse<T>(schema: z.ZodType<T>, value: unknown, where: "body" | "query"): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const errors = result.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+  const first = errors[0];
+  const field = first === undefined || first.path === "" ? where : `${where} field ${first.path}`;
+  throw new ApiError("invalid_request", `${field}: ${first?.message ?? "has the wrong shape"}`, { errors });
+}
+
+const MISSING: Readonly<Record<string, ErrorCode>> = {
+  thread_id: "thread_not_found",
+  run_id: "run_not_found",
+  checkpoint_id: "checkpoint_not_found",
+};
+
+/** A malformed id in a path names nothing, and gets the answer of an unknown one. Ids are lower case from here on. */
+export function parsePathIds(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  for (const [name, value] of Object.entries(params)) {
+    const code = MISSING[name];
+    if (code !== undefined && !isUuid(value)) throw new ApiError(code, `${name} is not a UUID.`);
+    ids[name] = code === undefined ? value : value.toLowerCase();
+  }
+  return ids;
+}

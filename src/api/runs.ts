@@ -1,0 +1,139 @@
+// The wire contract of runs.
+import * as z from "zod";
+import { operation } from "./operation.ts";
+import { checkpointConfig, flag, json, jsonObject, limit, offset, run, runStatus, uuid } from "./schemas.ts";
+
+const TAG = "Runs";
+
+/** `["*"]` means `"*"`: clients that only send lists can say it too. */
+const breakpoints = z
+  .union([z.literal("*"), z.array(z.string().min(1).max(1024)).max(1000)])
+  .transform((value) => (Array.isArray(value) && value.length === 1 && value[0] === "*" ? "*" : value));
+
+const later = (what: string) => z.null(`${what} is not supported by this version`).optional();
+
+const streamMode = z.enum([
+  "values",
+  "updates",
+  "messages",
+  "messages-tuple",
+  "events",
+  "tasks",
+  "checkpoints",
+  "debug",
+  "custom",
+  "tools",
+]);
+
+export const runBody = z
+  .object({
+    assistant_id: z.string().min(1).max(1024).describe("a graph's name or an assistant's id"),
+    input: json.optional().describe("initial state; null or left out goes on from where the thread is"),
+    command: jsonObject.nullish().describe("{resume, update, goto}"),
+    checkpoint_id: uuid.nullish(),
+    checkpoint: checkpointConfig.nullish(),
+    config: z
+      .looseObject({
+        tags: z.array(z.string()).nullish(),
+        recursion_limit: z.number().int().min(1).max(100_000).nullish(),
+        configurable: jsonObject.nullish(),
+      })
+      .nullish(),
+    context: json.optional(),
+    metadata: jsonObject.nullish(),
+    interrupt_before: breakpoints.nullish(),
+    interrupt_after: breakpoints.nullish(),
+    multitask_strategy: z.enum(["reject", "enqueue", "interrupt", "rollback"]).nullish(),
+    if_not_exists: z.enum(["create", "reject"]).nullish(),
+    durability: z.enum(["sync", "async", "exit"]).nullish(),
+    checkpoint_during: z.boolean().nullish(),
+    stream_mode: z.union([streamMode, z.array(streamMode)]).nullish(),
+    stream_subgraphs: z.boolean().nullish(),
+    stream_resumable: z.boolean().nullish(),
+    on_disconnect: z.enum(["cancel", "continue"]).nullish(),
+    webhook: later("webhook"),
+    after_seconds: z.union([z.literal(0), later("after_seconds")]).nullish(),
+    feedback_keys: z.array(z.string()).nullish(),
+  })
+  .meta({ id: "RunCreate" });
+
+export type RunBody = z.infer<typeof runBody>;
+
+const REFUSALS = [
+  "thread_not_found",
+  "assistant_not_found",
+  "checkpoint_not_found",
+  "thread_busy",
+  "no_pending_interrupt",
+  "interrupt_stale",
+  "interrupt_unknown",
+  "answer_ambiguous",
+  "answer_invalid",
+  "paused_at_breakpoint",
+  "nothing_to_continue",
+  "graph_incompatible",
+  "input_with_command",
+  "node_unknown",
+  "idempotency_key_reused",
+  "overloaded",
+  "shutting_down",
+] as const;
+
+export const createRun = operation("createRun", "post", "/threads/{thread_id}/runs", {
+  tag: TAG,
+  summary: "Start a run in the background, or answer a pause with one",
+  body: runBody,
+  reply: run,
+  refusals: REFUSALS,
+});
+
+export const waitRun = operation("waitRun", "post", "/threads/{thread_id}/runs/wait", {
+  tag: TAG,
+  summary: "Start a run, or answer a pause with one, and wait until it ends or pauses",
+  body: runBody,
+  reply: z.unknown(),
+  description:
+    "The state; with __interrupt__ (open questions, empty at a breakpoint) when the run paused; {__error__} when it failed. Blank lines before the JSON keep the connection open.",
+  refusals: REFUSALS,
+});
+
+export const listRuns = operation("listRuns", "get", "/threads/{thread_id}/runs", {
+  tag: TAG,
+  summary: "List the runs of a thread, newest first",
+  query: z.object({ limit: limit(10), offset, status: runStatus.optional() }),
+  reply: z.array(run),
+  refusals: ["thread_not_found"],
+});
+
+export const getRun = operation("getRun", "get", "/threads/{thread_id}/runs/{run_id}", {
+  tag: TAG,
+  summary: "Get a run",
+  reply: run,
+  refusals: ["thread_not_found", "run_not_found"],
+});
+
+export const joinRun = operation("joinRun", "get", "/threads/{thread_id}/runs/{run_id}/join", {
+  tag: TAG,
+  summary: "Wait for a run; its result is the same however late it is asked for",
+  query: z.object({ cancel_on_disconnect: flag }),
+  reply: z.unknown(),
+  refusals: ["thread_not_found", "run_not_found"],
+});
+
+export const cancelRun = operation("cancelRun", "post", "/threads/{thread_id}/runs/{run_id}/cancel", {
+  tag: TAG,
+  summary: "Cancel a run; rollback also takes back what it wrote",
+  query: z.object({ wait: flag, action: z.enum(["interrupt", "rollback"]).default("interrupt") }),
+  reply: null,
+  status: 202,
+  description: "Told to end. 204 when it has ended (always with wait=true).",
+  refusals: ["thread_not_found", "run_not_found"],
+});
+
+export const deleteRun = operation("deleteRun", "delete", "/threads/{thread_id}/runs/{run_id}", {
+  tag: TAG,
+  summary: "Delete the record of a run that has ended",
+  reply: null,
+  status: 204,
+  refusals: ["thread_not_found", "run_not_found", "run_active"],
+});

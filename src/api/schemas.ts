@@ -1,0 +1,128 @@
+// Schemas that several calls share: the objects of the wire.
+import * as z from "zod";
+import type { Json, JsonObject } from "../base/json.ts";
+
+export const uuid = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, "must be a UUID")
+  .transform((text) => text.toLowerCase());
+
+/** Anything that JSON can say. What it says is the graph's business. */
+export const json = z.unknown().transform((value) => value as Json | undefined);
+export const jsonObject = z.record(z.string(), z.unknown()).transform((value) => value as JsonObject);
+
+const TTL_MINUTES_MAX = 10 * 366 * 24 * 60;
+const MINUTE_MS = 60_000;
+
+/** Minutes, or `{ttl: minutes, strategy: "delete"}`; null keeps the thread. Becomes milliseconds. */
+export const ttl = z
+  .union([
+    z.number().positive().max(TTL_MINUTES_MAX),
+    z.object({ ttl: z.number().positive().max(TTL_MINUTES_MAX), strategy: z.literal("delete").default("delete") }),
+    z.null(),
+  ])
+  .transform((value) =>
+    value === null ? null : Math.ceil((typeof value === "number" ? value : value.ttl) * MINUTE_MS),
+  );
+
+const LIST_MAX = 1000;
+export const limit = (fallback: number) => z.coerce.number().int().min(1).max(LIST_MAX).default(fallback);
+export const offset = z.coerce.number().int().min(0).default(0);
+export const sortOrder = z.enum(["asc", "desc"]).default("desc");
+export const flag = z
+  .enum(["true", "false", "1", "0", ""])
+  .default("false")
+  .transform((text) => text === "true" || text === "1" || text === "");
+
+export const threadStatus = z.enum(["idle", "busy", "interrupted", "error"]);
+export const runStatus = z.enum(["pending", "running", "success", "error", "timeout", "interrupted"]);
+
+export const interrupt = z
+  .object({
+    id: z.string().describe("32 hex digits; the key of an answer map"),
+    value: z.unknown().describe("what the node gave to interrupt()"),
+    resumable: z.boolean().describe("true while the question is open on the newest checkpoint"),
+    ns: z.array(z.string()).describe("<node>:<task uuid>, from the root graph to the node that asks"),
+    when: z.literal("during"),
+    response_schema: z.record(z.string(), z.unknown()).optional().describe("JSON Schema that an answer must fit"),
+  })
+  .meta({ id: "Interrupt" });
+
+export const thread = z
+  .object({
+    thread_id: uuid,
+    created_at: z.string(),
+    updated_at: z.string(),
+    state_updated_at: z.string(),
+    metadata: z.record(z.string(), z.unknown()),
+    status: threadStatus,
+    config: z.record(z.string(), z.unknown()),
+    values: z.unknown().optional(),
+    interrupts: z.record(z.string(), z.array(interrupt)),
+    error: z.object({ error: z.string(), message: z.string() }).optional(),
+  })
+  .meta({ id: "Thread" });
+
+export const run = z
+  .object({
+    run_id: uuid,
+    thread_id: uuid,
+    assistant_id: uuid,
+    created_at: z.string(),
+    updated_at: z.string(),
+    status: runStatus,
+    ended_by: z.enum(["done", "pause", "cancel", "rollback", "failure", "timeout"]).nullable(),
+    attempt: z.number().int(),
+    metadata: z.record(z.string(), z.unknown()),
+    multitask_strategy: z.enum(["reject", "enqueue", "interrupt", "rollback"]),
+    kwargs: z.record(z.string(), z.unknown()),
+    error: z.object({ error: z.string(), message: z.string() }).optional(),
+  })
+  .meta({ id: "Run" });
+
+export const assistant = z
+  .object({
+    assistant_id: uuid,
+    graph_id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    config: z.record(z.string(), z.unknown()),
+    context: z.unknown(),
+    version: z.number().int(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: "Assistant" });
+
+export const checkpointConfig = z
+  .object({
+    thread_id: uuid.optional(),
+    checkpoint_id: uuid.nullish(),
+    checkpoint_ns: z.string().max(4096).nullish(),
+    checkpoint_map: z.record(z.string(), z.unknown()).nullish(),
+  })
+  .meta({ id: "CheckpointConfig" });
+
+export const state = z
+  .object({
+    values: z.unknown(),
+    next: z.array(z.string()),
+    tasks: z.array(z.record(z.string(), z.unknown())),
+    metadata: z.record(z.string(), z.unknown()),
+    created_at: z.string().nullable(),
+    checkpoint: checkpointConfig.nullable(),
+    parent_checkpoint: checkpointConfig.nullable(),
+    interrupts: z.array(interrupt),
+  })
+  .meta({ id: "ThreadState" });
+
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string(),
+    code: z.string().describe("see docs/errors.md"),
+  })
+  .meta({ id: "Problem" });

@@ -1,0 +1,173 @@
+// The wire contract of threads and their state.
+import * as z from "zod";
+import { operation } from "./operation.ts";
+import {
+  checkpointConfig,
+  flag,
+  json,
+  jsonObject,
+  limit,
+  offset,
+  sortOrder,
+  state,
+  thread,
+  threadStatus,
+  ttl,
+  uuid,
+} from "./schemas.ts";
+
+const TAG = "Threads";
+
+export const createThread = operation("createThread", "post", "/threads", {
+  tag: TAG,
+  summary: "Create a thread",
+  body: z.object({
+    thread_id: uuid.nullish(),
+    metadata: jsonObject.nullish(),
+    if_exists: z.enum(["raise", "do_nothing"]).nullish(),
+    ttl: ttl.nullish(),
+  }),
+  reply: thread,
+  refusals: ["thread_exists"],
+});
+
+export const getThread = operation("getThread", "get", "/threads/{thread_id}", {
+  tag: TAG,
+  summary: "Get a thread",
+  reply: thread,
+  refusals: ["thread_not_found"],
+});
+
+export const patchThread = operation("patchThread", "patch", "/threads/{thread_id}", {
+  tag: TAG,
+  summary: "Change a thread's metadata (merged, one level deep) or time to live",
+  body: z.object({ metadata: jsonObject.nullish(), ttl: ttl.optional() }),
+  reply: thread,
+  refusals: ["thread_not_found"],
+});
+
+export const deleteThread = operation("deleteThread", "delete", "/threads/{thread_id}", {
+  tag: TAG,
+  summary: "Delete a thread with its runs and checkpoints; a run in progress is stopped",
+  reply: null,
+  status: 204,
+  refusals: ["thread_not_found"],
+});
+
+const threadFilter = {
+  metadata: jsonObject.nullish(),
+  values: jsonObject.nullish(),
+  ids: z.array(uuid).max(1000).nullish(),
+  status: threadStatus.nullish(),
+};
+
+const THREAD_FIELDS = [
+  "thread_id",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+  "metadata",
+  "config",
+  "context",
+  "status",
+  "values",
+  "interrupts",
+  "error",
+] as const;
+
+export const searchThreads = operation("searchThreads", "post", "/threads/search", {
+  tag: TAG,
+  summary: "Search threads; X-Pagination-Total counts all that match, X-Pagination-Next is the next offset",
+  body: z.object({
+    ...threadFilter,
+    limit: limit(10),
+    offset,
+    sort_by: z.enum(["thread_id", "status", "created_at", "updated_at"]).default("created_at"),
+    sort_order: sortOrder,
+    select: z.array(z.enum(THREAD_FIELDS)).nullish(),
+  }),
+  reply: z.array(thread),
+});
+
+export const countThreads = operation("countThreads", "post", "/threads/count", {
+  tag: TAG,
+  summary: "Count threads",
+  body: z.object(threadFilter),
+  reply: z.number().int(),
+});
+
+export const copyThread = operation("copyThread", "post", "/threads/{thread_id}/copy", {
+  tag: TAG,
+  summary: "Copy a thread; the copy of a paused thread is paused at the same questions",
+  reply: thread,
+  refusals: ["thread_not_found"],
+});
+
+const stateQuery = z.object({ subgraphs: flag });
+
+export const getState = operation("getState", "get", "/threads/{thread_id}/state", {
+  tag: TAG,
+  summary: "Get the present state of a thread",
+  query: stateQuery,
+  reply: state,
+  refusals: ["thread_not_found"],
+});
+
+export const getStateAt = operation("getStateAt", "get", "/threads/{thread_id}/state/{checkpoint_id}", {
+  tag: TAG,
+  summary: "Get the state at a checkpoint",
+  query: stateQuery,
+  reply: state,
+  refusals: ["thread_not_found", "checkpoint_not_found"],
+});
+
+export const getStateOf = operation("getStateOf", "post", "/threads/{thread_id}/state/checkpoint", {
+  tag: TAG,
+  summary: "Get the state at a checkpoint, also one of a subgraph",
+  body: z.object({ checkpoint: checkpointConfig, subgraphs: z.boolean().nullish() }),
+  reply: state,
+  refusals: ["thread_not_found", "checkpoint_not_found"],
+});
+
+export const updateState = operation("updateState", "post", "/threads/{thread_id}/state", {
+  tag: TAG,
+  summary: "Change the state as if a node had; as_node __end__ with no values gives up what is pending",
+  body: z.object({
+    values: json.optional(),
+    as_node: z.string().min(1).max(1024).nullish(),
+    checkpoint_id: uuid.nullish(),
+    checkpoint: checkpointConfig.nullish(),
+  }),
+  reply: z.object({ checkpoint: checkpointConfig }),
+  refusals: ["thread_not_found", "thread_busy", "thread_without_graph", "state_update_invalid", "node_unknown"],
+});
+
+/** `before` is a checkpoint id, or a config that holds one. */
+const before = z
+  .union([
+    uuid,
+    checkpointConfig,
+    z.object({ configurable: checkpointConfig }).transform(({ configurable }) => configurable),
+  ])
+  .transform((value) => (typeof value === "string" ? value : (value.checkpoint_id ?? null)));
+
+export const getHistory = operation("getHistory", "get", "/threads/{thread_id}/history", {
+  tag: TAG,
+  summary: "List the states of a thread, newest first",
+  query: z.object({ limit: limit(10), before: uuid.optional() }),
+  reply: z.array(state),
+  refusals: ["thread_not_found"],
+});
+
+export const postHistory = operation("postHistory", "post", "/threads/{thread_id}/history", {
+  tag: TAG,
+  summary: "List the states of a thread, newest first, with filters",
+  body: z.object({
+    limit: limit(10),
+    before: before.nullish(),
+    metadata: jsonObject.nullish(),
+    checkpoint: checkpointConfig.nullish(),
+  }),
+  reply: z.array(state),
+  refusals: ["thread_not_found"],
+});

@@ -1,0 +1,44 @@
+// Metrics: one registry an instance, in the Prometheus text format. Names and meanings are declared where they are counted.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+
+export interface Metrics {
+  counter<Label extends string>(name: string, help: string, labels?: readonly Label[]): Counter<Label>;
+  /** @param collect called at each scrape, to set the value then. */
+  gauge<Label extends string>(
+    name: string,
+    help: string,
+    collect?: (gauge: Gauge<Label>) => void | Promise<void>,
+    labels?: readonly Label[],
+  ): Gauge<Label>;
+  histogram<Label extends string>(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labels?: readonly Label[],
+  ): Histogram<Label>;
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  return {
+    counter: (name, help, labels = []) => new Counter({ name, help, labelNames: [...labels], registers }),
+    gauge(name, help, collect, labels = []) {
+      const gauge: Gauge<(typeof labels)[number]> = new Gauge({
+        name,
+        help,
+        labelNames: [...labels],
+        registers,
+        ...(collect === undefined ? {} : { collect: () => collect(gauge) }),
+      });
+      return gauge;
+    },
+    histogram: (name, help, buckets, labels = []) =>
+      new Histogram({ name, help, buckets: [...buckets], labelNames: [...labels], registers }),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  };
+}

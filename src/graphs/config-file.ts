@@ -1,0 +1,148 @@
+// Configuration file: an unchanged langgraph.json → the graphs and environment it names, and remarks on the rest.
+// Invariant LF1: an unknown key is remarked on and never stops the server; a wrong one stops it, with its place.
+import { readFileSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import * as z from "zod";
+
+export interface GraphSource {
+  readonly graphId: string;
+  readonly file: string;
+  readonly exportName: string;
+  readonly description: string | null;
+}
+
+export interface GraphsConfig {
+  /** Folder of the file: graphs and their packages are looked up from here. */
+  readonly folder: string;
+  readonly graphs: readonly GraphSource[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly remarks: readonly string[];
+}
+
+export class ConfigFileError extends Error {
+  constructor(path: string, reason: string) {
+    super(`${path}: ${reason}`);
+    this.name = "ConfigFileError";
+  }
+}
+
+const FILE = z.looseObject({
+  graphs: z.record(
+    z.string().min(1),
+    z.union([z.string(), z.looseObject({ path: z.string(), description: z.string().nullish() })]),
+  ),
+  env: z.union([z.string(), z.record(z.string(), z.coerce.string()), z.array(z.string())]).optional(),
+});
+
+const PYTHON_KEYS = new Set(["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"]);
+const BUILD_KEYS = new Set([
+  "$schema",
+  "api_version",
+  "base_image",
+  "image_distro",
+  "dockerfile_lines",
+  "docker_compose_file",
+  "_INTERNAL_docker_tag",
+  "dependencies",
+  "node_version",
+  "node_loader",
+]);
+/** Known keys that this version does not act on yet. */
+const LATER_KEYS = new Set(["store", "checkpointer", "auth", "encryption", "http", "webhooks", "ui", "ui_config"]);
+
+/** @throws {ConfigFileError} with file, place and reason. */
+export function readGraphsConfig(path: string, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
+  const file = resolve(path);
+  const folder = dirname(file);
+  const parsed = FILE.safeParse(parseJson(file));
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigFileError(
+      file,
+      `${issue?.path.join(".") || "the file"}: ${issue?.message ?? "has the wrong shape"}`,
+    );
+  }
+  const graphs = Object.entries(parsed.data.graphs).map(([graphId, entry]) =>
+    graphSource(file, folder, graphId, entry),
+  );
+  if (graphs.length === 0)
+    throw new ConfigFileError(file, `graphs: names no graph; write {"graphs": {"agent": "./agent.ts:graph"}}`);
+  return {
+    folder,
+    graphs,
+    env: readEnvironment(file, folder, parsed.data.env, env),
+    remarks: Object.keys(parsed.data).flatMap((key) => remarkOn(key)),
+  };
+}
+
+function parseJson(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigFileError(file, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ConfigFileError(file, `is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const GRAPH_FILES = /\.(ts|mts|cts|js|mjs|cjs)$/;
+
+function graphSource(
+  file: string,
+  folder: string,
+  graphId: string,
+  entry: string | { readonly path: string; readonly description?: string | null | undefined },
+): GraphSource {
+  const text = typeof entry === "string" ? entry : entry.path;
+  const colon = text.lastIndexOf(":");
+  const [path, exportName] = colon > 1 ? [text.slice(0, colon), text.slice(colon + 1)] : [text, "default"];
+  if (path.endsWith(".py"))
+    throw new ConfigFileError(
+      file,
+      `graphs.${graphId}: ${text} is a Python graph; this server runs LangGraph.js graphs`,
+    );
+  if (!GRAPH_FILES.test(path) || exportName === "")
+    throw new ConfigFileError(file, `graphs.${graphId}: "${text}" is not of the form "./file.ts:export"`);
+  return {
+    graphId,
+    exportName,
+    file: isAbsolute(path) ? path : join(folder, path),
+    description: typeof entry === "string" ? null : (entry.description ?? null),
+  };
+}
+
+function readEnvironment(
+  file: string,
+  folder: string,
+  given: string | readonly string[] | Readonly<Record<string, string>> | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  if (given === undefined) return {};
+  if (typeof given === "string") {
+    try {
+      return Object.fromEntries(
+        Object.entries(parseEnv(readFileSync(join(folder, given), "utf8"))).filter(
+          (pair): pair is [string, string] => pair[1] !== undefined,
+        ),
+      );
+    } catch {
+      throw new ConfigFileError(file, `env: the file ${given} cannot be read`);
+    }
+  }
+  if (!Array.isArray(given)) return given as Readonly<Record<string, string>>;
+  const missing = given.filter((name) => env[name] === undefined);
+  if (missing.length > 0) throw new ConfigFileError(file, `env: ${missing.join(", ")} must be set and is not`);
+  return {};
+}
+
+function remarkOn(key: string): readonly string[] {
+  if (key === "graphs" || key === "env" || BUILD_KEYS.has(key)) return [];
+  if (PYTHON_KEYS.has(key)) return [`"${key}" is for Python graphs and has no effect here`];
+  if (LATER_KEYS.has(key)) return [`"${key}" is not supported by this version and has no effect`];
+  return [`"${key}" is not a known key and has no effect`];
+}

@@ -1,0 +1,66 @@
+// Graph: the part of a compiled LangGraph graph that this server touches. Nothing here is changed on the shared object.
+import type { Json } from "../base/json.ts";
+
+export interface StreamConfig {
+  readonly [key: string]: unknown;
+}
+
+/** Structural, so that graphs of any copy and version of the library fit. */
+export interface CompiledGraph {
+  readonly nodes: Readonly<Record<string, unknown>>;
+  readonly channels: Readonly<Record<string, { readonly lc_graph_name?: string }>>;
+  readonly streamChannelsAsIs: string | readonly string[];
+  readonly checkpointer?: unknown;
+  stream(input: unknown, config: StreamConfig): Promise<AsyncIterable<unknown>>;
+  getState(config: StreamConfig, options?: { readonly subgraphs?: boolean }): Promise<LibraryState>;
+  getStateHistory(config: StreamConfig, options?: object): AsyncIterable<LibraryState>;
+  updateState(config: StreamConfig, values: unknown, asNode?: string): Promise<StreamConfig>;
+  getSubgraphsAsync(namespace?: string, recurse?: boolean): AsyncIterable<[string, CompiledGraph]>;
+}
+
+export interface LibraryState {
+  readonly values: unknown;
+  readonly next: readonly string[];
+  readonly tasks: readonly LibraryTask[];
+  readonly metadata?: unknown;
+  readonly config: LibraryConfig;
+  readonly createdAt?: string;
+  readonly parentConfig?: LibraryConfig;
+}
+
+export interface LibraryConfig {
+  readonly configurable?: Readonly<Record<string, unknown>>;
+}
+
+export interface LibraryTask {
+  readonly id: string;
+  readonly name: string;
+  readonly path?: Json;
+  readonly error?: unknown;
+  readonly interrupts: readonly { readonly id?: string; readonly value?: unknown }[];
+  readonly state?: LibraryState | LibraryConfig;
+  readonly result?: unknown;
+}
+
+export interface DeployedGraph {
+  readonly graphId: string;
+  readonly description: string | null;
+  readonly graph: CompiledGraph;
+}
+
+export function isCompiledGraph(value: unknown): value is CompiledGraph {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "stream" in value &&
+    typeof value.stream === "function" &&
+    "getState" in value &&
+    "channels" in value &&
+    "nodes" in value
+  );
+}
+
+/** The same graph with another checkpointer, as an object of its own: state calls look at `this.checkpointer`. */
+export function withCheckpointer(graph: CompiledGraph, checkpointer: unknown): CompiledGraph {
+  return Object.create(graph, { checkpointer: { value: checkpointer } }) as CompiledGraph;
+}

@@ -1,0 +1,69 @@
+// Graphs: the port that the agent room talks to, over the graphs that were deployed.
+import type { Fingerprint } from "../agent/model.ts";
+import type { GraphDescription, Graphs, Storage } from "../agent/ports.ts";
+import type { Json } from "../base/json.ts";
+import { createCodec } from "./codec.ts";
+import type { GraphsConfig } from "./config-file.ts";
+import { fingerprintOf, missingParts } from "./fingerprint.ts";
+import type { CompiledGraph } from "./graph.ts";
+import { createInterruptIds } from "./interrupt-ids.ts";
+import type { Library } from "./library.ts";
+import { loadGraph } from "./load.ts";
+import { runGraph, type RunContext } from "./run-graph.ts";
+import { readHistory, readState, updateState } from "./state.ts";
+
+interface Deployed extends GraphDescription {
+  readonly graph: CompiledGraph;
+}
+
+/** @throws {GraphLoadError} when a graph does not load. */
+export async function createGraphs(config: GraphsConfig, library: Library, storage: Storage): Promise<Graphs> {
+  const codec = createCodec(library);
+  const context: RunContext = {
+    library,
+    codec,
+    ids: await createInterruptIds(),
+    read: (query) => storage.transaction(query),
+  };
+  const deployed = new Map<string, Deployed>();
+  for (const source of config.graphs) {
+    const { graphId, graph } = await loadGraph(source, config.folder);
+    const nodeNames = Object.keys(graph.nodes).filter((name) => name !== "__start__");
+    deployed.set(graphId, { graphId, graph, nodeNames, fingerprint: await fingerprintOf(graphId, graph) });
+  }
+  const get = (graphId: string): Deployed => {
+    const found = deployed.get(graphId);
+    if (found === undefined) throw new Error(`graph ${graphId} is not deployed`);
+    return found;
+  };
+  return {
+    list: () => [...deployed.values()],
+    describe: (graphId) => deployed.get(graphId) ?? null,
+    async run(run, sink, signal, hasHistory) {
+      const { graph, fingerprint } = get(run.graphId);
+      return runGraph(context, graph, fingerprint, run, sink, signal, hasHistory);
+    },
+    state: (address, options) => readState(context, get(address.graphId).graph, address, options.subgraphs),
+    history: (address, query) => readHistory(context, get(address.graphId).graph, address, query),
+    update(address, update, metadata, operationId) {
+      const { graph, fingerprint } = get(address.graphId);
+      return updateState(context, graph, fingerprint, address, update, metadata, operationId);
+    },
+    valuesOf: (stored, fingerprint) => codec.toWire(pickOutputs(stored, fingerprint)),
+    missingFor: (graphId, stored, from, pausedAt) => missingParts(get(graphId).fingerprint, from, stored, pausedAt),
+    encode: (value) => codec.encode(value),
+    toWire: (encoded) => codec.toWire(codec.decode(codec.parse(encoded))),
+    wireText: codec.wireText,
+  };
+
+  function pickOutputs(stored: Parameters<Graphs["valuesOf"]>[0], { outputs }: Fingerprint): unknown {
+    const value = (channel: string): unknown => {
+      const kept = stored.values.get(channel);
+      return kept === undefined ? undefined : codec.decode(kept);
+    };
+    if (typeof outputs === "string") return value(outputs) ?? null;
+    const values: Record<string, unknown> = {};
+    for (const channel of outputs) if (stored.values.has(channel)) values[channel] = value(channel);
+    return values as Json;
+  }
+}

@@ -1,0 +1,86 @@
+// Library: the copy of LangGraph that the user's graphs use, so that classes and symbols are theirs; ours when they have none.
+// Invariant LB1: a version that was not checked with this server is refused at start, by name.
+import { readFileSync, realpathSync } from "node:fs";
+import { findPackageJSON } from "node:module";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Document } from "@langchain/core/documents";
+import type * as Messages from "@langchain/core/messages";
+import type * as LangGraph from "@langchain/langgraph";
+
+export interface Library {
+  readonly version: string;
+  readonly langgraph: typeof LangGraph;
+  readonly messages: typeof Messages;
+  readonly Document: typeof Document;
+}
+
+export class LibraryError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "LibraryError";
+  }
+}
+
+/** First and first excluded version whose saver and interrupt behaviour this server knows. */
+const SUPPORTED = { from: [1, 4], below: [2, 0] } as const;
+
+/** @param folder where the graphs are; the library is looked up from there. */
+export async function loadLibrary(folder: string): Promise<Library> {
+  const here = packageFolder("@langchain/langgraph", dirname(new URL(import.meta.url).pathname));
+  const theirs = packageFolder("@langchain/langgraph", folder);
+  const root = theirs ?? here;
+  if (root === null)
+    throw new LibraryError("@langchain/langgraph is not installed: run npm install @langchain/langgraph");
+  const version = packageOf(root).version;
+  if (!isSupported(version)) {
+    throw new LibraryError(
+      `@langchain/langgraph ${version} in ${root} is not supported: install a version from 1.4 to below 2.0`, // LB1
+    );
+  }
+  const core = packageFolder("@langchain/core", root);
+  if (core === null) throw new LibraryError(`@langchain/core is not installed beside ${root}`);
+  const [langgraph, messages, documents] = await Promise.all([
+    importFrom<typeof LangGraph>(root, "."),
+    importFrom<typeof Messages>(core, "./messages"),
+    importFrom<{ readonly Document: typeof Document }>(core, "./documents"),
+  ]);
+  return { version, langgraph, messages, Document: documents.Document };
+}
+
+function isSupported(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const { from, below } = SUPPORTED;
+  const atLeast = major > from[0] || (major === from[0] && minor >= from[1]);
+  const lower = major < below[0] || (major === below[0] && minor < below[1]);
+  return atLeast && lower;
+}
+
+function packageFolder(name: string, from: string): string | null {
+  try {
+    const path = findPackageJSON(name, pathToFileURL(join(from, "noop.js")));
+    return path === undefined ? null : realpathSync(dirname(path));
+  } catch {
+    return null;
+  }
+}
+
+interface PackageJson {
+  readonly version: string;
+  readonly exports?: Readonly<Record<string, unknown>>;
+}
+
+function packageOf(root: string): PackageJson {
+  return JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as PackageJson;
+}
+
+/** Node resolves bare names from the importing file only; this reads the same `exports` for a folder of our choice. */
+async function importFrom<T>(root: string, entry: string): Promise<T> {
+  let target = packageOf(root).exports?.[entry];
+  for (const condition of ["import", "default"]) {
+    if (typeof target === "object" && target !== null && condition in target)
+      target = (target as Record<string, unknown>)[condition];
+  }
+  if (typeof target !== "string") throw new LibraryError(`${root} exports no ${entry}`);
+  return (await import(pathToFileURL(join(root, target)).href)) as T;
+}

@@ -1,0 +1,67 @@
+// Messages: LangChain's message classes ↔ flat records, one class per (type, chunk) pair and no other.
+import type * as Messages from "@langchain/core/messages";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface MessageCodec {
+  isMessage(value: object): value is Messages.BaseMessage;
+  /** What is needed to make the message again. */
+  fieldsOf(message: Messages.BaseMessage): Fields;
+  /** What clients see: `{type, content, id, …}`. */
+  wireOf(message: Messages.BaseMessage): Fields;
+  create(fields: Fields): Messages.BaseMessage;
+}
+
+const KEPT = [
+  "content",
+  "id",
+  "name",
+  "additional_kwargs",
+  "response_metadata",
+  "tool_calls",
+  "invalid_tool_calls",
+  "tool_call_chunks",
+  "usage_metadata",
+  "tool_call_id",
+  "status",
+  "artifact",
+  "metadata",
+  "role",
+] as const;
+
+export function createMessageCodec(library: typeof Messages): MessageCodec {
+  const classes: Readonly<Record<string, new (fields: never) => Messages.BaseMessage>> = {
+    human: library.HumanMessage,
+    ai: library.AIMessage,
+    system: library.SystemMessage,
+    tool: library.ToolMessage,
+    function: library.FunctionMessage,
+    generic: library.ChatMessage,
+    remove: library.RemoveMessage,
+    "human+": library.HumanMessageChunk,
+    "ai+": library.AIMessageChunk,
+    "system+": library.SystemMessageChunk,
+    "tool+": library.ToolMessageChunk,
+    "function+": library.FunctionMessageChunk,
+    "generic+": library.ChatMessageChunk,
+  };
+  const kept = (message: Messages.BaseMessage): Record<string, unknown> => {
+    const fields: Record<string, unknown> = {};
+    for (const name of KEPT) {
+      const value = (message as unknown as Fields)[name];
+      if (value !== undefined) fields[name] = value;
+    }
+    return fields;
+  };
+  const chunk = (message: Messages.BaseMessage): boolean => library.isBaseMessageChunk(message);
+  return {
+    isMessage: (value): value is Messages.BaseMessage => library.BaseMessage.isInstance(value),
+    fieldsOf: (message) => ({ type: message.getType(), ...(chunk(message) ? { chunk: true } : {}), ...kept(message) }),
+    wireOf: (message) => ({ ...kept(message), type: chunk(message) ? message.constructor.name : message.getType() }),
+    create({ type, chunk: isChunk, ...fields }) {
+      const create = classes[`${String(type)}${isChunk === true ? "+" : ""}`];
+      if (create === undefined) throw new Error(`the stored message type ${String(type)} is not known to this version`);
+      return new create(fields as never);
+    },
+  };
+}

@@ -1,0 +1,272 @@
+// Saver: LangGraph's checkpointer for one run (or one state operation), over the storage port.
+// It turns what the library saves into rows and keeps them until the run's next commit takes them.
+// Invariants:
+//   SV1. put and putWrites never reject: what cannot be stored is reported once and ends this run only.
+//   SV2. A value is encoded when it was written: what a node changes later is not in the checkpoint.
+//   SV3. Special writes (error, interrupt, resume) replace their kind, others are kept from the first time: as the library has it.
+//   SV4. A read sees this run's own writes.
+import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
+import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
+import {
+  BIG_VALUE_UNITS,
+  type Blob,
+  type Checkpoint,
+  type Encoded,
+  type TaskWrites,
+  type WriteSet,
+} from "../agent/model.ts";
+import type { StoredCheckpoint, Tx } from "../agent/ports.ts";
+import { contentHash, isUuid } from "../base/ids.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Codec } from "./codec.ts";
+import type { Library } from "./library.ts";
+import { createPendingTasks, type PendingTasks } from "./pending-tasks.ts";
+import { decodeCheckpoint, decodeWrites, type LibraryCheckpoint, type LibraryWrite } from "./stored.ts";
+
+export interface SaverOptions {
+  readonly library: Library;
+  readonly codec: Codec;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly fingerprint: string;
+  /** Goes into every checkpoint's metadata. */
+  readonly metadata: JsonObject;
+  /** Input text that the storage has already. */
+  readonly storedText: Encoded | null;
+  /** False when nothing can be stored under this thread yet: reads are spared. */
+  readonly hasHistory: boolean;
+  readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
+  /** Task id → number of its saved answers that count; answers after those are dropped on reading. */
+  readonly answersKept: ReadonlyMap<string, number>;
+  /** Something was written. In sync durability the library awaits what is returned before the next superstep. */
+  readonly onWrite: () => Promise<void> | undefined;
+  /** Stores what was written so far, so that it can be read. */
+  readonly settle: () => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface RunSaver {
+  readonly checkpointer: BaseCheckpointSaver;
+  /** Takes what has been written since the last call. */
+  take(): WriteSet;
+  readonly pending: PendingTasks;
+  /** Newest checkpoint of the root graph that this run wrote. */
+  rootCheckpointId(): string | null;
+}
+
+interface Origin {
+  readonly version: unknown;
+  readonly from: string;
+}
+type Origins = ReadonlyMap<string, Origin>;
+
+const SPECIAL_WRITES: Readonly<Record<string, number>> = {
+  __error__: -1,
+  __scheduled__: -2,
+  __interrupt__: -3,
+  __resume__: -4,
+};
+
+export function createRunSaver(options: SaverOptions): RunSaver {
+  const { codec, threadId, runId } = options;
+  const metadataStart = JSON.stringify(options.metadata).slice(0, -1);
+  const pending = createPendingTasks();
+  const knownBlobs = new Set<string>();
+  const originsOf = new Map<string, { readonly checkpointId: string; readonly origins: Origins }>(); // newest per ns
+  const entriesOf = new Map<string, Map<number, string>>();
+  let checkpoints: Checkpoint[] = [];
+  let writes = new Map<string, TaskWrites>();
+  let blobs: Blob[] = [];
+  let rootCheckpointId: string | null = null;
+  let failed = false;
+
+  const guarded = (work: () => void): Promise<void> | undefined => {
+    if (failed) return undefined;
+    try {
+      work();
+      return options.onWrite();
+    } catch (error) {
+      failed = true; // SV1
+      options.onFailure(error);
+      return undefined;
+    }
+  };
+
+  /** `#hash` of a big value, which then is or becomes a blob; null for a small one. */
+  const blobReference = (encoded: Encoded): string | null => {
+    if (encoded.length <= BIG_VALUE_UNITS) return null;
+    const hash = contentHash(encoded);
+    if (!knownBlobs.has(hash)) {
+      knownBlobs.add(hash);
+      if (encoded !== options.storedText) blobs.push({ threadId, hash, data: encoded });
+    }
+    return `#${hash}`;
+  };
+
+  const putCheckpoint = (ns: string, parentId: string | null, saved: LibraryCheckpoint, metadata: object): void => {
+    const parent = originsOf.get(ns);
+    const known: Origins = parent !== undefined && parent.checkpointId === parentId ? parent.origins : new Map();
+    const origins = new Map<string, Origin>();
+    const from: Record<string, string> = {};
+    let small = "";
+    for (const [channel, value] of Object.entries(saved.channel_values)) {
+      if (value === undefined) continue;
+      const version = saved.channel_versions[channel];
+      let origin = known.get(channel);
+      if (origin === undefined || origin.version !== version) {
+        const encoded = codec.encode(value, [channel]); // SV2
+        const reference = blobReference(encoded);
+        if (reference === null) small += `${small === "" ? "" : ","}${JSON.stringify(channel)}:${encoded}`;
+        origin = { version, from: reference ?? saved.id };
+      }
+      origins.set(channel, origin);
+      from[channel] = origin.from;
+    }
+    const libraryMetadata = JSON.stringify(metadata);
+    checkpoints.push({
+      threadId,
+      ns,
+      checkpointId: saved.id,
+      parentId,
+      runId,
+      fingerprint: options.fingerprint,
+      body: JSON.stringify({ ts: saved.ts, versions: saved.channel_versions, seen: saved.versions_seen, from }),
+      small: `{${small}}`,
+      metadata: `${metadataStart}${metadataStart === "{" ? "" : ","}${libraryMetadata.slice(1)}`,
+    });
+    originsOf.set(ns, { checkpointId: saved.id, origins });
+    for (const key of entriesOf.keys()) if (key.startsWith(`${ns}\n`)) entriesOf.delete(key);
+    pending.checkpointPut(ns, saved, metadata as { readonly step?: number });
+    if (ns === "") rootCheckpointId = saved.id;
+  };
+
+  const putTaskWrites = (
+    ns: string,
+    checkpointId: string,
+    taskId: string,
+    list: readonly [string, unknown][],
+  ): void => {
+    const key = `${ns}\n${checkpointId}\n${taskId}`;
+    let entries = entriesOf.get(key);
+    if (entries === undefined) entriesOf.set(key, (entries = new Map()));
+    list.forEach(([channel, value], position) => {
+      const index = SPECIAL_WRITES[channel] ?? position;
+      if (index >= 0 && entries.has(index)) return; // SV3
+      const encoded = codec.encode(value, [channel]);
+      const reference = blobReference(encoded);
+      entries.set(
+        index,
+        `[${index},${JSON.stringify(channel)},${reference === null ? encoded : `null,"${reference}"`}]`,
+      );
+    });
+    writes.set(key, { threadId, ns, checkpointId, taskId, runId, entries: `[${[...entries.values()].join(",")}]` });
+    pending.writesPut(ns, checkpointId, taskId, list);
+  };
+
+  const tupleOf = (stored: StoredCheckpoint): CheckpointTuple => {
+    const { checkpoint } = stored;
+    const decoded = decodeCheckpoint(stored, codec);
+    const origins = new Map<string, Origin>();
+    for (const [channel, from] of Object.entries(decoded.from)) {
+      if (from.startsWith("#")) knownBlobs.add(from.slice(1));
+      origins.set(channel, { version: decoded.checkpoint.channel_versions[channel], from });
+    }
+    originsOf.set(checkpoint.ns, { checkpointId: checkpoint.checkpointId, origins });
+    const pendingWrites = dropAnswers(decodeWrites(stored, codec), options.answersKept);
+    pending.checkpointRead(
+      checkpoint.ns,
+      decoded.checkpoint,
+      decoded.metadata as { readonly step?: number },
+      pendingWrites,
+    );
+    const configurable = { thread_id: threadId, checkpoint_ns: checkpoint.ns };
+    return {
+      config: { configurable: { ...configurable, checkpoint_id: checkpoint.checkpointId } },
+      checkpoint: decoded.checkpoint as CheckpointTuple["checkpoint"],
+      metadata: decoded.metadata as NonNullable<CheckpointTuple["metadata"]>,
+      pendingWrites,
+      ...(checkpoint.parentId === null
+        ? {}
+        : { parentConfig: { configurable: { ...configurable, checkpoint_id: checkpoint.parentId } } }),
+    };
+  };
+
+  class Checkpointer extends options.library.langgraph.BaseCheckpointSaver {
+    override async getTuple(config: Config): Promise<CheckpointTuple | undefined> {
+      const { ns, checkpointId } = addressOf(config);
+      const ownWrites = originsOf.has(ns) || rootCheckpointId !== null;
+      if (!ownWrites && !options.hasHistory) return undefined;
+      if (originsOf.has(ns)) await options.settle(); // SV4
+      const stored = await options.read((tx) => tx.checkpoint(threadId, ns, checkpointId));
+      return stored === null ? undefined : tupleOf(stored);
+    }
+
+    override async *list(config: Config, listOptions?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+      await options.settle();
+      const before = listOptions?.before?.configurable?.["checkpoint_id"];
+      const rows = await options.read((tx) =>
+        tx.checkpoints(threadId, {
+          ns: addressOf(config).ns,
+          before: typeof before === "string" ? before : null,
+          limit: listOptions?.limit ?? null,
+          metadata: (listOptions?.filter as JsonObject | undefined) ?? null,
+        }),
+      );
+      for (const row of rows) yield tupleOf(row);
+    }
+
+    override put(config: Config, saved: LibraryCheckpoint, metadata: object): Promise<Config> {
+      const { ns, checkpointId } = addressOf(config);
+      const stored = guarded(() => putCheckpoint(ns, checkpointId, saved, metadata));
+      const next = { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: saved.id } };
+      return stored === undefined ? Promise.resolve(next) : stored.then(() => next);
+    }
+
+    override async putWrites(config: Config, list: LibraryWrite[], taskId: string): Promise<void> {
+      const { ns, checkpointId } = addressOf(config);
+      // The library also files a map of answers under their ids; the answers are kept with the run.
+      if (checkpointId === null || !isUuid(taskId)) return;
+      await guarded(() => putTaskWrites(ns, checkpointId, taskId, list));
+    }
+
+    override async deleteThread(): Promise<void> {
+      throw new Error("a graph cannot delete its own thread");
+    }
+  }
+
+  return {
+    checkpointer: new Checkpointer() as unknown as BaseCheckpointSaver,
+    pending,
+    rootCheckpointId: () => rootCheckpointId,
+    take() {
+      const set: WriteSet = { checkpoints, writes: [...writes.values()], blobs };
+      checkpoints = [];
+      writes = new Map();
+      blobs = [];
+      return set;
+    },
+  };
+}
+
+interface Config {
+  readonly configurable?: Readonly<Record<string, unknown>>;
+}
+
+function addressOf(config: Config): { readonly ns: string; readonly checkpointId: string | null } {
+  const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
+  return { ns: typeof ns === "string" ? ns : "", checkpointId: typeof id === "string" && id !== "" ? id : null };
+}
+
+/** A run that answers a question anew must not meet the answers given before. */
+function dropAnswers(
+  writes: readonly (readonly [string, string, unknown])[],
+  kept: ReadonlyMap<string, number>,
+): [string, string, unknown][] {
+  const result: [string, string, unknown][] = [];
+  for (const [taskId, channel, value] of writes) {
+    const count = channel === "__resume__" ? kept.get(taskId) : undefined;
+    if (count === undefined) result.push([taskId, channel, value]);
+    else if (count > 0 && Array.isArray(value)) result.push([taskId, channel, value.slice(0, count)]);
+  }
+  return result;
+}

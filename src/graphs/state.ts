@@ -1,0 +1,229 @@
+// State: saved states as clients read them, and edits of a state. Works on the stored rows through a saver of its own.
+import { ApiError, describeError } from "../base/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import type { Checkpoint, Fingerprint, Stored, WriteSet } from "../agent/model.ts";
+import type {
+  CheckpointQuery,
+  StateAddress,
+  StateCheckpoint,
+  StateSnapshot,
+  StateTask,
+  StateUpdate,
+  StoredCheckpoint,
+  Tx,
+  UpdateResult,
+} from "../agent/ports.ts";
+import type { Codec } from "./codec.ts";
+import {
+  withCheckpointer,
+  type CompiledGraph,
+  type LibraryConfig,
+  type LibraryState,
+  type LibraryTask,
+} from "./graph.ts";
+import type { RunContext } from "./run-graph.ts";
+import { createRunSaver, type RunSaver } from "./saver.ts";
+
+export async function readState(
+  context: RunContext,
+  graph: CompiledGraph,
+  address: StateAddress,
+  subgraphs: boolean,
+): Promise<StateSnapshot> {
+  const { checkpointer } = viewSaver(context, address, "", {}, "");
+  const view = await subgraphAt(withCheckpointer(graph, checkpointer), address.ns, checkpointer);
+  const state = await view.getState(configOf(address), { subgraphs });
+  return snapshot(state, context.codec, address.threadId);
+}
+
+export async function readHistory(
+  context: RunContext,
+  graph: CompiledGraph,
+  address: StateAddress,
+  query: CheckpointQuery,
+): Promise<readonly StateSnapshot[]> {
+  const { checkpointer } = viewSaver(context, address, "", {}, "");
+  const view = await subgraphAt(withCheckpointer(graph, checkpointer), address.ns, checkpointer);
+  const options = {
+    limit: query.limit ?? undefined,
+    ...(query.before === null ? {} : { before: { configurable: { checkpoint_id: query.before } } }),
+    ...(query.metadata === null ? {} : { filter: query.metadata }),
+  };
+  const states: StateSnapshot[] = [];
+  for await (const state of view.getStateHistory(configOf(address), options)) {
+    states.push(snapshot(state, context.codec, address.threadId));
+  }
+  return states;
+}
+
+/** @param operationId stands where a run's id would, so that the rows it makes have an origin. */
+export async function updateState(
+  context: RunContext,
+  graph: CompiledGraph,
+  fingerprint: Fingerprint,
+  address: StateAddress,
+  update: StateUpdate,
+  metadata: JsonObject,
+  operationId: string,
+): Promise<UpdateResult> {
+  const saver = viewSaver(context, address, fingerprint.hash, metadata, operationId);
+  const view = await subgraphAt(withCheckpointer(graph, saver.checkpointer), address.ns, saver.checkpointer);
+  const node = update.asNode;
+  if (node !== null && !RESERVED_NODES.has(node) && !Object.hasOwn(view.nodes, node)) {
+    const known = Object.keys(view.nodes).filter((name) => name !== "__start__");
+    throw new ApiError("node_unknown", `as_node "${node}" is not a node of this graph`, { known });
+  }
+  try {
+    const config = await view.updateState(configOf(address), update.values, node ?? undefined);
+    const set = saver.take();
+    if (set.checkpoints.length === 0) throw saver.failure() ?? new Error("the update made no checkpoint");
+    const next = await nextAfter(context, graph, address, set);
+    return { set, next, checkpoint: checkpointOf(config, address.threadId) };
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError("state_update_invalid", describeError(error).message);
+  }
+}
+
+/** What would run next once `set` is stored, read before it is: so that both can be stored in one transaction. */
+async function nextAfter(
+  context: RunContext,
+  graph: CompiledGraph,
+  address: StateAddress,
+  set: WriteSet,
+): Promise<readonly string[]> {
+  const read: RunContext["read"] = (query) => context.read((tx) => query(withPreview(tx, set, context.codec)));
+  const { checkpointer } = viewSaver({ ...context, read }, address, "", {}, "");
+  const view = await subgraphAt(withCheckpointer(graph, checkpointer), address.ns, checkpointer);
+  return (await view.getState(configOf({ ...address, checkpointId: null }))).next;
+}
+
+function withPreview(tx: Tx, set: WriteSet, codec: Codec): Tx {
+  const preview = async (row: Checkpoint): Promise<StoredCheckpoint> => {
+    const parent = row.parentId === null ? null : await stored(row.threadId, row.ns, row.parentId);
+    const small = codec.parse(row.small);
+    const values = new Map<string, Stored>();
+    const { from } = JSON.parse(row.body) as { readonly from: Readonly<Record<string, string>> };
+    for (const [channel, origin] of Object.entries(from)) {
+      const blob = set.blobs.find(({ hash }) => `#${hash}` === origin);
+      const own = (small.json as JsonObject)[channel];
+      const value =
+        origin === row.checkpointId && own !== undefined
+          ? { json: own, tagged: small.tagged }
+          : blob === undefined
+            ? parent?.values.get(channel)
+            : codec.parse(blob.data);
+      if (value !== undefined) values.set(channel, value);
+    }
+    const writes = set.writes.filter(({ ns, checkpointId }) => ns === row.ns && checkpointId === row.checkpointId);
+    return { checkpoint: row, values, writes, blobs: new Map() };
+  };
+  const stored: Tx["checkpoint"] = async (threadId, ns, checkpointId) => {
+    const rows = set.checkpoints.filter((row) => row.ns === ns);
+    const row = checkpointId === null ? rows.at(-1) : rows.find((one) => one.checkpointId === checkpointId);
+    return row === undefined ? tx.checkpoint(threadId, ns, checkpointId) : preview(row);
+  };
+  return { ...tx, checkpoint: stored };
+}
+
+/** Names that stand for something else than a node in an update. */
+const RESERVED_NODES = new Set(["__end__", "__input__", "__copy__", "__start__"]);
+
+function viewSaver(
+  context: RunContext,
+  address: StateAddress,
+  fingerprint: string,
+  metadata: JsonObject,
+  operationId: string,
+): RunSaver & { readonly failure: () => unknown } {
+  let failure: unknown;
+  const saver = createRunSaver({
+    library: context.library,
+    codec: context.codec,
+    threadId: address.threadId,
+    runId: operationId,
+    fingerprint,
+    metadata,
+    storedText: null,
+    hasHistory: true,
+    read: context.read,
+    answersKept: new Map(),
+    onWrite: () => undefined,
+    settle: () => Promise.resolve(),
+    onFailure: (error) => {
+      failure = error;
+    },
+  });
+  return { ...saver, failure: () => failure };
+}
+
+function configOf(address: StateAddress): LibraryConfig & Record<string, unknown> {
+  return {
+    configurable: {
+      thread_id: address.threadId,
+      checkpoint_ns: address.ns,
+      ...(address.checkpointId === null ? {} : { checkpoint_id: address.checkpointId }),
+    },
+  };
+}
+
+/** The graph that a namespace such as `"child:<uuid>|grandchild:<uuid>"` belongs to. */
+async function subgraphAt(graph: CompiledGraph, ns: string, checkpointer: unknown): Promise<CompiledGraph> {
+  if (ns === "") return graph;
+  const path = ns
+    .split("|")
+    .map((part) => part.split(":")[0])
+    .join("|");
+  for await (const [name, subgraph] of graph.getSubgraphsAsync(path, true)) {
+    if (name === path) return withCheckpointer(subgraph, checkpointer);
+  }
+  throw new ApiError("checkpoint_not_found", `checkpoint_ns "${ns}" is not a subgraph of this graph`);
+}
+
+function snapshot(state: LibraryState, codec: Codec, threadId: string): StateSnapshot {
+  const exists = state.createdAt !== undefined;
+  return {
+    values: codec.toWire(state.values),
+    next: state.next,
+    tasks: state.tasks.map((task) => taskOf(task, codec, threadId)),
+    metadata: codec.toWire(state.metadata ?? {}),
+    createdAt: state.createdAt ?? null,
+    checkpoint: exists ? checkpointOf(state.config, threadId) : null,
+    parentCheckpoint: state.parentConfig === undefined ? null : checkpointOf(state.parentConfig, threadId),
+  };
+}
+
+function taskOf(task: LibraryTask, codec: Codec, threadId: string): StateTask {
+  const nested = task.state !== undefined && "values" in task.state ? task.state : null;
+  const pointer = task.state !== undefined && !("values" in task.state) ? task.state.configurable : undefined;
+  return {
+    id: task.id,
+    name: task.name,
+    path: codec.toWire(task.path ?? null),
+    error: errorText(task.error),
+    interrupts: task.interrupts.map((interrupt) => ({
+      id: interrupt.id ?? null,
+      value: codec.toWire(interrupt.value),
+    })),
+    checkpoint: pointer === undefined ? null : codec.toWire(pointer),
+    state: nested === null ? null : snapshot(nested, codec, threadId),
+    result: codec.toWire(task.result ?? null),
+  };
+}
+
+function errorText(error: unknown): string | null {
+  if (error === undefined || error === null) return null;
+  if (typeof error === "string") return error;
+  const { name, message } = describeError(error instanceof Error ? error : Object.assign(new Error(), error));
+  return `${name}: ${message}`;
+}
+
+function checkpointOf(config: LibraryConfig, threadId: string): StateCheckpoint {
+  const { checkpoint_id: id, checkpoint_ns: ns, checkpoint_map: map } = config.configurable ?? {};
+  return {
+    thread_id: threadId,
+    checkpoint_id: typeof id === "string" ? id : "",
+    checkpoint_ns: typeof ns === "string" ? ns : "",
+    checkpoint_map: isJsonObject(map) ? (map as Json) : null,
+  };
+}

@@ -1,0 +1,72 @@
+// Body: the bytes of a request, counted while they arrive, → text and JSON.
+// Invariants:
+//   BD1. Never more than `bytesMax` are held, whatever the headers promise.
+//   BD2. Bytes that are not UTF-8 and text that is not JSON are refused; so is what nests deeper than DEPTH_MAX.
+//   BD3. Only application/json is read as JSON: a form or plain-text post from another site is refused.
+import type { IncomingMessage } from "node:http";
+import { ApiError } from "../base/errors.ts";
+import { fitsDepth } from "../base/json.ts";
+
+export const DEPTH_MAX = 500;
+
+export interface JsonBody {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+/** An empty body is undefined. @throws {ApiError} `unsupported_media_type`, `body_too_large`, `malformed_json`, `body_too_deep` */
+export async function readJsonBody(incoming: IncomingMessage, bytesMax: number): Promise<JsonBody> {
+  const bytes = await readBytes(incoming, bytesMax);
+  if (bytes.length === 0) return { value: undefined, text: "" };
+  checkMediaType(incoming.headers["content-type"]); // BD3
+  const encoding = incoming.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity")
+    throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not read here.`);
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ApiError("malformed_json", error instanceof Error ? error.message : "The body cannot be read.");
+  }
+  if (!fitsDepth(value, DEPTH_MAX)) {
+    throw new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);
+  }
+  return { value, text };
+}
+
+function checkMediaType(header: string | undefined): void {
+  const type = (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type === "application/json") return;
+  throw new ApiError(
+    "unsupported_media_type",
+    `Content-Type ${type === "" ? "is missing" : `"${type}" is not read here`}.`,
+  );
+}
+
+function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = (): void => {
+      incoming.pause();
+      incoming.removeAllListeners("data");
+      const detail = `The body may have at most ${bytesMax} bytes.`;
+      reject(new ApiError("body_too_large", detail, {}, { Connection: "close" }));
+    };
+    if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) return tooLarge();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bytesMax) return tooLarge(); // BD1
+      chunks.push(chunk);
+    });
+    incoming.on("end", () =>
+      resolve(chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks, size)),
+    );
+    incoming.on("error", reject);
+    incoming.on("close", () => {
+      if (!incoming.readableEnded) reject(new ApiError("malformed_request", "The body was cut off."));
+    });
+  });
+}

@@ -1,0 +1,166 @@
+// Checkpoints in SQLite: what graphs saved, and the fence that keeps stale attempts out.
+// Invariants:
+//   CK1. A run's writes are stored only while the run is `running` in the attempt that made them.
+//   CK2. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
+import { TAG, type Blob, type Checkpoint, type Stored, type TaskWrites, type WriteSet } from "../../agent/model.ts";
+import type { StoredCheckpoint, Tx } from "../../agent/ports.ts";
+import type { Database, Row } from "./database.ts";
+import { table } from "./rows.ts";
+
+const CHECKPOINTS = table<Checkpoint>("checkpoints", {
+  threadId: ["thread_id", "plain"],
+  ns: ["ns", "plain"],
+  checkpointId: ["checkpoint_id", "plain"],
+  parentId: ["parent_id", "plain"],
+  runId: ["run_id", "plain"],
+  fingerprint: ["fingerprint", "plain"],
+  body: ["body", "plain"],
+  small: ["small", "plain"],
+  metadata: ["metadata", "plain"],
+});
+
+const WRITES = table<TaskWrites>("writes", {
+  threadId: ["thread_id", "plain"],
+  ns: ["ns", "plain"],
+  checkpointId: ["checkpoint_id", "plain"],
+  runId: ["run_id", "plain"],
+  taskId: ["task_id", "plain"],
+  entries: ["entries", "plain"],
+});
+
+const BLOBS = table<Blob>("blobs", {
+  threadId: ["thread_id", "plain"],
+  hash: ["hash", "plain"],
+  data: ["data", "plain"],
+});
+
+type CheckpointVerbs = "checkpoint" | "checkpoints" | "putWriteSet" | "putRunWrites" | "deleteRunData";
+
+export function checkpointVerbs(db: Database): Pick<Tx, CheckpointVerbs> {
+  const store = (set: WriteSet): void => {
+    BLOBS.insert(db, set.blobs, "INSERT OR IGNORE"); // CK2
+    CHECKPOINTS.insert(db, set.checkpoints, "INSERT OR REPLACE");
+    WRITES.insert(db, set.writes, "INSERT OR REPLACE");
+  };
+  return {
+    checkpoint(threadId, ns, checkpointId) {
+      const row =
+        checkpointId === null
+          ? db.get(
+              `SELECT ${CHECKPOINTS.columns} FROM checkpoints WHERE thread_id = ? AND ns = ?
+               ORDER BY checkpoint_id DESC LIMIT 1`,
+              threadId,
+              ns,
+            )
+          : db.get(
+              `SELECT ${CHECKPOINTS.columns} FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?`,
+              threadId,
+              ns,
+              checkpointId,
+            );
+      return row === null ? null : readStored(db, row);
+    },
+    checkpoints(threadId, query) {
+      const rows = db.all(
+        `SELECT ${CHECKPOINTS.columns} FROM checkpoints
+         WHERE thread_id = ? AND ns = ? AND (? IS NULL OR checkpoint_id < ?) AND (? IS NULL OR json_contains(metadata, ?))
+         ORDER BY checkpoint_id DESC LIMIT ?`,
+        threadId,
+        query.ns,
+        query.before,
+        query.before,
+        query.metadata === null ? null : JSON.stringify(query.metadata),
+        query.metadata === null ? null : JSON.stringify(query.metadata),
+        query.limit ?? -1,
+      );
+      return rows.map((row) => readStored(db, row));
+    },
+    putWriteSet: store,
+    putRunWrites(runId, attempt, set) {
+      const current = db.get(
+        "SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND status = 'running'",
+        runId,
+        attempt,
+      );
+      if (current === null) return false; // CK1
+      store(set);
+      return true;
+    },
+    deleteRunData(threadId, runId) {
+      db.run("DELETE FROM checkpoints WHERE thread_id = ? AND run_id = ?", threadId, runId);
+      db.run("DELETE FROM writes WHERE thread_id = ? AND run_id = ?", threadId, runId);
+    },
+  };
+}
+
+function readStored(db: Database, row: Row): StoredCheckpoint {
+  const checkpoint = CHECKPOINTS.read(row);
+  const { from } = JSON.parse(checkpoint.body) as { readonly from: Readonly<Record<string, string>> };
+  const values = new Map<string, Stored>();
+  const steps = new Map([[checkpoint.checkpointId, parseStep(checkpoint.small)]]);
+  for (const [channel, origin] of Object.entries(from)) {
+    const value = origin.startsWith("#")
+      ? readBlob(db, checkpoint.threadId, origin)
+      : readStep(db, checkpoint, origin, steps).get(channel);
+    if (value === undefined) throw new Error(`channel ${channel} of checkpoint ${checkpoint.checkpointId} is missing`);
+    values.set(channel, value);
+  }
+  const writes = db
+    .all(
+      `SELECT ${WRITES.columns} FROM writes WHERE thread_id = ? AND ns = ? AND checkpoint_id = ? ORDER BY run_id`,
+      checkpoint.threadId,
+      checkpoint.ns,
+      checkpoint.checkpointId,
+    )
+    .map(WRITES.read);
+  return { checkpoint, values, writes, blobs: blobsOf(db, checkpoint.threadId, writes) };
+}
+
+type Step = ReadonlyMap<string, Stored>;
+
+function parseStep(small: string): Step {
+  const tagged = mayHoldTags(small);
+  const entries = Object.entries(JSON.parse(small) as Record<string, Stored["json"]>);
+  return new Map(entries.map(([channel, json]) => [channel, { json, tagged }]));
+}
+
+function readStep(db: Database, checkpoint: Checkpoint, stepId: string, steps: Map<string, Step>): Step {
+  const known = steps.get(stepId);
+  if (known !== undefined) return known;
+  const row = db.get(
+    "SELECT small FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?",
+    checkpoint.threadId,
+    checkpoint.ns,
+    stepId,
+  );
+  const step = parseStep(typeof row?.["small"] === "string" ? row["small"] : "{}");
+  steps.set(stepId, step);
+  return step;
+}
+
+function readBlob(db: Database, threadId: string, reference: string): Stored | undefined {
+  const data = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", threadId, reference.slice(1))?.[
+    "data"
+  ];
+  if (typeof data !== "string") return undefined;
+  return { json: JSON.parse(data) as Stored["json"], tagged: mayHoldTags(data) };
+}
+
+function mayHoldTags(text: string): boolean {
+  return text.includes(`"${TAG}"`);
+}
+
+/** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value kept as a blob. */
+function blobsOf(db: Database, threadId: string, writes: readonly TaskWrites[]): ReadonlyMap<string, Stored> {
+  const blobs = new Map<string, Stored>();
+  for (const { entries } of writes) {
+    if (!entries.includes(',"#')) continue;
+    for (const entry of JSON.parse(entries) as readonly (readonly unknown[])[]) {
+      const reference = entry[3];
+      if (typeof reference !== "string" || blobs.has(reference)) continue;
+      const blob = readBlob(db, threadId, reference);
+      if (blob !== undefined) blobs.set(reference, blob);
+    }
+  }
+  return blobs;
+}

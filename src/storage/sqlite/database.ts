@@ -1,0 +1,63 @@
+// Database: one SQLite connection with a statement cache, and the count of bytes that go in.
+// Invariants:
+//   DB1. Every value reaches SQL as a bound parameter.
+//   DB2. A transaction that was acknowledged survives kill -9 and power loss: WAL with synchronous=FULL.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+
+export type Row = Record<string, unknown>;
+
+export interface Database {
+  /** First row, or null. */
+  get(sql: string, ...parameters: SQLInputValue[]): Row | null;
+  all(sql: string, ...parameters: SQLInputValue[]): Row[];
+  /** Writes; returns the number of changed rows. */
+  run(sql: string, ...parameters: SQLInputValue[]): number;
+  exec(sql: string): void;
+  readonly inTransaction: () => boolean;
+  /** UTF-16 units of text bound to writes since the start: what the storage is asked to keep. */
+  readonly boundUnits: () => number;
+  defineFunction(name: string, body: (...parameters: (string | number | null)[]) => number): void;
+  close(): void;
+}
+
+const PAGE_CACHE_KIBIBYTES = 8192;
+const STATEMENTS_MAX = 500;
+
+export function openDatabase(path: string): Database {
+  const connection = new DatabaseSync(path);
+  connection.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA cache_size = -${PAGE_CACHE_KIBIBYTES};
+    PRAGMA temp_store = MEMORY;
+    PRAGMA foreign_keys = OFF;
+  `);
+  const statements = new Map<string, StatementSync>();
+  let boundUnits = 0;
+  const prepared = (sql: string): StatementSync => {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      if (statements.size >= STATEMENTS_MAX) statements.clear(); // only odd searches make new texts
+      statement = connection.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return statement;
+  };
+  return {
+    get: (sql, ...parameters) => prepared(sql).get(...parameters) ?? null,
+    all: (sql, ...parameters) => prepared(sql).all(...parameters),
+    run(sql, ...parameters) {
+      for (const parameter of parameters) if (typeof parameter === "string") boundUnits += parameter.length;
+      return Number(prepared(sql).run(...parameters).changes);
+    },
+    exec: (sql) => connection.exec(sql),
+    inTransaction: () => connection.isTransaction,
+    boundUnits: () => boundUnits,
+    defineFunction(name, body) {
+      connection.function(name, { deterministic: true }, (...parameters) =>
+        body(...(parameters as (string | number | null)[])),
+      );
+    },
+    close: () => connection.close(),
+  };
+}

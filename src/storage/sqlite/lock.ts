@@ -1,0 +1,42 @@
+// Lock: one process a data folder, freed by the operating system however that process ends.
+// Invariants:
+//   LK1. The lock is a transaction held open on a file of its own: kill -9 frees it, a stale file does not hold it.
+//   LK2. Who is refused learns who has it.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+export class FolderInUseError extends Error {
+  constructor(folder: string, owner: string) {
+    super(
+      `the data folder ${folder} is in use by ${owner}: stop it first, or set HOLDPOINT_DATA_DIR to another folder`,
+    );
+    this.name = "FolderInUseError";
+  }
+}
+
+export interface FolderLock {
+  release(): void;
+}
+
+/** @param self how the next process names this one, e.g. `process 4711 (holdpoint serve)`. */
+export function lockFolder(folder: string, self: string): FolderLock {
+  const ownerFile = join(folder, "owner.txt");
+  const db = new DatabaseSync(join(folder, "lock.db"));
+  try {
+    db.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE"); // LK1
+  } catch {
+    db.close();
+    throw new FolderInUseError(folder, readOwner(ownerFile)); // LK2
+  }
+  writeFileSync(ownerFile, self, { mode: 0o600 });
+  return { release: () => db.close() };
+}
+
+function readOwner(path: string): string {
+  try {
+    return readFileSync(path, "utf8").slice(0, 200) || "another process";
+  } catch {
+    return "another process";
+  }
+}

@@ -1,0 +1,61 @@
+// Rows: columns ↔ the model's fields, declared once per table.
+// Invariant RW1: a column that holds JSON holds text that JSON.parse reads; NUL and lone surrogates are escaped in it.
+import type { SQLInputValue } from "node:sqlite";
+import type { Database, Row } from "./database.ts";
+
+type Kind = "plain" | "json";
+
+/** `field → [column, kind]`, for every field of `T`. */
+export type Columns<T> = { readonly [Field in keyof T]-?: readonly [column: string, kind: Kind] };
+
+export interface Table<T> {
+  readonly columns: string;
+  read(row: Row): T;
+  insert(db: Database, values: readonly T[], conflict?: string): void;
+  update(db: Database, keyColumn: string, key: string, patch: Partial<T>): number;
+}
+
+/** Rows of one INSERT: more save little, and every count is a statement of its own. */
+const ROWS_PER_INSERT_MAX = 8;
+
+export function table<T extends object>(name: string, columns: Columns<T>): Table<T> {
+  const fields = Object.entries(columns) as [keyof T & string, readonly [string, Kind]][];
+  const list = fields.map(([, [column]]) => column).join(", ");
+  const marks = `(${fields.map(() => "?").join(", ")})`;
+  const inserts = Array.from(
+    { length: ROWS_PER_INSERT_MAX + 1 },
+    (_, rows) => `INTO ${name} (${list}) VALUES ${Array.from({ length: rows }, () => marks).join(", ")}`,
+  );
+  const bind = (kind: Kind, value: unknown): SQLInputValue =>
+    value === null || value === undefined ? null : kind === "json" ? JSON.stringify(value) : (value as SQLInputValue);
+  return {
+    columns: list,
+    read(row) {
+      const value: Record<string, unknown> = {};
+      for (const [field, [column, kind]] of fields) {
+        const cell = row[column];
+        value[field] = kind === "json" && typeof cell === "string" ? JSON.parse(cell) : cell;
+      }
+      return value as T;
+    },
+    insert(db, values, conflict = "INSERT") {
+      for (let from = 0; from < values.length; from += ROWS_PER_INSERT_MAX) {
+        const rows = values.slice(from, from + ROWS_PER_INSERT_MAX);
+        const parameters: SQLInputValue[] = [];
+        for (const value of rows) for (const [field, [, kind]] of fields) parameters.push(bind(kind, value[field]));
+        db.run(`${conflict} ${inserts[rows.length]}`, ...parameters);
+      }
+    },
+    update(db, keyColumn, key, patch) {
+      const sets: string[] = [];
+      const parameters: SQLInputValue[] = [];
+      for (const [field, [column, kind]] of fields) {
+        if (!(field in patch)) continue;
+        sets.push(`${column} = ?`);
+        parameters.push(bind(kind, patch[field]));
+      }
+      if (sets.length === 0) return 0;
+      return db.run(`UPDATE ${name} SET ${sets.join(", ")} WHERE ${keyColumn} = ?`, ...parameters, key);
+    },
+  };
+}

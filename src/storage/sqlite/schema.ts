@@ -1,0 +1,115 @@
+// Schema: numbered migrations, and the refusal of a file that a newer version wrote.
+// Invariants:
+//   SC1. Migration n runs once, in its own transaction together with the note that it ran.
+//   SC2. A file of a newer schema, or written with a newer library, is not touched.
+import type { Database } from "./database.ts";
+
+/** Rows are found by prefix of their key: keys are clustered (WITHOUT ROWID) and ordered in time. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE threads (
+    thread_id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+    metadata TEXT NOT NULL, config TEXT NOT NULL, status TEXT NOT NULL, pause TEXT,
+    graph_id TEXT, assistant_id TEXT, checkpoint_id TEXT, overlay TEXT, error TEXT, ttl_ms INTEGER
+  ) WITHOUT ROWID;
+  CREATE INDEX threads_status ON threads (status, created_at);
+  CREATE INDEX threads_created ON threads (created_at);
+  CREATE INDEX threads_expiry ON threads (updated_at + ttl_ms) WHERE ttl_ms IS NOT NULL;
+
+  CREATE TABLE runs (
+    run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, assistant_id TEXT NOT NULL, graph_id TEXT NOT NULL,
+    status TEXT NOT NULL, ended_by TEXT, attempt INTEGER NOT NULL, crashes INTEGER NOT NULL, urgent INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, metadata TEXT NOT NULL, multitask TEXT NOT NULL,
+    request TEXT NOT NULL, input TEXT, error TEXT, checkpoint_id TEXT, overlay TEXT, paused_on TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX runs_thread ON runs (thread_id, run_id);
+  CREATE UNIQUE INDEX runs_one_running ON runs (thread_id) WHERE status = 'running';
+  CREATE INDEX runs_pending ON runs (urgent DESC, run_id) WHERE status = 'pending';
+
+  CREATE TABLE interrupts (
+    thread_id TEXT NOT NULL, interrupt_id TEXT NOT NULL, library_id TEXT NOT NULL, task_id TEXT NOT NULL,
+    graph_ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, root_checkpoint_id TEXT NOT NULL, idx INTEGER NOT NULL,
+    ns TEXT NOT NULL, position INTEGER NOT NULL, value TEXT NOT NULL, response_schema TEXT, state TEXT NOT NULL,
+    created_at INTEGER NOT NULL, run_id TEXT NOT NULL, answer TEXT,
+    PRIMARY KEY (thread_id, interrupt_id)
+  ) WITHOUT ROWID;
+  CREATE INDEX interrupts_open ON interrupts (created_at) WHERE state = 'open';
+
+  CREATE TABLE audit (
+    thread_id TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, action TEXT NOT NULL, by TEXT NOT NULL,
+    interrupt_id TEXT, run_id TEXT, value TEXT NOT NULL,
+    PRIMARY KEY (thread_id, seq)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE checkpoints (
+    thread_id TEXT NOT NULL, ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, parent_id TEXT, run_id TEXT NOT NULL,
+    fingerprint TEXT NOT NULL, body TEXT NOT NULL, small TEXT NOT NULL, metadata TEXT NOT NULL,
+    PRIMARY KEY (thread_id, ns, checkpoint_id)
+  ) WITHOUT ROWID;
+  CREATE TABLE writes (
+    thread_id TEXT NOT NULL, ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, run_id TEXT NOT NULL,
+    task_id TEXT NOT NULL, entries TEXT NOT NULL,
+    PRIMARY KEY (thread_id, ns, checkpoint_id, run_id, task_id)
+  ) WITHOUT ROWID;
+  CREATE TABLE blobs (
+    thread_id TEXT NOT NULL, hash TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (thread_id, hash)
+  );
+
+  CREATE TABLE fingerprints (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE assistants (
+    assistant_id TEXT PRIMARY KEY, graph_id TEXT NOT NULL, name TEXT NOT NULL, description TEXT,
+    metadata TEXT NOT NULL, config TEXT NOT NULL, context TEXT NOT NULL, version INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE idempotency (
+    key TEXT PRIMARY KEY, request_hash TEXT NOT NULL, thread_id TEXT NOT NULL, run_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX idempotency_created ON idempotency (created_at);
+  `,
+];
+
+export class NewerDatabaseError extends Error {
+  constructor(what: string) {
+    super(`the database was written by ${what}: start that version or a newer one, or use another data folder`);
+    this.name = "NewerDatabaseError";
+  }
+}
+
+/** @throws {NewerDatabaseError} SC2. */
+export function migrate(db: Database, versions: { readonly holdpoint: string; readonly library: string }): void {
+  db.exec("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID");
+  const meta = (key: string): string | null => {
+    const value = db.get("SELECT value FROM meta WHERE key = ?", key)?.["value"];
+    return typeof value === "string" ? value : null;
+  };
+  const applied = Number(meta("schema") ?? 0);
+  if (applied > MIGRATIONS.length)
+    throw new NewerDatabaseError(`Holdpoint ${meta("holdpoint") ?? "of a newer release"}`);
+  const library = meta("library");
+  if (library !== null && compareVersions(library, versions.library) > 0)
+    throw new NewerDatabaseError(`@langchain/langgraph ${library} (this process has ${versions.library})`);
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    for (const step of MIGRATIONS.slice(applied)) db.exec(step);
+    const note = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    db.run(note, "schema", String(MIGRATIONS.length)); // SC1
+    db.run(note, "holdpoint", versions.holdpoint);
+    db.run(note, "library", versions.library);
+    db.exec("COMMIT");
+  } catch (error) {
+    if (db.inTransaction()) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** Compares `major.minor.patch`, what follows is ignored. */
+export function compareVersions(left: string, right: string): number {
+  const parts = (version: string): readonly number[] => version.split(/[.+-]/).slice(0, 3).map(Number);
+  const [a, b] = [parts(left), parts(right)];
+  for (let at = 0; at < 3; at++) {
+    const difference = (a[at] ?? 0) - (b[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

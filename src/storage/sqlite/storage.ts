@@ -1,0 +1,80 @@
+// Storage on one SQLite file: the embedded default. Puts the verbs, the group commit and the folder lock together.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Storage, Tx } from "../../agent/ports.ts";
+import type { Service } from "../../base/lifecycle.ts";
+import type { Log } from "../../base/log.ts";
+import { catalogueVerbs } from "./catalogue.ts";
+import { checkpointVerbs } from "./checkpoints.ts";
+import { openDatabase, type Database } from "./database.ts";
+import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
+import { interruptVerbs } from "./interrupts.ts";
+import { lockFolder, type FolderLock } from "./lock.ts";
+import { runVerbs } from "./runs.ts";
+import { migrate } from "./schema.ts";
+import { threadVerbs } from "./threads.ts";
+
+export interface SqliteOptions {
+  readonly folder: string;
+  /** How another process that wants the folder is told who has it. */
+  readonly owner: string;
+  readonly versions: { readonly holdpoint: string; readonly library: string };
+  readonly log: Log;
+}
+
+export interface SqliteStorage extends Storage, Service {
+  readonly boundUnits: () => number;
+}
+
+export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
+  let open: {
+    readonly lock: FolderLock;
+    readonly db: Database;
+    readonly commits: GroupCommit;
+    readonly tx: Tx;
+  } | null = null;
+  const opened = (): NonNullable<typeof open> => {
+    if (open === null) throw new Error("the storage is not open");
+    return open;
+  };
+  return {
+    name: "storage",
+    async start() {
+      mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+      const lock = lockFolder(options.folder, options.owner);
+      try {
+        const db = openDatabase(join(options.folder, "holdpoint.db"));
+        migrate(db, options.versions);
+        const commits = createGroupCommit(db, options.log);
+        const tx = {
+          ...threadVerbs(db),
+          ...runVerbs(db),
+          ...interruptVerbs(db),
+          ...checkpointVerbs(db),
+          ...catalogueVerbs(db),
+        };
+        open = { lock, db, commits, tx };
+      } catch (error) {
+        lock.release();
+        throw error;
+      }
+    },
+    async stop() {
+      if (open === null) return;
+      const { lock, db, commits } = open;
+      await commits.settle();
+      open = null;
+      db.close();
+      lock.release();
+    },
+    transaction(work) {
+      const { commits, tx } = opened();
+      return commits.run(() => work(tx), false);
+    },
+    transactionSoon(work) {
+      const { commits, tx } = opened();
+      return commits.run(() => work(tx), true);
+    },
+    boundUnits: () => opened().db.boundUnits(),
+  };
+}

@@ -1,0 +1,143 @@
+// A real server process for tests: started from main.ts on a free port, with its own data folder, stopped or killed at will.
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+export const ROOT = join(import.meta.dirname, "..", "..");
+export const TEST_GRAPHS = join(ROOT, "test", "graphs", "langgraph.json");
+
+export interface ServerOptions {
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments for Node, before main.ts: `--import` of a module that injects faults, for example. */
+  readonly nodeArgs?: readonly string[];
+  /** A command to run the server under, such as strace with its arguments. */
+  readonly under?: readonly string[];
+}
+
+export interface TestServer {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly process: ChildProcess;
+  /** Everything that it has logged so far, one object a line. */
+  readonly logs: readonly Record<string, unknown>[];
+  /** Everything that it has written to either output. */
+  readonly output: () => string;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** Resolves with `[code, signal]` when the process ends by itself. */
+  readonly exited: Promise<readonly [number | null, NodeJS.Signals | null]>;
+}
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), "holdpoint-test-"));
+}
+
+/** @throws {Error} with everything it wrote, when it does not come up. */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const dataDir = options.dataDir ?? temporaryFolder();
+  const [command = process.execPath, ...wrapped] = [...(options.under ?? []), process.execPath];
+  const child = spawn(
+    command,
+    [
+      ...wrapped,
+      ...(options.nodeArgs ?? []),
+      join(ROOT, "src", "main.ts"),
+      "serve",
+      "--config",
+      options.config ?? TEST_GRAPHS,
+    ],
+    {
+      env: {
+        ...process.env,
+        PORT: "0",
+        HOLDPOINT_DATA_DIR: dataDir,
+        LOG_JSON: "true",
+        LOG_LEVEL: "debug",
+        ...options.env,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  const logs: Record<string, unknown>[] = [];
+  let output = "";
+  const exited = new Promise<readonly [number | null, NodeJS.Signals | null]>((resolve) => {
+    child.on("exit", (code, signal) => resolve([code, signal]));
+  });
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      output += `${line}\n`;
+      const entry = parseLine(line);
+      if (entry === null) return;
+      logs.push(entry);
+      if (entry["event"] === "listening") resolve(String(entry["url"]));
+    });
+    void exited.then(([code, signal]) =>
+      reject(new Error(`the server ended (${code ?? signal}) before it listened:\n${output}`)),
+    );
+  });
+  return {
+    url,
+    dataDir,
+    process: child,
+    logs,
+    exited,
+    output: () => output,
+    async stop() {
+      child.kill("SIGTERM");
+      return (await exited)[0];
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
+function parseLine(line: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: never;
+  readonly text: string;
+}
+
+/** One call with a JSON body; the reply parsed when it is JSON. */
+export async function call(
+  server: { readonly url: string },
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  let parsed: unknown = text;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    parsed = text;
+  }
+  return { status: response.status, headers: response.headers, body: parsed as never, text };
+}
