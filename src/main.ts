@@ -159,11 +159,10 @@ async function start(config: AgentConfig, graphsPath: string, log: Log, dev: boo
     import("./agent/server.ts"),
     import("./graphs/graphs.ts"),
   ]);
-  const [{ systemClock }, { createIdSource }, { createMetrics }, { group }] = await Promise.all([
+  const [{ systemClock }, { createIdSource }, { createMetrics }] = await Promise.all([
     import("./base/clock.ts"),
     import("./base/ids.ts"),
     import("./base/metrics.ts"),
-    import("./base/lifecycle.ts"),
   ]);
   const library = await loadLibrary(graphsConfig.folder);
   const versions = { holdpoint: VERSION, library: library.version };
@@ -185,10 +184,16 @@ async function start(config: AgentConfig, graphsPath: string, log: Log, dev: boo
       newId: createIdSource(Date.now),
       metrics: createMetrics(),
     });
-    const rest = group("holdpoint", [server]);
-    await rest.start();
+    await server.start();
     announce(config, server.address(), graphs.list(), log, dev);
-    return { name: "holdpoint", start: () => Promise.resolve(), stop: () => rest.stop().finally(() => storage.stop()) };
+    const stop = async (): Promise<void> => {
+      try {
+        await server.stop();
+      } finally {
+        await storage.stop(); // whatever became of the server, the folder is left clean
+      }
+    };
+    return { name: "holdpoint", start: () => Promise.resolve(), stop };
   } catch (error) {
     await storage.stop();
     throw error;

@@ -107,7 +107,7 @@ function checkSchema(question: Interrupt, value: Json): void {
   if (question.responseSchema === null) return;
   let schema: z.ZodType;
   try {
-    schema = z.fromJSONSchema(question.responseSchema as Parameters<typeof z.fromJSONSchema>[0]);
+    schema = z.fromJSONSchema(question.responseSchema);
   } catch {
     return; // a schema beyond our validator is checked by the node itself
   }

@@ -55,6 +55,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   let claiming = false;
   let wakeAgain = false;
   let draining = false;
+  const mayClaim = (): boolean => free > 0 && !draining;
 
   const slot = (): Slot => {
     let held = true;
@@ -186,7 +187,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     try {
       do {
         wakeAgain = false;
-        while (free > 0 && !draining) {
+        while (mayClaim()) {
           free--; // WK1
           const claimed = await claimOne().catch((error: unknown) => {
             log.error("claim_failed", { reason: describeError(error).message });

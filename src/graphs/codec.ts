@@ -103,7 +103,7 @@ export function createCodec(library: Library): Codec {
     if (value instanceof library.Document) {
       return tagged(
         "document",
-        inner({ ...value, pageContent: value.pageContent, metadata: value.metadata }, "document"),
+        inner({ pageContent: value.pageContent, metadata: value.metadata, id: value.id }, "document"),
       );
     }
     if (hasJsonForm(value)) return encodeTree(value.toJSON(), path, ancestors);
@@ -147,7 +147,7 @@ export function createCodec(library: Library): Codec {
       case "regexp":
         return new RegExp(v[0], v[1]);
       case "error":
-        return Object.assign(new Error(v[1]), { name: v[0] as string });
+        return Object.assign(new Error(v[1]), { name: v[0] });
       case "send":
         return new Send(v[0], decodeTree(v[1]));
       case "overwrite":

@@ -1,7 +1,6 @@
 // Graphs: the port that the agent room talks to, over the graphs that were deployed.
 import type { Fingerprint } from "../agent/model.ts";
 import type { GraphDescription, Graphs, Storage } from "../agent/ports.ts";
-import type { Json } from "../base/json.ts";
 import { createCodec } from "./codec.ts";
 import type { GraphsConfig } from "./config-file.ts";
 import { fingerprintOf, missingParts } from "./fingerprint.ts";
@@ -53,7 +52,7 @@ export async function createGraphs(config: GraphsConfig, library: Library, stora
     missingFor: (graphId, stored, from, pausedAt) => missingParts(get(graphId).fingerprint, from, stored, pausedAt),
     encode: (value) => codec.encode(value),
     toWire: (encoded) => codec.toWire(codec.decode(codec.parse(encoded))),
-    wireText: codec.wireText,
+    wireText: (value) => codec.wireText(value),
   };
 
   function pickOutputs(stored: Parameters<Graphs["valuesOf"]>[0], { outputs }: Fingerprint): unknown {
@@ -64,6 +63,6 @@ export async function createGraphs(config: GraphsConfig, library: Library, stora
     if (typeof outputs === "string") return value(outputs) ?? null;
     const values: Record<string, unknown> = {};
     for (const channel of outputs) if (stored.values.has(channel)) values[channel] = value(channel);
-    return values as Json;
+    return values;
   }
 }

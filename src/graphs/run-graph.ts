@@ -71,7 +71,11 @@ export async function runGraph(
       hasHistory,
       read: context.read,
       answersKept: new Map(unused.map((answer) => [answer.taskId, answer.index])),
-      onWrite: () => (run.request.durability === "sync" ? sink.now(take) : void sink.soon(take)),
+      onWrite: () => {
+        if (run.request.durability === "sync") return sink.now(take);
+        sink.soon(take);
+        return undefined;
+      },
       settle: () => sink.now(take),
       onFailure: fail,
     });

@@ -136,7 +136,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     });
     originsOf.set(ns, { checkpointId: saved.id, origins });
     for (const key of entriesOf.keys()) if (key.startsWith(`${ns}\n`)) entriesOf.delete(key);
-    pending.checkpointPut(ns, saved, metadata as { readonly step?: number });
+    pending.checkpointPut(ns, saved, metadata);
     if (ns === "") rootCheckpointId = saved.id;
   };
 
@@ -182,7 +182,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     const configurable = { thread_id: threadId, checkpoint_ns: checkpoint.ns };
     return {
       config: { configurable: { ...configurable, checkpoint_id: checkpoint.checkpointId } },
-      checkpoint: decoded.checkpoint as CheckpointTuple["checkpoint"],
+      checkpoint: decoded.checkpoint,
       metadata: decoded.metadata as NonNullable<CheckpointTuple["metadata"]>,
       pendingWrites,
       ...(checkpoint.parentId === null
@@ -235,7 +235,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
   }
 
   return {
-    checkpointer: new Checkpointer() as unknown as BaseCheckpointSaver,
+    checkpointer: new Checkpointer(),
     pending,
     rootCheckpointId: () => rootCheckpointId,
     take() {

@@ -1,6 +1,6 @@
 // State: saved states as clients read them, and edits of a state. Works on the stored rows through a saver of its own.
 import { ApiError, describeError } from "../base/errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type JsonObject } from "../base/json.ts";
 import type { Checkpoint, Fingerprint, Stored, WriteSet } from "../agent/model.ts";
 import type {
   CheckpointQuery,
@@ -224,6 +224,6 @@ function checkpointOf(config: LibraryConfig, threadId: string): StateCheckpoint 
     thread_id: threadId,
     checkpoint_id: typeof id === "string" ? id : "",
     checkpoint_ns: typeof ns === "string" ? ns : "",
-    checkpoint_map: isJsonObject(map) ? (map as Json) : null,
+    checkpoint_map: isJsonObject(map) ? map : null,
   };
 }

@@ -63,8 +63,9 @@ export function createApp(options: AppOptions): RequestListener {
   app.notFound((context) =>
     refuse(options, context, new ApiError("not_found", "No such address; GET /openapi.json lists them.")),
   );
-  app.onError((error, context) => refuse(options, context as Context<Env>, error));
-  return getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]) as RequestListener;
+  app.onError((error, context) => refuse(options, context, error));
+  const listen = getRequestListener(app.fetch);
+  return (incoming, outgoing) => void listen(incoming, outgoing);
 }
 
 const EMPTY_BODY: JsonBody = { value: undefined, text: "" };

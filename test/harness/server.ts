@@ -41,7 +41,7 @@ export function temporaryFolder(): string {
 /** @throws {Error} with everything it wrote, when it does not come up. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? temporaryFolder();
-  const [command = process.execPath, ...wrapped] = [...(options.under ?? []), process.execPath];
+  const [command, ...wrapped] = [...(options.under ?? []), process.execPath];
   const child = spawn(
     command,
     [

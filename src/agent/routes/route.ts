@@ -25,11 +25,11 @@ export function route<Query, Body>(
 ): AgentRoute {
   const { method, path } = operation;
   return {
-    operation: operation as AnyOperation,
+    operation: operation,
     route: {
       method,
       path,
-      takesBody: takesBody(operation as AnyOperation),
+      takesBody: takesBody(operation),
       handle: async (request) =>
         act({
           ids: parsePathIds(request.params),
@@ -58,7 +58,7 @@ export function paginationHeaders(total: number, offset: number, count: number):
 }
 
 /** Keeps the members that were asked for; all when none were. */
-export function select<T extends object>(value: T, members: readonly string[] | null | undefined): object {
+export function select(value: object, members: readonly string[] | null | undefined): object {
   if (members === null || members === undefined) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => members.includes(name)));
 }

@@ -2,7 +2,6 @@
 import * as contract from "../../api/runs.ts";
 import { ApiError } from "../../base/errors.ts";
 import { contentHash } from "../../base/ids.ts";
-import type { Json } from "../../base/json.ts";
 import type { HttpReply, HttpRequest } from "../../http/app.ts";
 import { replyWhenReady } from "../../http/wait.ts";
 import type { Agent } from "../agent.ts";
@@ -106,7 +105,7 @@ function runCall(body: contract.RunBody, request: HttpRequest): RunCall {
     input: body.input,
     command: body.command ?? null,
     config: (body.config ?? {}) as RunCall["config"],
-    context: (body.context ?? null) as Json,
+    context: body.context ?? null,
     metadata: body.metadata ?? {},
     interruptBefore: body.interrupt_before ?? null,
     interruptAfter: body.interrupt_after ?? null,

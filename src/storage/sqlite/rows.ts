@@ -10,7 +10,7 @@ export type Columns<T> = { readonly [Field in keyof T]-?: readonly [column: stri
 
 export interface Table<T> {
   readonly columns: string;
-  read(row: Row): T;
+  readonly read: (row: Row) => T;
   insert(db: Database, values: readonly T[], conflict?: string): void;
   update(db: Database, keyColumn: string, key: string, patch: Partial<T>): number;
 }
