@@ -1,5 +1,5 @@
 // One question: a person revises a text. The smallest graph that pauses.
-import { Annotation, interrupt, StateGraph } from "@langchain/langgraph";
+import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({ some_text: Annotation<string> });
 
@@ -10,6 +10,6 @@ function humanNode(state: typeof State.State) {
 
 export const graph = new StateGraph(State)
   .addNode("human_node", humanNode)
-  .addEdge("__start__", "human_node")
-  .addEdge("human_node", "__end__")
+  .addEdge(START, "human_node")
+  .addEdge("human_node", END)
   .compile();

@@ -1,5 +1,5 @@
 // Three nodes in a row, each of which adds its name: a graph to try breakpoints on.
-import { Annotation, StateGraph } from "@langchain/langgraph";
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({
   visited: Annotation<string[]>({ reducer: (before, now) => before.concat(now), default: () => [] }),
@@ -9,8 +9,8 @@ export const graph = new StateGraph(State)
   .addNode("node_a", () => ({ visited: ["node_a"] }))
   .addNode("node_b", () => ({ visited: ["node_b"] }))
   .addNode("node_c", () => ({ visited: ["node_c"] }))
-  .addEdge("__start__", "node_a")
+  .addEdge(START, "node_a")
   .addEdge("node_a", "node_b")
   .addEdge("node_b", "node_c")
-  .addEdge("node_c", "__end__")
+  .addEdge("node_c", END)
   .compile();
