@@ -1,17 +1,19 @@
 // Run ends: who waits for which run in this process, and what they are told.
 import type { RunEnd } from "./ports.ts";
 
-/** `gone`: the run will not end here, because it was deleted or handed back for the next process. */
+/** Why the end of a run is not told here: it was deleted, handed back for the next process, or cannot be stored at present. */
+export type GoneWhy = "deleted" | "handed_back" | "not_stored";
+
 export type WaitResult =
   | { readonly kind: "ended"; readonly end: RunEnd }
-  | { readonly kind: "gone"; readonly why: "deleted" | "handed_back" };
+  | { readonly kind: "gone"; readonly why: GoneWhy };
 
 export interface RunEnds {
   /** Register before the run can end. @returns the promise, and a function for a caller that hangs up. */
   wait(runId: string): { readonly result: Promise<WaitResult>; readonly leave: () => void };
   /** @param describe is called only when somebody waits. */
   ended(runId: string, describe: () => RunEnd): void;
-  gone(runId: string, why: "deleted" | "handed_back"): void;
+  gone(runId: string, why: GoneWhy): void;
 }
 
 export function createRunEnds(): RunEnds {

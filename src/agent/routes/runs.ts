@@ -84,11 +84,13 @@ function replyToWaiter(
 
 function replyOf(result: WaitResult, headers: Readonly<Record<string, string>>): HttpReply {
   if (result.kind === "ended") return { status: 200, body: runEndToText(result.end), headers };
-  const error =
-    result.why === "deleted"
-      ? { error: "Deleted", message: "the thread was deleted" }
-      : { error: "ServerShutdown", message: `the run goes on after the restart: join it at ${headers["Location"]}` };
-  return { status: 200, body: JSON.stringify({ __error__: error }), headers };
+  const again = `join it at ${headers["Location"]}`;
+  const errors = {
+    deleted: { error: "Deleted", message: "the thread was deleted" },
+    handed_back: { error: "ServerShutdown", message: `the run goes on after the restart: ${again}` },
+    not_stored: { error: "StorageError", message: `what the run wrote cannot be stored at present: ${again}` },
+  } as const;
+  return { status: 200, body: JSON.stringify({ __error__: errors[result.why] }), headers };
 }
 
 const IDEMPOTENCY_KEY_UNITS_MAX = 255;

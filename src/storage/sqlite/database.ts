@@ -13,6 +13,8 @@ export interface Database {
   /** Writes; returns the number of changed rows. */
   run(sql: string, ...parameters: SQLInputValue[]): number;
   exec(sql: string): void;
+  /** Called before each write; a group commit sets its marks there. */
+  onWrite(callback: (() => void) | null): void;
   readonly inTransaction: () => boolean;
   /** UTF-16 units of text bound to writes since the start: what the storage is asked to keep. */
   readonly boundUnits: () => number;
@@ -34,6 +36,7 @@ export function openDatabase(path: string): Database {
   `);
   const statements = new Map<string, StatementSync>();
   let boundUnits = 0;
+  let beforeWrite: (() => void) | null = null;
   const prepared = (sql: string): StatementSync => {
     let statement = statements.get(sql);
     if (statement === undefined) {
@@ -46,7 +49,11 @@ export function openDatabase(path: string): Database {
   return {
     get: (sql, ...parameters) => prepared(sql).get(...parameters) ?? null,
     all: (sql, ...parameters) => prepared(sql).all(...parameters),
+    onWrite(callback) {
+      beforeWrite = callback;
+    },
     run(sql, ...parameters) {
+      beforeWrite?.();
       for (const parameter of parameters) if (typeof parameter === "string") boundUnits += parameter.length;
       return Number(prepared(sql).run(...parameters).changes);
     },

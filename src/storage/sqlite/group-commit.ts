@@ -38,11 +38,11 @@ export function createGroupCommit(db: Database, log: Log): GroupCommit {
     waiting = [];
     if (pieces.length === 0) return;
     try {
-      db.exec("BEGIN");
+      db.run("BEGIN");
       for (const piece of pieces) await runPiece(db, piece);
-      db.exec("COMMIT");
+      db.run("COMMIT");
     } catch (error) {
-      if (db.inTransaction()) db.exec("ROLLBACK");
+      if (db.inTransaction()) db.run("ROLLBACK");
       const failure = storageFailure(error);
       log.error("commit_failed", { reason: failure.message, works: pieces.length });
       for (const piece of pieces) piece.reject(failure); // G3
@@ -82,15 +82,22 @@ export function createGroupCommit(db: Database, log: Log): GroupCommit {
 }
 
 async function runPiece(db: Database, piece: Piece): Promise<void> {
-  db.run("SAVEPOINT piece");
+  let marked = false;
+  db.onWrite(() => {
+    db.onWrite(null);
+    marked = true;
+    db.run("SAVEPOINT piece"); // at its first write: most reads and refusals need none
+  });
   try {
     piece.result = await piece.work();
   } catch (error) {
     if (!db.inTransaction()) throw error; // the database gave up on the whole transaction
-    db.run("ROLLBACK TO piece"); // G2
+    if (marked) db.run("ROLLBACK TO piece"); // G2
     piece.failure = { reason: isDatabaseError(error) ? storageFailure(error) : error };
+  } finally {
+    db.onWrite(null);
   }
-  db.run("RELEASE piece");
+  if (marked) db.run("RELEASE piece");
 }
 
 function isDatabaseError(error: unknown): boolean {

@@ -1,0 +1,22 @@
+// Measuring: CPU time, medians, and running the parts of a benchmark as processes of their own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+
+export function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? Number.NaN;
+}
+
+/** Runs a script under this Node and parses the JSON it prints last. */
+export async function runScript(script: string, args: readonly (string | number)[]): Promise<Record<string, number>> {
+  const child = spawn(process.execPath, [script, ...args.map(String)], { stdio: ["ignore", "pipe", "inherit"] });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit") as Promise<[number | null]>]);
+  if (code !== 0) throw new Error(`${script} ended with ${code}`);
+  return JSON.parse(output.trim().split("\n").at(-1) ?? "{}") as Record<string, number>;
+}

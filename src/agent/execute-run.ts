@@ -1,0 +1,145 @@
+// Execute run: one attempt of one run, from the graph's first step to the transaction that ends it.
+// Invariants:
+//   EX1. A write that fails or is refused ends its own run and nothing else; after it, no end but failure is stored.
+//   EX2. An end that cannot be stored is tried again as a failure until it can; the callers are told at once.
+import type { Clock } from "../base/clock.ts";
+import { ApiError, describeError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { endingOf, finishRun, handBack, type AbortReason, type Finished } from "./finish.ts";
+import type { Run, WriteSet } from "./model.ts";
+import type { Awaitable, GraphRunResult, Graphs, RunSink, Storage, Tx } from "./ports.ts";
+
+export interface Claimed {
+  readonly run: Run;
+  /** False when its thread certainly has no checkpoint yet. */
+  readonly hasHistory: boolean;
+}
+
+export interface ExecutePorts {
+  readonly storage: Storage;
+  readonly graphs: Graphs;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly crashesMax: number;
+  /** Claims another run for the slot, in the transaction that ends this one. */
+  readonly claimNext: (tx: Tx) => Awaitable<Claimed | null>;
+  /** The graph has ended: what follows is storing it. */
+  readonly onStored: () => void;
+  /** The end cannot be stored at present. */
+  readonly onUnstored: () => void;
+  readonly isDraining: () => boolean;
+}
+
+export interface Executed {
+  /** Null when the run did not end here. */
+  readonly finished: Finished | null;
+  readonly left: "deleted" | "handed_back" | "not_stored";
+  readonly next: Claimed | null;
+  /** State at the end, live. */
+  readonly values: unknown;
+}
+
+const NOTHING: WriteSet = { checkpoints: [], writes: [], blobs: [] };
+const STORE_AGAIN_MS = [250, 1000, 2000, 5000] as const;
+
+export async function executeRun(
+  run: Run,
+  hasHistory: boolean,
+  controller: AbortController,
+  ports: ExecutePorts,
+): Promise<Executed> {
+  const { storage, graphs, clock, log } = ports;
+  const sink = createSink(storage, run, controller);
+  const result = await graphs.run(run, sink, controller.signal, hasHistory);
+  ports.onStored();
+  const reason = controller.signal.aborted ? (controller.signal.reason as AbortReason) : null;
+  const { outcome } = result;
+  const values = outcome.kind === "failed" || outcome.kind === "aborted" ? {} : outcome.values;
+  const left = (why: Executed["left"]): Executed => ({ finished: null, left: why, next: null, values });
+
+  if (reason === "deleted") return left("deleted");
+  if (reason === "shutdown" && outcome.kind === "aborted") {
+    await storage.transaction((tx) => handBackIfOurs(tx, run, result.rest, ports)).catch(() => undefined);
+    return left("handed_back"); // when even that could not be stored, the next start finds it as cut short
+  }
+  try {
+    const stored = await storage.transaction(async (tx) => {
+      if (sink.failed()) throw new ApiError("storage_unavailable", "an earlier write of this run failed"); // EX1
+      const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now());
+      return { finished, next: await ports.claimNext(tx) };
+    });
+    return { ...stored, left: "deleted", values };
+  } catch (error) {
+    log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
+  }
+  const finished = await storeFailure(run, result, ports);
+  return { finished: finished ?? null, left: finished === undefined ? "not_stored" : "deleted", next: null, values };
+}
+
+/** EX2. @returns undefined when the process stops before the storage can be written again. */
+async function storeFailure(
+  run: Run,
+  result: GraphRunResult,
+  ports: ExecutePorts,
+): Promise<Finished | null | undefined> {
+  const lost: GraphRunResult = {
+    ...result,
+    outcome: { kind: "aborted" },
+    rest: NOTHING,
+    checkpointId: null,
+    overlay: null,
+  };
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await ports.storage.transaction((tx) =>
+        finishRun(tx, run, lost, endingOf(lost, "write_failed"), ports.clock.now()),
+      );
+    } catch (error) {
+      ports.log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
+    }
+    if (attempt === 0) ports.onUnstored();
+    if (ports.isDraining()) return undefined;
+    const delayMs = STORE_AGAIN_MS[Math.min(attempt, STORE_AGAIN_MS.length - 1)] ?? 0;
+    await new Promise<void>((resolve) => void ports.clock.after(delayMs, resolve));
+  }
+}
+
+async function handBackIfOurs(tx: Tx, run: Run, rest: WriteSet, ports: ExecutePorts): Promise<void> {
+  if (await tx.putRunWrites(run.runId, run.attempt, rest)) {
+    await handBack(tx, run, false, ports.crashesMax, ports.clock.now());
+  }
+}
+
+interface OwnSink extends RunSink {
+  readonly failed: () => boolean;
+}
+
+function createSink(storage: Storage, run: Run, controller: AbortController): OwnSink {
+  let outstanding = false;
+  let failed = false;
+  const store = async (tx: Tx, take: () => WriteSet): Promise<void> => {
+    outstanding = false;
+    try {
+      const set = take();
+      if (set.checkpoints.length + set.writes.length === 0) return;
+      if (await tx.putRunWrites(run.runId, run.attempt, set)) return;
+      controller.abort("deleted" satisfies AbortReason);
+    } catch (error) {
+      failed = true;
+      throw error;
+    }
+  };
+  const failing = (): void => {
+    failed = true;
+    controller.abort("write_failed" satisfies AbortReason);
+  };
+  return {
+    failed: () => failed,
+    soon(take) {
+      if (outstanding) return;
+      outstanding = true;
+      storage.transactionSoon((tx) => store(tx, take)).catch(failing);
+    },
+    now: (take) => storage.transaction((tx) => store(tx, take)).catch(failing),
+  };
+}
