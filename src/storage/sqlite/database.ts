@@ -61,7 +61,7 @@ export function openDatabase(path: string): Database {
     inTransaction: () => connection.isTransaction,
     boundUnits: () => boundUnits,
     defineFunction(name, body) {
-      connection.function(name, { deterministic: true }, (...parameters) =>
+      connection.function(name, { deterministic: true, varargs: true }, (...parameters) =>
         body(...(parameters as (string | number | null)[])),
       );
     },
