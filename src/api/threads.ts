@@ -146,8 +146,8 @@ export const updateState = operation("updateState", "post", "/threads/{thread_id
 const before = z
   .union([
     uuid,
+    z.object({ configurable: checkpointConfig }).transform(({ configurable }) => configurable), // first: the next one takes any object
     checkpointConfig,
-    z.object({ configurable: checkpointConfig }).transform(({ configurable }) => configurable),
   ])
   .transform((value) => (typeof value === "string" ? value : (value.checkpoint_id ?? null)));
 
