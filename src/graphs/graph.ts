@@ -11,6 +11,8 @@ export interface CompiledGraph {
   readonly channels: Readonly<Record<string, { readonly lc_graph_name?: string }>>;
   readonly streamChannelsAsIs: string | readonly string[];
   readonly checkpointer?: unknown;
+  /** Breakpoints that the graph was compiled with. */
+  readonly interruptAfter?: "*" | readonly string[];
   stream(input: unknown, config: StreamConfig): Promise<AsyncIterable<unknown>>;
   getState(config: StreamConfig, options?: { readonly subgraphs?: boolean }): Promise<LibraryState>;
   getStateHistory(config: StreamConfig, options?: object): AsyncIterable<LibraryState>;

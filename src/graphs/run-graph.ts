@@ -9,7 +9,7 @@ import type { CarriedAnswer, Fingerprint, Run, WriteSet } from "../agent/model.t
 import type { GraphOutcome, GraphRunResult, RunSink, Tx } from "../agent/ports.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Codec } from "./codec.ts";
-import type { CompiledGraph, StreamConfig } from "./graph.ts";
+import { withCheckpointer, type CompiledGraph, type StreamConfig } from "./graph.ts";
 import type { InterruptIds } from "./interrupt-ids.ts";
 import type { Library } from "./library.ts";
 import { openQuestions } from "./questions.ts";
@@ -104,7 +104,8 @@ export async function runGraph(
         return finish({ kind: "failed", error: { error: "answer_not_used", message } }, unused, values);
       }
       if (questions.length > 0) return finish({ kind: "question", values, questions }, unused, values);
-      return finish({ kind: paused ? "breakpoint" : "done", values }, unused, values);
+      const held = paused && (await holdsSomething(graph, saver, run));
+      return finish({ kind: held ? "breakpoint" : "done", values }, unused, values);
     }
   } catch (error) {
     if (saver !== null) unused = unusedAnswers(saver, unused);
@@ -112,6 +113,14 @@ export async function runGraph(
     const { name, message } = describeError(cause ?? error);
     return finish({ kind: "failed", error: { error: name, message } }, unused, values);
   }
+}
+
+/** A breakpoint behind the last node holds nothing back: there the run has ended. */
+async function holdsSomething(graph: CompiledGraph, saver: RunSaver, run: Run): Promise<boolean> {
+  const after = run.request.interruptAfter ?? graph.interruptAfter ?? [];
+  if (after.length === 0) return true;
+  const view = withCheckpointer(graph, saver.checkpointer);
+  return (await view.getState({ configurable: { thread_id: run.threadId } })).next.length > 0;
 }
 
 const EMPTY_SET: WriteSet = { checkpoints: [], writes: [], blobs: [] };
