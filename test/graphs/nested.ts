@@ -7,9 +7,10 @@ import * as z from "zod";
 import { note } from "./note.ts";
 
 const State = Annotation.Root({
-  notes: Annotation<string>,
+  notes: Annotation<string>({ reducer: (_, now) => now, default: () => "" }),
   first: Annotation<unknown>,
   second: Annotation<unknown>,
+  third: Annotation<unknown>,
   trail: Annotation<string[]>({ reducer: (before, now) => before.concat(now), default: () => [] }),
 });
 
@@ -51,8 +52,8 @@ export const deep = new StateGraph(State)
 const asking = new StateGraph(State)
   .addNode("ask", (state) => {
     note(state.notes, "ask");
-    const first: unknown = interrupt({ question: "called" });
-    return { first };
+    const third: unknown = interrupt({ question: "called" });
+    return { third };
   })
   .addEdge("__start__", "ask")
   .addEdge("ask", "__end__")
@@ -64,7 +65,7 @@ export const called = new StateGraph(State)
     note(state.notes, "caller start");
     const result = await asking.invoke({ notes: state.notes });
     note(state.notes, "caller end");
-    return { first: result.first };
+    return { third: result.third };
   })
   .addEdge("__start__", "caller")
   .addEdge("caller", "__end__")
