@@ -6,10 +6,12 @@ import { enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentConfig } from "./agent/settings.ts";
+import { keepHeapSmall } from "./base/heap.ts";
 import type { Service } from "./base/lifecycle.ts";
 import type { Log } from "./base/log.ts";
 
 enableCompileCache();
+keepHeapSmall();
 
 /** sysexits.h EX_CONFIG: the configuration is wrong, so starting again will not help. */
 const EXIT_CONFIG = 78;
