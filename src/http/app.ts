@@ -1,7 +1,10 @@
 // App: routes → one request listener. Reads bodies, answers refusals, adds the headers that every reply has.
-import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { Hono, type Context } from "hono";
-import type { IncomingHttpHeaders, RequestListener } from "node:http";
+// Invariant AP1: every request gets exactly one reply, also when the route, the body or the peer fails.
+import { RegExpRouter } from "hono/router/reg-exp-router";
+import { SmartRouter } from "hono/router/smart-router";
+import { TrieRouter } from "hono/router/trie-router";
+import { once } from "node:events";
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { readJsonBody, type JsonBody } from "./body.ts";
@@ -20,8 +23,8 @@ export interface HttpRequest {
 
 export interface HttpReply {
   readonly status: number;
-  /** JSON text, other text with its Content-Type in the headers, or bytes over time. */
-  readonly body: string | ReadableStream<Uint8Array> | null;
+  /** JSON text, other text with its Content-Type in the headers, or pieces over time. */
+  readonly body: string | AsyncIterable<string> | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -43,68 +46,121 @@ export interface AppOptions {
   readonly monotonic: () => number;
 }
 
-type Env = { Bindings: HttpBindings };
-
 export function createApp(options: AppOptions): RequestListener {
-  const app = new Hono<Env>();
-  const paths = new Set<string>();
-  for (const route of options.routes) {
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    paths.add(path);
-    app[route.method](path, (context) => answer(options, context, route));
-  }
-  for (const path of paths) {
-    app.options(path, (context) => {
-      const { origin, "access-control-request-headers": headers } = context.env.incoming.headers;
-      return new Response(null, { status: 204, headers: preflightHeaders(origin, headers) });
+  const find = createFinder(options.routes);
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const startedAt = options.monotonic();
+    const { path, query } = splitUrl(incoming.url ?? "/");
+    let route: HttpRoute | null = null;
+    let reply: HttpReply;
+    try {
+      if (options.loopback) checkHost(incoming.headers.host);
+      const found = find(incoming.method ?? "GET", path);
+      if (found === "preflight") {
+        const { origin, "access-control-request-headers": headers } = incoming.headers;
+        return write(outgoing, { status: 204, body: null, headers: preflightHeaders(origin, headers) });
+      }
+      route = found.route;
+      reply = await route.handle({
+        path,
+        query,
+        params: found.params,
+        headers: incoming.headers,
+        body: route.takesBody ? await readJsonBody(incoming, options.bodyBytesMax) : EMPTY_BODY,
+        onHangUp: (callback) => {
+          outgoing.once("close", () => {
+            if (!outgoing.writableFinished) callback();
+          });
+        },
+      });
+    } catch (error) {
+      const { status, text, headers } = problemOf(error, options.log);
+      reply = { status, headers, body: text };
+    }
+    options.onReply(route, reply.status, (options.monotonic() - startedAt) / 1000);
+    const cors = corsHeaders(incoming.headers.origin);
+    await write(outgoing, { ...reply, headers: { ...reply.headers, ...cors } });
+  };
+  return (incoming, outgoing) => {
+    serve(incoming, outgoing).catch((error: unknown) => {
+      options.log.warning("reply_failed", { reason: error instanceof Error ? error.message : String(error) });
+      outgoing.destroy(); // AP1: a reply that cannot be finished is seen as cut, not as whole
     });
-    app.all(path, (context) => refuse(options, context, new ApiError("method_not_allowed", "Try another method.")));
-  }
-  app.notFound((context) =>
-    refuse(options, context, new ApiError("not_found", "No such address; GET /openapi.json lists them.")),
-  );
-  app.onError((error, context) => refuse(options, context, error));
-  const listen = getRequestListener(app.fetch);
-  return (incoming, outgoing) => void listen(incoming, outgoing);
+  };
 }
 
 const EMPTY_BODY: JsonBody = { value: undefined, text: "" };
 
-async function answer(options: AppOptions, context: Context<Env>, route: HttpRoute): Promise<Response> {
-  const startedAt = options.monotonic();
-  const { incoming, outgoing } = context.env;
-  let response: Response;
-  try {
-    if (options.loopback) checkHost(incoming.headers.host);
-    const request: HttpRequest = {
-      path: context.req.path,
-      params: context.req.param(),
-      query: context.req.query(),
-      headers: incoming.headers,
-      body: route.takesBody ? await readJsonBody(incoming, options.bodyBytesMax) : EMPTY_BODY,
-      onHangUp: (callback) => {
-        outgoing.once("close", () => {
-          if (!outgoing.writableFinished) callback();
-        });
-      },
-    };
-    const { status, body, headers } = await route.handle(request);
-    response = new Response(body, {
-      status,
-      headers: {
-        ...(typeof body === "string" ? { "Content-Type": "application/json" } : {}),
-        ...headers,
-        ...corsHeaders(incoming.headers.origin),
-      },
-    });
-  } catch (error) {
-    response = refuse(options, context, error);
-  }
-  options.onReply(route, response.status, (options.monotonic() - startedAt) / 1000);
-  return response;
+interface Found {
+  readonly route: HttpRoute;
+  readonly params: Readonly<Record<string, string>>;
 }
 
-function refuse(options: AppOptions, context: Context<Env>, error: unknown): Response {
-  const { status, text, headers } = problemOf(error, options.log);
-  return new Response(text, { status, headers: { ...headers, ...corsHeaders(context.env.incoming.headers.origin) } });
+/** What the router answers: handlers with their parameters, as text or as places in a list of texts. */
+type Matches = readonly [
+  handlers: readonly (readonly [HttpRoute, Readonly<Record<string, string | number>>])[],
+  texts?: readonly string[],
+];
+
+/** @returns a function that throws {ApiError} `not_found` or `method_not_allowed` when no route fits. */
+function createFinder(routes: readonly HttpRoute[]): (method: string, path: string) => Found | "preflight" {
+  const router = new SmartRouter<HttpRoute>({ routers: [new RegExpRouter(), new TrieRouter()] });
+  const methods = new Set<string>();
+  for (const route of routes) {
+    methods.add(route.method.toUpperCase());
+    router.add(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), route);
+  }
+  const match = (method: string, path: string): Found | null => {
+    const [handlers, stash] = router.match(method, path) as Matches;
+    const first = handlers[0];
+    if (first === undefined) return null;
+    const params = Object.entries(first[1]).map(([name, value]): [string, string] => {
+      const raw = typeof value === "number" ? (stash?.[value] ?? "") : value;
+      return [name, decode(raw)];
+    });
+    return { route: first[0], params: Object.fromEntries(params) };
+  };
+  return (method, path) => {
+    const found = match(method === "HEAD" ? "GET" : method, path);
+    if (found !== null) return found;
+    const others = [...methods].filter((other) => match(other, path) !== null);
+    if (others.length === 0) throw new ApiError("not_found", "No such address; GET /openapi.json lists them.");
+    if (method === "OPTIONS") return "preflight";
+    const allow = others.join(", ");
+    throw new ApiError("method_not_allowed", `This address takes ${allow}.`, {}, { Allow: allow });
+  };
+}
+
+function decode(raw: string): string {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return raw;
+  }
+}
+
+function splitUrl(url: string): { readonly path: string; readonly query: Readonly<Record<string, string>> } {
+  const mark = url.indexOf("?");
+  if (mark < 0) return { path: url, query: {} };
+  return { path: url.slice(0, mark), query: Object.fromEntries(new URLSearchParams(url.slice(mark + 1))) };
+}
+
+async function write(outgoing: ServerResponse, { status, body, headers }: HttpReply): Promise<void> {
+  if (typeof body === "string") {
+    outgoing.writeHead(status, {
+      "Content-Type": "application/json",
+      "Content-Length": Buffer.byteLength(body),
+      ...headers,
+    });
+    outgoing.end(body);
+    return;
+  }
+  outgoing.writeHead(status, headers);
+  if (body !== null) {
+    for await (const piece of body) {
+      if (outgoing.destroyed) return;
+      if (!outgoing.write(piece)) await Promise.race([once(outgoing, "drain"), once(outgoing, "close")]);
+    }
+  }
+  outgoing.end();
 }

@@ -10,40 +10,26 @@ export async function replyWhenReady(
   clock: Clock,
   keepAliveMs: number,
 ): Promise<HttpReply> {
-  let stopWaiting: () => void = () => undefined;
-  const soon = await Promise.race([
-    result,
-    new Promise<null>((resolve) => {
-      stopWaiting = clock.after(keepAliveMs, () => resolve(null));
-    }),
-  ]);
-  stopWaiting();
+  const soon = await within(result, clock, keepAliveMs);
   return soon ?? { status: 200, body: blankLinesUntil(result, clock, keepAliveMs), headers: earlyHeaders };
 }
 
-function blankLinesUntil(result: Promise<HttpReply>, clock: Clock, everyMs: number): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  const blank = encoder.encode("\n");
-  let stop: () => void = () => undefined;
-  return new ReadableStream({
-    start(controller) {
-      const tick = (): void => {
-        controller.enqueue(blank);
-        stop = clock.after(everyMs, tick);
-      };
-      tick();
-      result.then(
-        ({ body }) => {
-          stop();
-          controller.enqueue(encoder.encode(typeof body === "string" ? body : "null"));
-          controller.close();
-        },
-        (error: unknown) => {
-          stop();
-          controller.error(error);
-        },
-      );
-    },
-    cancel: () => stop(),
-  });
+async function* blankLinesUntil(result: Promise<HttpReply>, clock: Clock, everyMs: number): AsyncGenerator<string> {
+  let reply: HttpReply | null;
+  do {
+    yield "\n";
+    reply = await within(result, clock, everyMs);
+  } while (reply === null);
+  yield typeof reply.body === "string" ? reply.body : "null";
+}
+
+/** Null when the time is up first. */
+async function within<T>(result: Promise<T>, clock: Clock, ms: number): Promise<T | null> {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  const cancel = clock.after(ms, () => resolve(null));
+  try {
+    return await Promise.race([result, promise]);
+  } finally {
+    cancel();
+  }
 }
