@@ -72,6 +72,7 @@ async function serve(options: ServeOptions, dev: boolean): Promise<void> {
     }
     const service = await start(config, graphConfigPath(config, options, dev), log, dev);
     stopOnSignals(service, log);
+    service.announce(); // who reads this may send a signal at once
   } catch (error) {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     return refuse(message, name === "ConfigFileError" ? EXIT_CONFIG : 1);
@@ -149,7 +150,11 @@ async function openLog(config: AgentConfig): Promise<Log> {
   });
 }
 
-async function start(config: AgentConfig, graphsPath: string, log: Log, dev: boolean): Promise<Service> {
+interface Running extends Service {
+  readonly announce: () => void;
+}
+
+async function start(config: AgentConfig, graphsPath: string, log: Log, dev: boolean): Promise<Running> {
   const { readGraphsConfig } = await import("./graphs/config-file.ts");
   const graphsConfig = readGraphsConfig(graphsPath, process.env);
   for (const remark of graphsConfig.remarks) log.warning("config_key_ignored", { file: graphsPath, remark });
@@ -187,7 +192,6 @@ async function start(config: AgentConfig, graphsPath: string, log: Log, dev: boo
       metrics: createMetrics(),
     });
     await server.start();
-    announce(config, server.address(), graphs.list(), log, dev);
     const stop = async (): Promise<void> => {
       try {
         await server.stop();
@@ -195,7 +199,8 @@ async function start(config: AgentConfig, graphsPath: string, log: Log, dev: boo
         await storage.stop(); // whatever became of the server, the folder is left clean
       }
     };
-    return { name: "holdpoint", start: () => Promise.resolve(), stop };
+    const tell = (): void => announce(config, server.address(), graphs.list(), log, dev);
+    return { name: "holdpoint", start: () => Promise.resolve(), stop, announce: tell };
   } catch (error) {
     await storage.stop();
     throw error;

@@ -7,7 +7,7 @@ const State = Annotation.Root({
 });
 
 export const builder = new StateGraph(State)
-  .addNode("draft", (state) => ({ text: `${state.text}!`, log: ["draft"] }))
+  .addNode("draft", () => ({ log: ["draft"] }))
   .addNode("review", (state) => {
     const answer: string = interrupt({ question: state.text.slice(0, 100) });
     return { log: ["review", answer] };

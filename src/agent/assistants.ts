@@ -4,6 +4,7 @@ import { isUuid, uuidV5 } from "../base/ids.ts";
 import { contains, type JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
 import type { Assistant } from "./model.ts";
+import type { Tx } from "./ports.ts";
 
 /** Namespace of the ids of built-in assistants: clients compute the same id from a graph's name. */
 const BUILT_IN_NAMESPACE = "6ba7b821-9dad-11d1-80b4-00c04fd430c8";
@@ -35,10 +36,10 @@ export async function registerGraphs({ storage, graphs, clock }: Agent): Promise
 }
 
 /** @param idOrGraph an assistant's id, or the name of a deployed graph. @throws {ApiError} `assistant_not_found` */
-export async function findAssistant(agent: Agent, idOrGraph: string): Promise<Assistant> {
+export async function findAssistant(agent: Agent, tx: Tx, idOrGraph: string): Promise<Assistant> {
   const id = isUuid(idOrGraph) ? idOrGraph.toLowerCase() : builtInAssistantId(idOrGraph);
-  const found = (await deployedAssistants(agent)).find((assistant) => assistant.assistantId === id);
-  if (found === undefined) {
+  const found = await tx.assistant(id);
+  if (found === null || agent.graphs.describe(found.graphId) === null) {
     const known = agent.graphs.list().map(({ graphId }) => graphId);
     throw new ApiError("assistant_not_found", `There is no assistant or graph "${idOrGraph}".`, {
       known_graphs: known,

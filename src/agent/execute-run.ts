@@ -13,6 +13,8 @@ export interface Claimed {
   readonly run: Run;
   /** False when its thread certainly has no checkpoint yet. */
   readonly hasHistory: boolean;
+  /** It was cancelled in an attempt that the process did not survive: it only has to end. */
+  readonly cancelled: "cancel" | "rollback" | null;
 }
 
 export interface ExecutePorts {

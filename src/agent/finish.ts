@@ -60,29 +60,29 @@ export async function finishRun(
   ending: Ending,
   at: number,
 ): Promise<Finished | null> {
-  const [current, thread] = [await tx.run(run.threadId, run.runId), await tx.thread(run.threadId)];
-  if (current?.status !== "running" || current.attempt !== run.attempt || thread === null) return null;
   const keep = ending.endedBy !== "rollback";
-  if (keep && !(await tx.putRunWrites(run.runId, run.attempt, result.rest))) return null;
+  const current = keep
+    ? await tx.putRunWrites(run.runId, run.attempt, result.rest)
+    : await tx.isCurrent(run.runId, run.attempt);
+  const thread = current ? await tx.thread(run.threadId) : null;
+  if (thread === null) return null; // FI2
   if (!keep) await tx.deleteRunData(run.threadId, run.runId);
 
+  const checkpointId =
+    result.checkpointId !== null && keep ? result.checkpointId : await newestOf(tx, run, thread, keep);
   const known = await tx.interrupts(run.threadId, null);
   const settled =
     ending.endedBy === "pause"
-      ? settlePause(thread, run, ending.questions, known, result.checkpointId ?? thread.checkpointId, at)
+      ? settlePause(thread, run, ending.questions, known, checkpointId, at)
       : settleEnd(run, ending.endedBy, keep ? result.unused.map((answer) => answer.interruptId) : null, known, at);
   await tx.putInterrupts(settled.changed);
   await tx.audit(settled.audit);
 
   const waits = ending.pause ?? (settled.open.length > 0 && ending.endedBy !== "done" ? "question" : null);
   const failed = ending.endedBy === "failure" || ending.endedBy === "timeout";
-  const others = (await tx.activeRuns(run.threadId)).some((other) => other.runId !== run.runId);
+  const others = await tx.hasPendingRun(run.threadId);
   const event: ThreadEvent = failed ? "fail" : waits === null ? "rest" : "pause";
   const status = event === "rest" && others ? "busy" : nextThreadStatus(thread.status, event);
-  const newest = keep
-    ? result.checkpointId
-    : ((await tx.checkpoint(run.threadId, "", null))?.checkpoint.checkpointId ?? null);
-  const checkpointId = keep ? (newest ?? thread.checkpointId) : newest;
   await tx.updateThread(run.threadId, {
     status,
     pause: status === "interrupted" ? waits : null,
@@ -102,7 +102,15 @@ export async function finishRun(
   };
   await tx.updateRun(run.runId, patch);
   const interrupts = ending.endedBy === "pause" ? settled.open : [];
-  return { run: { ...current, ...patch }, pause: ending.pause, interrupts };
+  return { run: { ...run, ...patch }, pause: ending.pause, interrupts };
+}
+
+/** The attempt wrote no checkpoint (or it is taken back): an attempt before it may have, and the thread did not hear of that. */
+async function newestOf(tx: Tx, run: Run, thread: Thread, keep: boolean): Promise<string | null> {
+  if (keep && run.attempt === 1) return thread.checkpointId;
+  const newest = (await tx.checkpoint(run.threadId, "", null))?.checkpoint;
+  if (!keep) return newest?.checkpointId ?? null;
+  return newest?.runId === run.runId ? newest.checkpointId : thread.checkpointId;
 }
 
 interface Settled {

@@ -31,7 +31,7 @@ export function createAgentMetrics(
   );
   metrics.gauge("agent_workers_active", "Runs in progress", (gauge) => gauge.set(worker.running()));
   metrics.gauge("agent_runs_pending", "Runs that wait in the queue", async (gauge) =>
-    gauge.set(await storage.transaction((tx) => tx.countRuns("pending"))),
+    gauge.set(await storage.transaction((tx) => tx.countPendingRuns())),
   );
   metrics.gauge("agent_interrupts_open", "Questions that wait for a person", async (gauge) =>
     gauge.set(await storage.transaction((tx) => tx.countOpenInterrupts())),

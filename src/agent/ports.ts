@@ -57,8 +57,8 @@ export interface Tx {
   thread(threadId: string): Awaitable<Thread | null>;
   insertThread(thread: Thread): Awaitable<void>;
   updateThread(threadId: string, patch: Partial<Thread>): Awaitable<void>;
-  /** The conditional update that decides every race: true when the thread had one of `from` and now is busy. */
-  takeThread(threadId: string, from: readonly ThreadStatus[], at: number): Awaitable<boolean>;
+  /** The conditional update that decides every race: true when the thread had the status `from` and now is busy. */
+  takeThread(threadId: string, from: ThreadStatus, patch: Partial<Thread>): Awaitable<boolean>;
   /** The thread and everything that belongs to it. */
   deleteThread(threadId: string): Awaitable<boolean>;
   searchThreads(query: ThreadQuery): Awaitable<readonly Thread[]>;
@@ -75,13 +75,16 @@ export interface Tx {
   ): Awaitable<readonly Run[]>;
   /** Pending and running runs of a thread, oldest first. */
   activeRuns(threadId: string): Awaitable<readonly Run[]>;
+  hasPendingRun(threadId: string): Awaitable<boolean>;
   insertRun(run: Run): Awaitable<void>;
   updateRun(runId: string, patch: Partial<Run>): Awaitable<void>;
   deleteRun(runId: string): Awaitable<void>;
   /** The oldest pending run of a thread that neither runs nor waits for a person. */
   nextPendingRun(): Awaitable<Run | null>;
   runningRuns(): Awaitable<readonly Run[]>;
-  countRuns(status: RunStatus): Awaitable<number>;
+  countPendingRuns(): Awaitable<number>;
+  /** The run is running, and in this attempt: what it writes counts. */
+  isCurrent(runId: string, attempt: number): Awaitable<boolean>;
 
   interrupts(threadId: string, state: InterruptState | null): Awaitable<readonly Interrupt[]>;
   /** Written again when the same question is asked again. */
@@ -105,6 +108,7 @@ export interface Tx {
 
   fingerprint(hash: string): Awaitable<Fingerprint | null>;
   putFingerprint(fingerprint: Fingerprint, at: number): Awaitable<void>;
+  assistant(assistantId: string): Awaitable<Assistant | null>;
   assistants(): Awaitable<readonly Assistant[]>;
   putAssistant(assistant: Assistant): Awaitable<void>;
   idempotency(key: string): Awaitable<IdempotencyRecord | null>;

@@ -11,10 +11,10 @@ import type { Agent, Caller } from "./agent.ts";
 import { findAssistant } from "./assistants.ts";
 import { gotoTargets, intentOf, type Intent } from "./intent.ts";
 import type { Assistant, Durability, Interrupt, MultitaskStrategy, Run, RunRequest, Thread } from "./model.ts";
-import type { GraphDescription, StoredCheckpoint, Tx } from "./ports.ts";
+import type { StoredCheckpoint, Tx } from "./ports.ts";
 import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
 import { newThread } from "./threads.ts";
-import { TAKEABLE } from "./transitions.ts";
+import { nextRunStatus } from "./transitions.ts";
 
 export interface RunCall {
   readonly assistantId: string;
@@ -46,18 +46,14 @@ export async function startRun(agent: Agent, caller: Caller, threadId: string, c
     throw new ApiError("shutting_down", "The server takes no new runs.", {}, { "Retry-After": "5" });
   }
   const intent = intentOf(call.input, call.command);
-  const assistant = await findAssistant(agent, call.assistantId);
-  const graph = agent.graphs.describe(assistant.graphId);
-  if (graph === null) throw new ApiError("assistant_not_found", `The graph ${assistant.graphId} is not deployed.`);
-  checkNodeNames(graph, call, intent);
-
   const slot = agent.worker.reserve();
   try {
     const accepted = await agent.storage.transaction((tx) =>
-      accept(agent, tx, caller, threadId, call, intent, assistant, graph, slot !== null),
+      accept(agent, tx, caller, threadId, call, intent, slot !== null),
     );
-    for (const other of accepted.cancel) {
-      agent.worker.abort(other, call.multitaskStrategy === "rollback" ? "rollback" : "cancel");
+    for (const run of accepted.cancel) {
+      if (run.status === "running") agent.worker.abort(run.runId, reasonOf(call.multitaskStrategy));
+      else agent.worker.ends.ended(run.runId, () => ({ run, valuesText: null, interrupts: [], pause: null }));
     }
     if (accepted.created && accepted.run.status === "running" && slot !== null) {
       slot.start(accepted.run, accepted.hasHistory);
@@ -74,8 +70,8 @@ export async function startRun(agent: Agent, caller: Caller, threadId: string, c
 
 interface Accepted extends StartedRun {
   readonly hasHistory: boolean;
-  /** Runs in progress that give way to this one. */
-  readonly cancel: readonly string[];
+  /** Runs that give way to this one: those that were pending have ended, running ones are to be aborted. */
+  readonly cancel: readonly Run[];
 }
 
 async function accept(
@@ -85,10 +81,10 @@ async function accept(
   threadId: string,
   call: RunCall,
   intent: Intent,
-  assistant: Assistant,
-  graph: GraphDescription,
   slotFree: boolean,
 ): Promise<Accepted> {
+  const assistant = await findAssistant(agent, tx, call.assistantId);
+  checkNodeNames(agent, assistant.graphId, call, intent);
   const repeated = await findRepeated(tx, call);
   if (repeated !== null) return { run: repeated, created: false, hasHistory: true, cancel: [] };
   const at = agent.clock.now();
@@ -100,11 +96,13 @@ async function accept(
   const answers = intent.kind === "resume" ? acceptAnswers(thread, known, intent.resume, forkFrom) : null;
   await checkContinuable(agent, tx, thread, known, intent, assistant.graphId, forkFrom);
 
-  const cancel = thread.status === "busy" ? await makeWay(tx, threadId, call.multitaskStrategy, at) : [];
+  const cancel = thread.status === "busy" ? await makeWay(tx, caller, threadId, call.multitaskStrategy, at) : [];
   const queued = thread.status === "busy";
   const continuesPause = thread.status === "interrupted" && (intent.kind === "resume" || intent.kind === "continue");
-  const claimed = !queued && slotFree && (continuesPause || (await tx.activeRuns(threadId)).length === 0); // held runs go first
-  if (!claimed && (await tx.countRuns("pending")) >= agent.limits.pendingRunsMax) {
+  // Runs are held while a thread is paused, and they were there first.
+  const behindHeld = thread.status === "interrupted" && !continuesPause && (await tx.hasPendingRun(threadId));
+  const claimed = !queued && slotFree && !behindHeld;
+  if (!claimed && (await tx.countPendingRuns()) >= agent.limits.pendingRunsMax) {
     throw new ApiError("overloaded", "Too many runs wait in the queue.", {}, { "Retry-After": "5" });
   }
   const run: Run = {
@@ -132,19 +130,14 @@ async function accept(
     overlay: null,
     pausedOn: [],
   };
-  if (!queued) {
-    const from = intent.kind === "resume" && forkFrom === null ? (["interrupted"] as const) : TAKEABLE;
-    if (!(await tx.takeThread(threadId, from, at))) {
+  const changed = graphChange(thread, assistant);
+  if (queued) {
+    if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
+  } else {
+    if (!(await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }))) {
       throw new ApiError("thread_busy", "Another call was faster.", { pending: [] }); // ST1
     }
     await settleQuestions(tx, caller, thread, known, intent, answers, run, forkFrom, at);
-  }
-  if (thread.metadata["graph_id"] !== assistant.graphId || thread.metadata["assistant_id"] !== assistant.assistantId) {
-    const ids = { graph_id: assistant.graphId, assistant_id: assistant.assistantId };
-    await tx.updateThread(threadId, { metadata: { ...thread.metadata, ...ids } });
-  }
-  if (!queued && (thread.graphId !== assistant.graphId || thread.assistantId !== assistant.assistantId)) {
-    await tx.updateThread(threadId, { graphId: assistant.graphId, assistantId: assistant.assistantId });
   }
   await tx.insertRun(run);
   if (call.idempotencyKey !== null) {
@@ -152,6 +145,17 @@ async function accept(
     await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId: run.runId, createdAt: at }); // ST4
   }
   return { run, created: true, hasHistory: thread.checkpointId !== null, cancel };
+}
+
+/** Clients find threads by the graph and assistant in their metadata. */
+function graphChange(thread: Thread, { graphId, assistantId }: Assistant): Partial<Thread> {
+  const { metadata } = thread;
+  const known = metadata["graph_id"] === graphId && metadata["assistant_id"] === assistantId;
+  return {
+    ...(known ? {} : { metadata: { ...metadata, graph_id: graphId, assistant_id: assistantId } }),
+    ...(thread.graphId === graphId ? {} : { graphId }),
+    ...(thread.assistantId === assistantId ? {} : { assistantId }),
+  };
 }
 
 async function findRepeated(tx: Tx, call: RunCall): Promise<Run | null> {
@@ -215,8 +219,18 @@ async function missingParts(
   return agent.graphs.missingFor(graphId, stored, from, pausedAt);
 }
 
-/** What becomes of the runs of a busy thread. @returns ids of running ones that are to be aborted. */
-async function makeWay(tx: Tx, threadId: string, strategy: MultitaskStrategy, at: number): Promise<readonly string[]> {
+function reasonOf(strategy: MultitaskStrategy): "cancel" | "rollback" {
+  return strategy === "rollback" ? "rollback" : "cancel";
+}
+
+/** What becomes of the runs of a busy thread. @returns those that give way. */
+async function makeWay(
+  tx: Tx,
+  caller: Caller,
+  threadId: string,
+  strategy: MultitaskStrategy,
+  at: number,
+): Promise<readonly Run[]> {
   if (strategy === "enqueue") return [];
   const active = await tx.activeRuns(threadId);
   if (strategy === "reject") {
@@ -224,11 +238,18 @@ async function makeWay(tx: Tx, threadId: string, strategy: MultitaskStrategy, at
       active_runs: active.map((run) => run.runId),
     });
   }
+  const gone: Run[] = [];
   for (const run of active) {
-    if (run.status !== "pending") continue;
-    await tx.updateRun(run.runId, { status: "interrupted", endedBy: "cancel", updatedAt: at });
+    const { runId } = run;
+    const value = strategy === "rollback" ? "rollback" : "interrupt";
+    await tx.audit([{ threadId, at, action: "cancelled", by: caller.name, interruptId: null, runId, value }]);
+    if (run.status === "pending") {
+      const patch = { status: nextRunStatus("pending", "cancel"), endedBy: "cancel", updatedAt: at } as const;
+      await tx.updateRun(runId, patch);
+      gone.push({ ...run, ...patch });
+    } else gone.push(run);
   }
-  return active.filter((run) => run.status === "running").map((run) => run.runId);
+  return gone;
 }
 
 /** Answered questions are marked with their answer; a new input abandons those that were open. Both are audited here. */
@@ -312,7 +333,9 @@ function mergeContext(base: Json, given: Json): Json {
 }
 
 /** @throws {ApiError} `node_unknown`: a typo must not let the guarded node run. */
-function checkNodeNames(graph: GraphDescription, call: RunCall, intent: Intent): void {
+function checkNodeNames(agent: Agent, graphId: string, call: RunCall, intent: Intent): void {
+  const graph = agent.graphs.describe(graphId);
+  if (graph === null) throw new ApiError("assistant_not_found", `The graph ${graphId} is not deployed.`);
   const check = (field: string, names: readonly string[], also: readonly string[]): void => {
     const known = [...graph.nodeNames, ...also];
     const unknown = names.filter((name) => !known.includes(name));

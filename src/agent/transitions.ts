@@ -78,6 +78,3 @@ export function nextThreadStatus(from: ThreadStatus, event: ThreadEvent): Thread
 export function isActive(status: RunStatus): boolean {
   return status === "pending" || status === "running";
 }
-
-/** Threads on which a run can be accepted at once. */
-export const TAKEABLE: readonly ThreadStatus[] = ["idle", "interrupted", "error"];

@@ -52,6 +52,8 @@ const CLAIM_AGAIN_MS = 1000;
 export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker {
   const { storage, clock, log } = ports;
   const inProgress = new Map<string, { readonly abort: (reason: AbortReason) => void; readonly done: Promise<void> }>();
+  /** Runs that a transaction has claimed and that have not begun; a cancellation in between is kept for them. */
+  const aboutToBegin = new Map<string, AbortReason | null>();
   const ends = createRunEnds();
   let free = options.slots;
   let claiming = false;
@@ -63,7 +65,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     return {
       start(run, hasHistory) {
         held = false;
-        begin({ run, hasHistory });
+        begin({ run, hasHistory, cancelled: null });
       },
       release() {
         if (held) giveBack();
@@ -78,8 +80,11 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   };
 
   /** One slot's life: a run, and then whatever the end of that run has claimed. */
-  const begin = ({ run, hasHistory }: Claimed): void => {
+  const begin = ({ run, hasHistory, cancelled }: Claimed): void => {
     const controller = new AbortController();
+    const early = aboutToBegin.get(run.runId) ?? cancelled;
+    aboutToBegin.delete(run.runId);
+    if (early !== null) controller.abort(early satisfies AbortReason);
     const done = execute(run, hasHistory, controller).then((next) => {
       inProgress.delete(run.runId);
       if (next === null) giveBack();
@@ -124,8 +129,11 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     const patch = { status: nextRunStatus(run.status, "claim"), attempt: run.attempt + 1, updatedAt: at };
     await tx.updateRun(run.runId, patch);
     const thread = await tx.thread(run.threadId);
-    if (thread !== null && thread.status !== "busy") await tx.takeThread(run.threadId, [thread.status], at);
-    return { run: { ...run, ...patch }, hasHistory: thread?.checkpointId !== null || run.attempt > 0 };
+    if (thread !== null && thread.status !== "busy")
+      await tx.takeThread(run.threadId, thread.status, { updatedAt: at });
+    aboutToBegin.set(run.runId, null);
+    const cancelled = run.attempt === 0 ? null : await cancellationOf(tx, run);
+    return { run: { ...run, ...patch }, hasHistory: thread?.checkpointId !== null || run.attempt > 0, cancelled };
   };
 
   const mayClaim = (): boolean => free > 0 && maybePending && !draining;
@@ -173,7 +181,9 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     abort(runId, reason) {
       const found = inProgress.get(runId);
       found?.abort(reason);
-      return found !== undefined;
+      if (found !== undefined || !aboutToBegin.has(runId)) return found !== undefined;
+      aboutToBegin.set(runId, reason);
+      return true;
     },
     async start() {
       const recovered = await storage.transaction(async (tx) => {
@@ -200,4 +210,12 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       await settled();
     },
   };
+}
+
+/** A cancellation was acknowledged when it was on record, also if the process died before the run ended. */
+async function cancellationOf(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {
+  const entry = (await tx.auditOf(run.threadId)).findLast(
+    ({ action, runId }) => action === "cancelled" && runId === run.runId,
+  );
+  return entry === undefined ? null : entry.value === "rollback" ? "rollback" : "cancel";
 }

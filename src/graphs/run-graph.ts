@@ -60,6 +60,7 @@ export async function runGraph(
   try {
     const progress = run.attempt > 1 ? await readProgress(context, run, answers) : { started: false, unused: answers };
     unused = progress.unused;
+    if (signal.aborted) return finish({ kind: "aborted" }, unused, values); // cancelled before the process died
     saver = createRunSaver({
       library,
       codec,
@@ -168,6 +169,8 @@ function unusedAnswers(saver: RunSaver, carried: readonly CarriedAnswer[]): read
 function firstInput(library: Library, codec: Codec, run: Run, answers: readonly CarriedAnswer[]): unknown {
   const { command } = run.request;
   if (command === null) return run.input === null ? null : codec.decode(codec.parse(run.input));
+  // An earlier attempt has used all that the command carried: the library takes an empty one for a mistake.
+  if (answers.length === 0 && command.update === undefined && command.goto === undefined) return null;
   return new library.langgraph.Command({
     ...(answers.length > 0 ? { resume: resumeMap(answers) } : {}),
     ...(command.update === undefined ? {} : { update: command.update as Record<string, unknown> }),

@@ -21,7 +21,7 @@ export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
       return json(list, paginationHeaders(total, body.offset, list.length));
     }),
     route(contract.getAssistant, async ({ ids }) =>
-      json(assistantToWire(await findAssistant(agent, id(ids, "assistant_id")))),
+      json(assistantToWire(await agent.storage.transaction((tx) => findAssistant(agent, tx, id(ids, "assistant_id"))))),
     ),
   ];
 }

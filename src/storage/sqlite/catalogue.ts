@@ -19,7 +19,7 @@ const ASSISTANTS = table<Assistant>("assistants", {
 
 export function catalogueVerbs(
   db: Database,
-): Pick<Tx, "fingerprint" | "putFingerprint" | "assistants" | "putAssistant"> {
+): Pick<Tx, "fingerprint" | "putFingerprint" | "assistant" | "assistants" | "putAssistant"> {
   return {
     fingerprint(hash) {
       const body = db.get("SELECT body FROM fingerprints WHERE hash = ?", hash)?.["body"];
@@ -32,6 +32,10 @@ export function catalogueVerbs(
         at,
         JSON.stringify(fingerprint),
       );
+    },
+    assistant(assistantId) {
+      const row = db.get(`SELECT ${ASSISTANTS.columns} FROM assistants WHERE assistant_id = ?`, assistantId);
+      return row === null ? null : ASSISTANTS.read(row);
     },
     assistants: () =>
       db.all(`SELECT ${ASSISTANTS.columns} FROM assistants ORDER BY created_at DESC, name`).map(ASSISTANTS.read),

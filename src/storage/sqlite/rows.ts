@@ -12,7 +12,8 @@ export interface Table<T> {
   readonly columns: string;
   readonly read: (row: Row) => T;
   insert(db: Database, values: readonly T[], conflict?: string): void;
-  update(db: Database, keyColumn: string, key: string, patch: Partial<T>): number;
+  /** @param also a further condition, of constant text. @returns the number of rows changed. */
+  update(db: Database, keyColumn: string, key: string, patch: Partial<T>, also?: string): number;
 }
 
 /** Rows of one INSERT: more save little, and every count is a statement of its own. */
@@ -46,7 +47,7 @@ export function table<T extends object>(name: string, columns: Columns<T>): Tabl
         db.run(`${conflict} ${inserts[rows.length]}`, ...parameters);
       }
     },
-    update(db, keyColumn, key, patch) {
+    update(db, keyColumn, key, patch, also = "") {
       const sets: string[] = [];
       const parameters: SQLInputValue[] = [];
       for (const [field, [column, kind]] of fields) {
@@ -55,7 +56,7 @@ export function table<T extends object>(name: string, columns: Columns<T>): Tabl
         parameters.push(bind(kind, patch[field]));
       }
       if (sets.length === 0) return 0;
-      return db.run(`UPDATE ${name} SET ${sets.join(", ")} WHERE ${keyColumn} = ?`, ...parameters, key);
+      return db.run(`UPDATE ${name} SET ${sets.join(", ")} WHERE ${keyColumn} = ? ${also}`, ...parameters, key);
     },
   };
 }

@@ -52,7 +52,9 @@ type RunVerbs =
   | "deleteRun"
   | "nextPendingRun"
   | "runningRuns"
-  | "countRuns"
+  | "hasPendingRun"
+  | "countPendingRuns"
+  | "isCurrent"
   | "idempotency"
   | "putIdempotency"
   | "deleteIdempotencyBefore";
@@ -114,7 +116,11 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
          ORDER BY urgent DESC, run_id LIMIT 1`,
       ),
     runningRuns: () => db.all(`SELECT ${RUNS.columns} FROM runs WHERE status = 'running'`).map(read),
-    countRuns: (status) => Number(db.get("SELECT count(*) AS n FROM runs WHERE status = ?", status)?.["n"]),
+    hasPendingRun: (threadId) =>
+      db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' LIMIT 1", threadId) !== null,
+    countPendingRuns: () => Number(db.get("SELECT count(*) AS n FROM runs WHERE status = 'pending'")?.["n"]),
+    isCurrent: (runId, attempt) =>
+      db.get("SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND status = 'running'", runId, attempt) !== null,
 
     idempotency(key) {
       const row = db.get(`SELECT ${IDEMPOTENCY.columns} FROM idempotency WHERE key = ?`, key);

@@ -12,7 +12,8 @@ const MIGRATIONS: readonly string[] = [
     metadata TEXT NOT NULL, config TEXT NOT NULL, status TEXT NOT NULL, pause TEXT,
     graph_id TEXT, assistant_id TEXT, checkpoint_id TEXT, overlay TEXT, error TEXT, ttl_ms INTEGER
   ) WITHOUT ROWID;
-  CREATE INDEX threads_status ON threads (status, created_at);
+  CREATE INDEX threads_interrupted ON threads (created_at) WHERE status = 'interrupted';
+  CREATE INDEX threads_error ON threads (created_at) WHERE status = 'error';
   CREATE INDEX threads_created ON threads (created_at);
   CREATE INDEX threads_expiry ON threads (updated_at + ttl_ms) WHERE ttl_ms IS NOT NULL;
 
@@ -23,6 +24,7 @@ const MIGRATIONS: readonly string[] = [
     request TEXT NOT NULL, input TEXT, error TEXT, checkpoint_id TEXT, overlay TEXT, paused_on TEXT NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX runs_thread ON runs (thread_id, run_id);
+  CREATE INDEX runs_pending_thread ON runs (thread_id) WHERE status = 'pending';
   CREATE UNIQUE INDEX runs_one_running ON runs (thread_id) WHERE status = 'running';
   CREATE INDEX runs_pending ON runs (urgent DESC, run_id) WHERE status = 'pending';
 
