@@ -1,0 +1,261 @@
+// kill -9 at chosen points of the way of a run (promises A1, A2, A10, A12, A13, A28).
+//   KP1. A pause that was acknowledged is there after the restart, with the same id, value and ns, and can be answered.
+//   KP2. A run that was acknowledged, or stored, is taken up again by the next process and ends.
+//   KP3. An answer is used once, and a question never gets the answer to another.
+//   KP4. Nothing is busy longer than the bound after a restart.
+// One process after the other works on one data folder: each is killed at the point of its row, the next one proves the
+// row and is the victim of the following row.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import {
+  Bench,
+  FULL,
+  identity,
+  only,
+  questionsIn,
+  resumeBody,
+  type Fault,
+  type Question,
+} from "../harness/fault-server.ts";
+import type { Answer } from "../harness/server.ts";
+
+const bench = new Bench();
+let killed = 0;
+before(() => bench.start());
+after(async () => {
+  console.log(`kill points: ${killed} processes killed, ${bench.starts} started`);
+  await bench.end();
+});
+
+function kill(point: string, thread: string, nth = 1): Fault {
+  return { point, action: "kill", thread, nth };
+}
+
+/** Sends the call that is to meet the fault; the answer, when one came out before the process died. */
+async function meet(fault: Fault, method: string, path: string, body?: unknown): Promise<Answer | null> {
+  bench.arm(fault);
+  const answer = bench.attempt(method, path, body);
+  await bench.restartAfterFault();
+  killed++;
+  return answer;
+}
+
+/** The paused thread can be answered, the answer is used once, and a second answer is refused. */
+async function proveAnswerable(thread: string, answer: unknown): Promise<void> {
+  const { status, text } = await bench.resume(thread, "ask", answer);
+  assert.equal(status, 200, text);
+  await proveAnswered(thread, answer);
+}
+
+async function proveAnswered(thread: string, answer: unknown): Promise<void> {
+  assert.equal(await bench.settled(thread), "idle"); // KP4
+  assert.deepEqual(await bench.values(thread), { log: ["prepared", answer, "recorded"] }); // KP3
+  const again = await bench.resume(thread, "ask", "too late");
+  assert.equal(again.status, 409, again.text);
+  for (const effect of bench.effectsOf(thread, "answered")) assert.deepEqual(effect.value, answer);
+}
+
+/** When the run that was to pause is cut: the point, and whether the run is stored by then. */
+const WHILE_PAUSING: readonly { readonly point: string; readonly nth?: number; readonly stored: boolean }[] = [
+  { point: "before commit: accept", stored: false },
+  { point: "after commit: accept", stored: true },
+  { point: "before commit: superstep", stored: true },
+  { point: "after commit: superstep", stored: true },
+  { point: "before commit: pause", stored: true },
+  { point: "after commit: pause", stored: true },
+  { point: "before reply: /runs/wait", stored: true },
+  { point: "after reply: /runs/wait", stored: true },
+];
+
+for (const { point, nth, stored } of WHILE_PAUSING) {
+  test(`killed ${point}: the ${stored ? "run is taken up again and pauses" : "call left nothing behind"} (KP1, KP2)`, async () => {
+    const thread = await bench.newThread();
+    const path = `/threads/${thread}/runs/wait`;
+    const fault: Fault = { point, action: "kill", nth: nth ?? 1 };
+    const answer = await meet(fault, "POST", path, { assistant_id: "ask", input: {}, durability: "sync" });
+    const acknowledged = answer?.status === 200 ? questionsIn(answer.body) : [];
+    if (point === "after reply: /runs/wait") assert.equal(acknowledged.length, 1, "the reply arrived whole");
+    if (!stored) {
+      assert.equal(answer, null);
+      assert.deepEqual(await bench.runs(thread), []);
+      await bench.post(path, { assistant_id: "ask", input: {} });
+    }
+    assert.equal(await bench.settled(thread), "interrupted"); // KP4
+    assert.equal((await bench.runs(thread)).length, 1);
+    const question = only(await bench.questions(thread), "one question is open");
+    assert.deepEqual(question.value, { please: thread });
+    if (acknowledged[0] !== undefined) assert.deepEqual(identity(question), identity(acknowledged[0]));
+    await proveAnswerable(thread, `after ${point}`);
+  });
+}
+
+test("killed before the reply to POST /runs: the run was stored before anybody could hear of it (KP2)", async () => {
+  const thread = await bench.newThread();
+  const path = `/threads/${thread}/runs`;
+  bench.hold(thread, "one");
+  const answer = await meet({ point: `before reply: ${path}`, action: "kill" }, "POST", path, {
+    assistant_id: "steps",
+    input: {},
+  });
+  assert.equal(answer, null);
+  bench.release(thread, "one");
+  assert.equal(await bench.settled(thread), "idle");
+  assert.deepEqual(await bench.values(thread), { log: ["one", "two", "three"] });
+});
+
+test("killed in the middle of a graph: nodes whose checkpoint is stored do not run again (KP2)", async () => {
+  const thread = await bench.newThread();
+  bench.hold(thread, "three");
+  const body = { assistant_id: "steps", input: {}, durability: "sync" };
+  // Stored by then: the input and the nodes one and two.
+  await meet(kill("after commit: superstep", thread, 4), "POST", `/threads/${thread}/runs/wait`, body);
+  bench.release(thread, "three");
+  assert.equal(await bench.settled(thread), "idle");
+  assert.deepEqual(await bench.values(thread), { log: ["one", "two", "three"] });
+  assert.equal(bench.effectsOf(thread, "one ends").length, 1);
+});
+
+/** When the run that carries an answer is cut: the point, and whether the answer is accepted by then. */
+const WHILE_ANSWERING: readonly { readonly point: string; readonly accepted: boolean }[] = [
+  { point: "before commit: accept answer", accepted: false },
+  { point: "after commit: accept answer", accepted: true },
+  { point: "node: after answer", accepted: true },
+  { point: "before commit: end", accepted: true },
+  { point: "after commit: end", accepted: true },
+];
+
+for (const { point, accepted } of WHILE_ANSWERING) {
+  test(`killed ${point}: the answer is ${accepted ? "used once" : "not taken, and the pause still stands"} (KP1, KP3)`, async () => {
+    const { thread, question } = await bench.pause("ask");
+    const value = { answer: point };
+    const path = `/threads/${thread}/runs/wait`;
+    const reply = await meet(kill(point, thread), "POST", path, { ...resumeBody("ask", value), durability: "sync" });
+    assert.equal(reply, null);
+    if (accepted) return proveAnswered(thread, value);
+    assert.equal(await bench.status(thread), "interrupted");
+    assert.deepEqual((await bench.questions(thread)).map(identity), [identity(question)]);
+    return proveAnswerable(thread, "another answer");
+  });
+}
+
+for (const point of ["before commit: hand back", "after commit: hand back"]) {
+  test(`killed ${point}, in the recovery at start: the next process recovers (KP2)`, async () => {
+    const thread = await bench.newThread();
+    bench.hold(thread, "two");
+    await bench.post(`/threads/${thread}/runs`, { assistant_id: "steps", input: {} });
+    await bench.server.kill();
+    bench.arm({ point, action: "kill" });
+    await assert.rejects(bench.start(), /the server ended \(SIGKILL\)/);
+    killed++;
+    bench.disarm();
+    await bench.start();
+    bench.release(thread, "two");
+    assert.equal(await bench.settled(thread), "idle");
+    assert.deepEqual(await bench.values(thread), { log: ["one", "two", "three"] });
+  });
+}
+
+test("killed before the commit of a cancel: the run goes on", async () => {
+  const { thread, run } = await runningSteps();
+  await meet(kill("before commit: cancel", thread), "POST", `/threads/${thread}/runs/${run}/cancel?wait=true`);
+  bench.release(thread, "two");
+  assert.equal(await bench.settled(thread), "idle");
+  assert.deepEqual(await bench.values(thread), { log: ["one", "two", "three"] });
+});
+
+for (const point of ["after commit: cancel", "after reply: /cancel"]) {
+  test(`killed ${point}: the run does not go on, and the thread takes the next one`, async () => {
+    const { thread, run } = await runningSteps();
+    const path = `/threads/${thread}/runs/${run}/cancel`;
+    await meet({ point, action: "kill" }, "POST", path);
+    bench.release(thread, "two");
+    assert.equal(await bench.settled(thread), "idle");
+    const [stored] = await bench.runs(thread);
+    assert.equal(stored?.status, "interrupted", "a cancelled run stays cancelled");
+    assert.equal(bench.effectsOf(thread, "three starts").length, 0);
+    const { text } = await bench.post(`/threads/${thread}/runs/wait`, { assistant_id: "steps", input: {} });
+    assert.match(text, /three/);
+  });
+}
+
+async function runningSteps(): Promise<{ readonly thread: string; readonly run: string }> {
+  const thread = await bench.newThread();
+  bench.hold(thread, "two");
+  const { body } = await bench.post(`/threads/${thread}/runs`, { assistant_id: "steps", input: {} });
+  await bench.sees(thread, "two starts");
+  return { thread, run: (body as { readonly run_id: string }).run_id };
+}
+
+test("killed before the commit of a delete: the thread and its pause are there (KP1)", async () => {
+  const { thread, question } = await bench.pause("ask");
+  assert.equal(await meet(kill("before commit: delete", thread), "DELETE", `/threads/${thread}`), null);
+  assert.deepEqual((await bench.questions(thread)).map(identity), [identity(question)]);
+  await proveAnswerable(thread, "after the delete that was not");
+});
+
+test("killed after the commit of a delete: the thread is gone, also with a run in progress", async () => {
+  const { thread, run } = await runningSteps();
+  await meet(kill("after commit: delete", thread), "DELETE", `/threads/${thread}`);
+  bench.release(thread, "two");
+  for (const path of [`/threads/${thread}`, `/threads/${thread}/state`, `/threads/${thread}/runs/${run}`]) {
+    assert.equal((await bench.call("GET", path)).status, 404, path);
+  }
+  assert.equal((await bench.resume(thread, "ask", "late")).status, 404);
+});
+
+/** A run with an answer is cut at this point; in which durability the point exists. */
+const WHILE_USING: readonly { readonly point: string; readonly durability: readonly string[] }[] = [
+  { point: "after commit: accept answer", durability: FULL ? ["sync", "async"] : ["async"] },
+  { point: "node: after answer", durability: FULL ? ["sync", "async"] : ["async"] },
+  { point: "before commit: consumed", durability: FULL ? ["sync", "async"] : [] },
+  { point: "after commit: consumed", durability: ["sync"] },
+  { point: "after commit: pause", durability: FULL ? ["sync", "async"] : [] },
+];
+
+for (const graph of ["two", "nested"]) {
+  for (const { point, durability } of WHILE_USING) {
+    for (const kind of durability) {
+      test(`${graph} (${kind}), killed ${point}: the second question does not get the first answer (KP3)`, async () => {
+        const { thread, question } = await bench.pause(graph);
+        const path = `/threads/${thread}/runs/wait`;
+        await meet(kill(point, thread), "POST", path, { ...resumeBody(graph, "answer 1"), durability: kind });
+        const second = await openQuestion(thread, "second");
+        assert.notEqual(second.id, question.id);
+        assert.deepEqual(second.ns, question.ns);
+        await meet(kill(secondPoint(point), thread), "POST", path, {
+          ...resumeBody(graph, "answer 2"),
+          durability: kind,
+        });
+        const expected: Record<string, string> = { first: "answer 1", second: "answer 2" };
+        if (graph === "nested") {
+          await openQuestion(thread, "third");
+          await bench.resume(thread, graph, "answer 3");
+          expected["third"] = "answer 3";
+        }
+        assert.equal(await bench.settled(thread), "idle");
+        assert.deepEqual(await bench.values(thread), expected);
+        for (const node of ["first", "second"]) {
+          for (const { value } of bench.effectsOf(thread, node)) assert.equal(value, expected[node]);
+        }
+      });
+    }
+  }
+}
+
+/** The node ends after its second answer instead of asking again. */
+function secondPoint(point: string): string {
+  return point === "node: after answer"
+    ? "node: after second answer"
+    : point === "after commit: pause"
+      ? "after commit: finish"
+      : point;
+}
+
+async function openQuestion(thread: string, value: string): Promise<Question> {
+  assert.equal(await bench.settled(thread), "interrupted");
+  const question = only(await bench.questions(thread), `the ${value} question is open`);
+  assert.equal(question.value, value);
+  return question;
+}
+
+test("every row met its fault", () => assert.ok(killed >= 25, `${killed} processes were killed`));
