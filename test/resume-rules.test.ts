@@ -281,9 +281,9 @@ test(
   PATIENCE,
   async () => {
     const thread = await newThread(server, "rules");
-    const paused = thread.wait({ input: { mode: "one" } });
+    const first = await thread.begin({ input: { mode: "late" } });
     const held = await thread.begin({ input: { mode: "done" } });
-    const question = onlyQuestion((await paused).body);
+    const question = onlyQuestion(await thread.join(first));
     assert.equal((await thread.get()).status, "interrupted");
     const statusOf = async (run: WireRun) => (await thread.runs()).find(({ run_id }) => run_id === run.run_id)?.status;
     assert.equal(await statusOf(held), "pending");

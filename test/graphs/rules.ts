@@ -13,7 +13,6 @@ class RulesFault extends Error {
 const NEXT = {
   one: "ask",
   late: "ask",
-  late: "ask",
   several: ["ask", "ask_too"],
   straight: "close",
   done: "__end__",
