@@ -1,6 +1,6 @@
 // Schemas that several calls share: the objects of the wire.
 import * as z from "zod";
-import type { Json, JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 
 export const uuid = z
   .string()
@@ -9,7 +9,10 @@ export const uuid = z
 
 /** Anything that JSON can say. What it says is the graph's business. */
 export const json = z.unknown().transform((value) => value as Json | undefined);
-export const jsonObject = z.record(z.string(), z.unknown()).transform((value) => value as JsonObject);
+/** Taken as it is: z.record() would leave out a member named `__proto__`. */
+export const jsonObject = z
+  .custom<JsonObject>(isJsonObject, "Invalid input: expected object")
+  .meta({ type: "object", additionalProperties: true });
 
 const TTL_MINUTES_MAX = 10 * 366 * 24 * 60;
 const MINUTE_MS = 60_000;
