@@ -38,11 +38,16 @@ export function createGroupCommit(db: Database, log: Log): GroupCommit {
     waiting = [];
     if (pieces.length === 0) return;
     try {
+      rollBack(db); // what is still open when an earlier rollback failed
       db.run("BEGIN");
       for (const piece of pieces) await runPiece(db, piece);
       db.run("COMMIT");
     } catch (error) {
-      if (db.inTransaction()) db.run("ROLLBACK");
+      try {
+        rollBack(db);
+      } catch (second) {
+        log.error("rollback_failed", { reason: describeError(second).message }); // tried again before the next BEGIN
+      }
       const failure = storageFailure(error);
       log.error("commit_failed", { reason: failure.message, works: pieces.length });
       for (const piece of pieces) piece.reject(failure); // G3
@@ -79,6 +84,10 @@ export function createGroupCommit(db: Database, log: Log): GroupCommit {
       await active;
     },
   };
+}
+
+function rollBack(db: Database): void {
+  if (db.inTransaction()) db.run("ROLLBACK");
 }
 
 async function runPiece(db: Database, piece: Piece): Promise<void> {
