@@ -23,8 +23,10 @@ export function runRoutes(agent: Agent, keepAliveMs: number): readonly AgentRout
     route(contract.waitRun, async ({ ids, body, request, caller }) => {
       const threadId = id(ids, "thread_id");
       const { run, created } = await startRun(agent, caller, threadId, runCall(body, request));
-      // A run just started cannot have ended: its end needs a commit, which comes in a later turn of the event loop.
-      const waiting = created ? agent.worker.ends.wait(run.runId) : await waitForRun(agent, threadId, run.runId);
+      // A run that has just begun cannot have ended: that needs a commit, which comes in a later turn of the event loop.
+      // One that was only queued can: a call in the same commit may have cancelled it.
+      const begun = created && run.status === "running";
+      const waiting = begun ? agent.worker.ends.wait(run.runId) : await waitForRun(agent, threadId, run.runId);
       return replyToWaiter(agent, waiting, run.threadId, run.runId, request, keepAliveMs);
     }),
     route(contract.listRuns, async ({ ids, query }) => {
