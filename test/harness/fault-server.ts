@@ -21,6 +21,8 @@ export interface Fault {
   readonly nth?: number;
   /** How many passings in a row. */
   readonly times?: number;
+  /** The rollback that follows fails as well, once. */
+  readonly rollbackToo?: boolean;
   /** Only where this thread is concerned. */
   readonly thread?: string;
 }
@@ -109,7 +111,7 @@ export class Bench {
     await this.start(env);
   }
 
-  /** Nodes of this thread stop at their gates until release(). */
+  /** Nodes of this thread (or of "all" threads) stop at their gates until release(). */
   hold(thread: string, node: string): void {
     mkdirSync(join(this.folder, "gates"), { recursive: true });
     appendFileSync(join(this.folder, "gates", `${thread}-${node}`), "");
@@ -135,7 +137,7 @@ export class Bench {
   }
 
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
-    return call(this.server, method, path, body, headers);
+    return within(`an answer to ${method} ${path}`, call(this.server, method, path, body, headers));
   }
   /** Null when the connection broke: the call may have had its effect, or not. */
   async attempt(method: string, path: string, body?: unknown): Promise<Answer | null> {

@@ -48,6 +48,15 @@ function pass(points: ReadonlySet<string>, threads: readonly unknown[] = []): vo
   throw new SqliteFault("database or disk is full");
 }
 
+/** Once for each fault that says so: with a broken disk taking back may fail as well. */
+function rollbackFails(): boolean {
+  const fault = readFault();
+  if (fault?.rollbackToo !== true || rollbackFailed === specification) return false;
+  rollbackFailed = specification;
+  return true;
+}
+let rollbackFailed = "";
+
 /** What a write says about the transaction that it is in. */
 function labelsOf(sql: string, parameters: readonly unknown[]): readonly string[] {
   if (sql.startsWith("INSERT INTO runs")) {
@@ -92,6 +101,7 @@ function passStatement<T>(sql: string, parameters: readonly unknown[], execute: 
     pass(new Set([`statement: ${table}`]), parameters);
   }
   if (sql === "COMMIT") pass(pointsOf("before"), bound);
+  if (sql === "ROLLBACK" && rollbackFails()) throw new SqliteFault("disk I/O error");
   const result = execute();
   if (sql === "COMMIT") pass(pointsOf("after"), bound);
   return result;

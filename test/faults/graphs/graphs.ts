@@ -18,7 +18,8 @@ function effect(config: LangGraphRunnableConfig, node: string, value: unknown = 
 }
 
 async function gate(config: LangGraphRunnableConfig, node: string): Promise<void> {
-  while (existsSync(join(FOLDER, "gates", `${threadOf(config)}-${node}`))) await delay(GATE_POLL_MS);
+  const closed = (thread: string): boolean => existsSync(join(FOLDER, "gates", `${thread}-${node}`));
+  while (closed(threadOf(config)) || closed("all")) await delay(GATE_POLL_MS);
 }
 
 function point(config: LangGraphRunnableConfig, name: string): void {

@@ -1,0 +1,275 @@
+// Two calls at the same time on one thread (promises A7, A13, A28, A31).
+//   RC1. A cancel against an answer: either the answer was used, or the question is still open; never both, never neither.
+//   RC2. Deleting wins: nothing of the thread is left, nothing brings it back, and a late answer gets 404.
+//   RC3. Never two runs of a thread at once; every strategy for a busy thread keeps its word, and every caller hears.
+//   RC4. An answer that is sent the moment the question is seen is taken.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, before, test } from "node:test";
+import { Bench, each, FULL, identity, only, pause, questionsIn, resumeBody, seeded } from "../harness/fault-server.ts";
+import type { Answer } from "../harness/server.ts";
+
+const RACES = FULL ? 1000 : 30;
+const DELETES = FULL ? 500 : 20;
+const AT_ONCE = 50;
+const bench = new Bench();
+const random = seeded();
+before(async () => {
+  await bench.start();
+  console.log(`races: seed ${random.seed}`);
+});
+after(() => bench.end());
+
+/** Lets the other call be first, last, or in the middle. */
+async function soon(msMax: number): Promise<void> {
+  const ms = random.next() * msMax;
+  if (ms >= 1) await pause(ms);
+}
+
+function runId(answer: Answer): string {
+  return (answer.body as { readonly run_id: string }).run_id;
+}
+
+test(`a cancel meets an answer (${RACES} races; RC1)`, async () => {
+  const outcomes = { "used to the end": 0, "used, then cancelled": 0, "question open again": 0 };
+  await each(
+    Array.from({ length: RACES }, (_, race) => race),
+    4,
+    async (race) => {
+      const { thread, question } = await bench.pause("ask");
+      const node = [undefined, undefined, "ask", "record"][race % 4]; // stopped in the middle, every other time
+      if (node !== undefined) bench.hold(thread, node);
+      const resumed = await bench.post(`/threads/${thread}/runs`, resumeBody("ask", race));
+      if (node === "ask") await bench.sees(thread, "answered");
+      else if (node === "record") await bench.sees(thread, "record");
+      else await soon(race % 4 === 0 ? 0 : 8);
+      const cancel = await bench.call(
+        "POST",
+        `/threads/${thread}/runs/${runId(resumed)}/cancel?wait=${race % 2 === 0}`,
+      );
+      assert.ok(cancel.status === 204 || cancel.status === 202, cancel.text);
+      if (node !== undefined) bench.release(thread, node);
+      const status = await bench.settled(thread);
+      const used = (await bench.values(thread))["log"] as readonly unknown[];
+      const open = await bench.questions(thread);
+      if (status === "interrupted") {
+        assert.deepEqual(open.map(identity), [identity(question)]);
+        assert.deepEqual(used, ["prepared"], "the answer was not used");
+        const again = await bench.resume(thread, "ask", "again");
+        assert.deepEqual(again.body, { log: ["prepared", "again", "recorded"] });
+        outcomes["question open again"]++;
+      } else {
+        assert.equal(status, "idle");
+        assert.deepEqual(open, []);
+        assert.deepEqual(used.slice(0, 2), ["prepared", race], "the answer was used");
+        assert.equal((await bench.resume(thread, "ask", "late")).status, 409);
+        outcomes[used.length === 3 ? "used to the end" : "used, then cancelled"]++;
+      }
+    },
+  );
+  console.log(`cancel against answer: ${JSON.stringify(outcomes)}`);
+  assert.ok(
+    Object.values(outcomes).every((times) => times > 0),
+    "each side won at times",
+  );
+});
+
+/** Rows of a thread, in all tables that have such rows. */
+function rowsOf(thread: string): number {
+  const db = new DatabaseSync(join(bench.dataDir, "holdpoint.db"), { readOnly: true });
+  try {
+    const tables = db
+      .prepare(
+        "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'thread_id'",
+      )
+      .all();
+    assert.ok(tables.length >= 6, "the tables of a thread were found");
+    return tables
+      .map(({ name }) =>
+        Number(db.prepare(`SELECT count(*) AS n FROM ${String(name)} WHERE thread_id = ?`).get(thread)?.["n"]),
+      )
+      .reduce((sum, rows) => sum + rows);
+  } finally {
+    db.close();
+  }
+}
+
+async function proveGone(thread: string): Promise<void> {
+  for (const path of [`/threads/${thread}`, `/threads/${thread}/state`, `/threads/${thread}/runs`]) {
+    assert.equal((await bench.call("GET", path)).status, 404, path);
+  }
+  assert.equal((await bench.resume(thread, "ask", "late")).status, 404);
+  assert.equal(rowsOf(thread), 0);
+}
+
+test(`a delete meets a run in progress (${DELETES} races; RC2)`, async () => {
+  const threads: string[] = [];
+  let told = 0;
+  await each(
+    Array.from({ length: DELETES }, (_, race) => race),
+    4,
+    async () => {
+      const thread = await bench.newThread();
+      threads.push(thread);
+      const waiting = bench.call("POST", `/threads/${thread}/runs/wait`, { assistant_id: "steps", input: {} });
+      await soon(8);
+      const deleted = await bench.call("DELETE", `/threads/${thread}`);
+      assert.equal(deleted.status, 204, deleted.text);
+      const { status, text } = await waiting;
+      assert.ok(status === 200 || status === 404, text);
+      if (/__error__/.test(text)) told++;
+      assert.equal((await bench.call("DELETE", `/threads/${thread}`)).status, 404);
+    },
+  );
+  const last = await bench.newThread();
+  await bench.post(`/threads/${last}/runs/wait`, { assistant_id: "steps", input: {} });
+  for (const thread of threads) await proveGone(thread); // by now every run has had its time to write
+  console.log(`delete against run: ${DELETES} races, ${told} callers were told that the thread was deleted`);
+  assert.ok(told > 0, "some deletes met a run in progress");
+});
+
+test(`a delete meets an answer (${DELETES} races; RC2)`, async () => {
+  const outcomes: Record<number, number> = { 200: 0, 404: 0 };
+  const threads: string[] = [];
+  await each(
+    Array.from({ length: DELETES }, (_, race) => race),
+    4,
+    async (race) => {
+      const { thread } = await bench.pause("ask");
+      threads.push(thread);
+      const answering = async (): Promise<Answer> => {
+        if (race % 3 === 0) await soon(4);
+        return bench.resume(thread, "ask", race);
+      };
+      const deleting = async (): Promise<Answer> => {
+        if (race % 3 !== 0) await soon(4);
+        return bench.call("DELETE", `/threads/${thread}`);
+      };
+      const [resumed, deleted] = await Promise.all([answering(), deleting()]);
+      assert.equal(deleted.status, 204, deleted.text);
+      assert.ok(resumed.status in outcomes, resumed.text);
+      outcomes[resumed.status] = (outcomes[resumed.status] ?? 0) + 1;
+    },
+  );
+  for (const thread of threads) await proveGone(thread);
+  console.log(`delete against answer: ${JSON.stringify(outcomes)}`);
+  assert.ok((outcomes[200] ?? 0) > 0 && (outcomes[404] ?? 0) > 0, "both sides won at times");
+});
+
+/** AT_ONCE calls that start a run on one thread, at the same time. */
+function startMany(thread: string, strategy: string): readonly Promise<Answer>[] {
+  return Array.from({ length: AT_ONCE }, () =>
+    bench.call("POST", `/threads/${thread}/runs/wait`, {
+      assistant_id: "steps",
+      input: {},
+      multitask_strategy: strategy,
+    }),
+  );
+}
+
+/** Looks at the runs again and again while `work` lasts. @returns how often one was seen running. */
+async function watch(thread: string, work: Promise<unknown>): Promise<number> {
+  let seen = 0;
+  const progress = { over: false };
+  const end = work.finally(() => (progress.over = true));
+  while (!progress.over) {
+    const running = (await bench.runs(thread)).filter(({ status }) => status === "running");
+    assert.ok(running.length <= 1, `${running.length} runs at once`); // RC3
+    seen += running.length;
+  }
+  await end;
+  return seen;
+}
+
+function countBy(statuses: readonly (string | number)[]): string {
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(Object.groupBy(statuses, String)).map(([k, v]) => [k, v?.length])),
+  );
+}
+
+test(`${AT_ONCE} starts at once, enqueue: all run, in order, one at a time (RC3)`, async () => {
+  const thread = await bench.newThread();
+  const starts = Promise.all(startMany(thread, "enqueue"));
+  const seen = await watch(thread, starts);
+  for (const { status, text } of await starts) assert.match(`${status} ${text}`, /^200 \{"log":/);
+  const runs = (await bench.runs(thread)).map((run) => run.run_id).sort();
+  const effects = bench.effects(thread).map(({ run, node }) => `${run} ${node}`);
+  const nodes = ["one starts", "one ends", "two starts", "two ends", "three starts", "three ends"];
+  assert.deepEqual(
+    effects,
+    runs.flatMap((run) => nodes.map((node) => `${run} ${node}`)),
+  );
+  assert.equal(((await bench.values(thread))["log"] as readonly unknown[]).length, AT_ONCE * 3);
+  assert.ok(seen > 0, "runs were seen running");
+});
+
+test(`${AT_ONCE} starts at once, reject: one runs, the others get 409 (RC3)`, async () => {
+  const thread = await bench.newThread();
+  bench.hold(thread, "one");
+  const starts = startMany(thread, "reject");
+  const statuses: number[] = [];
+  for (const start of starts) void start.then(({ status }) => statuses.push(status));
+  while (statuses.length < AT_ONCE - 1) await bench.runs(thread);
+  assert.equal((await bench.runs(thread)).length, 1);
+  bench.release(thread, "one");
+  await Promise.all(starts);
+  assert.equal(countBy(statuses), JSON.stringify({ 200: 1, 409: AT_ONCE - 1 }));
+  assert.deepEqual(await bench.values(thread), { log: ["one", "two", "three"] });
+});
+
+for (const strategy of ["interrupt", "rollback"]) {
+  test(`${AT_ONCE} starts at once, ${strategy}: the last one runs to its end, every caller hears (RC3)`, async () => {
+    const thread = await bench.newThread();
+    bench.hold(thread, "three");
+    const starts = startMany(thread, strategy);
+    const told = Promise.all(starts);
+    let accepted = 0;
+    while (accepted < AT_ONCE) accepted = (await bench.runs(thread)).length;
+    bench.release(thread, "three");
+    const seen = await watch(thread, told);
+    const answers = await told;
+    for (const { status, text } of answers) assert.equal(status, 200, text);
+    assert.equal(await bench.settled(thread), "idle");
+    const runs = (await bench.runs(thread)).toSorted((a, b) => (a.run_id < b.run_id ? -1 : 1));
+    assert.equal(runs.at(-1)?.status, "success");
+    assert.equal(runs.filter(({ status }) => status === "success").length, 1);
+    const ended = answers.filter(({ text }) => !text.includes("__error__"));
+    const log = (await bench.values(thread))["log"] as readonly string[];
+    assert.deepEqual(only(ended, "one caller got a state").body, { log });
+    assert.deepEqual(log.slice(-3), ["one", "two", "three"]);
+    if (strategy === "rollback") assert.equal(log.length, 3, "what the others wrote was taken back");
+    console.log(`${strategy}: runs ${countBy(runs.map(({ status }) => status))}, seen running ${seen} times`);
+  });
+}
+
+test(`an answer sent the moment the reply is read, or up to 5 ms later, is taken (${RACES} times; RC4)`, async () => {
+  let taken = 0;
+  for (let race = 0; race < RACES; race++) {
+    const { thread } = await bench.pause("ask");
+    if (race % 2 === 1) await soon(5);
+    const { status, text } = await bench.resume(thread, "ask", race);
+    assert.equal(status, 200, text);
+    taken++;
+  }
+  console.log(`answer at once: ${taken} of ${RACES} taken`);
+});
+
+test(`an answer sent the moment the pause can be seen is taken (${RACES} times; RC4)`, async () => {
+  let polls = 0;
+  for (let race = 0; race < RACES; race++) {
+    const thread = await bench.newThread();
+    const waiting = bench.post(`/threads/${thread}/runs/wait`, { assistant_id: "ask", input: {} });
+    const see = async (): Promise<boolean> => {
+      polls++;
+      if (race % 2 === 0) return (await bench.questions(thread)).length > 0;
+      return (await bench.status(thread)) === "interrupted";
+    };
+    while (!(await see()));
+    const { status, text } = await bench.resume(thread, "ask", race);
+    assert.equal(status, 200, text);
+    assert.equal(questionsIn((await waiting).body).length, 1);
+  }
+  console.log(`answer on sight: ${RACES} of ${RACES} taken, ${polls} polls`);
+  assert.ok(polls > RACES, "the pause was not there at the first look");
+});
