@@ -108,6 +108,8 @@ export interface Tx {
 
   fingerprint(hash: string): Awaitable<Fingerprint | null>;
   putFingerprint(fingerprint: Fingerprint, at: number): Awaitable<void>;
+  /** Writes something of no meaning: a storage that can take it can take runs. */
+  checkWritable(at: number): Awaitable<void>;
   assistant(assistantId: string): Awaitable<Assistant | null>;
   assistants(): Awaitable<readonly Assistant[]>;
   putAssistant(assistant: Assistant): Awaitable<void>;

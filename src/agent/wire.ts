@@ -123,9 +123,11 @@ export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], n
       state: task.state === null ? null : convert(task.state),
       result: task.result,
     }));
+    // The library counts a task that has a saved answer as done; one that asks again is next all the same.
+    const asking = tasks.filter((task) => newest && task.interrupts.length > 0).map((task) => task.name);
     return {
       values: one.values,
-      next: one.next,
+      next: [...new Set([...one.next, ...asking])],
       tasks,
       metadata: one.metadata,
       created_at: one.createdAt,

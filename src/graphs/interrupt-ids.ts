@@ -19,7 +19,3 @@ export async function createInterruptIds(): Promise<InterruptIds> {
     interruptId: (libraryId, index) => (index === 0 ? libraryId : hash(`${libraryId}:${index}`)),
   };
 }
-
-export function isInterruptId(text: string): boolean {
-  return /^[0-9a-f]{32}$/.test(text);
-}

@@ -43,14 +43,17 @@ const NULL_TASK = "00000000-0000-0000-0000-000000000000";
 
 export function createPendingTasks(): PendingTasks {
   const graphs = new Map<string, PendingGraph & { readonly tasks: Map<string, PendingTask> }>();
+  /** Writes for a checkpoint that is still to come: with durability `exit` the library hands them over first. */
+  const early = new Map<string, { readonly checkpointId: string; readonly tasks: Map<string, PendingTask> }>();
   const note = (ns: string, saved: LibraryCheckpoint, step: number | undefined, written: boolean): void => {
     const sends = saved.channel_values["__pregel_tasks"];
+    const waiting = early.get(ns);
     graphs.set(ns, {
       checkpointId: saved.id,
       step: (step ?? -1) + 1,
       channelNames: Object.keys(saved.channel_versions),
       sends: Array.isArray(sends) ? (sends as { readonly node: string }[]) : [],
-      tasks: new Map(),
+      tasks: waiting?.checkpointId === saved.id ? waiting.tasks : new Map(),
       written,
     });
   };
@@ -79,8 +82,8 @@ export function createPendingTasks(): PendingTasks {
     taskId: string,
     writes: readonly (readonly [string, unknown])[],
   ): void {
-    const graph = graphs.get(ns);
-    if (graph === undefined || graph.checkpointId !== checkpointId || taskId === NULL_TASK) return;
+    if (taskId === NULL_TASK) return;
+    const tasks = tasksOf(ns, checkpointId);
     const interrupts: RaisedInterrupt[] = [];
     let answersSaved = 0;
     let finished = false;
@@ -89,6 +92,16 @@ export function createPendingTasks(): PendingTasks {
       else if (channel === "__resume__") answersSaved = Array.isArray(value) ? value.length : 1;
       else if (channel !== "__error__" && channel !== "__error_source_node__") finished = true;
     }
-    graph.tasks.set(taskId, { interrupts, answersSaved, finished });
+    tasks.set(taskId, { interrupts, answersSaved, finished });
+  }
+
+  function tasksOf(ns: string, checkpointId: string): Map<string, PendingTask> {
+    const graph = graphs.get(ns);
+    if (graph?.checkpointId === checkpointId) return graph.tasks;
+    const waiting = early.get(ns);
+    if (waiting?.checkpointId === checkpointId) return waiting.tasks;
+    const tasks = new Map<string, PendingTask>();
+    early.set(ns, { checkpointId, tasks });
+    return tasks;
   }
 }

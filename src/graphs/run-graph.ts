@@ -9,7 +9,7 @@ import type { CarriedAnswer, Fingerprint, Run, WriteSet } from "../agent/model.t
 import type { GraphOutcome, GraphRunResult, RunSink, Tx } from "../agent/ports.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Codec } from "./codec.ts";
-import { withCheckpointer, type CompiledGraph, type StreamConfig } from "./graph.ts";
+import { withCheckpointer, type CompiledGraph, type LibraryState, type StreamConfig } from "./graph.ts";
 import type { InterruptIds } from "./interrupt-ids.ts";
 import type { Library } from "./library.ts";
 import { openQuestions } from "./questions.ts";
@@ -56,7 +56,7 @@ export async function runGraph(
     unused,
   });
   let unused: readonly CarriedAnswer[] = answers;
-  let values: unknown = {};
+  let values: unknown;
   try {
     const progress = run.attempt > 1 ? await readProgress(context, run, answers) : { started: false, unused: answers };
     unused = progress.unused;
@@ -94,6 +94,7 @@ export async function runGraph(
         else values = payload;
       }
       if (cause !== undefined) throw cause;
+      values ??= (await savedState(graph, saver, run)).values; // a first node that asks at once streams no state
       unused = unusedAnswers(saver, unused);
       const questions = openQuestions(saver.pending.graphs(), fingerprint, taskNames, context.ids, codec);
       const askedAgain = unused.filter((answer) =>
@@ -120,8 +121,12 @@ export async function runGraph(
 async function holdsSomething(graph: CompiledGraph, saver: RunSaver, run: Run): Promise<boolean> {
   const after = run.request.interruptAfter ?? graph.interruptAfter ?? [];
   if (after.length === 0) return true;
+  return (await savedState(graph, saver, run)).next.length > 0;
+}
+
+function savedState(graph: CompiledGraph, saver: RunSaver, run: Run): Promise<LibraryState> {
   const view = withCheckpointer(graph, saver.checkpointer);
-  return (await view.getState({ configurable: { thread_id: run.threadId } })).next.length > 0;
+  return view.getState({ configurable: { thread_id: run.threadId } });
 }
 
 const EMPTY_SET: WriteSet = { checkpoints: [], writes: [], blobs: [] };

@@ -135,7 +135,9 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       metadata: `${metadataStart}${metadataStart === "{" ? "" : ","}${libraryMetadata.slice(1)}`,
     });
     originsOf.set(ns, { checkpointId: saved.id, origins });
-    for (const key of entriesOf.keys()) if (key.startsWith(`${ns}\n`)) entriesOf.delete(key);
+    for (const key of entriesOf.keys()) {
+      if (key.startsWith(`${ns}\n`) && !key.startsWith(`${ns}\n${saved.id}\n`)) entriesOf.delete(key);
+    }
     pending.checkpointPut(ns, saved, metadata);
     if (ns === "") rootCheckpointId = saved.id;
   };

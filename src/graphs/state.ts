@@ -74,7 +74,7 @@ export async function updateState(
     throw new ApiError("node_unknown", `as_node "${node}" is not a node of this graph`, { known });
   }
   try {
-    const config = await view.updateState(configOf(address), update.values, node ?? undefined);
+    const config = await view.updateState(withSaver(address, saver.checkpointer), update.values, node ?? undefined);
     const set = saver.take();
     if (set.checkpoints.length === 0) throw saver.failure() ?? new Error("the update made no checkpoint");
     const next = await nextAfter(context, graph, address, set);
@@ -165,6 +165,12 @@ function configOf(address: StateAddress): LibraryConfig & Record<string, unknown
       ...(address.checkpointId === null ? {} : { checkpoint_id: address.checkpointId }),
     },
   };
+}
+
+/** Below the root, the library looks for the subgraph itself unless the config brings a checkpointer. */
+function withSaver(address: StateAddress, checkpointer: unknown): LibraryConfig & Record<string, unknown> {
+  const { configurable } = configOf(address);
+  return { configurable: { ...configurable, ...(address.ns === "" ? {} : { __pregel_checkpointer: checkpointer }) } };
 }
 
 /** The graph that a namespace such as `"child:<uuid>|grandchild:<uuid>"` belongs to. */

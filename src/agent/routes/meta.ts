@@ -27,7 +27,7 @@ export function metaRoutes(
       if (agent.worker.draining()) {
         throw new ApiError("shutting_down", "The server takes no new runs.", {}, { "Retry-After": "5" });
       }
-      await agent.storage.transaction((tx) => tx.deleteIdempotencyBefore(0)); // a write that changes nothing
+      await agent.storage.transaction((tx) => tx.checkWritable(agent.clock.now()));
       return json({ ok: true });
     }),
     route(contract.getInfo, async () =>

@@ -19,8 +19,11 @@ const ASSISTANTS = table<Assistant>("assistants", {
 
 export function catalogueVerbs(
   db: Database,
-): Pick<Tx, "fingerprint" | "putFingerprint" | "assistant" | "assistants" | "putAssistant"> {
+): Pick<Tx, "checkWritable" | "fingerprint" | "putFingerprint" | "assistant" | "assistants" | "putAssistant"> {
   return {
+    checkWritable(at) {
+      db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('checked_at', ?)", String(at));
+    },
     fingerprint(hash) {
       const body = db.get("SELECT body FROM fingerprints WHERE hash = ?", hash)?.["body"];
       return typeof body === "string" ? (JSON.parse(body) as Fingerprint) : null;

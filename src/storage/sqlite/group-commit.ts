@@ -102,15 +102,24 @@ async function runPiece(db: Database, piece: Piece): Promise<void> {
   } catch (error) {
     if (!db.inTransaction()) throw error; // the database gave up on the whole transaction
     if (marked) db.run("ROLLBACK TO piece"); // G2
-    piece.failure = { reason: isDatabaseError(error) ? storageFailure(error) : error };
+    piece.failure = { reason: isStorageFault(error) ? storageFailure(error) : error };
   } finally {
     db.onWrite(null);
   }
   if (marked) db.run("RELEASE piece");
 }
 
-function isDatabaseError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
+/** SQLite's codes for a file that cannot be used at present: BUSY, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN. */
+const STORAGE_CODES = new Set([5, 7, 8, 10, 11, 13, 14]);
+
+/** Other database errors are defects of ours, and come out as such. */
+function isStorageFault(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    "errcode" in error &&
+    typeof error.errcode === "number" &&
+    STORAGE_CODES.has(error.errcode & 0xff)
+  );
 }
 
 function storageFailure(error: unknown): ApiError {

@@ -1,5 +1,5 @@
 // Storage on one SQLite file: the embedded default. Puts the verbs, the group commit and the folder lock together.
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { Storage, Tx } from "../../agent/ports.ts";
 import type { Service } from "../../base/lifecycle.ts";
@@ -43,7 +43,9 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
       mkdirSync(options.folder, { recursive: true, mode: 0o700 });
       const lock = lockFolder(options.folder, options.owner);
       try {
-        const db = openDatabase(join(options.folder, "holdpoint.db"));
+        const file = join(options.folder, "holdpoint.db");
+        closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
+        const db = openDatabase(file);
         migrate(db, options.versions);
         const commits = createGroupCommit(db, options.log);
         const tx = {
