@@ -259,6 +259,7 @@ const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer) => ArrayBufferVie
   Uint16Array,
   Int32Array,
   Uint32Array,
+  Float16Array,
   Float32Array,
   Float64Array,
   BigInt64Array,

@@ -59,7 +59,8 @@ export function createMessageCodec(library: typeof Messages): MessageCodec {
     fieldsOf: (message) => ({ type: message.getType(), ...(chunk(message) ? { chunk: true } : {}), ...kept(message) }),
     wireOf: (message) => ({ ...kept(message), type: chunk(message) ? message.constructor.name : message.getType() }),
     create({ type, chunk: isChunk, ...fields }) {
-      const create = classes[`${String(type)}${isChunk === true ? "+" : ""}`];
+      const name = `${String(type)}${isChunk === true ? "+" : ""}`;
+      const create = Object.hasOwn(classes, name) ? classes[name] : undefined; // a stored name must not reach Object's own
       if (create === undefined) throw new Error(`the stored message type ${String(type)} is not known to this version`);
       return new create(fields as never);
     },
