@@ -3,7 +3,7 @@
 import { Document } from "@langchain/core/documents";
 import * as messages from "@langchain/core/messages";
 import { Command, Overwrite, Send } from "@langchain/langgraph";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { TAG } from "../agent/model.ts";
@@ -60,46 +60,34 @@ const { any } = fc.letrec<{ any: unknown }>((tie) => ({
 }));
 
 /** A new seed each time; the one that failed is in the report and can be set here. */
-function check(t: TestContext, property: fc.IRawProperty<unknown>): void {
+function holds(t: TestContext, values: fc.Arbitrary<unknown>, check: (value: unknown) => void): void {
   const seed = Date.now() & 0x7fff_ffff;
   t.diagnostic(`seed ${seed}`);
-  fc.assert(property, { seed, numRuns: 1000 });
+  fc.assert(fc.property(values, check), { seed, numRuns: 1000 });
 }
 
 test("whatever is stored comes back as it was (CD1)", (t) => {
-  check(
-    t,
-    fc.property(any, (value) => assert.deepStrictEqual(again(value), value)),
-  );
+  holds(t, any, (value) => assert.deepStrictEqual(again(value), value));
 });
 
 test("what JSON can say is stored as JSON alone, unless it has a member named like our tag (CD1)", (t) => {
-  check(
-    t,
-    fc.property(json, (value) => {
-      assert.deepStrictEqual(again(value), value);
-      const plain = JSON.stringify(value);
-      if (!plain.includes(`"${TAG}"`)) assert.equal(codec.encode(value), plain);
-    }),
-  );
+  holds(t, json, (value) => {
+    assert.deepStrictEqual(again(value), value);
+    const plain = JSON.stringify(value);
+    if (!plain.includes(`"${TAG}"`)) assert.equal(codec.encode(value), plain);
+  });
 });
 
 test("what JSON can say reaches clients as it was", (t) => {
-  check(
-    t,
-    fc.property(json, (value) => assert.equal(codec.wireText(value), JSON.stringify(value))),
-  );
+  holds(t, json, (value) => assert.equal(codec.wireText(value), JSON.stringify(value)));
 });
 
 test("whatever is stored can be shown to clients", (t) => {
-  check(
-    t,
-    fc.property(any, (value) => void JSON.parse(codec.wireText(value))),
-  );
+  holds(t, any, (value) => void JSON.parse(codec.wireText(value)));
 });
 
 const bytes = Uint8Array.from([1, 2, 3, 4, 250, 251, 252, 253, 0, 0, 0, 0, 0, 0, 240, 63]);
-const VIEWS = [
+const VIEWS: readonly (new (buffer: ArrayBuffer) => ArrayBufferView)[] = [
   Int8Array,
   Uint8Array,
   Uint8ClampedArray,
@@ -147,9 +135,7 @@ const MESSAGES: readonly messages.BaseMessage[] = [
       { type: "image_url", image_url: "x" },
     ],
   }),
-  new messages.AIMessage({
-    content: "",
-    tool_calls: toolCalls,
+  Object.assign(new messages.AIMessage({ content: "", tool_calls: toolCalls }), {
     usage_metadata: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
   }),
   new messages.SystemMessage({ content: "be kind", response_metadata: { model: "m" } }),

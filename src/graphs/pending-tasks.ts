@@ -47,13 +47,14 @@ export function createPendingTasks(): PendingTasks {
   const early = new Map<string, { readonly checkpointId: string; readonly tasks: Map<string, PendingTask> }>();
   const note = (ns: string, saved: LibraryCheckpoint, step: number | undefined, written: boolean): void => {
     const sends = saved.channel_values["__pregel_tasks"];
-    const waiting = early.get(ns);
+    // The library may put a checkpoint again when it exits, and hand over its writes before.
+    const same = [graphs.get(ns), early.get(ns)].find((known) => known?.checkpointId === saved.id);
     graphs.set(ns, {
       checkpointId: saved.id,
       step: (step ?? -1) + 1,
       channelNames: Object.keys(saved.channel_versions),
       sends: Array.isArray(sends) ? (sends as { readonly node: string }[]) : [],
-      tasks: waiting?.checkpointId === saved.id ? waiting.tasks : new Map(),
+      tasks: same?.tasks ?? new Map(),
       written,
     });
   };

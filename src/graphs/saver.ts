@@ -60,6 +60,21 @@ interface Origin {
 }
 type Origins = ReadonlyMap<string, Origin>;
 
+interface KnownCheckpoint {
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  readonly origins: Origins;
+}
+
+function isUnchanged(known: KnownCheckpoint, saved: LibraryCheckpoint): boolean {
+  return (
+    known.checkpointId === saved.id &&
+    Object.keys(saved.channel_values).every(
+      (channel) => known.origins.get(channel)?.version === saved.channel_versions[channel],
+    )
+  );
+}
+
 const SPECIAL_WRITES: Readonly<Record<string, number>> = {
   __error__: -1,
   __scheduled__: -2,
@@ -72,7 +87,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
   const metadataStart = JSON.stringify(options.metadata).slice(0, -1);
   const pending = createPendingTasks();
   const knownBlobs = new Set<string>();
-  const originsOf = new Map<string, { readonly checkpointId: string; readonly origins: Origins }>(); // newest per ns
+  const originsOf = new Map<string, KnownCheckpoint>(); // newest per ns
   const entriesOf = new Map<string, Map<number, string>>();
   let checkpoints: Checkpoint[] = [];
   let writes = new Map<string, TaskWrites>();
@@ -103,9 +118,11 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     return `#${hash}`;
   };
 
-  const putCheckpoint = (ns: string, parentId: string | null, saved: LibraryCheckpoint, metadata: object): void => {
+  const putCheckpoint = (ns: string, givenParent: string | null, saved: LibraryCheckpoint, metadata: object): void => {
     const parent = originsOf.get(ns);
-    const known: Origins = parent !== undefined && parent.checkpointId === parentId ? parent.origins : new Map();
+    const parentId = givenParent === saved.id ? (parent?.parentId ?? null) : givenParent;
+    if (givenParent === saved.id && parent !== undefined && isUnchanged(parent, saved)) return; // put again at exit
+    const known: Origins = parent !== undefined && parent.checkpointId === givenParent ? parent.origins : new Map();
     const origins = new Map<string, Origin>();
     const from: Record<string, string> = {};
     let small = "";
@@ -113,7 +130,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       if (value === undefined) continue;
       const version = saved.channel_versions[channel];
       let origin = known.get(channel);
-      if (origin === undefined || origin.version !== version) {
+      if (origin === undefined || origin.version !== version || origin.from === saved.id) {
         const encoded = codec.encode(value, [channel]); // SV2
         const reference = blobReference(encoded);
         if (reference === null) small += `${small === "" ? "" : ","}${JSON.stringify(channel)}:${encoded}`;
@@ -134,7 +151,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       small: `{${small}}`,
       metadata: `${metadataStart}${metadataStart === "{" ? "" : ","}${libraryMetadata.slice(1)}`,
     });
-    originsOf.set(ns, { checkpointId: saved.id, origins });
+    originsOf.set(ns, { checkpointId: saved.id, parentId, origins });
     for (const key of entriesOf.keys()) {
       if (key.startsWith(`${ns}\n`) && !key.startsWith(`${ns}\n${saved.id}\n`)) entriesOf.delete(key);
     }
@@ -173,7 +190,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       if (from.startsWith("#")) knownBlobs.add(from.slice(1));
       origins.set(channel, { version: decoded.checkpoint.channel_versions[channel], from });
     }
-    originsOf.set(checkpoint.ns, { checkpointId: checkpoint.checkpointId, origins });
+    originsOf.set(checkpoint.ns, { checkpointId: checkpoint.checkpointId, parentId: checkpoint.parentId, origins });
     const pendingWrites = dropAnswers(decodeWrites(stored, codec), options.answersKept);
     pending.checkpointRead(
       checkpoint.ns,
