@@ -1,0 +1,196 @@
+// Start, stop, refusals at start, and callers that go away (promises A14, A30; the foundation's lifecycle).
+//   LF1. SIGTERM: nothing new is taken, what runs ends, who waits is answered, exit code 0. A second one ends at once.
+//   LF2. A run that does not end within the grace period is handed back, and the next process ends it.
+//   LF3. One process a data folder; kill -9 frees it.
+//   LF4. What is wrong at start is said, all of it, with an exit code that tells.
+//   LF5. A caller that hangs up loses nothing: the result is there to be joined.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { Bench, each, FULL, until, within } from "../harness/fault-server.ts";
+import { ROOT, type Answer } from "../harness/server.ts";
+
+const STEPS = { assistant_id: "steps", input: {} };
+const WHOLE = { log: ["one", "two", "three"] };
+
+async function started(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Bench> {
+  const bench = new Bench(env);
+  t.after(() => bench.end());
+  await bench.start();
+  return bench;
+}
+
+/** A run on a new thread that stands in its second node, and the call that waits for it. */
+async function waitingRun(bench: Bench): Promise<{ readonly thread: string; readonly answer: Promise<Answer | null> }> {
+  const thread = await bench.newThread();
+  bench.hold(thread, "two");
+  const answer = bench.attempt("POST", `/threads/${thread}/runs/wait`, STEPS);
+  await bench.sees(thread, "two starts");
+  return { thread, answer };
+}
+
+async function stopping(bench: Bench): Promise<void> {
+  bench.server.process.kill("SIGTERM");
+  await until("it is stopping", () => bench.server.logs.some(({ event }) => event === "stopping"));
+}
+
+test("SIGTERM: the waiting call gets its result, new runs get 503, exit code 0 (LF1)", async (t) => {
+  const bench = await started(t);
+  const other = await bench.newThread();
+  const { thread, answer } = await waitingRun(bench);
+  await stopping(bench);
+  const refused = await bench.call("POST", `/threads/${other}/runs/wait`, STEPS);
+  assert.equal(refused.status, 503, refused.text);
+  assert.equal((refused.body as { readonly code: string }).code, "shutting_down");
+  assert.ok(refused.headers.has("retry-after"));
+  bench.release(thread, "two");
+  assert.deepEqual((await answer)?.body, WHOLE);
+  assert.deepEqual(await within("it ends", bench.server.exited), [0, null]);
+});
+
+test("a second SIGTERM ends at once; the next process takes the run up again (LF1, LF2)", async (t) => {
+  const bench = await started(t);
+  const { thread, answer } = await waitingRun(bench);
+  await stopping(bench);
+  bench.server.process.kill("SIGTERM");
+  const [code, signal] = await within("it ends", bench.server.exited);
+  assert.deepEqual([code, signal], [1, null]);
+  assert.equal(await answer, null, "the waiting call was cut off");
+  await bench.start();
+  bench.release(thread, "two");
+  assert.equal(await bench.settled(thread), "idle");
+  assert.deepEqual(await bench.values(thread), WHOLE);
+});
+
+test("a run longer than the grace period is handed back, its caller is told where to join (LF2)", async (t) => {
+  const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1", BG_JOB_MAX_RETRIES: "1" });
+  const { thread, answer } = await waitingRun(bench);
+  // More often than a crash would be forgiven: being handed back is none.
+  for (let restart = 0; restart < (FULL ? 5 : 2); restart++) {
+    assert.equal(await within("it ends", bench.server.stop()), 0);
+    await bench.start();
+    await bench.sees(thread, "two starts", restart + 2);
+  }
+  const told = await answer;
+  assert.equal(told?.status, 200);
+  assert.match(told.text, /ServerShutdown/);
+  bench.release(thread, "two");
+  const joined = await bench.call("GET", told.headers.get("location") ?? "");
+  assert.deepEqual(joined.body, WHOLE);
+  assert.equal(bench.effectsOf(thread, "one ends").length, 1, "what was stored did not run again");
+});
+
+test("a second process on the data folder is refused by name; kill -9 frees the folder (LF3)", async (t) => {
+  const bench = await started(t);
+  const second = new Bench({}, bench.dataDir);
+  t.after(() => second.end());
+  const named = new RegExp(`the server ended \\(1\\)[^]*process ${bench.server.process.pid} `);
+  await assert.rejects(second.start(), named);
+  assert.equal((await bench.call("GET", "/ok")).status, 200, "the first one is not disturbed");
+  await bench.server.kill();
+  await second.start();
+  assert.equal((await second.call("GET", "/ok")).status, 200);
+});
+
+test("a port that is taken is named, and the exit code is not 0 (LF4)", async (t) => {
+  const bench = await started(t);
+  const port = new URL(bench.server.url).port;
+  const second = new Bench({ PORT: port });
+  t.after(() => second.end());
+  await assert.rejects(
+    second.start(),
+    new RegExp(`the server ended \\(1\\)[^]*port ${port} on 127\\.0\\.0\\.1 is taken`),
+  );
+});
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function serve(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+  const main = [join(ROOT, "src", "main.ts"), "serve", ...args];
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, main, { env: { ...process.env, ...env } });
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    return error as Ended;
+  }
+}
+
+test("a wrong configuration: exit code 78, and every problem is listed (LF4)", async (t) => {
+  const bench = new Bench();
+  t.after(() => bench.end());
+  const wrong = { PORT: "many", N_JOBS_PER_WORKER: "0", LOG_LEVEL: "loud", BG_JOB_TIMEOUT_SECS: "-1" };
+  const { code, stderr } = await serve([], { ...wrong, HOLDPOINT_DATA_DIR: bench.dataDir });
+  assert.equal(code, 78, stderr);
+  for (const name of Object.keys(wrong)) assert.match(stderr, new RegExp(name));
+  assert.equal(existsSync(bench.dataDir), false, "nothing was touched");
+  const open = await serve([], { HOST: "0.0.0.0", HOLDPOINT_DATA_DIR: bench.dataDir });
+  assert.equal(open.code, 78, open.stderr);
+  assert.match(open.stderr, /HOST/);
+});
+
+test("--print-config says what would be used, and shows no secret of the environment (LF4)", async (t) => {
+  const bench = new Bench();
+  t.after(() => bench.end());
+  const canary = "canary-6f1f0c52";
+  const env = { HOLDPOINT_DATA_DIR: bench.dataDir, PORT: "4321", OPENAI_API_KEY: canary, HOLDPOINT_API_KEYS: canary };
+  const { code, stdout, stderr } = await serve(["--print-config"], env);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /PORT\W+4321/);
+  assert.match(stdout, /N_JOBS_PER_WORKER/);
+  assert.doesNotMatch(stdout + stderr, new RegExp(canary));
+  assert.equal(existsSync(bench.dataDir), false);
+});
+
+const WAITING = FULL ? 2000 : 50;
+const RSS_MIB_MAX = 400;
+
+test(`${WAITING} waiting callers are cut off: every result is there to be joined (LF5)`, async (t) => {
+  const bench = await started(t, { HOLDPOINT_WAIT_KEEPALIVE_MS: "100", N_JOBS_PER_WORKER: "100" });
+  bench.hold("all", "two");
+  const threads: string[] = [];
+  await each(Array.from({ length: WAITING }), 8, async () => void threads.push(await bench.newThread()));
+  const hangUp = new AbortController();
+  // Headers come with the first newline, and with them the address to join again.
+  const open = await Promise.all(
+    threads.map(async (thread) => {
+      const response = await fetch(`${bench.server.url}/threads/${thread}/runs/wait`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(STEPS),
+        signal: hangUp.signal,
+      });
+      const text = response.text().catch(() => null);
+      return { join: response.headers.get("location") ?? "", text };
+    }),
+  );
+  const memory = residentMiB(bench);
+  hangUp.abort();
+  for (const { text } of open) assert.equal(await text, null, "cut off");
+  bench.release("all", "two");
+  let joined = 0;
+  await each(open, 16, async ({ join }) => {
+    assert.deepEqual((await bench.call("GET", join)).body, WHOLE);
+    joined++;
+  });
+  console.log(`hung up: ${WAITING} callers, ${joined} results joined, ${memory ?? "?"} MiB resident while they waited`);
+  assert.equal(joined, WAITING);
+  if (memory !== null) assert.ok(memory < RSS_MIB_MAX, `${memory} MiB`);
+  assert.equal(await bench.server.stop(), 0, "nobody is left to wait for");
+});
+
+/** Null where the system does not tell. */
+function residentMiB(bench: Bench): number | null {
+  try {
+    const status = readFileSync(`/proc/${bench.server.process.pid}/status`, "utf8");
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+  } catch {
+    return null;
+  }
+}

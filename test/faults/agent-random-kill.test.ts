@@ -1,0 +1,138 @@
+// kill -9 at random times while threads start, pause and are answered (promises A1, A2, A10, A12).
+//   RK1. A pause that a caller saw is there after every restart, with the same id, value and ns, until it is answered.
+//   RK2. A thread or run whose acceptance a caller saw is never lost; nothing is busy longer than the bound.
+//   RK3. An answer that was accepted is used, once, also when its caller never heard of it.
+//   RK4. In the end, without faults, every question can be answered.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Bench, each, FULL, identity, only, pause, questionsIn, resumeBody, seeded } from "../harness/fault-server.ts";
+import type { Question } from "../harness/fault-server.ts";
+
+const ROUNDS = FULL ? 50 : 4;
+const PAUSED = FULL ? 1000 : 20;
+const CALLERS = 8;
+const KILL_WITHIN_MS = 250;
+/** Answers are given to so many threads a round; the others stay paused through all of them. */
+const ANSWERS_PER_ROUND = FULL ? 15 : 4;
+
+const bench = new Bench();
+const random = seeded();
+before(() => bench.start());
+after(() => bench.end());
+
+interface Known {
+  readonly thread: string;
+  /** The pause that a caller has seen, or that stood after a restart. */
+  question: Question | null;
+  /** Answers that were sent and may have been accepted. */
+  sent: unknown[];
+  /** The answer that a caller saw used. */
+  used: unknown;
+  done: boolean;
+}
+
+const START = { assistant_id: "ask", input: {} };
+const counts = { starts: 0, acknowledged: 0, cut: 0, answers: 0, answered: 0, takenUp: 0 };
+
+async function startOne(known: Known[]): Promise<void> {
+  const created = await bench.attempt("POST", "/threads", {});
+  if (created?.status !== 200) return;
+  const { thread_id: thread } = created.body as { readonly thread_id: string };
+  const one: Known = { thread, question: null, sent: [], used: undefined, done: false };
+  known.push(one);
+  counts.starts++;
+  const answer = await bench.attempt("POST", `/threads/${thread}/runs/wait`, START);
+  if (answer === null) return void counts.cut++;
+  assert.equal(answer.status, 200, answer.text);
+  one.question = only(questionsIn(answer.body), answer.text);
+  counts.acknowledged++;
+}
+
+async function answerOne(one: Known, value: unknown): Promise<void> {
+  one.sent.push(value);
+  counts.answers++;
+  const answer = await bench.attempt("POST", `/threads/${one.thread}/runs/wait`, resumeBody("ask", value));
+  if (answer === null) return void counts.cut++;
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual(answer.body, { log: ["prepared", value, "recorded"] });
+  one.used = value;
+  one.done = true;
+  counts.answered++;
+}
+
+/** What stands after a restart agrees with all that callers saw. */
+async function prove(one: Known): Promise<void> {
+  const status = await bench.settled(one.thread); // RK2
+  const open = await bench.questions(one.thread);
+  if (status === "interrupted") {
+    assert.equal(one.done, false, "what was done stays done");
+    const question = only(open, "one question is open");
+    if (one.question !== null) assert.deepEqual(identity(question), identity(one.question)); // RK1
+    assert.deepEqual(question.value, { please: one.thread });
+    one.question = question;
+    one.sent = []; // none of them was accepted
+    return;
+  }
+  assert.equal(status, "idle");
+  assert.deepEqual(open, []);
+  const { log } = (await bench.values(one.thread)) as { readonly log?: readonly unknown[] };
+  if (log === undefined) {
+    assert.equal(one.question, null, "the run of an acknowledged pause is there"); // the start was not accepted
+    assert.deepEqual(await bench.runs(one.thread), []);
+    await bench.post(`/threads/${one.thread}/runs/wait`, START);
+    one.question = only(await bench.questions(one.thread), "it pauses now");
+    return;
+  }
+  assert.equal(log.length, 3, JSON.stringify(log));
+  assert.ok(one.sent.includes(log[1]), `used ${JSON.stringify(log[1])} of ${JSON.stringify(one.sent)}`); // RK3
+  if (one.used !== undefined) assert.equal(log[1], one.used);
+  one.used = log[1];
+  one.done = true;
+}
+
+test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${random.seed}; RK1–RK4)`, async () => {
+  const known: Known[] = [];
+  await each(Array.from({ length: PAUSED }), CALLERS, () => startOne(known));
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = known.length;
+    const open = known.filter(({ done }) => !done);
+    const answered = Array.from({ length: ANSWERS_PER_ROUND }, () => {
+      const [one] = open.splice(Math.floor(random.next() * open.length), 1);
+      return one;
+    }).filter((one) => one !== undefined);
+    const load = { on: true };
+    const calls = Promise.all([
+      each(answered, CALLERS / 2, (one) =>
+        load.on ? answerOne(one, `round ${round} ${one.thread}`) : Promise.resolve(),
+      ),
+      ...Array.from({ length: CALLERS / 2 }, async () => {
+        while (load.on) await startOne(known);
+      }),
+    ]);
+    await pause(random.next() * KILL_WITHIN_MS);
+    load.on = false;
+    await bench.server.kill();
+    await calls;
+    await bench.start();
+    if (bench.server.logs.some(({ event }) => event === "runs_taken_up_again")) counts.takenUp++;
+    // All that this round touched, and a sample of the rest; all of it in the end.
+    const rest = known.slice(0, before).filter(() => random.next() < 0.05);
+    await each([...new Set([...known.slice(before), ...answered, ...rest])], CALLERS, prove);
+  }
+  await each(known, CALLERS, prove);
+  await each(
+    known.filter(({ done }) => !done),
+    CALLERS,
+    (one) => answerOne(one, `at last ${one.thread}`),
+  ); // RK4
+  for (const { thread, used } of known) {
+    for (const { value } of bench.effectsOf(thread, "answered")) assert.equal(value, used); // RK3
+  }
+  console.log(
+    `random kills: ${ROUNDS} rounds, seed ${random.seed}, ${known.length} threads, ${JSON.stringify(counts)}`,
+  );
+  assert.ok(counts.acknowledged >= PAUSED, "enough pauses were acknowledged");
+  assert.ok(counts.cut >= ROUNDS / 2, "the kills cut calls off");
+  assert.ok(counts.takenUp > 0, "runs were cut short and taken up again");
+  assert.equal(known.filter(({ done }) => done).length, known.length);
+});
