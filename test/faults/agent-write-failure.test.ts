@@ -114,7 +114,7 @@ test("nothing can be written for a while: calls get 503, the run in progress end
   const { thread: paused, question } = await bench.pause("ask");
   const [held, more] = [await bench.newThread(), await bench.newThread()];
   bench.hold(held, "two");
-  const waiting = bench.call("POST", `/threads/${held}/runs/wait`, STEPS);
+  const waiting = bench.call("POST", `/threads/${held}/runs/wait`, { ...STEPS, durability: "sync" });
   await bench.sees(held, "two starts");
   bench.arm({ point: "before commit: any", action: "throw", times: FOR_EVER });
   for (const [path, body] of [
