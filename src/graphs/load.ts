@@ -53,11 +53,8 @@ function causeOf(error: unknown): string {
   return `${name}: ${message}`;
 }
 
-const TRANSFORM_CODES = new Set([
-  "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",
-  "ERR_INVALID_TYPESCRIPT_SYNTAX",
-  "ERR_UNKNOWN_FILE_EXTENSION",
-]);
+/** Not ERR_INVALID_TYPESCRIPT_SYNTAX: that is a mistake in the file, and stays one. */
+const TRANSFORM_CODES = new Set(["ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX", "ERR_UNKNOWN_FILE_EXTENSION"]);
 
 function needsTransformer(error: unknown): boolean {
   return error instanceof Error && "code" in error && TRANSFORM_CODES.has(String(error.code));
