@@ -1,0 +1,97 @@
+// Tests of langgraph.json. Checked: LF1, what is read, what is remarked on, and what stops the server, with its place.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { ConfigFileError, readGraphsConfig } from "./config-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdpoint-config-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const file = join(folder, "langgraph.json");
+
+function read(content: unknown, env: Record<string, string> = {}) {
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+  return readGraphsConfig(file, env);
+}
+
+const graphs = { agent: "./agent.ts:graph" };
+
+test("graphs are read with file, export and description, in their order", () => {
+  const { graphs: list, folder: at } = read({
+    graphs: {
+      first: "./a.ts:graph",
+      second: { path: "./deep/b.mjs:make", description: "makes one" },
+      third: "c.js",
+      fourth: { path: `${join(folder, "d.mts")}:graph`, description: null },
+    },
+  });
+  assert.equal(at, folder);
+  assert.deepEqual(list, [
+    { graphId: "first", file: join(folder, "a.ts"), exportName: "graph", description: null },
+    { graphId: "second", file: join(folder, "deep", "b.mjs"), exportName: "make", description: "makes one" },
+    { graphId: "third", file: join(folder, "c.js"), exportName: "default", description: null },
+    { graphId: "fourth", file: join(folder, "d.mts"), exportName: "graph", description: null },
+  ]);
+});
+
+test("the environment comes from a file, an object, or is only asked for", () => {
+  writeFileSync(join(folder, ".env"), "A=1\nB='two words'\n# no\n");
+  assert.deepEqual(read({ graphs, env: ".env" }).env, { A: "1", B: "two words" });
+  assert.deepEqual(read({ graphs, env: { A: "x", N: 1 } }).env, { A: "x", N: "1" });
+  assert.deepEqual(read({ graphs, env: ["A", "B"] }, { A: "1", B: "" }).env, {});
+  assert.deepEqual(read({ graphs }).env, {});
+});
+
+const REMARKS: readonly (readonly [key: string, remark: RegExp | null])[] = [
+  ["node_version", null],
+  ["dependencies", null],
+  ["dockerfile_lines", null],
+  ["$schema", null],
+  ["python_version", /Python/],
+  ["pip_config_file", /Python/],
+  ["store", /not supported/],
+  ["auth", /not supported/],
+  ["checkpointer", /not supported/],
+  ["grahps", /not a known key/],
+];
+
+for (const [key, remark] of REMARKS) {
+  test(`the key ${key} ${remark === null ? "is taken silently" : "is remarked on"} (LF1)`, () => {
+    const { remarks, graphs: list } = read({ graphs, [key]: {} });
+    assert.equal(list.length, 1);
+    assert.equal(remarks.length, remark === null ? 0 : 1);
+    if (remark !== null) assert.match(remarks[0] ?? "", new RegExp(`"${key}".*${remark.source}`));
+  });
+}
+
+const REFUSED: readonly { readonly name: string; readonly content: unknown; readonly says: RegExp }[] = [
+  { name: "text that is not JSON", content: "{", says: /is not valid JSON/ },
+  { name: "a list", content: [], says: /the file: / },
+  { name: "no graphs", content: {}, says: /graphs: / },
+  { name: "an empty list of graphs", content: { graphs: {} }, says: /graphs: names no graph/ },
+  { name: "a graph that is a number", content: { graphs: { a: 1 } }, says: /graphs\.a: / },
+  { name: "a graph without a path", content: { graphs: { a: { description: "x" } } }, says: /graphs\.a: / },
+  { name: "a Python graph", content: { graphs: { a: "./a.py:graph" } }, says: /graphs\.a: .*Python/ },
+  {
+    name: "a file that is no module",
+    content: { graphs: { a: "./a.json:graph" } },
+    says: /graphs\.a: .*\.\/file\.ts:export/,
+  },
+  { name: "an empty export", content: { graphs: { a: "./a.ts:" } }, says: /graphs\.a: / },
+  { name: "an env file that is not there", content: { graphs, env: "none.env" }, says: /env: the file none\.env/ },
+  { name: "variables that are not set", content: { graphs, env: ["A_1", "B_2"] }, says: /env: A_1, B_2 must be set/ },
+];
+
+for (const { name, content, says } of REFUSED) {
+  test(`${name} stops the server, naming the place (LF1)`, () => {
+    assert.throws(
+      () => read(content),
+      (error) => error instanceof ConfigFileError && error.message.startsWith(`${file}: `) && says.test(error.message),
+    );
+  });
+}
+
+test("a file that is not there stops the server, naming it (LF1)", () => {
+  assert.throws(() => readGraphsConfig(join(folder, "none.json"), {}), /none\.json: cannot be read/);
+});
