@@ -71,7 +71,7 @@ export async function benchAgent(options: { readonly peer: boolean; readonly sho
   await measureMemory(note, idle.residentBytes, options.short ? 500 : 5000);
   await measureManyPaused(note, options.short ? 2000 : 100_000, cycles);
   if (options.peer) {
-    const peer = await measurePeer(options.short ? 20 : 60);
+    const peer = await measurePeer(options.short ? 60 : 500);
     note({
       what: "CPU a cycle, 32 clients (peer / server)",
       measured: `${ms(peer)} / ${ms(busy)}`,
