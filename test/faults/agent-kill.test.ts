@@ -3,6 +3,7 @@
 //   KP2. A run that was acknowledged, or stored, is taken up again by the next process and ends.
 //   KP3. An answer is used once, and a question never gets the answer to another.
 //   KP4. Nothing is busy longer than the bound after a restart.
+// The short form leaves out points that have a near neighbour in the table.
 // One process after the other works on one data folder: each is killed at the point of its row, the next one proves the
 // row and is the victim of the following row.
 import assert from "node:assert/strict";
@@ -21,6 +22,7 @@ import type { Answer } from "../harness/server.ts";
 
 const bench = new Bench();
 let killed = 0;
+const LONG = { skip: !FULL && "long form only" };
 before(() => bench.start());
 after(async () => {
   console.log(`kill points: ${killed} processes killed, ${bench.starts} started`);
@@ -59,8 +61,8 @@ async function proveAnswered(thread: string, answer: unknown): Promise<void> {
 const WHILE_PAUSING: readonly { readonly point: string; readonly nth?: number; readonly stored: boolean }[] = [
   { point: "before commit: accept", stored: false },
   { point: "after commit: accept", stored: true },
-  { point: "before commit: superstep", stored: true },
-  { point: "after commit: superstep", stored: true },
+  ...(FULL ? [{ point: "before commit: superstep", stored: true }] : []),
+  ...(FULL ? [{ point: "after commit: superstep", stored: true }] : []),
   { point: "before commit: pause", stored: true },
   { point: "after commit: pause", stored: true },
   { point: "before reply: /runs/wait", stored: true },
@@ -138,7 +140,7 @@ for (const { point, accepted } of WHILE_ANSWERING) {
   });
 }
 
-for (const point of ["before commit: hand back", "after commit: hand back"]) {
+for (const point of ["before commit: hand back", ...(FULL ? ["after commit: hand back"] : [])]) {
   test(`killed ${point}, in the recovery at start: the next process recovers (KP2)`, async () => {
     const thread = await bench.newThread();
     bench.hold(thread, "two");
@@ -155,7 +157,7 @@ for (const point of ["before commit: hand back", "after commit: hand back"]) {
   });
 }
 
-test("killed before the commit of a cancel: the run goes on", async () => {
+test("killed before the commit of a cancel: the run goes on", LONG, async () => {
   const { thread, run } = await runningSteps();
   await meet(kill("before commit: cancel", thread), "POST", `/threads/${thread}/runs/${run}/cancel?wait=true`);
   bench.release(thread, "two");
@@ -163,7 +165,7 @@ test("killed before the commit of a cancel: the run goes on", async () => {
   assert.deepEqual(await bench.values(thread), { log: ["one", "two", "three"] });
 });
 
-for (const point of ["after commit: cancel", "after reply: /cancel"]) {
+for (const point of [...(FULL ? ["after commit: cancel"] : []), "after reply: /cancel"]) {
   test(`killed ${point}: the run does not go on, and the thread takes the next one`, async () => {
     const { thread, run } = await runningSteps();
     const path = `/threads/${thread}/runs/${run}/cancel`;
@@ -186,7 +188,7 @@ async function runningSteps(): Promise<{ readonly thread: string; readonly run: 
   return { thread, run: (body as { readonly run_id: string }).run_id };
 }
 
-test("killed before the commit of a delete: the thread and its pause are there (KP1)", async () => {
+test("killed before the commit of a delete: the thread and its pause are there (KP1)", LONG, async () => {
   const { thread, question } = await bench.pause("ask");
   assert.equal(await meet(kill("before commit: delete", thread), "DELETE", `/threads/${thread}`), null);
   assert.deepEqual((await bench.questions(thread)).map(identity), [identity(question)]);
@@ -222,10 +224,9 @@ for (const graph of ["two", "nested"]) {
         const second = await openQuestion(thread, "second");
         assert.notEqual(second.id, question.id);
         assert.deepEqual(second.ns, question.ns);
-        await meet(kill(secondPoint(point), thread), "POST", path, {
-          ...resumeBody(graph, "answer 2"),
-          durability: kind,
-        });
+        const answer = { ...resumeBody(graph, "answer 2"), durability: kind };
+        if (FULL || graph === "nested") await meet(kill(secondPoint(point), thread), "POST", path, answer);
+        else await bench.post(path, answer);
         const expected: Record<string, string> = { first: "answer 1", second: "answer 2" };
         if (graph === "nested") {
           await openQuestion(thread, "third");
@@ -258,4 +259,5 @@ async function openQuestion(thread: string, value: string): Promise<Question> {
   return question;
 }
 
-test("every row met its fault", () => assert.ok(killed >= 25, `${killed} processes were killed`));
+const KILLED_MIN = FULL ? 50 : 20;
+test("every row met its fault", () => assert.ok(killed >= KILLED_MIN, `${killed} processes were killed`));

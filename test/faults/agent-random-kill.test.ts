@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { Bench, each, FULL, identity, only, pause, questionsIn, resumeBody, seeded } from "../harness/fault-server.ts";
 import type { Question } from "../harness/fault-server.ts";
 
-const ROUNDS = FULL ? 50 : 4;
+const ROUNDS = FULL ? 50 : 3;
 const PAUSED = FULL ? 1000 : 20;
 const CALLERS = 8;
 const KILL_WITHIN_MS = 250;
