@@ -61,7 +61,7 @@ type RunVerbs =
 
 export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
   const read = (row: Row): Run => {
-    const run = RUNS.read(row);
+    const { urgent: _urgent, ...run } = RUNS.read(row);
     if (run.input?.startsWith("#") !== true) return run;
     const blob = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", run.threadId, run.input.slice(1));
     return { ...run, input: String(blob?.["data"]) };
