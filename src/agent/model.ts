@@ -177,8 +177,8 @@ export interface Assistant {
 
 /**
  * One saved superstep of one graph. `small` holds the values written in this step;
- * `from` says for every channel with a value where it is: the id of the checkpoint whose `small` has it,
- * or `#<hash>` of a blob of the thread.
+ * `from` says for every channel with a value where it is: empty for this row, the id of the checkpoint
+ * whose `small` has it, or `#<hash>` of a blob of the thread.
  */
 export interface Checkpoint {
   readonly threadId: string;

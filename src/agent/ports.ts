@@ -95,6 +95,8 @@ export interface Tx {
 
   /** A checkpoint with its values; the newest of the namespace when no id is given. */
   checkpoint(threadId: string, ns: string, checkpointId: string | null): Awaitable<StoredCheckpoint | null>;
+  /** Fingerprint of the graph that wrote it; null when there is no such checkpoint. */
+  checkpointFingerprint(threadId: string, checkpointId: string | null): Awaitable<string | null>;
   checkpoints(threadId: string, query: CheckpointQuery): Awaitable<readonly StoredCheckpoint[]>;
   /** Stores a write set of an operation that no run fences, such as a state update. */
   putWriteSet(set: WriteSet): Awaitable<void>;

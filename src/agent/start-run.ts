@@ -11,7 +11,7 @@ import type { Agent, Caller } from "./agent.ts";
 import { findAssistant } from "./assistants.ts";
 import { gotoTargets, intentOf, type Intent } from "./intent.ts";
 import type { Assistant, Durability, Interrupt, MultitaskStrategy, Run, RunRequest, Thread } from "./model.ts";
-import type { StoredCheckpoint, Tx } from "./ports.ts";
+import type { Tx } from "./ports.ts";
 import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
 import { newThread } from "./threads.ts";
 import { nextRunStatus } from "./transitions.ts";
@@ -90,7 +90,7 @@ async function accept(
   const at = agent.clock.now();
   const thread = await findOrCreate(agent, tx, threadId, call, at);
   const forkFrom = call.checkpointId === thread.checkpointId ? null : call.checkpointId;
-  if (forkFrom !== null && (await tx.checkpoint(threadId, "", forkFrom)) === null)
+  if (forkFrom !== null && (await tx.checkpointFingerprint(threadId, forkFrom)) === null)
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
   const known = await tx.interrupts(threadId, null);
   const answers = intent.kind === "resume" ? acceptAnswers(thread, known, intent.resume, forkFrom) : null;
@@ -188,14 +188,15 @@ async function checkContinuable(
   forkFrom: string | null,
 ): Promise<void> {
   if (intent.kind === "input") return;
-  const stored = await tx.checkpoint(thread.threadId, "", forkFrom);
-  if (stored === null) {
+  const writtenBy = await tx.checkpointFingerprint(thread.threadId, forkFrom);
+  if (writtenBy === null) {
     if (intent.kind === "continue" && thread.status !== "busy") {
       throw new ApiError("nothing_to_continue", "The thread has never run: send an input.");
     }
     return;
   }
-  const missing = await missingParts(agent, tx, stored, known, graphId);
+  if (writtenBy === agent.graphs.describe(graphId)?.fingerprint.hash) return;
+  const missing = await missingParts(agent, tx, thread.threadId, forkFrom, known, graphId);
   if (missing.length > 0) {
     const list = missing.join(", ");
     throw new ApiError("graph_incompatible", `The graph ${graphId} cannot continue this thread: it lacks ${list}.`, {
@@ -207,14 +208,14 @@ async function checkContinuable(
 async function missingParts(
   agent: Agent,
   tx: Tx,
-  stored: StoredCheckpoint,
+  threadId: string,
+  checkpointId: string | null,
   known: readonly Interrupt[],
   graphId: string,
 ): Promise<readonly string[]> {
-  const hash = stored.checkpoint.fingerprint;
-  if (hash === agent.graphs.describe(graphId)?.fingerprint.hash) return [];
-  const from = await tx.fingerprint(hash);
-  if (from === null) return [];
+  const stored = await tx.checkpoint(threadId, "", checkpointId);
+  const from = stored === null ? null : await tx.fingerprint(stored.checkpoint.fingerprint);
+  if (stored === null || from === null) return [];
   const pausedAt = known.filter((interrupt) => interrupt.state === "open").map((interrupt) => interrupt.ns);
   return agent.graphs.missingFor(graphId, stored, from, pausedAt);
 }

@@ -137,7 +137,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
         origin = { version, from: reference ?? saved.id };
       }
       origins.set(channel, origin);
-      from[channel] = origin.from;
+      from[channel] = origin.from === saved.id ? "" : origin.from;
     }
     const libraryMetadata = JSON.stringify(metadata);
     checkpoints.push({
@@ -188,7 +188,8 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     const origins = new Map<string, Origin>();
     for (const [channel, from] of Object.entries(decoded.from)) {
       if (from.startsWith("#")) knownBlobs.add(from.slice(1));
-      origins.set(channel, { version: decoded.checkpoint.channel_versions[channel], from });
+      const origin = from === "" ? checkpoint.checkpointId : from;
+      origins.set(channel, { version: decoded.checkpoint.channel_versions[channel], from: origin });
     }
     originsOf.set(checkpoint.ns, { checkpointId: checkpoint.checkpointId, parentId: checkpoint.parentId, origins });
     const pendingWrites = dropAnswers(decodeWrites(stored, codec), options.answersKept);

@@ -108,7 +108,7 @@ function withPreview(tx: Tx, set: WriteSet, codec: Codec): Tx {
       const blob = set.blobs.find(({ hash }) => `#${hash}` === origin);
       const own = (small.json as JsonObject)[channel];
       const value =
-        origin === row.checkpointId && own !== undefined
+        origin === "" && own !== undefined
           ? { json: own, tagged: small.tagged }
           : blob === undefined
             ? parent?.values.get(channel)

@@ -34,7 +34,13 @@ const BLOBS = table<Blob>("blobs", {
   data: ["data", "plain"],
 });
 
-type CheckpointVerbs = "checkpoint" | "checkpoints" | "putWriteSet" | "putRunWrites" | "deleteRunData";
+type CheckpointVerbs =
+  | "checkpoint"
+  | "checkpointFingerprint"
+  | "checkpoints"
+  | "putWriteSet"
+  | "putRunWrites"
+  | "deleteRunData";
 
 export function checkpointVerbs(db: Database): Pick<Tx, CheckpointVerbs> {
   const store = (set: WriteSet): void => {
@@ -59,6 +65,16 @@ export function checkpointVerbs(db: Database): Pick<Tx, CheckpointVerbs> {
               checkpointId,
             );
       return row === null ? null : readStored(db, row);
+    },
+    checkpointFingerprint(threadId, checkpointId) {
+      const row = db.get(
+        `SELECT fingerprint FROM checkpoints WHERE thread_id = ? AND ns = '' AND (? IS NULL OR checkpoint_id = ?)
+         ORDER BY checkpoint_id DESC LIMIT 1`,
+        threadId,
+        checkpointId,
+        checkpointId,
+      );
+      return typeof row?.["fingerprint"] === "string" ? row["fingerprint"] : null;
     },
     checkpoints(threadId, query) {
       const rows = db.all(
@@ -97,7 +113,7 @@ function readStored(db: Database, row: Row): StoredCheckpoint {
   const checkpoint = CHECKPOINTS.read(row);
   const { from } = JSON.parse(checkpoint.body) as { readonly from: Readonly<Record<string, string>> };
   const values = new Map<string, Stored>();
-  const steps = new Map([[checkpoint.checkpointId, parseStep(checkpoint.small)]]);
+  const steps = new Map([["", parseStep(checkpoint.small)]]);
   for (const [channel, origin] of Object.entries(from)) {
     const value = origin.startsWith("#")
       ? readBlob(db, checkpoint.threadId, origin)
