@@ -1,0 +1,179 @@
+// Tests of storage on SQLite: the port's contract, and what belongs to the file: SC1 and SC2 (schema), LK1 and LK2 (lock),
+// DB2 (what was acknowledged is there after the next start), CK2 (big values once), G3 (a failing commit).
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import type { Log } from "../../base/log.ts";
+import { storageContract } from "../storage.contract.ts";
+import { FolderInUseError } from "./lock.ts";
+import { compareVersions, NewerDatabaseError } from "./schema.ts";
+import { createSqliteStorage, type SqliteStorage } from "./storage.ts";
+
+const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
+const VERSIONS = { holdpoint: "1.2.3", library: "1.4.18" };
+
+function newFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-storage-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function open(
+  t: TestContext,
+  folder: string,
+  versions = VERSIONS,
+  owner = "the first process",
+): Promise<SqliteStorage> {
+  const storage = createSqliteStorage({ folder, owner, versions, log: silent });
+  await storage.start();
+  t.after(() => storage.stop());
+  return storage;
+}
+
+storageContract("SQLite", (t) => open(t, newFolder(t)));
+
+/** Reads or changes the file behind the storage's back. */
+function sql(folder: string, text: string): readonly Record<string, unknown>[] {
+  const db = new DatabaseSync(join(folder, "holdpoint.db"));
+  try {
+    return db.prepare(text).all();
+  } finally {
+    db.close();
+  }
+}
+
+const assistant = (assistantId: string, context: string) => ({
+  assistantId,
+  graphId: "g",
+  name: "n",
+  description: null,
+  metadata: {},
+  config: {},
+  context,
+  version: 1,
+  createdAt: 1,
+  updatedAt: 1,
+});
+
+test("what was acknowledged is there after the next start (DB2)", async (t) => {
+  const folder = newFolder(t);
+  const first = await open(t, folder);
+  await first.transaction((tx) => tx.putAssistant(assistant("a", "kept")));
+  const late = first.transactionSoon((tx) => tx.putAssistant(assistant("b", "kept too")));
+  await first.stop(); // settles what was asked for
+  await late;
+  const second = await open(t, folder);
+  assert.equal((await second.transaction((tx) => tx.assistants())).length, 2);
+});
+
+test("the folder and its files are the owner's alone", async (t) => {
+  const folder = join(newFolder(t), "made", "deep");
+  const storage = await open(t, folder);
+  await storage.transaction((tx) => tx.checkWritable(1));
+  assert.equal(statSync(folder).mode & 0o777, 0o700);
+  for (const name of readdirSync(folder).filter((file) => file.startsWith("holdpoint.db"))) {
+    assert.equal(statSync(join(folder, name)).mode & 0o077, 0, name);
+  }
+});
+
+test("a big value is stored once per content and thread, whoever writes it (CK2)", async (t) => {
+  const folder = newFolder(t);
+  const storage = await open(t, folder);
+  const data = JSON.stringify("x".repeat(100_000));
+  const blobs = (threadId: string) => [{ threadId, hash: "hash", data }];
+  for (const threadId of ["one", "one", "two", "one"]) {
+    await storage.transaction((tx) => tx.putWriteSet({ checkpoints: [], writes: [], blobs: blobs(threadId) }));
+  }
+  await storage.stop();
+  assert.equal(sql(folder, "SELECT count(*) AS n FROM blobs")[0]?.["n"], 2);
+});
+
+const NEWER: readonly { readonly name: string; readonly change: string; readonly says: RegExp }[] = [
+  {
+    name: "a newer schema",
+    change: "UPDATE meta SET value = '999' WHERE key = 'schema'",
+    says: /written by Holdpoint 1\.2\.3: start that version or a newer one/,
+  },
+  {
+    name: "a newer library",
+    change: "UPDATE meta SET value = '1.10.0' WHERE key = 'library'",
+    says: /@langchain\/langgraph 1\.10\.0 \(this process has 1\.4\.18\)/,
+  },
+];
+
+for (const { name, change, says } of NEWER) {
+  test(`a file of ${name} is refused by name and not touched (SC2)`, async (t) => {
+    const folder = newFolder(t);
+    await (await open(t, folder)).stop();
+    sql(folder, change);
+    const before = sql(folder, "SELECT * FROM meta ORDER BY key");
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await assert.rejects(open(t, folder, { holdpoint: "1.0.0", library: "1.4.18" }), (error) => {
+        assert.ok(error instanceof NewerDatabaseError);
+        assert.match(error.message, says);
+        return true;
+      });
+    }
+    assert.deepEqual(sql(folder, "SELECT * FROM meta ORDER BY key"), before);
+  });
+}
+
+test("a file of the same or an older version is opened, and notes the present one (SC1)", async (t) => {
+  const folder = newFolder(t);
+  await (await open(t, folder)).stop();
+  await (await open(t, folder, { holdpoint: "1.3.0", library: "1.5.0" })).stop();
+  const meta = Object.fromEntries(sql(folder, "SELECT * FROM meta").map(({ key, value }) => [key, value]));
+  assert.deepEqual([meta["holdpoint"], meta["library"]], ["1.3.0", "1.5.0"]);
+});
+
+for (const [left, right, sign] of [
+  ["1.4.18", "1.4.18", 0],
+  ["1.4.18", "1.4.9", 1],
+  ["1.10.0", "1.9.9", 1],
+  ["0.9.9", "1.0.0", -1],
+  ["2.0.0-rc.1", "2.0.0", 0],
+  ["1.4", "1.4.1", -1],
+] as const) {
+  test(`version ${left} against ${right}: ${sign}`, () => {
+    assert.equal(Math.sign(compareVersions(left, right)), sign);
+  });
+}
+
+test("a second user of the folder learns who has it; the folder is free after the first has stopped (LK1, LK2)", async (t) => {
+  const folder = newFolder(t);
+  const first = await open(t, folder);
+  await assert.rejects(open(t, folder, VERSIONS, "the second process"), (error) => {
+    assert.ok(error instanceof FolderInUseError);
+    assert.match(error.message, /in use by the first process: stop it first/);
+    return true;
+  });
+  await first.transaction((tx) => tx.putAssistant(assistant("a", "still works")));
+  await first.stop();
+  assert.ok(existsSync(join(folder, "lock.db")), "a file that is left behind holds nothing");
+  const second = await open(t, folder, VERSIONS, "the second process");
+  assert.equal((await second.transaction((tx) => tx.assistants())).length, 1);
+});
+
+test("a commit that fails, fails every work in it; the next group starts clean (G3)", async (t) => {
+  const folder = newFolder(t);
+  const storage = await open(t, folder);
+  await storage.transaction((tx) => tx.putAssistant(assistant("before", "")));
+  const blocker = new DatabaseSync(join(folder, "holdpoint.db"));
+  blocker.exec("BEGIN IMMEDIATE"); // nobody else can write now
+  const works = await Promise.allSettled([
+    storage.transaction((tx) => tx.putAssistant(assistant("one", ""))),
+    storage.transaction((tx) => tx.putAssistant(assistant("two", ""))),
+  ]);
+  blocker.exec("ROLLBACK");
+  blocker.close();
+  for (const work of works) {
+    assert.ok(work.status === "rejected");
+    assert.equal((work.reason as { readonly code?: unknown }).code, "storage_unavailable");
+  }
+  await storage.transaction((tx) => tx.putAssistant(assistant("after", "")));
+  const names = (await storage.transaction((tx) => tx.assistants())).map(({ assistantId }) => assistantId);
+  assert.deepEqual(names.toSorted(), ["after", "before"]);
+});

@@ -1,0 +1,709 @@
+// The contract of the storage port: what every adapter must do, run by each adapter's own test file. Checked:
+//   SP1. A transaction sees its own writes; its result comes out once they are stored; what throws has written nothing.
+//   SP2. Works that share a commit do not share a fate.
+//   SP3. One thread has one running run, whatever the callers do.
+//   SP4. What a run writes counts only in its present attempt.
+//   SP5. A big value is stored once per content and thread, and read as if it were in its row.
+//   SP6. Deleting a thread leaves nothing of it; copying leaves the original alone.
+//   SP7. What is stored comes back as it was, NUL and lone surrogates included.
+import assert from "node:assert/strict";
+import { suite, test, type TestContext } from "node:test";
+import type {
+  Assistant,
+  AuditEntry,
+  Blob,
+  Checkpoint,
+  Fingerprint,
+  Interrupt,
+  Run,
+  RunRequest,
+  TaskWrites,
+  Thread,
+  WriteSet,
+} from "../agent/model.ts";
+import { BIG_VALUE_UNITS } from "../agent/model.ts";
+import type { Storage, ThreadQuery, Tx } from "../agent/ports.ts";
+import { contentHash, createIdSource } from "../base/ids.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+
+/** Opens an empty storage, and closes it after the test. */
+export type OpenStorage = (t: TestContext) => Promise<Storage>;
+
+const newId = createIdSource(Date.now);
+const ODD: JsonObject = JSON.parse(
+  '{"__proto__":{"a":1},"nul":"\\u0000","half":"\\ud800","$hp":"date","list":[null,{}]}',
+) as JsonObject;
+const BIG = "ä".repeat(BIG_VALUE_UNITS + 1);
+
+const REQUEST: RunRequest = {
+  command: null,
+  config: {},
+  context: null,
+  interruptBefore: null,
+  interruptAfter: "*",
+  durability: "async",
+  checkpointId: null,
+  goesFirst: false,
+};
+
+const newThread = (changes: Partial<Thread> = {}): Thread => ({
+  threadId: newId(),
+  createdAt: 1,
+  updatedAt: 2,
+  metadata: {},
+  config: {},
+  status: "idle",
+  pause: null,
+  graphId: null,
+  assistantId: null,
+  checkpointId: null,
+  overlay: null,
+  error: null,
+  ttlMs: null,
+  ...changes,
+});
+
+const newRun = (threadId: string, changes: Partial<Run> = {}): Run => ({
+  runId: newId(),
+  threadId,
+  assistantId: "assistant",
+  graphId: "graph",
+  status: "pending",
+  endedBy: null,
+  attempt: 0,
+  crashes: 0,
+  createdAt: 1,
+  updatedAt: 2,
+  metadata: {},
+  multitaskStrategy: "enqueue",
+  request: REQUEST,
+  input: null,
+  error: null,
+  checkpointId: null,
+  overlay: null,
+  pausedOn: [],
+  ...changes,
+});
+
+const newInterrupt = (threadId: string, interruptId: string, changes: Partial<Interrupt> = {}): Interrupt => ({
+  threadId,
+  interruptId,
+  libraryId: interruptId,
+  taskId: "task",
+  graphNs: "",
+  checkpointId: "c",
+  rootCheckpointId: "c",
+  index: 0,
+  ns: ["a:1", "b:2"],
+  position: 0,
+  value: null,
+  responseSchema: null,
+  state: "open",
+  createdAt: 1,
+  runId: "r",
+  answer: null,
+  ...changes,
+});
+
+/** A checkpoint whose `small` is `values`, and which also has the values that `from` names elsewhere. */
+function newCheckpoint(
+  threadId: string,
+  checkpointId: string,
+  values: JsonObject,
+  from: Readonly<Record<string, string>> = {},
+  changes: Partial<Checkpoint> = {},
+): Checkpoint {
+  const own = Object.fromEntries(Object.keys(values).map((channel) => [channel, checkpointId]));
+  const body = JSON.stringify({ ts: "", versions: {}, seen: {}, from: { ...from, ...own } });
+  const rest = { ns: "", parentId: null, runId: "r", fingerprint: "f", body, small: JSON.stringify(values) };
+  return { threadId, checkpointId, ...rest, metadata: "{}", ...changes };
+}
+
+const blobOf = (threadId: string, data: string): Blob => ({ threadId, hash: contentHash(data), data });
+const set = (parts: Partial<WriteSet>): WriteSet => ({ checkpoints: [], writes: [], blobs: [], ...parts });
+const values = (stored: { readonly values: ReadonlyMap<string, { readonly json: Json }> } | null) =>
+  stored === null ? null : Object.fromEntries([...stored.values].map(([channel, { json }]) => [channel, json]));
+
+const ALL: ThreadQuery = {
+  ids: null,
+  status: null,
+  metadata: null,
+  limit: 100,
+  offset: 0,
+  sortBy: "created_at",
+  descending: true,
+};
+
+export function storageContract(adapter: string, openStorage: OpenStorage): void {
+  const called = new Set<string>();
+  let verbs: readonly string[] = [];
+
+  /** The adapter's storage; notes which operations the tests have used. */
+  const open = async (t: TestContext): Promise<Storage> => {
+    const storage = await openStorage(t);
+    const noted = (tx: Tx): Tx => {
+      verbs = Object.keys(tx);
+      return new Proxy(tx, {
+        get(target, name, receiver) {
+          called.add(String(name));
+          return Reflect.get(target, name, receiver) as unknown;
+        },
+      });
+    };
+    return {
+      transaction: (work) => storage.transaction((tx) => work(noted(tx))),
+      transactionSoon: (work) => storage.transactionSoon((tx) => work(noted(tx))),
+    };
+  };
+
+  suite(`the storage port on ${adapter}`, () => {
+    test("a transaction gives its result, and sees its own writes (SP1)", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      const seen = await storage.transaction(async (tx) => {
+        await tx.insertThread(thread);
+        await tx.updateThread(thread.threadId, { status: "busy" });
+        return tx.thread(thread.threadId);
+      });
+      assert.deepEqual(seen, { ...thread, status: "busy" });
+      assert.deepEqual(await storage.transactionSoon((tx) => tx.thread(thread.threadId)), seen);
+    });
+
+    test("what throws has written nothing, and comes out as it was (SP1)", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      const fault = new RangeError("on purpose");
+      const ways = [
+        (work: (tx: Tx) => Promise<void>) => storage.transaction(work),
+        (work: (tx: Tx) => Promise<void>) => storage.transactionSoon(work),
+      ];
+      for (const begin of ways) {
+        const failing = begin(async (tx) => {
+          await tx.insertThread(thread);
+          await tx.audit([entry(thread.threadId, "abandoned")]);
+          throw fault;
+        });
+        await assert.rejects(failing, (error) => error === fault);
+      }
+      assert.equal(await storage.transaction((tx) => tx.thread(thread.threadId)), null);
+      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(thread.threadId)), []);
+    });
+
+    test("a work that throws takes nothing of its neighbours along (SP2)", async (t) => {
+      const storage = await open(t);
+      const [one, two, three] = [newThread(), newThread(), newThread()];
+      const results = await Promise.allSettled([
+        storage.transaction((tx) => tx.insertThread(one)),
+        storage.transaction(async (tx) => {
+          await tx.insertThread(two);
+          await tx.updateThread(one.threadId, { status: "error" });
+          throw new Error("on purpose");
+        }),
+        storage.transactionSoon((tx) => tx.insertThread(three)),
+        storage.transaction((tx) => tx.insertThread(one)), // taken: refused by the storage itself
+      ]);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ["fulfilled", "rejected", "fulfilled", "rejected"],
+      );
+      const found = await storage.transaction(async (tx) => [
+        await tx.thread(one.threadId),
+        await tx.thread(two.threadId),
+        await tx.thread(three.threadId),
+      ]);
+      assert.deepEqual(found, [one, null, three]);
+    });
+
+    test("works of one turn happen in the order in which they were asked for (SP2)", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      await storage.transaction((tx) => tx.insertThread(thread));
+      const takes = Array.from({ length: 20 }, (_, at) =>
+        storage.transaction((tx) => tx.takeThread(thread.threadId, "idle", { updatedAt: at })),
+      );
+      assert.deepEqual(await Promise.all(takes), [true, ...Array.from({ length: 19 }, () => false)]);
+      assert.equal((await storage.transaction((tx) => tx.thread(thread.threadId)))?.updatedAt, 0);
+    });
+
+    test("a thread comes back as it was; a patch changes what it names (SP7)", async (t) => {
+      const storage = await open(t);
+      const thread = newThread({
+        metadata: ODD,
+        config: { configurable: ODD },
+        status: "interrupted",
+        pause: "question",
+        graphId: "g",
+        assistantId: "a",
+        checkpointId: "c",
+        overlay: JSON.stringify(ODD),
+        error: { error: "E", message: "\u0000" },
+        ttlMs: 5,
+      });
+      const patch = { status: "idle", pause: null, error: null, overlay: null, ttlMs: null, metadata: {} } as const;
+      await storage.transaction((tx) => tx.insertThread(thread));
+      assert.deepEqual(await storage.transaction((tx) => tx.thread(thread.threadId)), thread);
+      await storage.transaction((tx) => tx.updateThread(thread.threadId, patch));
+      assert.deepEqual(await storage.transaction((tx) => tx.thread(thread.threadId)), { ...thread, ...patch });
+      await storage.transaction((tx) => tx.updateThread(thread.threadId, {}));
+      assert.equal(await storage.transaction((tx) => tx.thread(newId())), null);
+    });
+
+    test("a thread is taken from one status only, and is busy then", async (t) => {
+      const storage = await open(t);
+      const thread = newThread({ status: "interrupted", pause: "question" });
+      const outcome = await storage.transaction(async (tx) => {
+        await tx.insertThread(thread);
+        const from = ["idle", "error", "busy", "interrupted", "interrupted"] as const;
+        const taken = [];
+        for (const status of from) taken.push(await tx.takeThread(thread.threadId, status, { graphId: "new" }));
+        return [taken, await tx.takeThread(newId(), "idle", {}), await tx.thread(thread.threadId)];
+      });
+      const busy = { ...thread, status: "busy", pause: null, graphId: "new" };
+      assert.deepEqual(outcome, [[false, false, false, true, false], false, busy]);
+    });
+
+    test("threads are found by status, ids and metadata, sorted and cut (SP7)", async (t) => {
+      const storage = await open(t);
+      const threads = [
+        newThread({ createdAt: 1, updatedAt: 9, metadata: { owner: "ann", tags: ["a", "b"], deep: { x: 1 } } }),
+        newThread({ createdAt: 2, updatedAt: 8, metadata: { owner: "bob" }, status: "busy" }),
+        newThread({
+          createdAt: 3,
+          updatedAt: 7,
+          metadata: { owner: "ann", 'odd."key"': "x", $: null },
+          status: "error",
+        }),
+      ];
+      const [one, two, three] = threads.map(({ threadId }) => threadId);
+      await storage.transaction(async (tx) => {
+        for (const thread of threads) await tx.insertThread(thread);
+      });
+      const finds: readonly [Partial<ThreadQuery>, readonly (string | undefined)[]][] = [
+        [{}, [three, two, one]],
+        [{ descending: false }, [one, two, three]],
+        [{ sortBy: "updated_at" }, [one, two, three]],
+        [{ sortBy: "thread_id", descending: false }, [one, two, three]],
+        [{ sortBy: "status", descending: false }, [two, three, one]],
+        [{ limit: 1, offset: 1 }, [two]],
+        [{ status: "busy" }, [two]],
+        [{ status: "interrupted" }, []],
+        [{ ids: [one ?? "", three ?? "", newId()] }, [three, one]],
+        [{ ids: [] }, []],
+        [{ metadata: {} }, [three, two, one]],
+        [{ metadata: { owner: "ann" } }, [three, one]],
+        [{ metadata: { owner: "ann", tags: ["b"] } }, [one]],
+        [{ metadata: { deep: {} } }, [one]],
+        [{ metadata: { deep: { x: 2 } } }, []],
+        [{ metadata: { 'odd."key"': "x", $: null } }, [three]],
+        [{ metadata: { owner: "ann' OR 1=1 --" } }, []],
+        [{ metadata: { owner: "ann" }, status: "error", ids: [three ?? ""] }, [three]],
+      ];
+      for (const [query, expected] of finds) {
+        const found = await storage.transaction((tx) => tx.searchThreads({ ...ALL, ...query }));
+        assert.deepEqual(
+          found.map(({ threadId }) => threadId),
+          expected,
+          JSON.stringify(query),
+        );
+        if (query.limit !== undefined) continue;
+        assert.equal(
+          await storage.transaction((tx) => tx.countThreads({ ...ALL, ...query, limit: 0 })),
+          expected.length,
+        );
+      }
+    });
+
+    test("a thread expires when its time has passed, unless it is busy", async (t) => {
+      const storage = await open(t);
+      const due = newThread({ updatedAt: 1000, ttlMs: 500 });
+      const busy = newThread({ updatedAt: 1000, ttlMs: 500, status: "busy" });
+      await storage.transaction(async (tx) => {
+        for (const thread of [due, busy, newThread({ updatedAt: 0 })]) await tx.insertThread(thread);
+      });
+      assert.deepEqual(await storage.transaction((tx) => tx.expiredThreads(1500, 10)), []);
+      assert.deepEqual(await storage.transaction((tx) => tx.expiredThreads(1501, 10)), [due.threadId]);
+      assert.deepEqual(await storage.transaction((tx) => tx.expiredThreads(1501, 0)), []);
+    });
+
+    test("a run comes back as it was; a patch changes what it names (SP5, SP7)", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      const run = newRun(thread.threadId, {
+        metadata: ODD,
+        request: {
+          ...REQUEST,
+          config: ODD,
+          context: [ODD],
+          command: { update: ODD, goto: "x" },
+          interruptBefore: ["a"],
+        },
+        input: JSON.stringify({ text: BIG, odd: ODD }),
+        error: { error: "E", message: "m" },
+        overlay: "[]",
+        pausedOn: ["1", "2"],
+      });
+      await storage.transaction(async (tx) => {
+        await tx.insertThread(thread);
+        await tx.insertRun(run);
+      });
+      assert.deepEqual(await storage.transaction((tx) => tx.run(thread.threadId, run.runId)), run);
+      assert.equal(await storage.transaction((tx) => tx.run(newId(), run.runId)), null, "another thread's");
+      const patch = { status: "success", endedBy: "done", error: null, attempt: 2, pausedOn: [] } as const;
+      await storage.transaction((tx) => tx.updateRun(run.runId, patch));
+      assert.deepEqual(await storage.transaction((tx) => tx.run(thread.threadId, run.runId)), { ...run, ...patch });
+      await storage.transaction((tx) => tx.deleteRun(run.runId));
+      assert.equal(await storage.transaction((tx) => tx.run(thread.threadId, run.runId)), null);
+    });
+
+    test("runs are listed newest first, and active ones in the order in which they go", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const goesFirst = { request: { ...REQUEST, goesFirst: true } };
+      const [ended, running, waits, urgent] = [
+        newRun(threadId, { status: "success" }),
+        newRun(threadId, { status: "running", attempt: 1 }),
+        newRun(threadId),
+        newRun(threadId, goesFirst),
+      ] as const;
+      await storage.transaction(async (tx) => {
+        for (const run of [ended, waits, urgent, running]) await tx.insertRun(run);
+      });
+      const list = async (limit: number, offset: number, status: Run["status"] | null) =>
+        (await storage.transaction((tx) => tx.runs(threadId, { limit, offset, status }))).map(({ runId }) => runId);
+      assert.deepEqual(
+        await list(10, 0, null),
+        [urgent, waits, running, ended].map(({ runId }) => runId),
+      );
+      assert.deepEqual(
+        await list(2, 1, null),
+        [waits, running].map(({ runId }) => runId),
+      );
+      assert.deepEqual(
+        await list(10, 0, "pending"),
+        [urgent, waits].map(({ runId }) => runId),
+      );
+      const active = await storage.transaction((tx) => tx.activeRuns(threadId));
+      assert.deepEqual(active, [running, urgent, waits]);
+      assert.deepEqual(await storage.transaction((tx) => tx.runningRuns()), [running]);
+      assert.equal(await storage.transaction((tx) => tx.countPendingRuns()), 2);
+      assert.equal(await storage.transaction((tx) => tx.hasPendingRun(threadId)), true);
+      assert.equal(await storage.transaction((tx) => tx.hasPendingRun(newId())), false);
+    });
+
+    test("the next run is the oldest whose thread neither runs nor waits for a person", async (t) => {
+      const storage = await open(t);
+      const [runs, paused, first, second] = [
+        newThread({ status: "busy" }),
+        newThread({ status: "interrupted" }),
+        newThread({ status: "busy" }),
+        newThread({ status: "busy" }),
+      ] as const;
+      const later = newRun(first.threadId);
+      const latest = newRun(second.threadId, { request: { ...REQUEST, goesFirst: true } });
+      await storage.transaction(async (tx) => {
+        for (const thread of [runs, paused, first, second]) await tx.insertThread(thread);
+        await tx.insertRun(newRun(runs.threadId, { status: "running" }));
+        await tx.insertRun({ ...newRun(runs.threadId), runId: "0" });
+        await tx.insertRun({ ...newRun(paused.threadId), runId: "1" });
+        await tx.insertRun(later);
+        await tx.insertRun(latest);
+      });
+      const next = () => storage.transaction((tx) => tx.nextPendingRun());
+      assert.deepEqual(await next(), latest, "an answer goes before what merely waits");
+      await storage.transaction((tx) => tx.updateRun(latest.runId, { status: "running" }));
+      assert.deepEqual(await next(), later);
+      await storage.transaction((tx) => tx.updateRun(later.runId, { status: "running" }));
+      assert.equal(await next(), null);
+      await storage.transaction((tx) => tx.updateThread(paused.threadId, { status: "busy" }));
+      assert.equal((await next())?.runId, "1");
+    });
+
+    test("a second running run of a thread is refused by the storage (SP3)", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const [one, two] = [newRun(threadId, { status: "running" }), newRun(threadId)];
+      await storage.transaction(async (tx) => {
+        await tx.insertRun(one);
+        await tx.insertRun(two);
+      });
+      await assert.rejects(storage.transaction((tx) => tx.updateRun(two.runId, { status: "running" })));
+      await assert.rejects(storage.transaction((tx) => tx.insertRun(newRun(threadId, { status: "running" }))));
+      assert.deepEqual(await storage.transaction((tx) => tx.runningRuns()), [one]);
+      await storage.transaction(async (tx) => {
+        await tx.updateRun(one.runId, { status: "success" });
+        await tx.updateRun(two.runId, { status: "running" });
+      });
+    });
+
+    test("what a run writes counts only while it runs in that attempt (SP4)", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const run = newRun(threadId, { status: "running", attempt: 2 });
+      await storage.transaction((tx) => tx.insertRun(run));
+      const write = (attempt: number, id: string) =>
+        storage.transaction((tx) =>
+          tx.putRunWrites(run.runId, attempt, set({ checkpoints: [newCheckpoint(threadId, id, {})] })),
+        );
+      const current = (attempt: number) => storage.transaction((tx) => tx.isCurrent(run.runId, attempt));
+      assert.deepEqual([await write(1, "a"), await write(3, "b"), await write(2, "c")], [false, false, true]);
+      assert.deepEqual([await current(1), await current(2), await current(3)], [false, true, false]);
+      for (const status of ["pending", "success", "error", "timeout", "interrupted"] as const) {
+        await storage.transaction((tx) => tx.updateRun(run.runId, { status }));
+        assert.deepEqual([await write(2, "d"), await current(2)], [false, false], status);
+      }
+      await storage.transaction((tx) => tx.deleteRun(run.runId));
+      assert.equal(await write(2, "e"), false);
+      const kept = await storage.transaction((tx) =>
+        tx.checkpoints(threadId, { ns: "", before: null, limit: null, metadata: null }),
+      );
+      assert.deepEqual(
+        kept.map(({ checkpoint }) => checkpoint.checkpointId),
+        ["c"],
+      );
+    });
+
+    test("a checkpoint has the values of its own step, of earlier ones, and big ones (SP5, SP7)", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const big = JSON.stringify(BIG);
+      const reference = `#${contentHash(big)}`;
+      const first = newCheckpoint(threadId, "1", { small: ODD, old: 1 }, { big: reference });
+      const second = newCheckpoint(threadId, "2", { small: null }, { old: "1", big: reference }, { parentId: "1" });
+      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [first], blobs: [blobOf(threadId, big)] })));
+      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [second], blobs: [blobOf(threadId, big)] })));
+      const newest = await storage.transaction((tx) => tx.checkpoint(threadId, "", null));
+      assert.deepEqual(newest?.checkpoint, second);
+      assert.deepEqual(values(newest), { small: null, old: 1, big: BIG });
+      const older = await storage.transaction((tx) => tx.checkpoint(threadId, "", "1"));
+      assert.deepEqual(values(older), { small: ODD, old: 1, big: BIG });
+      assert.equal(older?.values.get("small")?.tagged, true, "it holds what may be a tag");
+      assert.equal(await storage.transaction((tx) => tx.checkpoint(threadId, "", "3")), null);
+      assert.equal(await storage.transaction((tx) => tx.checkpoint(threadId, "child:1", null)), null);
+      assert.equal(await storage.transaction((tx) => tx.checkpoint(newId(), "", null)), null);
+    });
+
+    test("checkpoints are listed newest first, by namespace, and cut", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const at = (id: string, metadata: object, ns = "") =>
+        newCheckpoint(threadId, id, {}, {}, { ns, metadata: JSON.stringify(metadata) });
+      const checkpoints = [
+        at("1", { step: 0 }),
+        at("2", { step: 1, by: "ann" }),
+        at("3", { step: 2, by: "ann" }),
+        at("9", {}, "x:1"),
+      ];
+      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints })));
+      const none = { ns: "", before: null, limit: null, metadata: null };
+      const list = async (query: object) =>
+        (await storage.transaction((tx) => tx.checkpoints(threadId, { ...none, ...query }))).map(
+          ({ checkpoint }) => checkpoint.checkpointId,
+        );
+      assert.deepEqual(await list({}), ["3", "2", "1"]);
+      assert.deepEqual(await list({ limit: 2 }), ["3", "2"]);
+      assert.deepEqual(await list({ before: "3" }), ["2", "1"]);
+      assert.deepEqual(await list({ before: "3", limit: 1 }), ["2"]);
+      assert.deepEqual(await list({ metadata: { by: "ann" } }), ["3", "2"]);
+      assert.deepEqual(await list({ metadata: { by: "ann", step: 1 } }), ["2"]);
+      assert.deepEqual(await list({ ns: "x:1" }), ["9"]);
+    });
+
+    test("what runs wrote for a task is kept run by run; the last of one run counts (SP5)", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const big = JSON.stringify(BIG);
+      const reference = `#${contentHash(big)}`;
+      const wrote = (runId: string, entries: Json): TaskWrites => ({
+        threadId,
+        ns: "",
+        checkpointId: "1",
+        taskId: "task",
+        runId,
+        entries: JSON.stringify(entries),
+      });
+      const last = wrote("a", [
+        [0, "channel", 2],
+        [1, "big", null, reference],
+      ]);
+      const other = wrote("b", [[-4, "__resume__", [ODD]]]);
+      await storage.transaction((tx) =>
+        tx.putWriteSet(
+          set({ checkpoints: [newCheckpoint(threadId, "1", {})], writes: [other, wrote("a", [[0, "channel", 1]])] }),
+        ),
+      );
+      await storage.transaction((tx) => tx.putWriteSet(set({ writes: [last], blobs: [blobOf(threadId, big)] })));
+      const stored = await storage.transaction((tx) => tx.checkpoint(threadId, "", "1"));
+      assert.deepEqual(stored?.writes, [last, other]);
+      assert.deepEqual(
+        [...stored.blobs].map(([name, { json }]) => [name, json]),
+        [[reference, BIG]],
+      );
+      await storage.transaction((tx) => tx.deleteRunData(threadId, "a"));
+      assert.deepEqual((await storage.transaction((tx) => tx.checkpoint(threadId, "", "1")))?.writes, [other]);
+    });
+
+    test("taking back what a run wrote leaves what others wrote", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const checkpoints = [
+        newCheckpoint(threadId, "1", { a: 1 }),
+        newCheckpoint(threadId, "2", { a: 2 }, {}, { runId: "gone" }),
+      ];
+      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints })));
+      await storage.transaction((tx) => tx.deleteRunData(threadId, "gone"));
+      assert.deepEqual(values(await storage.transaction((tx) => tx.checkpoint(threadId, "", null))), { a: 1 });
+    });
+
+    test("questions come back as they were, in order, and change by being put again (SP7)", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const answer = { runId: "r2", at: 5, by: "ann", value: null };
+      const list = [
+        newInterrupt(threadId, "first", { value: ODD, responseSchema: ODD }),
+        newInterrupt(threadId, "second", { position: 1, value: false }),
+        newInterrupt(threadId, "later", { createdAt: 2, value: null }),
+      ];
+      const read = (state: Interrupt["state"] | null) => storage.transaction((tx) => tx.interrupts(threadId, state));
+      await storage.transaction((tx) => tx.putInterrupts(list.toReversed()));
+      assert.deepEqual(await read(null), list);
+      const [first, second, later] = list;
+      assert.ok(first && second && later);
+      const answered: Interrupt = { ...first, state: "answered", answer };
+      await storage.transaction((tx) => tx.putInterrupts([answered]));
+      assert.deepEqual(await read("answered"), [answered]);
+      assert.deepEqual(await read("open"), [second, later]);
+      assert.equal(await storage.transaction((tx) => tx.countOpenInterrupts()), 2);
+      await storage.transaction((tx) => tx.putInterrupts([]));
+    });
+
+    test("the audit trail keeps its order and every value (SP7)", async (t) => {
+      const storage = await open(t);
+      const threadId = newId();
+      const trail = [
+        entry(threadId, "answered", ODD),
+        entry(threadId, "abandoned"),
+        entry(threadId, "reopened", false),
+      ];
+      await storage.transaction((tx) => tx.audit(trail.slice(0, 2)));
+      await storage.transaction((tx) => tx.audit(trail.slice(2)));
+      await storage.transaction((tx) => tx.audit([]));
+      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(threadId)), trail);
+      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(newId())), []);
+    });
+
+    /** A thread with one of everything. */
+    const fill = async (tx: Tx, threadId: string): Promise<Run> => {
+      const run = newRun(threadId, { input: JSON.stringify(BIG) });
+      const writes = [{ threadId, ns: "", checkpointId: "1", taskId: "t", runId: "r", entries: "[]" }];
+      await tx.insertThread(newThread({ threadId, checkpointId: "1" }));
+      await tx.insertRun(run);
+      await tx.putInterrupts([newInterrupt(threadId, "q")]);
+      await tx.audit([entry(threadId, "cancelled")]);
+      await tx.putIdempotency({ key: threadId, requestHash: "h", threadId, runId: run.runId, createdAt: 1 });
+      const big = JSON.stringify(`${BIG}!`);
+      const checkpoints = [newCheckpoint(threadId, "1", { a: 1 }, { big: `#${contentHash(big)}` })];
+      await tx.putWriteSet(set({ checkpoints, writes, blobs: [blobOf(threadId, big)] }));
+      return run;
+    };
+
+    test("deleting a thread leaves nothing of it, and everything of its neighbour (SP6)", async (t) => {
+      const storage = await open(t);
+      const [gone, kept] = [newId(), newId()];
+      const run = await storage.transaction(async (tx) => {
+        await fill(tx, kept);
+        return fill(tx, gone);
+      });
+      const left = (threadId: string, runId: string) =>
+        storage.transaction(async (tx) => [
+          (await tx.thread(threadId)) === null,
+          (await tx.run(threadId, runId)) === null,
+          (await tx.interrupts(threadId, null)).length,
+          (await tx.auditOf(threadId)).length,
+          (await tx.idempotency(threadId)) === null,
+          (await tx.checkpoint(threadId, "", null)) === null,
+        ]);
+      assert.equal(await storage.transaction((tx) => tx.deleteThread(gone)), true);
+      assert.deepEqual(await left(gone, run.runId), [true, true, 0, 0, true, true]);
+      const [other] = await storage.transaction((tx) => tx.runs(kept, { limit: 1, offset: 0, status: null }));
+      assert.deepEqual(await left(kept, other?.runId ?? ""), [false, false, 1, 1, false, false]);
+      assert.equal(await storage.transaction((tx) => tx.deleteThread(gone)), false);
+      assert.equal(await storage.transaction((tx) => tx.countPendingRuns()), 1);
+    });
+
+    test("a copy has the state and the questions, but not the runs and the trail (SP6)", async (t) => {
+      const storage = await open(t);
+      const [from, to] = [newId(), newId()];
+      await storage.transaction(async (tx) => {
+        await fill(tx, from);
+        await tx.insertThread(newThread({ threadId: to }));
+        await tx.copyThreadData(from, to);
+        await tx.deleteThread(from);
+      });
+      const stored = await storage.transaction((tx) => tx.checkpoint(to, "", null));
+      assert.deepEqual(values(stored), { a: 1, big: `${BIG}!` });
+      assert.equal(stored?.writes.length, 1);
+      assert.deepEqual(await storage.transaction((tx) => tx.interrupts(to, "open")), [newInterrupt(to, "q")]);
+      assert.deepEqual(await storage.transaction((tx) => tx.runs(to, { limit: 9, offset: 0, status: null })), []);
+      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(to)), []);
+    });
+
+    test("a repeated call is found by its key until its time has passed", async (t) => {
+      const storage = await open(t);
+      const record = { key: "k\u0000", requestHash: "h", threadId: newId(), runId: newId(), createdAt: 1000 };
+      await storage.transaction((tx) => tx.putIdempotency(record));
+      assert.deepEqual(await storage.transaction((tx) => tx.idempotency(record.key)), record);
+      await assert.rejects(storage.transaction((tx) => tx.putIdempotency({ ...record, runId: newId() })));
+      await storage.transaction((tx) => tx.deleteIdempotencyBefore(1000));
+      assert.deepEqual(await storage.transaction((tx) => tx.idempotency(record.key)), record);
+      await storage.transaction((tx) => tx.deleteIdempotencyBefore(1001));
+      assert.equal(await storage.transaction((tx) => tx.idempotency(record.key)), null);
+    });
+
+    test("fingerprints and assistants are kept from the first time", async (t) => {
+      const storage = await open(t);
+      const fingerprint: Fingerprint = {
+        hash: "h",
+        graphId: "g",
+        nodes: { "": ["a"] },
+        channels: { "": { x: "LastValue" } },
+        outputs: ["x"],
+      };
+      const assistant: Assistant = {
+        assistantId: newId(),
+        graphId: "g",
+        name: "n",
+        description: null,
+        metadata: ODD,
+        config: {},
+        context: [ODD],
+        version: 1,
+        createdAt: 1,
+        updatedAt: 1,
+      };
+      await storage.transaction(async (tx) => {
+        await tx.checkWritable(1);
+        await tx.putFingerprint(fingerprint, 1);
+        await tx.putFingerprint({ ...fingerprint, graphId: "other" }, 2);
+        await tx.putAssistant(assistant);
+        await tx.putAssistant({ ...assistant, name: "other" });
+      });
+      assert.deepEqual(await storage.transaction((tx) => tx.fingerprint("h")), fingerprint);
+      assert.equal(await storage.transaction((tx) => tx.fingerprint("none")), null);
+      assert.deepEqual(await storage.transaction((tx) => tx.assistant(assistant.assistantId)), assistant);
+      assert.equal(await storage.transaction((tx) => tx.assistant(newId())), null);
+      assert.deepEqual(await storage.transaction((tx) => tx.assistants()), [assistant]);
+    });
+
+    test("every operation of the port is used above", () => {
+      assert.deepEqual(
+        verbs.filter((verb) => !called.has(verb)),
+        [],
+      );
+      assert.ok(verbs.length > 30);
+    });
+  });
+}
+
+function entry(threadId: string, action: AuditEntry["action"], value: Json = null): AuditEntry {
+  return { threadId, at: 1, action, by: "ann", interruptId: "q", runId: null, value };
+}
