@@ -468,7 +468,13 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       const big = JSON.stringify(BIG);
       const reference = `#${contentHash(big)}`;
       const first = newCheckpoint(threadId, "1", { small: ODD, old: 1 }, { big: reference });
-      const second = newCheckpoint(threadId, "2", { small: null }, { old: "1", big: reference }, { parentId: "1" });
+      const second = newCheckpoint(
+        threadId,
+        "2",
+        { small: null },
+        { old: "1", big: reference },
+        { parentId: "1", fingerprint: "g" },
+      );
       await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [first], blobs: [blobOf(threadId, big)] })));
       await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [second], blobs: [blobOf(threadId, big)] })));
       const newest = await storage.transaction((tx) => tx.checkpoint(threadId, "", null));
@@ -477,6 +483,8 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       const older = await storage.transaction((tx) => tx.checkpoint(threadId, "", "1"));
       assert.deepEqual(values(older), { small: ODD, old: 1, big: BIG });
       assert.equal(older?.values.get("small")?.tagged, true, "it holds what may be a tag");
+      const writtenBy = (id: string | null) => storage.transaction((tx) => tx.checkpointFingerprint(threadId, id));
+      assert.deepEqual([await writtenBy(null), await writtenBy("1"), await writtenBy("3")], ["g", "f", null]);
       assert.equal(await storage.transaction((tx) => tx.checkpoint(threadId, "", "3")), null);
       assert.equal(await storage.transaction((tx) => tx.checkpoint(threadId, "child:1", null)), null);
       assert.equal(await storage.transaction((tx) => tx.checkpoint(newId(), "", null)), null);
