@@ -1,6 +1,6 @@
 // A server that can be armed with faults, and what the fault tests share: effects of nodes, gates, seeds, polls.
 import assert from "node:assert/strict";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type Answer, type TestServer } from "./server.ts";
 
@@ -8,7 +8,7 @@ import { call, removeFolder, ROOT, startServer, temporaryFolder, type Answer, ty
 export const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
 
 /** No thread may be busy longer than this after a restart, and nothing here is waited for longer. */
-export const BOUND_MS = 15_000;
+const BOUND_MS = 15_000;
 
 /** A fault that was not met by then is not met at all. */
 const FAULT_BOUND_MS = 5000;
@@ -234,10 +234,6 @@ export async function within<T>(what: string, promise: Promise<T>, ms: number = 
 
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
-}
-
-export function fileExists(path: string): boolean {
-  return existsSync(path);
 }
 
 /** A seeded source of numbers in [0, 1): mulberry32. HOLDPOINT_TEST_SEED repeats a run. */
