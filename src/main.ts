@@ -27,8 +27,6 @@ interface ServeOptions {
   readonly printConfig?: boolean;
 }
 
-await main(process.argv);
-
 async function main(argv: readonly string[]): Promise<void> {
   const { Command } = await import("commander");
   const program = new Command("holdpoint")
@@ -67,10 +65,9 @@ async function serve(options: ServeOptions, dev: boolean): Promise<void> {
   if (options.printConfig === true) return void process.stdout.write(`${printConfig(AGENT_SETTINGS, config)}\n`);
   const log = await openLog(config);
   try {
-    if (dev && options.port === undefined && process.env["PORT"] === undefined) {
-      config = { ...config, port: await freePort(config, log) };
-    }
-    const service = await start(config, graphConfigPath(config, options, dev), log, dev);
+    const graphs = graphConfigPath(config, options, dev);
+    const anyPort = dev && options.port === undefined && process.env["PORT"] === undefined;
+    const service = await (anyPort ? startOnFreePort(config, graphs, log) : start(config, graphs, log, dev));
     stopOnSignals(service, log);
     service.announce(); // who reads this may send a signal at once
   } catch (error) {
@@ -109,21 +106,17 @@ function graphConfigPath(config: AgentConfig, options: ServeOptions, dev: boolea
 
 const PORTS_TRIED = 20;
 
-/** The usual port, or the next one that nobody listens on. */
-async function freePort(config: AgentConfig, log: Log): Promise<number> {
-  const { createServer } = await import("node:net");
-  for (let port = config.port; port < config.port + PORTS_TRIED; port++) {
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer();
-      server.once("error", () => resolve(false));
-      server.listen(port, config.host, () => server.close(() => resolve(true)));
-    });
-    if (free) {
-      if (port !== config.port) log.warning("port_taken", { wanted: config.port, using: port });
-      return port;
+/** The usual port, or the next one: found by listening, so that two that start at once do not get the same. */
+async function startOnFreePort(config: AgentConfig, graphs: string, log: Log): ReturnType<typeof start> {
+  for (let port = config.port; ; port++) {
+    try {
+      return await start({ ...config, port }, graphs, log, true);
+    } catch (error) {
+      const taken = error instanceof Error && error.name === "ListenError" && port < config.port + PORTS_TRIED;
+      if (!taken) throw error;
+      log.warning("port_taken", { port, trying: port + 1 });
     }
   }
-  return config.port;
 }
 
 function exists(path: string): boolean {
@@ -248,3 +241,5 @@ function refuse(message: string, exitCode: number): void {
   process.stderr.write(`holdpoint: ${message}\n`);
   process.exit(exitCode);
 }
+
+await main(process.argv); // last, so that everything above is there
