@@ -93,7 +93,8 @@ export function createPendingTasks(): PendingTasks {
       else if (channel === "__resume__") answersSaved = Array.isArray(value) ? value.length : 1;
       else if (channel !== "__error__" && channel !== "__error_source_node__") finished = true;
     }
-    tasks.set(taskId, { interrupts, answersSaved, finished });
+    // At exit the library writes everything again, also the questions of tasks that have finished since.
+    tasks.set(taskId, { interrupts: finished ? [] : interrupts, answersSaved, finished });
   }
 
   function tasksOf(ns: string, checkpointId: string): Map<string, PendingTask> {
