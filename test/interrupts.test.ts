@@ -607,3 +607,23 @@ test("a resume may bring an update and a goto along", async () => {
   checkElement(onlyQuestion(paused), ["two"]);
   assert.deepEqual(new Set(paused["answers"] as string[]), new Set(["updated", "a"]));
 });
+
+for (const durability of ["sync", "async", "exit"]) {
+  for (const graph of ["parallel", "deep", "two_in_one_node"]) {
+    test(`a pause is stored and answered with durability ${durability}: ${graph}`, async () => {
+      const thread = await newThread(server, graph);
+      const notes = newNotes(folder);
+      let result = await thread.run({ input: { notes: notes.notes }, durability });
+      for (let round = 0; round < 4 && result.__interrupt__ !== undefined; round++) {
+        await checkShown(thread, result);
+        const [first] = questionsOf(result);
+        assert.ok(first);
+        result = await thread.run({ command: { resume: { [first.id]: round } }, durability });
+      }
+      assert.equal(result.__error__, undefined);
+      assert.equal(result.__interrupt__, undefined);
+      assert.deepEqual((await thread.state()).values, result);
+      for (const once of ["quiet", "prepare", "after", "collect"]) assert.ok(notes.count(once) <= 1, once);
+    });
+  }
+}
