@@ -109,14 +109,18 @@ test(`a delete meets a run in progress (${DELETES} races; RC2)`, async () => {
   await each(
     Array.from({ length: DELETES }, (_, race) => race),
     4,
-    async () => {
+    async (race) => {
       const thread = await bench.newThread();
       threads.push(thread);
+      const held = race % 4 === 0; // in the middle for sure
+      if (held) bench.hold(thread, "two");
       const waiting = bench.call("POST", `/threads/${thread}/runs/wait`, { assistant_id: "steps", input: {} });
-      await soon(8);
+      if (held) await bench.sees(thread, "two starts");
+      else await soon(8);
       const deleted = await bench.call("DELETE", `/threads/${thread}`);
       assert.equal(deleted.status, 204, deleted.text);
       const { status, text } = await waiting;
+      if (held) bench.release(thread, "two");
       assert.ok(status === 200 || status === 404, text);
       if (/__error__/.test(text)) told++;
       assert.equal((await bench.call("DELETE", `/threads/${thread}`)).status, 404);
@@ -138,13 +142,16 @@ test(`a delete meets an answer (${DELETES} races; RC2)`, async () => {
     async (race) => {
       const { thread } = await bench.pause("ask");
       threads.push(thread);
+      const gone = Promise.withResolvers<void>();
       const answering = async (): Promise<Answer> => {
         if (race % 3 === 0) await soon(4);
+        if (race % 6 === 0) await gone.promise; // late for sure
         return bench.resume(thread, "ask", race);
       };
       const deleting = async (): Promise<Answer> => {
         if (race % 3 !== 0) await soon(4);
-        return bench.call("DELETE", `/threads/${thread}`);
+        if (race % 6 === 1) await bench.sees(thread, "answered"); // late for sure
+        return bench.call("DELETE", `/threads/${thread}`).finally(gone.resolve);
       };
       const [resumed, deleted] = await Promise.all([answering(), deleting()]);
       assert.equal(deleted.status, 204, deleted.text);

@@ -34,6 +34,10 @@ interface Known {
 const START = { assistant_id: "ask", input: {} };
 const counts = { starts: 0, acknowledged: 0, cut: 0, answers: 0, answered: 0, takenUp: 0 };
 
+function metEnough(): boolean {
+  return counts.cut >= ROUNDS / 2 && counts.takenUp >= Math.max(1, ROUNDS / 10);
+}
+
 async function startOne(known: Known[]): Promise<void> {
   const created = await bench.attempt("POST", "/threads", {});
   if (created?.status !== 200) return;
@@ -93,7 +97,9 @@ async function prove(one: Known): Promise<void> {
 test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${random.seed}; RK1–RK4)`, async () => {
   const known: Known[] = [];
   await each(Array.from({ length: PAUSED }), CALLERS, () => startOne(known));
-  for (let round = 0; round < ROUNDS; round++) {
+  let round = 0;
+  // More rounds than asked for, when the kills happened to meet nothing.
+  for (; round < ROUNDS || (!metEnough() && round < ROUNDS * 5); round++) {
     const before = known.length;
     const open = known.filter(({ done }) => !done);
     const answered = Array.from({ length: ANSWERS_PER_ROUND }, () => {
@@ -128,11 +134,8 @@ test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${rand
   for (const { thread, used } of known) {
     for (const { value } of bench.effectsOf(thread, "answered")) assert.equal(value, used); // RK3
   }
-  console.log(
-    `random kills: ${ROUNDS} rounds, seed ${random.seed}, ${known.length} threads, ${JSON.stringify(counts)}`,
-  );
+  console.log(`random kills: ${round} rounds, seed ${random.seed}, ${known.length} threads, ${JSON.stringify(counts)}`);
   assert.ok(counts.acknowledged >= PAUSED, "enough pauses were acknowledged");
-  assert.ok(counts.cut >= ROUNDS / 2, "the kills cut calls off");
-  assert.ok(counts.takenUp > 0, "runs were cut short and taken up again");
+  assert.ok(metEnough(), "the kills cut calls off, and runs were taken up again");
   assert.equal(known.filter(({ done }) => done).length, known.length);
 });
