@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { Clock } from "../base/clock.ts";
 import { ASSEMBLE_LIMITS, createAssembler, decisionOf, type AssembleLimits } from "./assemble.ts";
 import { dottedOrderFault, idOfSegment, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
