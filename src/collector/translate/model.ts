@@ -47,10 +47,10 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map([
 const MODEL = sources(
   "langsmith.metadata.ls_model_name",
   "gen_ai.response.model",
-  "gen_ai.request.model",
   "ai.response.model",
-  "ai.model.id",
   "llm.response.model_name",
+  "gen_ai.request.model",
+  "ai.model.id",
   "llm.model_name",
   "llm.request.model_name",
   "embedding.model_name",
