@@ -69,15 +69,9 @@ const SOURCES: readonly ContentSource[] = [
   onlyFor("tool", TOOL_INPUTS),
   onlyFor("retriever", [retrieverQuery]),
   onlyFor("embedding", [embeddedText]),
-  ({ facts }) => withSystem(jsonOf(facts.value(MESSAGES)), jsonOf(facts.value(SYSTEM))),
-  ({ talk }) => withSystem(talk.details.input, talk.details.system),
-  ({ talk, facts }) =>
-    talk.messages.length === 0
-      ? null
-      : withSystem(
-          talk.messages.flatMap((one) => messagesOf(one)),
-          jsonOf(facts.value(SYSTEM)),
-        ),
+  ({ facts }) => (facts.has(MESSAGES) ? withSystem(jsonOf(facts.value(MESSAGES)), jsonOf(facts.value(SYSTEM))) : null),
+  ({ talk }) => (talk.details.input === null ? null : withSystem(talk.details.input, talk.details.system)),
+  ({ talk, facts }) => (talk.messages.length === 0 ? null : withSystem(talk.messages, jsonOf(facts.value(SYSTEM)))),
   ({ talk }) => (talk.prompt === "" ? null : wrapped(unwrap(talk.prompt), "input")),
   ({ facts }) => flattened(facts, "prompt"),
   ({ facts }) => flattened(facts, "inputMessages"),
@@ -106,7 +100,7 @@ const SOURCES: readonly ContentSource[] = [
     "tool_input",
   ),
   ({ facts }) => logEvents(facts),
-  ({ facts }) => withSystem([], jsonOf(facts.value(SYSTEM))),
+  ({ facts, talk }) => withSystem([], facts.has(SYSTEM) ? jsonOf(facts.value(SYSTEM)) : talk.details.system),
 ];
 
 export function inputsOf(subject: Subject): Found | null {

@@ -58,8 +58,12 @@ function isForeignPart(part: Json): boolean {
       return true;
     case "text":
       return typeof part["content"] === "string";
+    case "":
+      return ["text", "toolUse", "toolResult", "function_call", "function_response"].some(
+        (name) => part[name] !== undefined,
+      );
     default:
-      return "toolUse" in part || "toolResult" in part || "function_call" in part || "function_response" in part;
+      return false;
   }
 }
 
@@ -180,8 +184,13 @@ function resultOf(id: Json, response: Json, name: Json | undefined): JsonObject 
     role: "tool",
     ...(id === null ? {} : { tool_call_id: id }),
     ...(name === undefined ? {} : { name }),
-    content: typeof response === "string" || Array.isArray(response) ? response : JSON.stringify(response),
+    content: resultContent(response),
   };
+}
+
+function resultContent(response: Json): Json {
+  if (Array.isArray(response)) return contentOf((response as readonly Json[]).map((part) => partOf(part).value));
+  return typeof response === "string" ? response : JSON.stringify(response);
 }
 
 /** One item of a flattened list (`gen_ai.prompt.N.*`, `llm.input_messages.N.*`) → message. */

@@ -42,7 +42,7 @@ const COPIED: readonly (readonly [string, readonly number[]])[] = [
   ["response_id", sources("gen_ai.response.id", "ai.response.id")],
   [
     "finish_reasons",
-    sources("gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.response.finish_reason"),
+    sources("gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.response.finish_reason", "stop_reason"),
   ],
   ["operation", sources("gen_ai.operation.name")],
   ["data_source_id", sources("gen_ai.data_source.id")],
@@ -52,7 +52,6 @@ const COPIED: readonly (readonly [string, readonly number[]])[] = [
   ["evaluation_name", sources("gen_ai.evaluation.name")],
 ];
 
-/** Association properties and telemetry metadata that are read elsewhere under their own meaning. */
 const KIND_NAMES = ["", "internal", "server", "client", "producer", "consumer"] as const;
 
 export interface MetadataParts {

@@ -114,7 +114,7 @@ const SINGLE: readonly (readonly [string, readonly number[]])[] = [
   ["tool_choice", sources("ai.prompt.toolChoice")],
   ["output_type", sources("gen_ai.output.type")],
   ["tool_name", sources("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "tool_name")],
-  ["tool_call_id", sources("gen_ai.tool.call.id", "tool.id", "ai.toolCall.id")],
+  ["tool_call_id", sources("gen_ai.tool.call.id", "tool.id", "ai.toolCall.id", "tool_use_id")],
 ];
 const PARAMETER_OBJECTS = sources(
   "llm.invocation_parameters",

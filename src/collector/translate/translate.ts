@@ -51,7 +51,7 @@ const SERIALIZED: readonly (readonly [string, readonly number[]])[] = [
 /** Time to the first token: source, seconds in one unit of it. */
 const FIRST_TOKEN: readonly (readonly [readonly number[], number])[] = [
   [sources("gen_ai.response.time_to_first_chunk"), 1],
-  [sources("ai.response.msToFirstChunk", "ai.stream.msToFirstChunk"), 0.001],
+  [sources("ai.response.msToFirstChunk", "ai.stream.msToFirstChunk", "ttft_ms"), 0.001],
   [sources("gen_ai.server.time_to_first_token"), 1],
 ];
 const RESOURCE_PROJECT = ["langsmith.project", "tracing.project"];
