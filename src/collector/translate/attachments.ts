@@ -2,11 +2,11 @@
 // Invariants:
 //   AT1. A name has no "." (the backend's part names use it) and nothing that could end a header line.
 //   AT2. An entry that cannot be read is left out; it never costs the run.
-import { isJsonObject, type Json } from "../../base/json.ts";
+import type { Json } from "../../base/json.ts";
 import type { Facts } from "./facts.ts";
 import { textMember } from "./indexed.ts";
 import { sources } from "./keys.ts";
-import { jsonOf } from "./plain.ts";
+import { isObject, jsonOf } from "./plain.ts";
 import type { Attachment } from "./trace-run.ts";
 
 const ATTACHMENTS = sources("langsmith.attachments");
@@ -23,7 +23,7 @@ export function attachmentsOf(facts: Facts): readonly Attachment[] {
   return (list as readonly Json[]).slice(0, ATTACHMENTS_MAX).flatMap((item) => {
     const content = textMember(item, "content") || textMember(item, "data");
     const name = partName(textMember(item, "name"), used);
-    if (!isJsonObject(item) || content === "" || !/^[A-Za-z0-9+/_=\s-]+$/.test(content)) return []; // AT2
+    if (!isObject(item) || content === "" || !/^[A-Za-z0-9+/_=\s-]+$/.test(content)) return []; // AT2
     used.add(name);
     const mime = textMember(item, "mime_type");
     const mimeType = /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : "application/octet-stream";

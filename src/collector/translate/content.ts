@@ -2,12 +2,12 @@
 // Invariants:
 //   CO1. Inputs and outputs are JSON objects: everything else is wrapped under the name that the table gives.
 //   CO2. A sender's JSON object is sent as the text it wrote, checked but not rebuilt: digits and order stay as they were.
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import type { AttributeValue } from "../otlp/span.ts";
 import type { Facts } from "./facts.ts";
 import { sources, type Sources } from "./keys.ts";
 import { looksLikeMessages, messagesOf } from "./messages.ts";
-import { unwrapValue, type Parsed } from "./plain.ts";
+import { isObject, type Parsed, unwrapValue } from "./plain.ts";
 import type { SpanTalk } from "./span-events.ts";
 import type { RunType } from "./trace-run.ts";
 
@@ -40,7 +40,7 @@ export function found(value: JsonObject): Found {
 /** An object is itself, a conversation becomes {messages}, everything else {[key]: value}. Empty text is nothing. */
 export function wrapped(parsed: Parsed, key: string): Found | null {
   const { value } = parsed;
-  if (isJsonObject(value)) return { value, source: parsed.source };
+  if (isObject(value)) return { value, source: parsed.source };
   if (value === null || value === "") return null;
   if (looksLikeMessages(value)) return found({ messages: messagesOf(value) });
   return found({ [key]: value });
@@ -92,13 +92,13 @@ export function splitHistory(messages: readonly Json[]): {
   readonly before: readonly Json[];
   readonly answer: readonly Json[];
 } {
-  const at = messages.findLastIndex((message) => isJsonObject(message) && message["role"] === "assistant");
+  const at = messages.findLastIndex((message) => isObject(message) && message["role"] === "assistant");
   return at === -1 ? { before: messages, answer: [] } : { before: messages.slice(0, at), answer: messages.slice(at) };
 }
 
 /** Items of Logfire's `events` and `all_messages_events`: message events written into one attribute. */
 export function messageOfLogEvent(item: Json): Json {
-  if (!isJsonObject(item)) return item;
+  if (!isObject(item)) return item;
   const { "event.name": name, "gen_ai.message.index": _index, "gen_ai.system": _system, id, ...rest } = item;
   const implied = /^gen_ai\.(\w+)\.message$/.exec(typeof name === "string" ? name : "")?.[1];
   const role = typeof rest["role"] === "string" ? rest["role"] : (implied ?? "user");

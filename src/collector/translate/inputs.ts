@@ -1,5 +1,5 @@
 // Inputs: what a run was given. The table reads top to bottom; the first source that yields something is used.
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import {
   attributes,
   conversation,
@@ -18,7 +18,7 @@ import type { Facts } from "./facts.ts";
 import { itemsOf, member, textMember } from "./indexed.ts";
 import { sources } from "./keys.ts";
 import { flattenedMessage, messagesOf } from "./messages.ts";
-import { jsonOf, jsonWithin, unwrap } from "./plain.ts";
+import { isObject, jsonOf, jsonWithin, unwrap } from "./plain.ts";
 
 const SYSTEM = sources("gen_ai.system_instructions", "gen_ai.agent.system_prompt");
 const MESSAGES = sources("gen_ai.input.messages");
@@ -110,7 +110,7 @@ export function inputsOf(subject: Subject): Found | null {
 /** ADK writes "{}" and "N/A" where it has nothing to say. */
 export function notApplicable(facts: Facts, from: readonly number[]): Found | null {
   const value = jsonOf(facts.value(from));
-  if (value === "N/A" || (isJsonObject(value) && Object.keys(value).length === 0)) return null;
+  if (value === "N/A" || (isObject(value) && Object.keys(value).length === 0)) return null;
   return wrapped({ value, source: null }, "input");
 }
 
@@ -147,7 +147,7 @@ function retrieverQuery({ facts }: Subject): Found | null {
   if (query === undefined && documents.length === 0) return null;
   const value = jsonOf(query);
   const given = documents.length === 0 ? {} : { documents: documents.map((one) => member(one, "document") ?? one) };
-  if (isJsonObject(value)) return found({ ...value, ...given });
+  if (isObject(value)) return found({ ...value, ...given });
   return found({ query: value, ...given });
 }
 
@@ -182,9 +182,9 @@ function promptVariables(facts: Facts): Found | null {
   const value = facts.value(VALUE);
   if (value === undefined) return null;
   const given = jsonOf(value);
-  if (isJsonObject(given)) return found(given);
+  if (isObject(given)) return found(given);
   const variables = jsonOf(facts.value(VARIABLES));
-  if (!isJsonObject(variables)) return null;
+  if (!isObject(variables)) return null;
   const name = Object.keys(variables).find((key) => variables[key] === given);
   return name === undefined ? null : found(Object.fromEntries([[name, given]]));
 }
@@ -198,7 +198,7 @@ function vercelPrompt({ facts }: Subject): Found | null {
   const prompt = facts.value(AI_PROMPT);
   if (prompt === undefined) return null;
   const value = jsonOf(prompt);
-  if (!isJsonObject(value)) return wrapped({ value, source: null }, "input");
+  if (!isObject(value)) return wrapped({ value, source: null }, "input");
   const { system, prompt: text, messages: list, ...rest } = value;
   const conversationOf = Array.isArray(list)
     ? list
@@ -213,11 +213,11 @@ function vercelPrompt({ facts }: Subject): Found | null {
 
 /** Gemini's request: {model, config: {system_instruction}, contents: [{role, parts}]}. */
 function adkRequest(request: Json): Found | null {
-  if (!isJsonObject(request) || Object.keys(request).length === 0) return null;
+  if (!isObject(request) || Object.keys(request).length === 0) return null;
   const { contents, config, ...rest } = request;
   if (!Array.isArray(contents)) return found(request);
   const made = withSystem(contents as Json, member(config, "system_instruction") ?? null);
-  const settings = isJsonObject(config) ? withoutSystem(config) : {};
+  const settings = isObject(config) ? withoutSystem(config) : {};
   return found({ ...rest, ...settings, ...(made === null ? { messages: [] } : made.value) });
 }
 

@@ -114,7 +114,7 @@ const GEN_AI_SCOPES: readonly string[] = [
   "pydantic-ai",
   "gcp.vertex.agent",
   "genkit-tracer",
-  "openinference.",
+  "openinference",
   "agent_framework",
   "Experimental.Microsoft.Extensions.AI",
   "Microsoft.SemanticKernel",
@@ -129,9 +129,7 @@ const GEN_AI_SCOPES: readonly string[] = [
 const GEN_AI_NAMES = /^(?:gen_ai|langsmith|llm|ai|claude_code)\./;
 
 export function isGenAiScope(name: string): boolean {
-  return GEN_AI_SCOPES.some(
-    (scope) => name === scope || (name.startsWith(scope) && /[._\-:]$/.test(scope + (name[scope.length] ?? ""))),
-  );
+  return GEN_AI_SCOPES.some((scope) => name.startsWith(scope) && /^(?:$|[._\-:/])/.test(name.slice(scope.length)));
 }
 
 export function isGenAiName(name: string): boolean {

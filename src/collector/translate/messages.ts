@@ -3,9 +3,9 @@
 // Invariants:
 //   ME1. No part is dropped: text, calls and results find their fields, every other part stays in `content`.
 //   ME2. A message that already has the target form comes back as the same object.
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import { member, textMember } from "./indexed.ts";
-import { jsonWithin } from "./plain.ts";
+import { isObject, jsonWithin } from "./plain.ts";
 
 /** True for a list in which every item has a role (or parts): a conversation. */
 export function looksLikeMessages(value: Json | undefined): value is readonly JsonObject[] {
@@ -13,7 +13,7 @@ export function looksLikeMessages(value: Json | undefined): value is readonly Js
     Array.isArray(value) &&
     value.length > 0 &&
     (value as readonly Json[]).every(
-      (item) => isJsonObject(item) && (typeof item["role"] === "string" || Array.isArray(item["parts"])),
+      (item) => isObject(item) && (typeof item["role"] === "string" || Array.isArray(item["parts"])),
     )
   );
 }
@@ -25,7 +25,7 @@ export function messagesOf(value: Json, role = "user"): readonly Json[] {
 }
 
 function messageOf(item: Json, role: string): readonly Json[] {
-  if (!isJsonObject(item)) return item === null ? [] : [{ role, content: item }];
+  if (!isObject(item)) return item === null ? [] : [{ role, content: item }];
   const parts = Array.isArray(item["parts"]) ? item["parts"] : listOf(item["content"]);
   if (parts === null || !(Array.isArray(item["parts"]) || parts.some(isForeignPart))) {
     const calls = item["tool_calls"];
@@ -48,7 +48,7 @@ function listOf(content: Json | undefined): readonly Json[] | null {
 
 /** Parts that have a place of their own in the target form. OpenAI's and Anthropic's blocks are left alone. */
 function isForeignPart(part: Json): boolean {
-  if (!isJsonObject(part)) return false;
+  if (!isObject(part)) return false;
   switch (textMember(part, "type")) {
     case "tool_call":
     case "tool-call":
@@ -100,7 +100,7 @@ type Part = { readonly kind: "block" | "call" | "result"; readonly value: Json }
 
 function partOf(part: Json): Part {
   if (typeof part === "string") return { kind: "block", value: { type: "text", text: part } };
-  if (!isJsonObject(part)) return { kind: "block", value: part };
+  if (!isObject(part)) return { kind: "block", value: part };
   switch (textMember(part, "type")) {
     case "text":
       return { kind: "block", value: { type: "text", text: part["content"] ?? part["text"] ?? "" } };
@@ -130,18 +130,18 @@ function partOf(part: Json): Part {
 /** Parts that are told by their member instead of a type: Gemini's and Bedrock's. */
 function cloudPart(part: JsonObject): Part {
   const call = member(part, "function_call") ?? member(part, "functionCall");
-  if (isJsonObject(call)) return { kind: "call", value: callOf(call) };
+  if (isObject(call)) return { kind: "call", value: callOf(call) };
   const response = member(part, "function_response") ?? member(part, "functionResponse");
-  if (isJsonObject(response))
+  if (isObject(response))
     return { kind: "result", value: resultOf(response["id"] ?? null, response["response"] ?? null, response["name"]) };
   const use = member(part, "toolUse");
-  if (isJsonObject(use))
+  if (isObject(use))
     return {
       kind: "call",
       value: callOf({ id: use["toolUseId"] ?? null, name: use["name"] ?? null, arguments: use["input"] ?? null }),
     };
   const result = member(part, "toolResult");
-  if (isJsonObject(result))
+  if (isObject(result))
     return { kind: "result", value: resultOf(result["toolUseId"] ?? null, result["content"] ?? null, undefined) };
   if (typeof part["text"] === "string" && part["type"] === undefined)
     return { kind: "block", value: { type: "text", ...part } };
@@ -150,9 +150,7 @@ function cloudPart(part: JsonObject): Part {
 
 /** AI SDK 5 wraps a result as {type: "text" | "json", value}. */
 function outputOf(output: Json | undefined): Json | undefined {
-  return isJsonObject(output) && output["value"] !== undefined && output["type"] !== undefined
-    ? output["value"]
-    : output;
+  return isObject(output) && output["value"] !== undefined && output["type"] !== undefined ? output["value"] : output;
 }
 
 function reasoningOf(part: JsonObject): JsonObject {
@@ -170,7 +168,7 @@ function blobOf(part: JsonObject): JsonObject {
 
 /** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}. */
 export function callOf(call: Json): Json {
-  if (!isJsonObject(call)) return call;
+  if (!isObject(call)) return call;
   const inner = member(call, "function");
   const name = member(inner, "name") ?? call["name"] ?? call["toolName"] ?? null;
   const given = member(inner, "arguments") ?? call["arguments"] ?? call["args"] ?? call["input"] ?? null;
@@ -196,13 +194,13 @@ function resultContent(response: Json): Json {
 /** One item of a flattened list (`gen_ai.prompt.N.*`, `llm.input_messages.N.*`) → message. */
 export function flattenedMessage(item: Json, defaultRole: string): Json {
   const wrapped = member(item, "message");
-  const body = isJsonObject(wrapped) && Object.keys(item as JsonObject).length === 1 ? wrapped : item;
-  if (!isJsonObject(body)) return { role: defaultRole, content: body };
+  const body = isObject(wrapped) && Object.keys(item as JsonObject).length === 1 ? wrapped : item;
+  if (!isObject(body)) return { role: defaultRole, content: body };
   const { role, content, contents, tool_calls: calls, function_call: call, ...rest } = body;
   const blocks = Array.isArray(contents) ? (contents as readonly Json[]).map(blockOf) : null;
   const toolCalls = Array.isArray(calls)
     ? (calls as readonly Json[]).map((one) => callOf(member(one, "tool_call") ?? one))
-    : isJsonObject(call)
+    : isObject(call)
       ? [callOf(call)]
       : [];
   return {

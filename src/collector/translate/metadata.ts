@@ -3,13 +3,13 @@
 //   MD1. What a user names never replaces what the backend reads: reserved names are written first and stay.
 //   MD2. Resource and scope are turned into text once an envelope, not once a span.
 //   MD3. Content that became inputs or outputs is not repeated here.
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import type { Resource, Scope, Span, SpanLink } from "../otlp/span.ts";
 import type { Facts } from "./facts.ts";
 import { sources } from "./keys.ts";
 import { createObjectWriter, type ObjectWriter } from "./json-writer.ts";
 import type { Model } from "./model.ts";
-import { jsonOf, plain, plainAttributes } from "./plain.ts";
+import { isObject, jsonOf, plain, plainAttributes } from "./plain.ts";
 
 const THREAD = sources(
   "gen_ai.conversation.id",
@@ -98,7 +98,7 @@ function putNamed(out: ObjectWriter, facts: Facts): void {
   const given = facts.value(METADATA);
   if (given === undefined) return;
   const value = jsonOf(given);
-  if (isJsonObject(value)) for (const [name, item] of Object.entries(value)) out.put(name, item);
+  if (isObject(value)) for (const [name, item] of Object.entries(value)) out.put(name, item);
   else out.put("metadata", value); // some write it as Python prints a dict: kept as text
 }
 

@@ -2,11 +2,11 @@
 // Invariants:
 //   MO1. The priced model is the one that answered; the requested one stays in the invocation parameters.
 //   MO2. A provider's name is normalised only for known pairs; then the raw name is kept beside it.
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import type { Facts } from "./facts.ts";
 import { itemsOf, member, textMember } from "./indexed.ts";
 import { sources } from "./keys.ts";
-import { jsonOf, jsonWithin, plain } from "./plain.ts";
+import { isObject, jsonOf, jsonWithin, plain } from "./plain.ts";
 import type { SpanTalk } from "./span-events.ts";
 import type { RunType } from "./trace-run.ts";
 
@@ -146,7 +146,7 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
   if (model !== "") params.set("model", model);
   for (const from of PARAMETER_OBJECTS) {
     const value = facts.has(from) ? jsonOf(facts.value(from)) : null;
-    if (!isJsonObject(value)) continue;
+    if (!isObject(value)) continue;
     for (const [name, item] of Object.entries(value)) if (name !== "function_tools") params.set(name, item);
   }
   const tools = toolsOf(facts, talk);
@@ -171,7 +171,7 @@ function toolsOf(facts: Facts, talk: SpanTalk): readonly Json[] {
 
 /** OpenLLMetry: llm.request.functions.N.{name,description,parameters (JSON text)}. */
 function functionTool(item: Json): Json {
-  if (!isJsonObject(item) || textMember(item, "name") === "") return item;
+  if (!isObject(item) || textMember(item, "name") === "") return item;
   return {
     type: "function",
     function: { ...item, ...(item["parameters"] === undefined ? {} : { parameters: jsonWithin(item["parameters"]) }) },

@@ -1,5 +1,5 @@
 // Outputs: what a run gave back. The table reads top to bottom; the first source that yields something is used.
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import {
   attributes,
   conversation,
@@ -19,7 +19,7 @@ import { itemsOf, member, textMember } from "./indexed.ts";
 import { notApplicable, toolPart } from "./inputs.ts";
 import { sources } from "./keys.ts";
 import { callOf, flattenedMessage, messagesOf } from "./messages.ts";
-import { jsonOf, jsonWithin, unwrap } from "./plain.ts";
+import { isObject, jsonOf, jsonWithin, unwrap } from "./plain.ts";
 
 const MESSAGES = sources("gen_ai.output.messages");
 const DOCUMENTS = sources("gen_ai.retrieval.documents");
@@ -150,7 +150,7 @@ function vectorsFound({ facts }: Subject): Found | null {
 }
 
 function adkResponse(response: Json): Found | null {
-  if (!isJsonObject(response) || Object.keys(response).length === 0) return null;
+  if (!isObject(response) || Object.keys(response).length === 0) return null;
   const { content, usage_metadata: _usage, ...rest } = response;
   return content === undefined ? found(response) : found({ messages: messagesOf(content, "assistant"), ...rest });
 }
@@ -167,7 +167,7 @@ function logChoices(facts: Facts): Found | null {
   const list = jsonOf(facts.value(LOG_EVENTS));
   if (!Array.isArray(list)) return null;
   const choices = (list as readonly Json[])
-    .filter(isJsonObject)
+    .filter(isObject)
     .filter((item) => textMember(item, "event.name") === "gen_ai.choice");
   return choicesFound(
     choices.map(
@@ -188,13 +188,13 @@ function documentsFound({ facts, talk }: Subject): Found | null {
 }
 
 function documentOf(item: Json): Json {
-  if (!isJsonObject(item))
+  if (!isObject(item))
     return { page_content: typeof item === "string" ? item : JSON.stringify(item), metadata: {}, type: "Document" };
   const { content, page_content: page, text, metadata, ...rest } = item;
   const own = jsonWithin(metadata);
   return {
     page_content: content ?? page ?? text ?? "",
-    metadata: { ...rest, ...(isJsonObject(own) ? own : own === null ? {} : { metadata: own }) },
+    metadata: { ...rest, ...(isObject(own) ? own : own === null ? {} : { metadata: own }) },
     type: "Document",
   };
 }

@@ -4,7 +4,7 @@
 //   PL2. No value is deeper than JSON_DEPTH_MAX; JSON in a string that is deeper stays a string.
 //   PL3. A key is only ever written as an own property by definition, never assigned: `__proto__` is a key like any other.
 //   PL4. NaN and infinities become text, lone surrogates U+FFFD: every result can be stringified and read by strict parsers.
-import type { Json, JsonObject } from "../../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Attributes, AttributeValue } from "../otlp/span.ts";
 import { JSON_DEPTH_MAX } from "./trace-run.ts";
 
@@ -42,6 +42,11 @@ export function plainAttributes(attributes: Attributes, levels = JSON_DEPTH_MAX)
 
 function isList(value: readonly AttributeValue[] | Attributes): value is readonly AttributeValue[] {
   return Array.isArray(value);
+}
+
+/** An object with members. A raw integer (PL1) looks like one to `typeof` and is none. */
+export function isObject(value: unknown): value is JsonObject {
+  return isJsonObject(value) && !isRawInteger(value);
 }
 
 /** A JSON value, and the text it was read from when that text may be sent as it is. */

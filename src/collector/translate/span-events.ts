@@ -2,11 +2,11 @@
 // Invariants:
 //   SE1. Every event is used as content or kept in `events`; exceptions are both error and event.
 //   SE2. Messages keep their order in time, also those that an instrumentation wrote under another name (history is input).
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import type { Span, SpanEvent } from "../otlp/span.ts";
 import { textMember } from "./indexed.ts";
 import { callOf } from "./messages.ts";
-import { jsonOf, jsonWithin, plainAttributes, unwrap } from "./plain.ts";
+import { isObject, jsonOf, jsonWithin, plainAttributes, unwrap } from "./plain.ts";
 import { rfc3339 } from "./time.ts";
 
 export interface SpanTalk {
@@ -113,7 +113,7 @@ function takeDetails(event: SpanEvent, details: Record<DetailsKey, Json>): void 
 /** The whole body in one attribute (Semantic Kernel), or one attribute a field; the role is in the name when nowhere else. */
 function messageOfEvent(event: SpanEvent, role: string): Json {
   const body = unwrap(attributeText(event, "gen_ai.event.content")).value;
-  if (isJsonObject(body)) return tidied({ role, ...body });
+  if (isObject(body)) return tidied({ role, ...body });
   const {
     "gen_ai.system": _system,
     "event.name": _name,
@@ -137,7 +137,7 @@ function tidied(message: JsonObject): JsonObject {
 
 function choiceOfEvent(event: SpanEvent): JsonObject {
   const body = unwrap(attributeText(event, "gen_ai.event.content")).value;
-  if (isJsonObject(body) && isJsonObject(body["message"]))
+  if (isObject(body) && isObject(body["message"]))
     return { ...body, message: tidied({ role: "assistant", ...body["message"] }) };
   const fields = plainAttributes(event.attributes);
   const message = jsonWithin(fields["message"]);
@@ -147,9 +147,7 @@ function choiceOfEvent(event: SpanEvent): JsonObject {
     ...(fields["finish_reason"] === undefined ? {} : { finish_reason: fields["finish_reason"] }),
     message: {
       role: textMember(fields, "message.role") || textMember(message, "role") || "assistant",
-      ...(isJsonObject(message)
-        ? message
-        : { content: fields["message.content"] ?? fields["content"] ?? message ?? "" }),
+      ...(isObject(message) ? message : { content: fields["message.content"] ?? fields["content"] ?? message ?? "" }),
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
     },
     ...(fields["tool.result"] === undefined ? {} : { tool_result: jsonWithin(fields["tool.result"]) }),

@@ -4,12 +4,12 @@
 //   US2. input_tokens includes cached tokens, output_tokens includes reasoning. A source that counts them apart is told by
 //        its cached tokens being more than its input.
 //   US3. Details of the sender's own SDK are taken whole and beat every single attribute.
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import type { AttributeValue } from "../otlp/span.ts";
 import { countOf, type Facts } from "./facts.ts";
 import { member } from "./indexed.ts";
 import { sources, type Sources } from "./keys.ts";
-import { jsonOf } from "./plain.ts";
+import { isObject, jsonOf } from "./plain.ts";
 
 const WHOLE = sources(
   "langsmith.usage_metadata",
@@ -172,7 +172,7 @@ const SIGNS = [...WHOLE, ...INPUT, ...OUTPUT, ...TOTAL, ...COSTS.flatMap(([, fro
 export function usageOf(facts: Facts): JsonObject | null {
   if (!facts.has(SIGNS)) return null;
   const whole = jsonOf(facts.value(WHOLE));
-  if (isJsonObject(whole)) return langfuseNames(whole); // US3
+  if (isObject(whole)) return langfuseNames(whole); // US3
   const read = reader(facts);
   const given = facts.count(INPUT) ?? countOf(read(ADK_RESPONSE, ["usage_metadata", "prompt_token_count"]) ?? null);
   const output =
