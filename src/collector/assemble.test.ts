@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { ASSEMBLE_LIMITS, createAssembler, decisionOf, type AssembleLimits } from "./assemble.ts";
 import { dottedOrderFault, idOfSegment, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
 import type { RunContent, Tenant, TraceRun, UnplacedRun } from "./translate/trace-run.ts";
-import { DEPTH_MAX } from "./tree.ts";
+import { DEPTH_MAX } from "./tree-node.ts";
 
 const TRACE = "5b8efff798038103d269b633813fc60c";
 const TRACE_UUID = "5b8efff7-9803-8103-d269-b633813fc60c";
@@ -463,6 +463,17 @@ describe("decisions", () => {
     second.assembler.add(span(9, null, 9));
     second.assembler.add(span(0, null));
     assert.deepEqual(second.shape(), { 9: "trace", 0: "" });
+  });
+
+  test("a recalled run's id is not given to another span that claims it", () => {
+    const { out, assembler } = setUp();
+    const runId = uuidOfSpan(hex(7));
+    const dottedOrder = `${segmentTime(span(0, null).start)}${TRACE_UUID}.${segmentTime(span(7, 0).start)}${runId}`;
+    assembler.recall({ tenant: TENANT.id, traceId: TRACE, spanId: hex(7), dottedOrder });
+    assembler.add(span(0, null));
+    assembler.add(span(8, 0, 8, { claims: { traceId: "", runId, dottedOrder } }));
+    assembler.add(span(7, 0));
+    assert.equal(new Set(out.map((run) => run.id)).size, 3);
   });
 
   test("a damaged record changes nothing", () => {

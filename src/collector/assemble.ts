@@ -13,18 +13,9 @@
 // in the order written and before the first span is added again. A recalled span is emitted once more, in the same
 // place; a root that was only promised to is in its children's orders, so pins need no record of their own.
 import type { Clock } from "../base/clock.ts";
-import {
-  arrive,
-  createTree,
-  pinOf,
-  recallPlace,
-  release,
-  restorePin,
-  type Arrival,
-  type Emit,
-  type Pin,
-  type Tree,
-} from "./tree.ts";
+import { arrive, release, type Arrival, type Emit } from "./tree.ts";
+import { pinOf, recallPlace, restorePin, type Pin } from "./tree-claims.ts";
+import { createTree, type Tree } from "./tree-node.ts";
 import type { TraceRun, UnplacedRun } from "./translate/trace-run.ts";
 
 export interface AssembleLimits {

@@ -7,72 +7,12 @@
 //   TT4. No order has more than DEPTH_MAX segments: deeper spans begin again under the root, with their descendants.
 //   TT5. Work is linear in the spans: nothing recurses, no chain is climbed twice.
 import { uuidV5 } from "../base/ids.ts";
-import {
-  idOfSegment,
-  readDottedOrder,
-  SEGMENT_TIME_CHARS,
-  segmentTime,
-  uuidOfSpan,
-  uuidOfTrace,
-} from "./dotted-order.ts";
+import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
+import { claimPlace } from "./tree-claims.ts";
+import { createNode, DEPTH_MAX, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { TraceRun, UnplacedRun } from "./translate/trace-run.ts";
 
-/** No honest trace is this deep, and the sum of all orders of a chain grows with its square. */
-export const DEPTH_MAX = 128;
-
-interface Node {
-  readonly spanId: string;
-  /** `unknown`: only its children have been seen. `promised`: placed by a record or an SDK's claim, its span not seen yet. */
-  state: "unknown" | "waiting" | "placed" | "promised" | "filtered";
-  /** While waiting. */
-  run: UnplacedRun | null;
-  /** Monotonic ms. */
-  waitsSince: number;
-  /** Children that wait for this node. */
-  children: Node[] | null;
-  /** Once placed: the node above. Once filtered: the nearest kept node above, null when there is none. */
-  parent: Node | null;
-  segment: string;
-  depth: number;
-  fingerprint: number;
-}
-
-export interface Tree {
-  readonly key: string;
-  readonly nodes: Map<string, Node>;
-  /** Only for traces whose SDK names its runs, and for recalled ones. */
-  readonly byRunId: Map<string, Node>;
-  root: Node | null;
-  /** False while the root is only pinned: its order is promised, its span has not come. */
-  rootTaken: boolean;
-  /** Smallest segment time seen: where a pinned root begins. */
-  earliest: string;
-  waitingCount: number;
-  waitingBytes: number;
-  /** Nothing in here waits for longer than since then. */
-  oldestWait: number;
-  lastSeen: number;
-  /** When it last moved to the young end of the list of traces. */
-  listedAt: number;
-}
-
 export type Arrival = "placed" | "waiting" | "filtered" | "duplicate" | "amended";
-
-export function createTree(key: string, now: number): Tree {
-  return {
-    key,
-    nodes: new Map(),
-    byRunId: new Map(),
-    root: null,
-    rootTaken: false,
-    earliest: "",
-    waitingCount: 0,
-    waitingBytes: 0,
-    oldestWait: 0,
-    lastSeen: now,
-    listedAt: now,
-  };
-}
 
 export type Emit = (run: TraceRun) => void;
 
@@ -85,7 +25,14 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   const node = known ?? createNode(run.spanId);
   if (known === undefined) tree.nodes.set(run.spanId, node);
   node.run = run;
-  if (run.content !== null && placeAsClaimed(tree, node, run, emit)) return "placed";
+  if (run.content !== null && claimPlace(tree, node, run)) {
+    node.run = null;
+    arriveAgain(tree, node, run, emit);
+    const children = node.children ?? [];
+    node.children = null;
+    for (const child of children) settle(tree, child, node, emit);
+    return "placed";
+  }
   const outcome: Arrival = run.content === null ? "filtered" : "placed";
   const parentless = run.parentSpanId === "" || run.parentSpanId === run.spanId;
   if (parentless || (run.isRoot && !tree.rootTaken)) {
@@ -100,7 +47,7 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   tree.nodes.set(run.parentSpanId, parent);
   (parent.children ??= []).push(node);
   node.state = "waiting";
-  node.waitsSince = now;
+  node.waitsSince = Math.floor(now); // a small integer needs no memory of its own
   if (tree.waitingCount === 0) tree.oldestWait = now;
   tree.waitingCount += 1;
   tree.waitingBytes += sizeOf(run);
@@ -218,7 +165,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   node.fingerprint = fingerprint(run);
   if (above === null && !tree.rootTaken) {
     const pinned = tree.root;
-    node.segment = pinned?.segment ?? segmentTime(run.start) + traceIdFor(run); // TT1: the pin holds
+    node.segment = pinned?.segment ?? segmentOf(segmentTime(run.start), traceIdFor(run)); // TT1: the pin holds
     node.parent = null;
     node.depth = 1;
     tree.root = node;
@@ -230,7 +177,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   const time = segmentTime(run.start);
   const parentTime = parent.segment.slice(0, SEGMENT_TIME_CHARS);
   // A child that began before its parent (clock skew) sorts with its parent; its own start_time stays as sent.
-  node.segment = (time < parentTime ? parentTime : time) + runIdFor(tree, run, parent);
+  node.segment = segmentOf(time < parentTime ? parentTime : time, runIdFor(tree, run, parent));
   node.parent = parent;
   node.depth = parent.depth + 1;
   if (run.claims !== null) tree.byRunId.set(idOfSegment(node.segment), node);
@@ -241,20 +188,15 @@ function pinRoot(tree: Tree, cause: UnplacedRun): Node {
   if (tree.root !== null) return tree.root;
   const pinned = createNode("");
   pinned.state = "promised";
-  pinned.segment = tree.earliest + traceIdFor(cause);
+  pinned.segment = segmentOf(tree.earliest, traceIdFor(cause));
   pinned.depth = 1;
   tree.root = pinned;
   return pinned;
 }
 
-function traceIdFor(run: UnplacedRun): string {
-  return run.claims !== null && run.claims.traceId !== "" ? run.claims.traceId : uuidOfTrace(run.traceId);
-}
-
 /** The run's id below the root: what its SDK calls it, else its span id. Never the trace's, its parent's, or another run's. */
 function runIdFor(tree: Tree, run: UnplacedRun, parent: Node): string {
-  const taken = (id: string): boolean =>
-    id === idOfSegment(tree.root?.segment ?? "") || id === idOfSegment(parent.segment);
+  const taken = (id: string): boolean => parent.segment.endsWith(id) || (tree.root?.segment.endsWith(id) ?? false);
   const claimed = run.claims?.runId ?? "";
   if (claimed !== "" && !taken(claimed) && !tree.byRunId.has(claimed)) return claimed;
   const padded = uuidOfSpan(run.spanId);
@@ -273,101 +215,6 @@ function emitAt(tree: Tree, node: Node, run: UnplacedRun, amends: boolean, emit:
     amends,
     content: run.content,
   });
-}
-
-function orderOf(node: Node): string {
-  let order = node.segment;
-  for (let above = node.parent; above !== null; above = above.parent) order = `${above.segment}.${order}`; // ≤ DEPTH_MAX
-  return order;
-}
-
-/** An SDK that names its runs also says where they belong; believed when it fits what has been decided (TT1). */
-function placeAsClaimed(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): boolean {
-  const claims = run.claims;
-  if (claims === null) return false;
-  const promised = tree.byRunId.get(claims.runId);
-  if (promised !== undefined && promised.state !== "promised") return false; // another span has this id
-  const segments = readDottedOrder(promised === undefined ? claims.dottedOrder : orderOf(promised), DEPTH_MAX);
-  if (segments === null || idOfSegment(segments.at(-1) ?? "") !== claims.runId) return false;
-  if (tree.root === null && idOfSegment(segments[0] ?? "") !== traceIdFor(run)) return false;
-  if (segments.length === 1 && tree.rootTaken) return false;
-  if (!promise(tree, node, segments)) return false;
-  const children = node.children ?? [];
-  node.children = null;
-  node.run = null;
-  arriveAgain(tree, node, run, emit);
-  for (const child of children) settle(tree, child, node, emit);
-  return true;
-}
-
-/**
- * Promises `node` the place that `segments` describe, and nodes to its ancestors that have not come yet.
- * False: it contradicts what has been decided.
- */
-function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
-  const ids = segments.map(idOfSegment);
-  if (new Set(ids).size !== ids.length) return false;
-  const own = segments.length - 1;
-  if (own === 0 && tree.root !== null && tree.root.segment !== segments[0]) return false;
-  let at = own - 1;
-  let above: Node | null = null;
-  for (; at >= 0 && above === null; at--) above = (at === 0 ? tree.root : tree.byRunId.get(ids[at] ?? "")) ?? null;
-  if (above !== null && orderOf(above) !== segments.slice(0, at + 2).join(".")) return false;
-  for (let next = at + (above === null ? 1 : 2); next <= own; next++) {
-    const one: Node = next === own ? node : createNode("");
-    one.state = "promised";
-    one.segment = segments[next] ?? "";
-    one.parent = above;
-    one.depth = next + 1;
-    tree.byRunId.set(ids[next] ?? "", one);
-    if (next === 0) tree.root = one;
-    above = one;
-  }
-  return true;
-}
-
-/** A decision of an earlier process. Afterwards its span, its children and its root find the same places again. */
-export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): boolean {
-  const segments = readDottedOrder(dottedOrder, DEPTH_MAX);
-  if (segments === null || tree.nodes.has(spanId)) return false;
-  const node = createNode(spanId);
-  if (!promise(tree, node, segments)) return false;
-  tree.nodes.set(spanId, node);
-  if (segments.length === 1) tree.rootTaken = true; // by this span, also while it has not come again
-  return true;
-}
-
-/** What outlives a forgotten tree: enough to keep its root's promise. */
-export interface Pin {
-  readonly segment: string;
-  readonly taken: boolean;
-}
-
-export function pinOf(tree: Tree): Pin | null {
-  return tree.root === null ? null : { segment: tree.root.segment, taken: tree.rootTaken };
-}
-
-export function restorePin(tree: Tree, pin: Pin): void {
-  const root = createNode("");
-  root.state = "promised";
-  root.segment = pin.segment;
-  root.depth = 1;
-  tree.root = root;
-  tree.rootTaken = pin.taken;
-}
-
-function createNode(spanId: string): Node {
-  return {
-    spanId,
-    state: "unknown",
-    run: null,
-    waitsSince: 0,
-    children: null,
-    parent: null,
-    segment: "",
-    depth: 0,
-    fingerprint: 0,
-  };
 }
 
 function sizeOf(run: UnplacedRun): number {

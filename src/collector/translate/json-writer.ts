@@ -12,20 +12,26 @@ export interface ObjectWriter {
 }
 
 export function createObjectWriter(): ObjectWriter {
-  const names = new Set<string>();
+  const names: string[] = [];
+  let many: Set<string> | null = null;
   let body = "";
+  const has = (name: string): boolean => (many === null ? names.includes(name) : many.has(name));
   const putText = (name: string, value: string): void => {
-    if (names.has(name)) return;
-    names.add(name);
+    if (has(name)) return;
+    if (many !== null) many.add(name);
+    else if (names.push(name) > LISTED_MAX) many = new Set(names);
     body += `${body === "" ? "" : ","}${nameText(name)}:${value}`;
   };
   return {
     put: (name, value) => putText(name, JSON.stringify(value)),
     putText,
-    has: (name) => names.has(name),
+    has,
     text: () => `{${body}}`,
   };
 }
+
+/** Up to here a list is faster to search than a set is to make. */
+const LISTED_MAX = 32;
 
 const REMEMBERED_MAX = 4096;
 const REMEMBERED_CHARS_MAX = 128;

@@ -48,6 +48,7 @@ const SERIALIZED: readonly (readonly [string, readonly number[]])[] = [
   ["signature", sources("gen_ai.serialized.signature")],
   ["doc", sources("gen_ai.serialized.doc")],
 ];
+const SERIALIZED_ANY = SERIALIZED.flatMap(([, from]) => from);
 /** Time to the first token: source, seconds in one unit of it. */
 const FIRST_TOKEN: readonly (readonly [readonly number[], number])[] = [
   [sources("gen_ai.response.time_to_first_chunk"), 1],
@@ -207,13 +208,13 @@ function tagsOf(facts: Facts): readonly string[] {
 }
 
 function serializedText(facts: Facts): string {
+  if (!facts.has(SERIALIZED_ANY)) return "";
   const out = createObjectWriter();
   for (const [name, from] of SERIALIZED) {
     const value = facts.value(from);
     if (value !== undefined) out.put(name, jsonOf(value));
   }
-  const text = out.text();
-  return text === "{}" ? "" : text;
+  return out.text();
 }
 
 function eventsText(facts: Facts, talk: SpanTalk, start: UnixNano): string {
