@@ -201,7 +201,8 @@ export function createAssembler(
       else if (arrival === "amended") counts.amended += 1;
       if (counts.nodes > limits.nodesMax || counts.waitingBytes > limits.waitingBytesMax) keepLimits();
       planSweep();
-      return arrival;
+      // A limit may have sent up what was just told to wait: the caller must not wait for it.
+      return arrival === "waiting" && tree.nodes.get(run.spanId)?.state !== "waiting" ? "placed" : arrival;
     },
     recall(decision) {
       const tree = treeOf(decision.tenant, decision.traceId, clock.monotonic());

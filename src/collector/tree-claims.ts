@@ -18,24 +18,28 @@ export function claimPlace(tree: Tree, node: Node, run: UnplacedRun): boolean {
 }
 
 /**
- * Promises `node` the place that `segments` describe, and nodes to its ancestors that have not come yet.
- * False: it contradicts what has been decided.
+ * Promises `node` a place below the deepest of its claimed ancestors that has one, and places to those in between. What is
+ * claimed above that ancestor does not matter: it has its place. False: it is not of this trace, or not possible.
  */
 function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
   const ids = segments.map(idOfSegment);
   if (new Set(ids).size !== ids.length) return false;
   const own = segments.length - 1;
   if (own === 0 && tree.root !== null && tree.root.segment !== segments[0]) return false;
-  let at = own - 1;
+  if (tree.root !== null && idOfSegment(tree.root.segment) !== ids[0]) return false;
   let above: Node | null = null;
-  for (; at >= 0 && above === null; at--) above = (at === 0 ? tree.root : tree.byRunId.get(ids[at] ?? "")) ?? null;
-  if (above !== null && orderOf(above) !== segments.slice(0, at + 2).join(".")) return false;
-  for (let next = at + (above === null ? 1 : 2); next <= own; next++) {
+  let at = own - 1;
+  for (; at >= 0; at--) {
+    above = (at === 0 ? tree.root : tree.byRunId.get(ids[at] ?? "")) ?? null;
+    if (above !== null) break;
+  }
+  if (above !== null && above.depth + own - at > DEPTH_MAX) return false;
+  for (let next = at + 1; next <= own; next++) {
     const one: Node = next === own ? node : createNode("");
     one.state = "promised";
     one.segment = segments[next] ?? "";
     one.parent = above;
-    one.depth = next + 1;
+    one.depth = (above?.depth ?? 0) + 1;
     tree.byRunId.set(ids[next] ?? "", one);
     if (next === 0) tree.root = one;
     above = one;

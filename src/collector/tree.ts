@@ -136,7 +136,7 @@ function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { node: one, above: under } = next;
     const run = one.run;
-    if (run === null) continue;
+    if (run === null) continue; // a ring closes on itself: the node that was taken out of it first is placed already
     if (one.state === "waiting") {
       tree.waitingCount -= 1;
       tree.waitingBytes -= sizeOf(run);
@@ -155,8 +155,7 @@ function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
     // With no kept node above, the earliest child becomes the root: sort, so that this does not hang on the order of arrival.
     if (one.state === "filtered" && under === null) children.sort((a, b) => (earlier(a, b) ? -1 : 1));
     const below = one.state === "filtered" ? under : one;
-    // A ring closes on itself: the node that was taken out of it first is placed already.
-    for (const child of children.reverse()) if (child.state === "waiting") stack.push({ node: child, above: below });
+    for (const child of children.reverse()) stack.push({ node: child, above: below });
   }
 }
 

@@ -57,9 +57,11 @@ describe("keys that mean something to JavaScript", () => {
   test("as attribute names, alone and in every family, they pollute nothing and are kept", () => {
     for (const key of CORPUS) {
       const given = Object.fromEntries([[key, '{"polluted":true}']]) as Given;
-      const content = contentOf({ attributes: given, resource: given }, { genericOtel: true });
+      for (const text of texts(contentOf({ resource: given }))) if (text !== "") JSON.parse(text);
+      const content = contentOf({ attributes: given }, { genericOtel: true });
       assertClean();
       for (const text of texts(content)) if (text !== "") JSON.parse(text);
+      if (key.startsWith("embedding.")) continue; // of vectors only number and length are kept
       assert.ok(
         texts(content).some((text) => text.includes("polluted")),
         `${key} is lost`,

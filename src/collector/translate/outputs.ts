@@ -81,6 +81,7 @@ const SOURCES: readonly ContentSource[] = [
   ),
   attributes("text", "all_messages_events"),
   ({ facts }) => logChoices(facts),
+  documentsFound,
 ];
 
 export function outputsOf(subject: Subject): Found | null {
