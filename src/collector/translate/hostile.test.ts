@@ -116,6 +116,13 @@ describe("indices and depth", () => {
     });
   }
 
+  test("50 MB of JSON in one string stay text and are not read", () => {
+    const long = `["${"x".repeat(50_000_000)}"]`;
+    const content = contentOf({ attributes: { "gen_ai.prompt": long } });
+    assert.ok(content.inputs.startsWith('{"input":"[\\"xxx'));
+    assert.equal(content.inputs.length, long.length + '{"input":""}'.length + 2);
+  });
+
   test("a deep attribute value is cut at the limit and can be written", () => {
     let value: AttributeValue = "bottom";
     for (let level = 0; level < 5000; level++) value = level % 2 === 0 ? [value] : { keys: ["k"], values: [value] };

@@ -153,6 +153,7 @@ function retrieverQuery({ facts }: Subject): Found | null {
 
 function embeddedText(subject: Subject): Found | null {
   const { facts } = subject;
+  if (facts.has(MESSAGES)) return null; // read further down, as of any other call
   const texts = itemsOf(facts.family("embeddings")).flatMap((one) => member(one, "embedding", "text") ?? []);
   if (texts.length > 0) return found({ input: texts.length === 1 ? (texts[0] ?? "") : texts });
   const values = jsonOf(facts.value(EMBEDDED));

@@ -10,14 +10,8 @@ import { isObject, jsonOf, jsonWithin, plain } from "./plain.ts";
 import type { SpanTalk } from "./span-events.ts";
 import type { RunType } from "./trace-run.ts";
 
-const PROVIDER = sources(
-  "langsmith.metadata.ls_provider",
-  "gen_ai.provider.name",
-  "gen_ai.system",
-  "llm.provider",
-  "llm.system",
-  "ai.model.provider",
-);
+const SAID_PROVIDER = sources("langsmith.metadata.ls_provider");
+const PROVIDER = sources("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider");
 
 /** Instrumentations' names → the names that the backend's price table uses. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
@@ -80,8 +74,9 @@ export interface Model {
 }
 
 export function modelOf(facts: Facts, runType: RunType): Model {
-  const raw = facts.text(PROVIDER) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
-  const provider = providerOf(raw);
+  const said = facts.text(SAID_PROVIDER);
+  const raw = said || facts.text(PROVIDER) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
+  const provider = said || providerOf(raw); // MO2: the backend's own SDK uses the backend's names
   const name = facts.text(MODEL) || (facts.text(GENKIT_SUBTYPE).endsWith("model") ? facts.text(GENKIT_NAME) : "");
   const completes = facts.text(OPERATION) === "text_completion" || facts.text(REQUEST_TYPE) === "completion";
   const type = facts.text(MODEL_TYPE) || (runType === "llm" ? (completes ? "llm" : "chat") : "");

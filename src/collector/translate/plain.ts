@@ -103,7 +103,11 @@ function wordOf(text: string): Parsed {
 /** Above this length nesting is counted before parsing: a megabyte of "[" would block the loop for 0.2 s. */
 const PARSE_BLINDLY_CHARS = 65_536;
 
+/** Longer text stays text: reading it would hold up every other sender for too long. */
+const PARSE_CHARS_MAX = 8 * 1024 * 1024;
+
 export function parseJson(text: string): Parsed | null {
+  if (text.length > PARSE_CHARS_MAX) return null;
   if (text.length > PARSE_BLINDLY_CHARS && nestsDeeply(text)) return null; // PL2
   let value: Json;
   try {

@@ -95,6 +95,7 @@ const TOOL_SIGNS = sources("gen_ai.tool.call.id", "ai.toolCall.name");
 const MCP_METHOD = sources("mcp.method.name");
 const TEMPLATE = sources("llm.prompt_template.variables");
 const MODEL = sources("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id");
+const HISTORY = sources("pydantic_ai.all_messages", "all_messages_events", "final_result");
 const USAGE_OR_MESSAGES = sources(
   "gen_ai.usage.input_tokens",
   "gen_ai.usage.prompt_tokens",
@@ -136,6 +137,7 @@ function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
   if (facts.has(TOOL_SIGNS) || facts.text(MCP_METHOD) === "tools/call") return "tool";
   const hasModel = facts.has(MODEL);
   if (facts.has(TEMPLATE) && !hasModel) return "prompt";
+  if (facts.has(HISTORY)) return "chain"; // an agent: its usage is a sum
   if (!hasModel) return undefined;
   const talks =
     facts.has(USAGE_OR_MESSAGES) ||

@@ -213,6 +213,17 @@ describe("GenAI semantic conventions, attributes", () => {
       },
     },
     {
+      name: "embeddings of messages",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "embeddings",
+          "input.value": "other",
+          "gen_ai.input.messages": '[{"role":"user","parts":[{"type":"text","content":"hello"}]}]',
+        },
+      },
+      run: { type: "embedding", inputs: { messages: [{ role: "user", content: "hello" }] } },
+    },
+    {
       name: "a retrieval with its documents",
       span: {
         attributes: {

@@ -60,6 +60,11 @@ describe("LangSmith SDK", () => {
       run: { type: "retriever", inputs: { query: "tea" }, outputs: { documents: [] } },
     },
     {
+      name: "a provider in the backend's own words is not changed",
+      span: { attributes: { "langsmith.metadata.ls_provider": "mistral", "gen_ai.system": "mistral_ai" } },
+      run: { metadata: { ls_provider: "mistral" }, without: ["otel_provider"] },
+    },
+    {
       name: "the kind wins over the name of a tool",
       span: { attributes: { "langsmith.span.kind": "chain", "gen_ai.tool.name": "weather" } },
       run: { type: "chain" },

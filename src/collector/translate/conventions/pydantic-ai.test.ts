@@ -81,6 +81,8 @@ describe("pydantic-ai and Logfire", () => {
         type: "chain",
         inputs: { messages: [{ role: "user", content: "Weather?" }] },
         outputs: { messages: [{ role: "assistant", content: "Rain." }] },
+        usage: null,
+        metadata: { aggregate_usage: { input_tokens: 10, total_tokens: 10 }, ls_model_name: "gpt-4o" },
       },
     },
     {
