@@ -8,6 +8,7 @@
 //   DO4. A run with a parent has at least two segments.
 //   DO5. The last segment but one has the parent's id.
 import type { UnixNano } from "./otlp/span.ts";
+import { clockOf } from "./translate/time.ts";
 import type { TraceRun } from "./translate/trace-run.ts";
 
 /** Length of `20240919T171648521691Z`: what comes after it in a segment is the id. */
@@ -32,7 +33,8 @@ let secondText = "";
 export function segmentTime(time: UnixNano): string {
   if (time.sec !== secondAt) {
     secondAt = time.sec; // spans of one request mostly share a second
-    secondText = new Date(time.sec * 1000).toISOString().slice(0, 19).replaceAll(/[-:]/g, "");
+    const { date, time: clock } = clockOf(time.sec);
+    secondText = `${date.replaceAll("-", "")}T${clock.replaceAll(":", "")}`;
   }
   return `${secondText}${String(1_000_000 + Math.floor(time.nano / 1000)).slice(1)}Z`;
 }

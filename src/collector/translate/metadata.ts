@@ -4,7 +4,7 @@
 //   MD2. Resource and scope are turned into text once an envelope, not once a span.
 //   MD3. Content that became inputs or outputs is not repeated here.
 import type { Json, JsonObject } from "../../base/json.ts";
-import type { Resource, Scope, Span, SpanLink } from "../otlp/span.ts";
+import type { Attributes, Resource, Scope, Span, SpanLink } from "../otlp/span.ts";
 import type { Facts } from "./facts.ts";
 import { sources } from "./keys.ts";
 import { createObjectWriter, type ObjectWriter } from "./json-writer.ts";
@@ -141,28 +141,67 @@ function linkOf(link: SpanLink): JsonObject {
   };
 }
 
-const resources = new WeakMap<Resource, readonly (readonly [string, string])[]>();
-const scopes = new WeakMap<Scope, string>();
+type NamedTexts = readonly (readonly [string, string])[];
 
-function resourceTexts(resource: Resource): readonly (readonly [string, string])[] {
-  const known = resources.get(resource);
-  if (known !== undefined) return known;
-  const { keys, values } = resource.attributes;
-  const texts = keys.map((key, at): [string, string] => [key, JSON.stringify(plain(values[at] ?? null))]);
-  resources.set(resource, texts); // MD2
+/** Spans of one envelope come one after the other; senders that put one span into a request repeat their resource. */
+const recent: { readonly attributes: Attributes; readonly texts: NamedTexts }[] = [];
+const RECENT_MAX = 4;
+const RECENT_ATTRIBUTES_MAX = 64;
+const RECENT_CHARS_MAX = 16_384;
+
+let lastResource: Resource | null = null;
+let lastTexts: NamedTexts = [];
+
+function resourceTexts(resource: Resource): NamedTexts {
+  if (resource !== lastResource) {
+    const { attributes } = resource;
+    lastTexts = recent.find((one) => sameAttributes(one.attributes, attributes))?.texts ?? newTexts(attributes);
+    lastResource = resource; // MD2
+  }
+  return lastTexts;
+}
+
+function newTexts(attributes: Attributes): NamedTexts {
+  const { keys, values } = attributes;
+  let chars = 0;
+  const texts = keys.map((key, at): [string, string] => {
+    const text = JSON.stringify(plain(values[at] ?? null));
+    chars += key.length + text.length;
+    return [key, text];
+  });
+  if (keys.length <= RECENT_ATTRIBUTES_MAX && chars <= RECENT_CHARS_MAX) {
+    if (recent.length >= RECENT_MAX) recent.shift();
+    recent.push({ attributes, texts });
+  }
   return texts;
 }
 
+/** Lists and maps are never the same, so that this stays cheap. */
+function sameAttributes(a: Attributes, b: Attributes): boolean {
+  if (a.keys.length !== b.keys.length) return false;
+  for (let at = 0; at < a.keys.length; at++)
+    if (a.values[at] !== b.values[at] || a.keys[at] !== b.keys[at]) return false;
+  return true;
+}
+
+let lastScope: Scope | null = null;
+let lastScopeText = "";
+
 function scopeText(scope: Scope): string {
-  const known = scopes.get(scope);
-  if (known !== undefined) return known;
+  if (scope === lastScope) return lastScopeText;
+  const same =
+    lastScope !== null &&
+    scope.attributes.keys.length + lastScope.attributes.keys.length === 0 &&
+    scope.name === lastScope.name &&
+    scope.version === lastScope.version;
+  lastScope = scope;
+  if (same) return lastScopeText;
   const out = createObjectWriter();
   if (scope.name !== "") out.put("name", scope.name.toWellFormed());
   if (scope.version !== "") out.put("version", scope.version.toWellFormed());
   if (scope.attributes.keys.length > 0) out.put("attributes", plainAttributes(scope.attributes));
-  const text = out.text();
-  scopes.set(scope, text);
-  return text;
+  lastScopeText = out.text();
+  return lastScopeText;
 }
 
 /** The first text among `names` in the resource: projects can be set for a whole service. */

@@ -1,9 +1,10 @@
 // What is the same in every convention: outcome, events, links, resource, scope, times, project, filter, leftovers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { uuidOfSpan, uuidOfTrace } from "../dotted-order.ts";
+import { segmentTime, uuidOfSpan, uuidOfTrace } from "../dotted-order.ts";
 import { NO_TIME } from "../otlp/span.ts";
 import { contentOf, CONTEXT, extraOf, parsed, spanOf, START, table, translated } from "./testkit.ts";
+import { rfc3339 } from "./time.ts";
 import { createTranslator } from "./translate.ts";
 
 const EXCEPTION = {
@@ -176,6 +177,13 @@ describe("times", () => {
   };
   const end = { sec: START.sec + 1, nano: 0 };
 
+  test("every second of the calendar reads as Date would write it", () => {
+    for (let sec = 0; sec < 9_223_372_036; sec += 7_654_321) {
+      const iso = new Date(sec * 1000).toISOString();
+      assert.equal(rfc3339({ sec, nano: 0 }), iso.replace(".000Z", ".000000000Z"));
+      assert.equal(segmentTime({ sec, nano: 0 }), iso.replaceAll(/[-:]/g, "").replace(".000Z", "000000Z"));
+    }
+  });
   test("nanoseconds are exact, also beyond 2^53", () => {
     assert.deepEqual(times({ start: { sec: 9_223_372_036, nano: 854_775_807 } }), [
       "2262-04-11T23:47:16.854775807Z",
@@ -274,6 +282,26 @@ test("the same span gives the same bytes, also after other spans went through th
   translate(other, CONTEXT);
   assert.equal(JSON.stringify(translate(one, CONTEXT)), first);
   assert.equal(first.includes('"u"'), false);
+});
+
+test("scopes that look alike are told apart, also when each span brings its own", () => {
+  for (const scope of ["a", "b", "b", "", "a"]) {
+    const { metadata } = extraOf(contentOf({ scope }));
+    assert.deepEqual((metadata["otel"] as { scope: unknown }).scope, {
+      ...(scope === "" ? {} : { name: scope }),
+      version: "1.0",
+    });
+  }
+});
+
+test("resources that look alike are told apart, also when each span brings its own", () => {
+  const names = ["a", "b", "a", "c", "d", "e", "f", "a"];
+  for (const name of names) {
+    const { metadata } = extraOf(contentOf({ resource: { "service.name": name, list: [name] } }));
+    assert.equal(metadata["service.name"], name);
+    assert.deepEqual(metadata["list"], [name]);
+    assert.equal(extraOf(contentOf({ resource: { [name]: "x" } })).metadata[name], "x");
+  }
 });
 
 test("ids are hex with zeros in front, never read as base64", () => {
