@@ -60,7 +60,7 @@ export function attributes(key: string, ...names: readonly string[]): ContentSou
   };
 }
 
-export function wrappedAttribute(value: AttributeValue | undefined, key: string): Found | null {
+function wrappedAttribute(value: AttributeValue | undefined, key: string): Found | null {
   return value === undefined ? null : wrapped(unwrapValue(value), key);
 }
 

@@ -8,7 +8,7 @@
 export type Sources = readonly number[];
 
 /** Names of the form `<family>.N.rest` or `<family>.rest`, gathered as lists. */
-export const FAMILIES = {
+const FAMILIES = {
   prompt: { prefix: "gen_ai.prompt.", indexed: true },
   completion: { prefix: "gen_ai.completion.", indexed: true },
   inputMessages: { prefix: "llm.input_messages.", indexed: true },

@@ -106,7 +106,7 @@ const PARSE_BLINDLY_CHARS = 65_536;
 /** Longer text stays text: reading it would hold up every other sender for too long. */
 const PARSE_CHARS_MAX = 8 * 1024 * 1024;
 
-export function parseJson(text: string): Parsed | null {
+function parseJson(text: string): Parsed | null {
   if (text.length > PARSE_CHARS_MAX) return null;
   if (text.length > PARSE_BLINDLY_CHARS && nestsDeeply(text)) return null; // PL2
   let value: Json;

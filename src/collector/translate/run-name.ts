@@ -36,7 +36,7 @@ export function runNameOf(facts: Facts, type: RunType): string {
 }
 
 /** `ai.generateText`, not the `ai.generateText.doGenerate` inside it, which is named after the model call. */
-export function isTopLevelVercel(operation: string): boolean {
+function isTopLevelVercel(operation: string): boolean {
   return operation.startsWith("ai.") && !operation.includes(".do") && !operation.startsWith("ai.toolCall");
 }
 

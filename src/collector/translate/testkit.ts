@@ -15,7 +15,7 @@ import { createTranslator, type TranslateOptions } from "./translate.ts";
 
 export type Given = Readonly<Record<string, AttributeValue>>;
 
-export interface GivenEvent {
+interface GivenEvent {
   readonly name: string;
   readonly at?: number;
   readonly attributes?: Given;
@@ -36,7 +36,7 @@ export interface GivenSpan {
 }
 
 /** What is asserted of the run: only the named fields, `metadata` and `params` only for the named members. */
-export interface Wanted {
+interface Wanted {
   readonly name?: string;
   readonly type?: RunContent["runType"];
   readonly inputs?: Json;
@@ -65,9 +65,9 @@ export const CONTEXT: RequestContext = {
   project: "",
   receivedMs: 1_763_715_700_000,
 };
-export const OPTIONS: TranslateOptions = { filterNonGenAi: false, genericOtel: false, project: "" };
+const OPTIONS: TranslateOptions = { filterNonGenAi: false, genericOtel: false, project: "" };
 
-export function attributesOf(given: Given | undefined): Attributes {
+function attributesOf(given: Given | undefined): Attributes {
   return given === undefined ? NO_ATTRIBUTES : { keys: Object.keys(given), values: Object.values(given) };
 }
 

@@ -7,7 +7,7 @@
 import type { UnixNano } from "../otlp/span.ts";
 
 /** JSON as text, ready to be written to the wire. */
-export type JsonText = string;
+type JsonText = string;
 
 export type RunType = "tool" | "chain" | "llm" | "retriever" | "embedding" | "prompt" | "parser";
 

@@ -38,6 +38,7 @@ const TRACE_ID = sources("langsmith.trace.id");
 const RUN_ID = sources("langsmith.span.id");
 const DOTTED_ORDER = sources("langsmith.span.dotted_order");
 const PARENT_SPAN = sources("langsmith.traceable_parent_otel_span_id");
+const PARENT_RUN = sources("langsmith.span.parent_id");
 const IS_ROOT = sources("langsmith.is_root", "langsmith.root_span");
 const SESSION_NAME = sources("langsmith.trace.session_name", "ai.telemetry.metadata.ls_project_name");
 const SESSION_ID = sources("langsmith.trace.session_id", "ai.telemetry.metadata.ls_project_id");
@@ -68,8 +69,7 @@ export function createTranslator(options: TranslateOptions): Translate {
     const talk = talkOf(span);
     const times = timesOf(span, context);
     const kept = !options.filterNonGenAi || isGenAi(facts, talk);
-    const parent = facts.text(PARENT_SPAN).toLowerCase();
-    const parentSpanId = SPAN_ID.test(parent) ? parent : span.parentSpanId;
+    const parentSpanId = parentOf(facts);
     return {
       tenant: context.tenant,
       traceId: span.traceId,
@@ -81,6 +81,13 @@ export function createTranslator(options: TranslateOptions): Translate {
       content: kept ? contentOf({ facts, talk, times, context, options }) : null,
     };
   };
+}
+
+/** Named by the backend's SDK, else the span's own, else the SDK's parent run: its spans carry the first half of their run's id. */
+function parentOf(facts: Facts): string {
+  const named = facts.text(PARENT_SPAN).toLowerCase();
+  if (SPAN_ID.test(named)) return named;
+  return facts.span.parentSpanId || uuidOf(facts, PARENT_RUN).replaceAll("-", "").slice(0, 16);
 }
 
 interface Work {

@@ -117,6 +117,15 @@ describe("LangSmith SDK", () => {
     assert.equal(translated({ attributes: { "langsmith.traceable_parent_otel_span_id": "?" } }).parentSpanId, "");
   });
 
+  test("a span without a parent that names its parent run is no root", () => {
+    const run = translated({ attributes: { "langsmith.span.parent_id": RUN } });
+    assert.equal(run.parentSpanId, "0e01bf50474d4536");
+    assert.equal(run.isRoot, false);
+    const attributes = { "langsmith.span.parent_id": RUN };
+    assert.equal(translated({ parent: "d2d12a2700a9bd4d", attributes }).parentSpanId, "d2d12a2700a9bd4d");
+    assert.equal(translated({ attributes: { "langsmith.span.parent_id": "?" } }).isRoot, true);
+  });
+
   test("attachments are read, their names made safe, broken ones left out", () => {
     const list = [
       { name: "a.png", content: "aGk=", mime_type: "image/png" },
