@@ -168,6 +168,11 @@ const CASES: readonly Case[] = [
     atOnce: { 0: "", 1: "trace", 2: "1" },
   },
   {
+    name: "several spans that say they are the root, below a parent that is not sent, do not wait for it",
+    spans: [span(1, 0, 1, { isRoot: true }), span(2, 0, 2, { isRoot: true }), span(3, 2)],
+    atOnce: { 1: "", 2: "trace", 3: "2" },
+  },
+  {
     name: "a filtered span's children go to the nearest kept ancestor",
     spans: [span(0, null), span(1, 0, 1, { content: null }), span(2, 1, 2, { content: null }), span(3, 2)],
     atOnce: { 0: "", 3: "trace" },

@@ -35,11 +35,14 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   }
   const outcome: Arrival = run.content === null ? "filtered" : "placed";
   const parentless = run.parentSpanId === "" || run.parentSpanId === run.spanId;
-  if (parentless || (run.isRoot && !tree.rootTaken)) {
+  const knownParent = tree.nodes.get(run.parentSpanId);
+  // A span that says it is the root does not wait for a parent, but one that is there is believed more.
+  const top = run.isRoot && (!tree.rootTaken || knownParent === undefined || knownParent.state === "unknown");
+  if (parentless || top) {
     settle(tree, node, null, emit); // TT3
     return outcome;
   }
-  const parent = tree.nodes.get(run.parentSpanId) ?? createNode(run.parentSpanId);
+  const parent = knownParent ?? createNode(run.parentSpanId);
   if (parent.state === "placed" || parent.state === "promised" || parent.state === "filtered") {
     settle(tree, node, parent.state === "filtered" ? parent.parent : parent, emit);
     return outcome;

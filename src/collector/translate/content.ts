@@ -79,8 +79,11 @@ const OWN_SDK: Sources = sources(
   "langsmith.span.parent_id",
 );
 
+/** The SDK's exporter adds these marks to the AI SDK's spans too, and half of their content: those are read by their own rules. */
+const FOREIGN: Sources = sources("ai.operationId");
+
 export function ofOwnSdk(source: ContentSource): ContentSource {
-  return (subject) => (subject.facts.has(OWN_SDK) ? source(subject) : null);
+  return (subject) => (subject.facts.has(OWN_SDK) && !subject.facts.has(FOREIGN) ? source(subject) : null);
 }
 
 export function onlyFor(type: RunType, list: readonly ContentSource[]): ContentSource {

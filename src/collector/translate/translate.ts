@@ -83,11 +83,14 @@ export function createTranslator(options: TranslateOptions): Translate {
   };
 }
 
-/** Named by the backend's SDK, else the span's own, else the SDK's parent run: its spans carry the first half of their run's id. */
+/** Named by the backend's SDK, else the span's own, else the span of the SDK's parent run. */
 function parentOf(facts: Facts): string {
   const named = facts.text(PARENT_SPAN).toLowerCase();
   if (SPAN_ID.test(named)) return named;
-  return facts.span.parentSpanId || uuidOf(facts, PARENT_RUN).replaceAll("-", "").slice(0, 16);
+  if (facts.span.parentSpanId !== "") return facts.span.parentSpanId;
+  // Its spans have the first half of their run's id, or the run has the span's id after zeros.
+  const run = uuidOf(facts, PARENT_RUN).replaceAll("-", "");
+  return run.startsWith("0000000000000000") ? run.slice(16) : run.slice(0, 16);
 }
 
 interface Work {

@@ -60,6 +60,38 @@ describe("LangSmith SDK", () => {
       run: { type: "retriever", inputs: { query: "tea" }, outputs: { documents: [] } },
     },
     {
+      name: "a span of the AI SDK that went through the SDK's exporter keeps text and tool calls",
+      span: {
+        name: "ai.generateText.doGenerate",
+        attributes: {
+          "langsmith.span.kind": "llm",
+          "langsmith.is_root": true,
+          "langsmith.metadata.sessionId": "s1",
+          "langsmith.usage_metadata": '{"input_tokens":3,"output_tokens":1,"total_tokens":4}',
+          "ai.operationId": "ai.generateText.doGenerate",
+          "ai.prompt.messages": '[{"role":"user","content":"Hi"}]',
+          "ai.response.text": "Ho",
+          "ai.response.toolCalls": '[{"toolCallId":"c","toolName":"f","input":{}}]',
+          "gen_ai.prompt": '{"input":[{"role":"user","content":"Hi"}]}',
+          "gen_ai.completion": '[{"toolCallId":"c","toolName":"f","input":{}}]',
+        },
+      },
+      run: {
+        type: "llm",
+        inputs: { messages: [{ role: "user", content: "Hi" }] },
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: "Ho",
+              tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
+            },
+          ],
+        },
+        usage: { input_tokens: 3, output_tokens: 1, total_tokens: 4 },
+      },
+    },
+    {
       name: "a provider in the backend's own words is not changed",
       span: { attributes: { "langsmith.metadata.ls_provider": "mistral", "gen_ai.system": "mistral_ai" } },
       run: { metadata: { ls_provider: "mistral" }, without: ["otel_provider"] },
@@ -121,6 +153,8 @@ describe("LangSmith SDK", () => {
     const run = translated({ attributes: { "langsmith.span.parent_id": RUN } });
     assert.equal(run.parentSpanId, "0e01bf50474d4536");
     assert.equal(run.isRoot, false);
+    const padded = "00000000-0000-0000-00f0-67aa0ba902b7";
+    assert.equal(translated({ attributes: { "langsmith.span.parent_id": padded } }).parentSpanId, "00f067aa0ba902b7");
     const attributes = { "langsmith.span.parent_id": RUN };
     assert.equal(translated({ parent: "d2d12a2700a9bd4d", attributes }).parentSpanId, "d2d12a2700a9bd4d");
     assert.equal(translated({ attributes: { "langsmith.span.parent_id": "?" } }).isRoot, true);
