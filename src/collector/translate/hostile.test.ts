@@ -177,6 +177,11 @@ describe("numbers", () => {
     );
   });
 
+  test("a number in JSON text that no double holds becomes text, fractions and large doubles stay", () => {
+    const content = contentOf({ attributes: { "gen_ai.prompt": '{"a":1e999,"b":0.1,"c":1e300,"d":-1e999}' } });
+    assert.deepEqual(parsed(content.inputs), { a: "1e999", b: 0.1, c: 1e300, d: "-1e999" });
+  });
+
   test("NaN and infinities become text and cost nothing else", () => {
     const content = contentOf(
       { attributes: { nan: Number.NaN, list: [Infinity, -Infinity], ok: 1 } },

@@ -141,7 +141,7 @@ const ILL_FORMED = 4;
 
 function inspect(value: Json, levels: number): number {
   if (typeof value === "string") return value.isWellFormed() ? FINE : ILL_FORMED;
-  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value) ? INEXACT : FINE;
+  if (typeof value === "number") return Number.isSafeInteger(value) || isFraction(value) ? FINE : INEXACT;
   if (typeof value !== "object" || value === null) return FINE;
   if (levels === 0) return DEEP;
   let trouble = FINE;
@@ -155,9 +155,15 @@ function inspect(value: Json, levels: number): number {
   return trouble;
 }
 
+/** What JSON.parse read of a fraction is what any other parser reads; whole numbers and overflows are looked at again. */
+function isFraction(value: number): boolean {
+  return Number.isFinite(value) && !Number.isInteger(value);
+}
+
 function exactNumbers(_key: string, value: Json, context: { readonly source?: string }): Json {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context.source ?? "";
+  if (!Number.isFinite(value)) return source; // 1e999: some parsers refuse it, and the whole batch with it
   return /^-?\d+$/.test(source) ? integerOf(BigInt(source)) : value; // PL1
 }
 

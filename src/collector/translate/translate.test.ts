@@ -304,6 +304,24 @@ test("resources that look alike are told apart, also when each span brings its o
   }
 });
 
+test("of an attribute that repeats the last value counts, in slots, families and maps", () => {
+  const map = { keys: ["k", "k"], values: [1, 2] };
+  const keys = [
+    "gen_ai.prompt.0.content",
+    "gen_ai.system",
+    "gen_ai.prompt.0.content",
+    "gen_ai.system",
+    "gen_ai.tool.name",
+    "gen_ai.tool.call.result",
+  ];
+  const span = { ...spanOf({}), attributes: { keys, values: ["old", "old", "new", "openai", "t", map] } };
+  const { content } = createTranslator({ filterNonGenAi: false, genericOtel: true, project: "" })(span, CONTEXT);
+  assert.ok(content !== null);
+  assert.deepEqual(parsed(content.inputs), { messages: [{ role: "user", content: "new" }] });
+  assert.deepEqual(parsed(content.outputs), { k: 2 });
+  assert.equal(extraOf(content).metadata["ls_provider"], "openai");
+});
+
 test("ids are hex with zeros in front, never read as base64", () => {
   assert.equal(uuidOfTrace("5b8efff798038103d269b633813fc60c"), "5b8efff7-9803-8103-d269-b633813fc60c");
   assert.equal(uuidOfSpan("eee19b7ec3c1b174"), "00000000-0000-0000-eee1-9b7ec3c1b174");
