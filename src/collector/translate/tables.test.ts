@@ -96,9 +96,9 @@ describe("run type", () => {
       ["traceloop.span.kind", "tool", "tool"],
       ["mlflow.spanType", "RETRIEVER", "retriever"],
     ];
-    for (let at = 0; at < ORDER.length; at++) {
-      const attributes = Object.fromEntries(ORDER.slice(at).map(([key, value]) => [key, value]));
-      assert.equal(contentOf({ attributes }).runType, ORDER[at]?.[2], ORDER[at]?.[0]);
+    for (const [at, [key, , type]] of ORDER.entries()) {
+      const attributes = Object.fromEntries(ORDER.slice(at).map(([name, value]) => [name, value]));
+      assert.equal(contentOf({ attributes }).runType, type, key);
     }
   });
 });
