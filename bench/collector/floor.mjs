@@ -340,11 +340,15 @@ if (process.argv[1]?.endsWith("floor.mjs")) {
   }
   http
     .createServer((req, res) => {
-      if (req.method !== "POST") return void res.end("ok");
+      if (req.method !== "POST") {
+        res.end("ok");
+        return;
+      }
       if (queued > MAXQ) {
         req.resume();
         res.writeHead(503, { "retry-after": 1, "content-length": 0 });
-        return res.end();
+        res.end();
+        return;
       }
       const want = +req.headers["content-length"] || 0,
         chunks = [];

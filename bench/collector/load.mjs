@@ -70,8 +70,7 @@ function take() {
   raw += p.raw;
   return { spans: p.spans, body, head: body === p.buf ? p.head : head(body.length), planned };
 }
-const t0 = process.hrtime.bigint(),
-  t0ms = performance.now(),
+const t0ms = performance.now(),
   cpu0 = process.cpuUsage();
 function conn() {
   live++;
@@ -81,7 +80,10 @@ function conn() {
     acc = "";
   const send = () => {
     cur = take();
-    if (!cur) return void sock.end();
+    if (!cur) {
+      sock.end();
+      return;
+    }
     const c = cur,
       early = c.planned - performance.now();
     // a copy, because the pool buffer may get new ids while the kernel has not yet taken it

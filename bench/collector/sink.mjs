@@ -40,30 +40,45 @@ function count(enc, body) {
 }
 http
   .createServer((req, res) => {
-    if (req.method === "GET" && req.url === "/stats") return void res.end(JSON.stringify(s));
+    if (req.method === "GET" && req.url === "/stats") {
+      res.end(JSON.stringify(s));
+      return;
+    }
     if (req.url === "/reset") {
       zero();
-      return void res.end("{}");
+      {
+        res.end("{}");
+        return;
+      }
     }
     if (req.method === "GET") {
       res.setHeader("content-type", "application/json");
-      return void res.end(
-        JSON.stringify({
-          version: "0.12.0",
-          batch_ingest_config: { use_multipart_endpoint: true, size_limit: 100, size_limit_bytes: 20971520 },
-          instance_flags: { zstd_compression_enabled: true },
-        }),
-      );
+      {
+        res.end(
+          JSON.stringify({
+            version: "0.12.0",
+            batch_ingest_config: { use_multipart_endpoint: true, size_limit: 100, size_limit_bytes: 20971520 },
+            instance_flags: { zstd_compression_enabled: true },
+          }),
+        );
+        return;
+      }
     }
     const counting = req.url !== "/mode";
-    if (counting && mode.destroy) return void req.socket.destroy();
+    if (counting && mode.destroy) {
+      req.socket.destroy();
+      return;
+    }
     const chunks = [];
     req.on("data", (c) => chunks.push(c));
     req.on("end", () => {
       const body = Buffer.concat(chunks);
       if (!counting) {
         mode = { ...mode, ...JSON.parse(body.toString() || "{}") };
-        return void res.end(JSON.stringify(mode));
+        {
+          res.end(JSON.stringify(mode));
+          return;
+        }
       }
       const done = () => {
         if (mode.hang) return;
