@@ -1,3 +1,4 @@
+// Places of spans in their traces, whatever comes when: cases first, then limits, records, and everything at random.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
@@ -261,6 +262,15 @@ describe("places in a trace", () => {
     assertPrefixes(out);
   });
 
+  test("a short orphan timeout is kept to a quarter", () => {
+    const { clock, out, assembler } = setUp({ orphanTimeoutMs: 200 });
+    assembler.add(span(2, 1));
+    clock.pass(199);
+    assert.equal(out.length, 0);
+    clock.pass(51);
+    assert.equal(out.length, 1);
+  });
+
   test("in a trace that never goes quiet a span waits SPAN_TTL and no longer", () => {
     const { clock, out, assembler } = setUp({ spanTtlMs: 60_000 });
     assembler.add(span(0, null));
@@ -352,6 +362,18 @@ describe("ids and orders that an SDK gives its runs", () => {
     assert.equal(out[2]?.dottedOrder, `${out[1]?.dottedOrder}.${order[3]}.${order[4]}`);
     assertOrders(out);
     assertPrefixes(out);
+  });
+
+  test("an order below an ancestor that is as deep as can be begins again under the root", () => {
+    const { out, assembler } = setUp();
+    const deep = Array.from({ length: DEPTH_MAX - 1 }, (_, n) =>
+      at(n, n === 0 ? TRACE_UUID : uuidOfSpan(hex(100 + n))),
+    );
+    assembler.add(span(1, 50, 300, claim(1, [...deep, at(300, run(1))].join("."))));
+    assert.equal(out[0]?.dottedOrder.split(".").length, DEPTH_MAX);
+    assembler.add(span(2, 1, 301, claim(2, [deep[0], at(300, run(1)), at(301, run(2))].join("."))));
+    assert.equal(out[1]?.parentRunId, TRACE_UUID);
+    assertOrders(out);
   });
 
   const REFUSED: readonly (readonly [string, string])[] = [
@@ -501,6 +523,15 @@ describe("decisions", () => {
     assembler.add(span(8, 0, 8, { claims: { traceId: "", runId, dottedOrder } }));
     assembler.add(span(7, 0));
     assert.equal(new Set(out.map((run) => run.id)).size, 3);
+  });
+
+  test("of two recorded roots the first keeps the trace's id", () => {
+    const { assembler, shape } = setUp();
+    const dottedOrder = segmentTime(span(0, null).start) + TRACE_UUID;
+    for (const id of [0, 5]) assembler.recall({ tenant: TENANT.id, traceId: TRACE, spanId: hex(id), dottedOrder });
+    assembler.add(span(5, null));
+    assembler.add(span(0, null));
+    assert.deepEqual(shape(), { 5: "trace", 0: "" });
   });
 
   test("a damaged record changes nothing", () => {

@@ -1,5 +1,6 @@
 // Assemble: gives every translated span its place in its trace (receive → decode → translate → assemble → batch → …).
-// Holds the trees of all traces, decides when waiting is over, forgets what is old. One tree's rules are in tree.ts.
+// Holds the trees of all traces, decides when waiting is over, forgets what is old. One tree's rules are in tree.ts,
+// its shape in tree-node.ts, places that come from outside in tree-claims.ts.
 // Invariants:
 //   AS1. Every span that is added is emitted once, counted as a duplicate, or filtered. Nothing else happens to it.
 //   AS2. Every emitted run keeps DO1–DO5, whatever came when.
@@ -68,8 +69,11 @@ export interface Assembler {
   stats(): AssembleStats;
 }
 
-/** How often waiting spans are looked at, and the resolution of "quiet". */
-const SWEEP_MS = 1000;
+/** How often waiting spans are looked at: a quarter of the shortest wait, within these bounds. */
+const SWEEP_MS_MIN = 25;
+const SWEEP_MS_MAX = 1000;
+/** Traces are kept in the order of their last span to within this time: moving one costs more than a look. */
+const ORDER_MS = 1000;
 
 export function decisionOf(run: TraceRun): Decision {
   return {
@@ -85,7 +89,7 @@ export function createAssembler(
   ports: { readonly clock: Clock; readonly emit: Emit },
 ): Assembler {
   const { clock, emit } = ports;
-  /** Least recently seen first, to within SWEEP_MS. */
+  /** Least recently seen first, to within ORDER_MS. */
   const trees = new Map<string, Tree>();
   const pins = new Map<string, Pin>();
   const waitingTrees = new Set<Tree>();
@@ -99,6 +103,8 @@ export function createAssembler(
     reRooted: 0,
     evicted: 0,
   };
+  const shortestMs = Math.min(limits.orphanTimeoutMs, limits.spanTtlMs);
+  const sweepMs = Math.min(SWEEP_MS_MAX, Math.max(SWEEP_MS_MIN, shortestMs / 4));
   let last: Tree | null = null;
   let cancelSweep: (() => void) | null = null;
 
@@ -114,7 +120,7 @@ export function createAssembler(
         pins.delete(key);
       }
       forgetOld(now);
-    } else if (now - tree.listedAt >= SWEEP_MS) {
+    } else if (now - tree.listedAt >= ORDER_MS) {
       tree.listedAt = now;
       trees.delete(key);
       trees.set(key, tree);
@@ -188,7 +194,7 @@ export function createAssembler(
   }
 
   function planSweep(): void {
-    if (cancelSweep === null && waitingTrees.size > 0) cancelSweep = clock.after(SWEEP_MS, sweep);
+    if (cancelSweep === null && waitingTrees.size > 0) cancelSweep = clock.after(sweepMs, sweep);
   }
 
   return {
