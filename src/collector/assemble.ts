@@ -2,7 +2,8 @@
 // Holds the trees of all traces, decides when waiting is over, forgets what is old. One tree's rules are in tree.ts,
 // its shape in tree-node.ts, places that come from outside in tree-claims.ts.
 // Invariants:
-//   AS1. Every span that is added is emitted once, counted as a duplicate, or filtered. Nothing else happens to it.
+//   AS1. Every span that is added is emitted once (once more when it comes again with other content), counted as a
+//        duplicate, or filtered. Nothing else happens to it.
 //   AS2. Every emitted run keeps DO1–DO5, whatever came when.
 //   AS3. Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after its trace went quiet.
 //   AS4. Memory is bounded: waiting bytes, nodes and pins each have a limit; reaching one releases the oldest trace
@@ -12,7 +13,7 @@
 // anew. The spool therefore writes `decisionOf(run)` of every emitted run to disk before the first upload of that run,
 // keeps it for as long as late spans of the trace are expected (SPAN_TTL), and at start gives all of them to `recall`,
 // in the order written and before the first span is added again. A recalled span is emitted once more, in the same
-// place; a root that was only promised to is in its children's orders, so pins need no record of their own.
+// place; a root that was only promised is in its children's orders, so pins need no record of their own.
 import type { Clock } from "../base/clock.ts";
 import { arrive, release, type Arrival, type Emit } from "./tree.ts";
 import { pinOf, recallPlace, restorePin, type Pin } from "./tree-claims.ts";
