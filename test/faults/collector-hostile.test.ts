@@ -77,7 +77,7 @@ describe("bombs, with MAX_DECOMPRESSED_BYTES at 8 MiB", () => {
     await small.stop();
   });
 
-  for (const depth of full ? [200, 10_000, 100_000, 1_000_000] : [200, 100_000])
+  for (const depth of full ? [500, 10_000, 100_000, 1_000_000] : [500, 100_000])
     test(`JSON nested ${depth} deep is 400, wherever it is`, async () => {
       const deep = "[".repeat(depth) + "]".repeat(depth);
       const nested = '{"arrayValue":{"values":['.repeat(depth) + "]}}".repeat(depth);
@@ -86,9 +86,7 @@ describe("bombs, with MAX_DECOMPRESSED_BYTES at 8 MiB", () => {
         `{"resourceSpans":[{"scopeSpans":[{"spans":[${deep}]}]}]}`,
         `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"","attributes":[{"key":"a","value":${nested}}]}]}]}]}`,
       ])
-        assert.ok(
-          [400, 413].includes((await collector.send(depth === 200 && body === deep ? deep.repeat(3) : body)).status),
-        );
+        assert.ok([400, 413].includes((await collector.send(body)).status));
     });
 
   test("protobuf values nested deeply are 400", async () => {
@@ -142,11 +140,8 @@ describe("hostile keys and values", () => {
       ...["__proto__", "constructor.prototype"].map((name) => [`gen_ai.completion.0.${name}.polluted`, "1"]),
       ...["__proto__", "constructor"].map((name) => [`langsmith.metadata.${name}`, '{"polluted":1}']),
     ]) as Record<string, string>;
-    const spans = [spanOf(1, 0, undefined, { attributes }), spanOf(1, 1, 0)];
-    for (const body of [
-      jsonRequest(spans),
-      protobufRequest(spans.map((span) => ({ ...span, traceId: span.traceId.replace("a", "b") }))),
-    ])
+    const spansOf = (trace: number) => [spanOf(trace, 0, undefined, { attributes }), spanOf(trace, 1, 0)];
+    for (const body of [jsonRequest(spansOf(1)), protobufRequest(spansOf(2))])
       assert.equal((await collector.send(body)).status, 200);
     const map =
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"__proto__":{"polluted":1}}}]}]}]}';
@@ -233,9 +228,8 @@ describe("slow senders", () => {
       );
       sockets.push(socket);
     }
-    await Promise.all(
-      sockets.map((socket) => (socket.connecting ? new Promise((resolve) => socket.once("connect", resolve)) : null)),
-    );
+    for (const socket of sockets)
+      if (socket.connecting) await new Promise((resolve) => socket.once("connect", resolve));
     for (let trace = 0; trace < 20; trace++)
       assert.equal((await collector.send(jsonRequest([spanOf(trace, 0)]))).status, 200);
     await backend.whenRuns(20);
