@@ -48,6 +48,8 @@ const SEGMENT_BYTES_MAX = 32 * 1024 * 1024;
 /** Of SHUTDOWN_TIMEOUT_MS, what is kept for writing down the rest. */
 const FINAL_WRITES_MS = 2000;
 const RETRY_AFTER_SECONDS = 1;
+/** One line of the tree log: ids and a few segments of the order. */
+const TREE_BYTES_A_RUN = 256;
 
 /** @throws {ConfigError} when settings do not fit together. */
 export function createCollector(config: CollectorConfig, ports: CollectorPorts): Collector {
@@ -88,7 +90,9 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
           {
             dir: config.spoolDir,
             segmentBytesMax: Math.min(SEGMENT_BYTES_MAX, Math.max(65_536, config.spoolBytesMax / 16)),
-            treeRunsKept: ASSEMBLE_LIMITS.nodesMax,
+            // A small spool remembers fewer places, so that they never fill it.
+            treeSegmentBytesMax: Math.min(SEGMENT_BYTES_MAX / 4, Math.max(65_536, config.spoolBytesMax / 32)),
+            treeRunsKept: Math.min(ASSEMBLE_LIMITS.nodesMax, Math.floor(config.spoolBytesMax / 16 / TREE_BYTES_A_RUN)),
             treeAgeMs: config.spanTtlMs,
           },
           { files: ports.files, clock, log, books: () => books, tenantOf: tenants.of },

@@ -21,9 +21,11 @@ export interface ReplayResult {
 /** @throws {ConfigError} when key or folder are missing. */
 export async function replayDeadLetters(config: CollectorConfig): Promise<ReplayResult> {
   const dir = deadLetterDir(config);
-  if (dir === null) throw new ConfigError([{ name: "DEAD_LETTER_DIR", reason: "is not set, and neither is SPOOL_DIR" }]);
+  if (dir === null)
+    throw new ConfigError([{ name: "DEAD_LETTER_DIR", reason: "is not set, and neither is SPOOL_DIR" }]);
   const { apiKey } = config;
-  if (apiKey === null) throw new ConfigError([{ name: "TRACING_API_KEY", reason: "is not set: letters are sent with it" }]);
+  if (apiKey === null)
+    throw new ConfigError([{ name: "TRACING_API_KEY", reason: "is not set: letters are sent with it" }]);
   const backend = openBackend(config);
   const counts = { sent: 0, kept: 0, otherKey: 0 };
   const problems: string[] = [];

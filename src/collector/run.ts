@@ -24,7 +24,9 @@ export function runCollector(config: CollectorConfig, log: Log): Collector {
 export function openBackend(config: CollectorConfig): Backend {
   const { endpoint } = config;
   if (endpoint === null)
-    throw new ConfigError([{ name: "TRACING_ENDPOINT", reason: "is not set: the address of the tracing backend is needed" }]);
+    throw new ConfigError([
+      { name: "TRACING_ENDPOINT", reason: "is not set: the address of the tracing backend is needed" },
+    ]);
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
     throw new ConfigError([{ name: "TRACING_ENDPOINT", reason: "is no http or https address" }]);
   return createHttpBackend(

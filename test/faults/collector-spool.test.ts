@@ -35,7 +35,7 @@ function seeded(seed: number): () => number {
 
 function spoolOn(files: FilePort, log: string[] = []): Spool {
   return createSpool(
-    { dir: DIR, segmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
+    { dir: DIR, segmentBytesMax: 1500, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
     {
       files,
       clock: systemClock,

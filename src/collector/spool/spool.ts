@@ -25,6 +25,8 @@ import type { Tenant } from "../translate/trace-run.ts";
 export interface SpoolOptions {
   readonly dir: string;
   readonly segmentBytesMax: number;
+  /** Of the tree log. */
+  readonly treeSegmentBytesMax: number;
   readonly treeRunsKept: number;
   readonly treeAgeMs: number;
 }
@@ -261,7 +263,7 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
         Array.from({ length: runs }, (_, index) => first + index),
       ),
     bytes() {
-      let bytes = trees.bytes() + (hasReserve ? RESERVE_BYTES : 0);
+      let bytes = trees.bytes();
       for (const segment of segments.values()) bytes += segment.bytes;
       return bytes;
     },

@@ -11,7 +11,6 @@ import type { FilePort } from "./file-port.ts";
 import { encodeRecord, RECORD, type SpoolRecord } from "./record.ts";
 
 export const TREES_SUFFIX = "trees";
-const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface TreeSegment {
   readonly segment: number;
@@ -29,6 +28,7 @@ export interface TreeLog {
 export interface TreeLogOptions {
   readonly dir: string;
   readonly firstSegment: number;
+  readonly treeSegmentBytesMax: number;
   readonly treeRunsKept: number;
   readonly treeAgeMs: number;
   readonly old: readonly TreeSegment[];
@@ -46,7 +46,7 @@ export function createTreeLog(
       dir: options.dir,
       suffix: TREES_SUFFIX,
       firstSegment: options.firstSegment,
-      segmentBytesMax: SEGMENT_BYTES_MAX,
+      segmentBytesMax: options.treeSegmentBytesMax,
       preamble: () => [],
       onSegment(segment) {
         segments.push({ segment, runs: 0, bytes: 0, newestMs: clock.now() });
