@@ -3,8 +3,15 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
-import { pendingOf, sumOf } from "../src/collector/books.ts";
+import { ASSEMBLE_LIMITS } from "../src/collector/assemble.ts";
+import { createBooks, pendingOf, sumOf } from "../src/collector/books.ts";
+import type { Lanes } from "../src/collector/lanes.ts";
+import type { Decoded } from "../src/collector/otlp/decoded.ts";
+import { readProtobuf } from "../src/collector/otlp/protobuf.ts";
+import { createPipeline } from "../src/collector/pipeline.ts";
 import { replayDeadLetters } from "../src/collector/replay.ts";
+import { createTranslator } from "../src/collector/translate/translate.ts";
+import { createFakeClock } from "./fakes/clock.ts";
 import { type Answer, type FakeBackend, startBackend } from "./fakes/backend.ts";
 import { startCollector, type TestCollector, testConfig } from "./fakes/collector.ts";
 import { jsonRequest, protobufRequest, spanOf } from "./fakes/otlp.ts";
@@ -291,3 +298,34 @@ test("received = delivered + pending + rejected + filtered + duplicates + droppe
     [16, 10, 1, 1, 4, 0, 0],
   );
 });
+
+test("a span that breaks translation is booked as lost; its neighbours go on", () => {
+  const books = createBooks();
+  const clock = createFakeClock();
+  const sealed: number[] = [];
+  const pipeline = createPipeline(
+    { batchSize: 10, bufferBytesMax: 1e6, flushIntervalMs: 10, zstdLevel: 1, assemble: ASSEMBLE_LIMITS },
+    {
+      clock,
+      log: { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined },
+      translate(span, context) {
+        if (span.name === "span 1.1") throw new Error("our fault");
+        return createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" })(span, context);
+      },
+      books,
+      lanes: { offer: () => undefined } as unknown as Lanes,
+      backendLimits: () => ({ runsMax: 10, bytesMax: 1e6, encoding: "zstd" }),
+      spool: null,
+      deadLetters: null,
+      onBatch: (runs) => void sealed.push(runs),
+    },
+  );
+  const { spans } = finish(readProtobuf(protobufRequest(many(1, 3))));
+  void pipeline.feed(spans, { tenant: { id: "t", apiKey: "k", tenantId: "" }, project: "", receivedMs: 1 }, null);
+  void pipeline.flush();
+  assert.deepEqual([books.lost.untranslatable, sealed], [1, [2]]);
+});
+
+function finish(reading: Generator<undefined, Decoded>): Decoded {
+  for (let step = reading.next(); ; step = reading.next()) if (step.done === true) return step.value;
+}

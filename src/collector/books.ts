@@ -4,7 +4,14 @@
 //        the event loop. Pending is what is left over, so a span can leave the equation only by being booked.
 //   BK2. Nothing is dropped without a reason, and every reason is a counter.
 
-export const DROP_REASONS = ["refused_by_backend", "too_large", "too_old", "shut_down", "unreadable"] as const;
+export const DROP_REASONS = [
+  "refused_by_backend",
+  "too_large",
+  "too_old",
+  "shut_down",
+  "unreadable",
+  "untranslatable",
+] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
 export interface Books {
@@ -27,6 +34,7 @@ export function createBooks(): Books {
     too_old: 0,
     shut_down: 0,
     unreadable: 0,
+    untranslatable: 0,
   });
   return { received: 0, rejected: 0, delivered: 0, filtered: 0, duplicates: 0, deadLettered: none(), lost: none() };
 }

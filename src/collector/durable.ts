@@ -49,18 +49,23 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
 
   const hasRoom = (): boolean => ports.heldBytes() < options.feedBytesMax;
 
+  function lose(request: StoredRequest, reason: string): void {
+    books.lost.unreadable += request.pending;
+    ports.log.error("request_unreadable", { spans: request.pending, reason });
+    spool.requestDone(request, allOf(request));
+  }
+
   async function feedStored(request: StoredRequest): Promise<void> {
     const record = await spool.readRequest(request);
-    if (record === null) {
-      books.lost.unreadable += request.pending;
-      ports.log.error("request_unreadable", { spans: request.pending });
-      return spool.requestDone(request, allOf(request));
+    if (record === null) return lose(request, "damaged");
+    try {
+      const limits = { bytesMax: Infinity, grow: () => true }; // it was within the limits when it was taken
+      const { spans } = await decode(await decompress(record.wire, record.encoding, limits), record.format);
+      const { tenant, project, receivedMs } = record;
+      await pipeline.feed(spans, { tenant, project, receivedMs }, request);
+    } catch (error) {
+      lose(request, error instanceof Error ? error.message : "unknown"); // it could be read once: a newer reader may differ
     }
-    const limits = { bytesMax: Infinity, grow: () => true }; // it was within the limits when it was taken
-    const body = await decompress(record.wire, record.encoding, limits);
-    const { spans } = await decode(body, record.format);
-    const { tenant, project, receivedMs } = record;
-    await pipeline.feed(spans, { tenant, project, receivedMs }, request);
   }
 
   async function feedBacklog(): Promise<void> {

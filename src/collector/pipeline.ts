@@ -5,6 +5,7 @@
 //        the batch it is uploaded from memory, because delivering is what makes room again.
 //   PI3. What of a spooled request became no run (filtered, duplicate) is marked done with; a duplicate of a span that is
 //        still waiting stays with it until that one is safe.
+//   PI4. A span that breaks translation is booked as lost and logged; its neighbours and the process go on.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -130,9 +131,20 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break;
       const span = spans[at];
       if (span === undefined || (request !== null && isDone(request, at))) continue;
-      add(ports.translate(span, context), request === null ? null : { request, index: at });
+      try {
+        add(ports.translate(span, context), request === null ? null : { request, index: at });
+      } catch (error) {
+        drop(error, request, at);
+      }
     }
     return at;
+  }
+
+  /** A fault of ours in one span must cost that span only, now and after every restart (PI4). */
+  function drop(error: unknown, request: StoredRequest | null, index: number): void {
+    books.lost.untranslatable++;
+    if (request !== null) spool?.requestDone(request, [index]);
+    ports.log.error("span_lost", { reason: error instanceof Error ? (error.stack ?? error.message) : "unknown" });
   }
 
   async function feedRest(
