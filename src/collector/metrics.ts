@@ -112,12 +112,20 @@ export function createMetrics(sources: MetricSources): CollectorMetrics {
   const { spoolBytes } = sources;
   if (spoolBytes !== null) level("otelcol_exporter_spool_size", "Bytes of the spool on disk.", spoolBytes);
 
-  const replies = new Counter({
-    name: "http_server_requests_total",
-    help: "Replies to exports.",
-    labelNames: ["status"],
-    registers,
-  });
+  /** Plain numbers on the hot path: a labelled counter hashes its labels at every call. */
+  const replyCounts = new Map<number, number>();
+  registry.registerMetric(
+    new Counter({
+      name: "http_server_requests_total",
+      help: "Replies to exports.",
+      labelNames: ["status"],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [status, count] of replyCounts) this.inc({ status: String(status) }, count);
+      },
+    }),
+  );
   const uploads = new Histogram({
     name: "otelcol_exporter_upload_seconds",
     help: "Time of one upload, by what became of it.",
@@ -139,7 +147,7 @@ export function createMetrics(sources: MetricSources): CollectorMetrics {
   const badRecords = counter("otelcol_exporter_spool_bad_records_total", "Damaged records found in the spool.");
 
   return {
-    onReply: (status) => replies.inc({ status: String(status) }),
+    onReply: (status) => void replyCounts.set(status, (replyCounts.get(status) ?? 0) + 1),
     onUpload: (outcome, seconds) => uploads.observe({ outcome }, seconds),
     onRetry: () => retries.inc(),
     onBatch(runs, raw, bytes) {

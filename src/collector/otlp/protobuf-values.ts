@@ -66,7 +66,7 @@ function anyValue(c: Cursor, end: number, depth: number): AttributeValue {
         break;
       case 58: {
         const bytesEnd = fieldEnd(c, end);
-        value = c.b.subarray(c.pos, bytesEnd);
+        value = Buffer.from(c.b.subarray(c.pos, bytesEnd)); // a copy: the body is not kept
         c.pos = bytesEnd;
         break;
       }

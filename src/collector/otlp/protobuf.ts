@@ -70,6 +70,13 @@ const OLD_SCOPE_SPANS = 8002;
 
 /** Filled in place: the resource may follow the spans that already point to it. */
 function readResource(c: Cursor, end: number, resource: { attributes: Attributes }): void {
+  const known = recentResources.find(({ bytes }) => c.b.compare(bytes, 0, bytes.length, c.pos, end) === 0);
+  if (known !== undefined) {
+    resource.attributes = known.attributes;
+    c.pos = end;
+    return;
+  }
+  const start = c.pos;
   const attributes = newList();
   while (c.pos < end) {
     const tag = varint(c);
@@ -78,7 +85,17 @@ function readResource(c: Cursor, end: number, resource: { attributes: Attributes
   }
   if (c.pos !== end) throw truncated();
   resource.attributes = attributes;
+  if (end - start > RESOURCE_BYTES_MAX) return;
+  if (recentResources.length >= RESOURCES_MAX) recentResources.shift();
+  // A copy of the bytes: the body they are part of is not kept.
+  const bytes = Buffer.from(c.b.subarray(start, end));
+  recentResources.push({ bytes, attributes });
 }
+
+/** A sender repeats its resource in every request, byte for byte; with one span a request that is half of the reading. */
+const recentResources: { readonly bytes: Buffer; readonly attributes: Attributes }[] = [];
+const RESOURCES_MAX = 8;
+const RESOURCE_BYTES_MAX = 4096;
 
 function readScope(c: Cursor, end: number, scope: OpenEnvelopes["scope"]): void {
   const attributes = newList();
