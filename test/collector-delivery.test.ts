@@ -9,6 +9,8 @@ import type { Lanes } from "../src/collector/lanes.ts";
 import type { Decoded } from "../src/collector/otlp/decoded.ts";
 import { readProtobuf } from "../src/collector/otlp/protobuf.ts";
 import { createPipeline } from "../src/collector/pipeline.ts";
+import type { Body } from "../src/collector/body.ts";
+import { openBackend } from "../src/collector/run.ts";
 import { replayDeadLetters } from "../src/collector/replay.ts";
 import { createTranslator } from "../src/collector/translate/translate.ts";
 import { createFakeClock } from "./fakes/clock.ts";
@@ -184,6 +186,26 @@ describe("a backend that misbehaves", () => {
       assert.equal(collector.collector.books.delivered, 1);
       assert.equal(collector.collector.lost(), 0);
     });
+
+  test("a reply without end costs 64 KiB, not the time until the timeout", async () => {
+    const backend = await startBackend();
+    backend.script = () => "endless";
+    const sender = openBackend(testConfig({ TRACING_ENDPOINT: backend.url }));
+    const body: Body = {
+      tenant: { id: "t", apiKey: "k", tenantId: "" },
+      createdMs: 0,
+      boundary: "b",
+      encoding: "identity",
+      bytes: Buffer.from("--b--\r\n"),
+      rawBytes: 0,
+      offsets: [0],
+      first: 0,
+    };
+    const outcome = await sender.send(body, new AbortController().signal);
+    assert.match(outcome.kind === "retry" ? outcome.reason : "", /larger than 65536 bytes/);
+    sender.close();
+    await backend.close();
+  });
 
   test("what is refused for good becomes a dead letter, and replay sends it again with the right key only", async () => {
     const dir = await mkdtemp(`${tmpdir()}/holdpoint-`);

@@ -6,6 +6,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { after, before, describe, test } from "node:test";
 import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { decompress, TooLargeError } from "../../src/collector/decode.ts";
 import { readBody, createProgressWatch } from "../../src/collector/read-body.ts";
 import { type FakeBackend, startBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
@@ -57,6 +58,23 @@ describe("bombs, with MAX_DECOMPRESSED_BYTES at 8 MiB", () => {
       );
       assert.ok(process.memoryUsage().rss - before < 256 * MIB);
     });
+
+  test("decompression stops at the limit, before the memory is used", async () => {
+    for (const [, encoding, bomb] of bombs.slice(0, 3)) {
+      let grown = 0;
+      const grow = (bytes: number): boolean => (grown += bytes) > 0;
+      await assert.rejects(decompress(bomb, encoding as "gzip", { bytesMax: 4 * MIB, grow }), TooLargeError);
+      assert.ok(grown <= 4 * MIB, `${grown} bytes of ${encoding}`);
+    }
+  });
+
+  test("a body is given up at the chunk that goes over the limit, not at its end", async () => {
+    const request = new EventEmitter() as IncomingMessage;
+    const limits = { bytesMax: 2048, contentLength: null, grow: () => true };
+    const reading = readBody(request, limits, createProgressWatch(createFakeClock()));
+    for (let chunk = 0; chunk < 3; chunk++) request.emit("data", Buffer.alloc(1024));
+    assert.equal((await reading).kind, "too_large");
+  });
 
   test("a body over the limit on the wire is 413, announced or chunked, and a lying length is cut", async () => {
     const small = await startCollector(backend.url, { MAX_BODY_BYTES: "2048" });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
 import type { Body } from "../../src/collector/body.ts";
 import { createBooks } from "../../src/collector/books.ts";
@@ -33,12 +33,21 @@ function seeded(seed: number): () => number {
   };
 }
 
+/** Every timer fires at the next turn, so that segments are removed while others are written. */
+const eagerClock: Clock = {
+  ...systemClock,
+  after: (_, call) => {
+    const timer = setImmediate(call);
+    return () => clearImmediate(timer);
+  },
+};
+
 function spoolOn(files: FilePort, log: string[] = []): Spool {
   return createSpool(
     { dir: DIR, segmentBytesMax: 1500, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
     {
       files,
-      clock: systemClock,
+      clock: eagerClock,
       log: createLog({ level: "info", json: true, secrets: [], now: Date.now, write: (line) => void log.push(line) }),
       books: createBooks,
       tenantOf,
