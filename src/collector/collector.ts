@@ -258,7 +258,7 @@ function logStart(config: CollectorConfig, http: HttpService, log: Log, letters:
     });
 }
 
-export function booksLine(books: Books): Readonly<Record<string, number>> {
+function booksLine(books: Books): Readonly<Record<string, number>> {
   return {
     received: books.received,
     delivered: books.delivered,

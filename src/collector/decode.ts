@@ -107,7 +107,7 @@ async function inTurns(
   return Buffer.concat(chunks);
 }
 
-export function startDecoding(body: Buffer, format: WireFormat): Generator<undefined, Decoded> {
+function startDecoding(body: Buffer, format: WireFormat): Generator<undefined, Decoded> {
   return format === "json" ? readJson(body) : readProtobuf(body);
 }
 

@@ -22,7 +22,7 @@ import { createProgressWatch, discard, readBody } from "./read-body.ts";
 import { type HeadRules, readHead, type RequestHead } from "./request-head.ts";
 import type { RequestContext, Tenant } from "./translate/trace-run.ts";
 
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly head: RequestHead;
   readonly context: RequestContext;
   /** As it came: still compressed when `head.encoding` says so. */

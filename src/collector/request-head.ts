@@ -146,7 +146,7 @@ function look(rawHeaders: readonly string[]): Seen {
 }
 
 /** Parameters and case do not matter; anything else does. */
-export function formatOf(contentType: string): WireFormat | null {
+function formatOf(contentType: string): WireFormat | null {
   const semicolon = contentType.indexOf(";");
   const type = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
   if (

@@ -162,6 +162,34 @@ describe("power cuts", () => {
     }
   });
 
+  test("what was delivered does not come back when the segment that says so is removed", async () => {
+    const disk = createMemoryDisk();
+    let removed = false;
+    const cut = Promise.withResolvers<MemoryDisk>();
+    const spool = spoolOn(
+      hookedFiles(disk.files, (operation, when, path) => {
+        if (when !== "after") return;
+        if (operation === "unlink" && path === `${DIR}/0000000002.log`) removed = true;
+        if (operation === "syncDir" && removed) cut.resolve(disk.image((_, synced) => synced));
+      }),
+    );
+    await spool.recover();
+    const filler = "x".repeat(1600);
+    const request = await append(spool, ["delivered", "pending", filler]); // fills segment 1, which stays
+    const place = { id: "i", traceId: "0", spanId: "0", dottedOrder: "x" };
+    const batch = await spool.appendBatch({
+      body: bodyOf(["delivered", filler]),
+      places: [place],
+      covers: [{ request, index: 0 }],
+    });
+    assert.deepEqual([request.segment, batch.segment], [1, 2]);
+    spool.batchDone(batch, 0, 2);
+    await append(spool, [filler]); // segment 3: now the second may go
+    const { names } = await pendingIn(spoolOn((await cut.promise).files));
+    assert.deepEqual([names.has("pending"), names.has("delivered")], [true, false]);
+    await spool.close();
+  });
+
   test("an acknowledgement waits for the sync of its record and of the name of its file", async () => {
     const disk = createMemoryDisk();
     const order: string[] = [];

@@ -172,7 +172,7 @@ function detailOf(text: string, apiKey: string): string {
 }
 
 /** null: not what `/info` should say. */
-export function readInfo(text: string): BackendLimits | null {
+function readInfo(text: string): BackendLimits | null {
   let info: unknown;
   try {
     info = JSON.parse(text);

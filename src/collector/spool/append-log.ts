@@ -10,7 +10,7 @@ import type { FilePort, SpoolFile } from "./file-port.ts";
 import { bytesOfRecord, encodeRecord, RECORD, SPOOL_FORMAT } from "./record.ts";
 
 /** Where a record is. */
-export interface RecordRef {
+interface RecordRef {
   readonly segment: number;
   readonly offset: number;
   readonly bytes: number;

@@ -7,7 +7,7 @@ import { segmentName } from "./append-log.ts";
 import { encodeRecord, RECORD } from "./record.ts";
 
 /** `offset` of a record in the segment; the parts of it (spans of a request, runs of a batch) that are done with. */
-export interface Mark {
+interface Mark {
   readonly offset: number;
   /** Flattened ranges: first, count, first, count, … */
   readonly ranges: readonly number[];

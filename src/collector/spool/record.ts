@@ -23,7 +23,7 @@ export interface SpoolRecord {
 const MAGIC = Buffer.from("HPr\u0001", "latin1");
 const FRAME_BYTES = 12;
 const TYPE_BYTES = 5;
-export const RECORD_BYTES_MAX = 1024 * 1024 * 1024;
+const RECORD_BYTES_MAX = 1024 * 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /** Two buffers, so that a large body is never copied. */

@@ -39,7 +39,7 @@ export interface SpoolPorts {
   readonly tenantOf: (apiKey: string, tenantId: string) => Tenant;
 }
 
-export const LOG_SUFFIX = "log";
+const LOG_SUFFIX = "log";
 /** Given up first when the disk is full, so that marks and batches still fit. */
 const RESERVE_BYTES = 1024 * 1024;
 const RESERVE_NAME = "reserve";
