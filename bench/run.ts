@@ -1,6 +1,7 @@
-// Benchmarks: `npm run bench -- agent [--peer] [--short]`. Prints a table and one closing line of ratios.
+// Benchmarks: `npm run bench -- agent [--peer] [--short]`, `npm run bench -- collector`. Prints a table and one closing line of ratios.
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
+import { benchCollector } from "./collector.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -8,7 +9,8 @@ const { positionals, values } = parseArgs({
 });
 const [what = "agent"] = positionals;
 if (what === "agent") await benchAgent(values);
+else if (what === "collector") await benchCollector();
 else {
-  console.error(`no such benchmark: ${what}. There is: agent`);
+  console.error(`no such benchmark: ${what}. There are: agent, collector`);
   process.exitCode = 2;
 }

@@ -6,6 +6,7 @@ import { enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentConfig } from "./agent/settings.ts";
+import type { Config, Env, SettingsTable } from "./base/config.ts";
 import { keepHeapSmall } from "./base/heap.ts";
 import type { Service } from "./base/lifecycle.ts";
 import type { Log } from "./base/log.ts";
@@ -46,34 +47,101 @@ async function main(argv: readonly string[]): Promise<void> {
   };
   serveCommand("serve", "run the agent server");
   serveCommand("dev", "run the agent server here, with sample graphs when the folder has no langgraph.json");
+  const collector = program
+    .command("collector")
+    .description("run the trace collector proxy: OTLP traces in, the tracing backend's runs out")
+    .option("--print-config", "print the configuration that would be used, secrets masked, and exit")
+    .action((options: { readonly printConfig?: boolean }) => collect(options));
+  collector
+    .command("check")
+    .description("try the endpoint, the key, the folders and one small upload; exit code 1 when one fails")
+    .option("--json", "print JSON")
+    .action((options: { readonly json?: boolean }) => checkUploads(options));
+  collector
+    .command("replay")
+    .description("send dead letters again with the key they came with; exit code 1 when some stay")
+    .option("--json", "print JSON")
+    .action((options: { readonly json?: boolean }) => replay(options));
   await program.parseAsync([...argv]);
 }
 
-async function serve(options: ServeOptions, dev: boolean): Promise<void> {
-  const [{ printConfig, readConfig, ConfigError }, { AGENT_SETTINGS }] = await Promise.all([
-    import("./base/config.ts"),
-    import("./agent/settings.ts"),
-  ]);
-  let config: AgentConfig;
+/** Runs a command. What the user can mend is told in words, with an exit code of its own; the rest is a defect. */
+async function command(work: () => Promise<void>): Promise<void> {
   try {
-    config = readConfig(withOptions(process.env, options), AGENT_SETTINGS, (path) => readFileSync(path, "utf8"));
-    await checkListenAddress(config);
+    await work();
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return refuse(`The configuration is wrong:\n${error.message}`, EXIT_CONFIG);
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    if (name === "ConfigError") return refuse(`The configuration is wrong:\n${message}`, EXIT_CONFIG);
+    refuse(message, name === "ConfigFileError" ? EXIT_CONFIG : 1);
   }
-  if (options.printConfig === true) return void process.stdout.write(`${printConfig(AGENT_SETTINGS, config)}\n`);
-  const log = await openLog(config);
-  try {
+}
+
+/** @throws {ConfigError} */
+async function configOf<Table extends SettingsTable>(table: Table, env: Env): Promise<Config<Table>> {
+  const { readConfig } = await import("./base/config.ts");
+  return readConfig(env, table, (path) => readFileSync(path, "utf8"));
+}
+
+async function printConfigOf<Table extends SettingsTable>(table: Table, config: Config<Table>): Promise<void> {
+  const { printConfig } = await import("./base/config.ts");
+  process.stdout.write(`${printConfig(table, config)}\n`);
+}
+
+function collect(options: { readonly printConfig?: boolean }): Promise<void> {
+  return command(async () => {
+    const { table, config } = await collectorConfig();
+    if (options.printConfig === true) return printConfigOf(table, config);
+    const log = await openLog(table, config);
+    const { runCollector } = await import("./collector/run.ts");
+    const collector = runCollector(config, log);
+    await collector.start();
+    stopOnSignals(collector, log, () => (collector.lost() > 0 ? 1 : 0));
+  });
+}
+
+function checkUploads(options: { readonly json?: boolean }): Promise<void> {
+  return command(async () => {
+    const { checkCollector } = await import("./collector/check.ts");
+    const steps = await checkCollector((await collectorConfig()).config);
+    const lines = steps.map(({ name, outcome, detail }) => `${outcome.padEnd(8)} ${name}: ${detail}`);
+    process.stdout.write(`${options.json === true ? JSON.stringify(steps) : lines.join("\n")}\n`);
+    if (steps.some(({ outcome }) => outcome === "failed")) process.exitCode = 1;
+  });
+}
+
+function replay(options: { readonly json?: boolean }): Promise<void> {
+  return command(async () => {
+    const { replayDeadLetters } = await import("./collector/replay.ts");
+    const result = await replayDeadLetters((await collectorConfig()).config);
+    const { sent, kept, otherKey, problems } = result;
+    const lines = [`sent ${sent}, kept ${kept} (of another key: ${otherKey})`, ...problems];
+    process.stdout.write(`${options.json === true ? JSON.stringify(result) : lines.join("\n")}\n`);
+    if (kept > 0) process.exitCode = 1;
+  });
+}
+
+async function collectorConfig() {
+  const [{ collectorSettings }, { LOG_SETTINGS }] = await Promise.all([
+    import("./collector/settings.ts"),
+    import("./base/log-settings.ts"),
+  ]);
+  const table = { ...collectorSettings, ...LOG_SETTINGS } as const;
+  return { table, config: await configOf(table, process.env) };
+}
+
+function serve(options: ServeOptions, dev: boolean): Promise<void> {
+  return command(async () => {
+    const { AGENT_SETTINGS } = await import("./agent/settings.ts");
+    const config = await configOf(AGENT_SETTINGS, withOptions(process.env, options));
+    await checkListenAddress(config);
+    if (options.printConfig === true) return printConfigOf(AGENT_SETTINGS, config);
+    const log = await openLog(AGENT_SETTINGS, config);
     const graphs = graphConfigPath(config, options, dev);
     const anyPort = dev && options.port === undefined && process.env["PORT"] === undefined;
     const service = await (anyPort ? startOnFreePort(config, graphs, log) : start(config, graphs, log, dev));
-    stopOnSignals(service, log);
+    stopOnSignals(service, log, () => 0);
     service.announce(); // who reads this may send a signal at once
-  } catch (error) {
-    const { name, message } = error instanceof Error ? error : new Error(String(error));
-    return refuse(message, name === "ConfigFileError" ? EXIT_CONFIG : 1);
-  }
+  });
 }
 
 /** Options win over variables: they become variables of the same meaning, and are checked like them. */
@@ -128,16 +196,15 @@ function exists(path: string): boolean {
   }
 }
 
-async function openLog(config: AgentConfig): Promise<Log> {
-  const [{ createLog }, { secretsOf }, { AGENT_SETTINGS }] = await Promise.all([
-    import("./base/log.ts"),
-    import("./base/config.ts"),
-    import("./agent/settings.ts"),
-  ]);
+async function openLog<Table extends SettingsTable>(
+  table: Table,
+  config: Config<Table> & Pick<AgentConfig, "logLevel" | "logJson">,
+): Promise<Log> {
+  const [{ createLog }, { secretsOf }] = await Promise.all([import("./base/log.ts"), import("./base/config.ts")]);
   return createLog({
     level: config.logLevel,
     json: config.logJson ?? !process.stderr.isTTY,
-    secrets: secretsOf(AGENT_SETTINGS, config),
+    secrets: secretsOf(table, config),
     now: Date.now,
     write: (line) => process.stderr.write(line),
   });
@@ -214,7 +281,7 @@ function announce(
 }
 
 /** The first signal drains, a second one ends at once. */
-function stopOnSignals(service: Service, log: Log): void {
+function stopOnSignals(service: Service, log: Log, exitCode: () => number): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(1);
@@ -223,7 +290,7 @@ function stopOnSignals(service: Service, log: Log): void {
     service.stop().then(
       () => {
         log.info("stopped");
-        process.exit(0);
+        process.exit(exitCode());
       },
       (error: unknown) => {
         log.error("stop_failed", { reason: String(error) });

@@ -31,7 +31,7 @@ test("dev serves the samples from an empty folder, and takes another port when t
     for (const url of urls) assert.equal((await call({ url }, "GET", "/assistants/agent")).status, 200);
   } finally {
     for (const child of children) child.kill("SIGTERM");
-    await Promise.all(children.map((child) => child.exitCode ?? once(child, "exit")));
+    for (const child of children) if (child.exitCode === null) await once(child, "exit");
     removeFolder(folder);
   }
 });

@@ -1,6 +1,6 @@
 // Settings of the agent server: every environment variable it knows, in one table (docs/configuration.md shows the same).
-import { boolean, choice, integer, text, type Config } from "../base/config.ts";
-import { LOG_LEVELS } from "../base/log.ts";
+import { boolean, integer, text, type Config } from "../base/config.ts";
+import { LOG_SETTINGS } from "../base/log-settings.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -58,10 +58,7 @@ export const AGENT_SETTINGS = {
     { min: 100, max: 60_000 },
     { meaning: "A waiting call gets a newline after this many milliseconds, and again each time they pass." },
   ),
-  logLevel: choice("LOG_LEVEL", "info", LOG_LEVELS, { meaning: "Least severe log line that is written." }),
-  logJson: boolean("LOG_JSON", null, {
-    meaning: "One JSON object a log line. Default: true unless the output is a terminal.",
-  }),
+  ...LOG_SETTINGS,
 } as const;
 
 export type AgentConfig = Config<typeof AGENT_SETTINGS>;

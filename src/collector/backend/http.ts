@@ -1,0 +1,197 @@
+// HTTP adapter of the Backend port, on node's own client.
+// Invariants:
+//   HB1. Redirects are never followed: a key goes to the configured address or nowhere.
+//   HB2. A reply costs at most REPLY_BYTES_MAX of memory and `timeoutMs` of time, whatever the other side does.
+//   HB3. A key appears in the request's headers only: never in a reason, never in an error.
+//   HB4. `limits()` never waits.
+import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Clock } from "../../base/clock.ts";
+import { batchJsonOf, type Body, type BodyEncoding } from "../body.ts";
+import type { Backend, BackendLimits, SendOutcome } from "./port.ts";
+import { outcomeOf } from "./reply.ts";
+
+export interface HttpBackendOptions {
+  readonly endpoint: string;
+  readonly timeoutMs: number;
+  readonly connectionsMax: number;
+  readonly userAgent: string;
+  readonly ca: string | null;
+  readonly httpsProxy: string | null;
+  readonly noProxy: string | null;
+}
+
+const REPLY_BYTES_MAX = 64 * 1024;
+const REASON_CHARS_MAX = 300;
+const INFO_TIMEOUT_MS = 10_000;
+const INFO_FRESH_MS = 5 * 60_000;
+/** What the backend's own SDKs assume when it does not say. */
+const LIMITS_ASSUMED: BackendLimits = { runsMax: 100_000, bytesMax: 20_971_520, encoding: "zstd" };
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly text: string;
+}
+
+export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Backend {
+  const base = options.endpoint.replace(/\/+$/, "");
+  const secure = base.startsWith("https:");
+  const pooling = { keepAlive: true, maxSockets: options.connectionsMax, scheduling: "lifo" as const };
+  const proxyEnv: Record<string, string> = {};
+  if (options.httpsProxy !== null) proxyEnv["HTTPS_PROXY"] = options.httpsProxy;
+  if (options.noProxy !== null) proxyEnv["NO_PROXY"] = options.noProxy;
+  const agent = secure
+    ? new HttpsAgent({ ...pooling, proxyEnv, ...(options.ca === null ? {} : { ca: options.ca }) })
+    : new HttpAgent(pooling);
+  let limits = LIMITS_ASSUMED;
+  let infoAskedAt = -Infinity;
+  let multipart = true;
+  const closed = new AbortController();
+
+  function exchange(
+    path: string,
+    init: { readonly method: string; readonly headers: Record<string, string | number>; readonly body?: Buffer },
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const send = secure ? httpsRequest : httpRequest;
+      const headers = { "user-agent": options.userAgent, "accept-encoding": "identity", ...init.headers };
+      let request: ClientRequest;
+      let cancelTimer = (): void => undefined;
+      const fail = (error: Error): void => {
+        cancelTimer();
+        request.destroy();
+        reject(error);
+      };
+      try {
+        request = send(base + path, { method: init.method, agent, headers, signal });
+      } catch (error) {
+        return reject(error instanceof Error ? error : new Error("the request cannot be made"));
+      }
+      cancelTimer = clock.after(timeoutMs, () => fail(new Error(`no reply within ${timeoutMs} ms`))); // HB2
+      request.once("error", fail);
+      request.once("response", (response) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        response.on("data", (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes <= REPLY_BYTES_MAX) chunks.push(chunk);
+          else fail(new Error(`the reply is larger than ${REPLY_BYTES_MAX} bytes`)); // HB2
+        });
+        response.once("aborted", () => fail(new Error("the reply was cut off")));
+        response.once("error", fail);
+        response.once("end", () => {
+          cancelTimer();
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString("utf8"),
+          });
+        });
+      });
+      request.end(init.body);
+    });
+  }
+
+  function refreshLimits(): void {
+    const now = clock.monotonic();
+    if (now - infoAskedAt < INFO_FRESH_MS) return;
+    infoAskedAt = now;
+    exchange("/info", { method: "GET", headers: {} }, INFO_TIMEOUT_MS, closed.signal).then(
+      (reply) => {
+        if (reply.status === 200) limits = readInfo(reply.text) ?? limits;
+      },
+      () => undefined, // unknown limits stay as they were; the uploads themselves tell that the backend is away
+    );
+  }
+
+  async function send(body: Body, signal: AbortSignal): Promise<SendOutcome> {
+    try {
+      const reply = await exchange(
+        multipart ? "/runs/multipart" : "/runs/batch",
+        multipart ? multipartRequest(body) : batchRequest(body),
+        options.timeoutMs,
+        signal,
+      );
+      if (reply.status === 404 && multipart) {
+        multipart = false; // an older backend: from now on the plain form
+        return await send(body, signal);
+      }
+      const retryAfter = reply.headers["retry-after"];
+      return outcomeOf(reply.status, detailOf(reply.text, body.tenant.apiKey), retryAfter, clock.now());
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? `${String(error.code)} ` : "";
+      const reason = `${code}${error instanceof Error ? error.message : "the request failed"}`;
+      return { kind: "retry", reason: reason.replaceAll(body.tenant.apiKey || "\u0000", "***"), afterMs: null }; // HB3
+    }
+  }
+
+  return {
+    send,
+    limits() {
+      refreshLimits(); // HB4
+      return limits;
+    },
+    close() {
+      closed.abort();
+      agent.destroy();
+    },
+  };
+}
+
+function identity(body: Body): Record<string, string> {
+  const { apiKey, tenantId } = body.tenant;
+  return { "x-api-key": apiKey, ...(tenantId === "" ? {} : { "x-tenant-id": tenantId }) };
+}
+
+function multipartRequest(body: Body): { method: string; headers: Record<string, string | number>; body: Buffer } {
+  const headers: Record<string, string | number> = {
+    ...identity(body),
+    "content-type": `multipart/form-data; boundary=${body.boundary}`,
+    "content-length": body.bytes.length,
+  };
+  if (body.encoding !== "identity") headers["content-encoding"] = body.encoding;
+  return { method: "POST", headers, body: body.bytes };
+}
+
+function batchRequest(body: Body): { method: string; headers: Record<string, string | number>; body: Buffer } {
+  const json = Buffer.from(batchJsonOf(body));
+  return {
+    method: "POST",
+    headers: { ...identity(body), "content-type": "application/json", "content-length": json.length },
+    body: json,
+  };
+}
+
+/** The backend's words, short, on one line, and without the key should it repeat it (HB3). */
+function detailOf(text: string, apiKey: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return (apiKey === "" ? line : line.replaceAll(apiKey, "***")).slice(0, REASON_CHARS_MAX);
+}
+
+/** null: not what `/info` should say. */
+function readInfo(text: string): BackendLimits | null {
+  let info: unknown;
+  try {
+    info = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const ingest = recordOf(recordOf(info)["batch_ingest_config"]);
+  const flags = recordOf(recordOf(info)["instance_flags"]);
+  const positive = (value: unknown, assumed: number): number =>
+    typeof value === "number" && Number.isFinite(value) && value >= 1 ? Math.floor(value) : assumed;
+  const encoding: BodyEncoding =
+    flags["zstd_compression_enabled"] !== false ? "zstd" : flags["gzip_body_enabled"] === true ? "gzip" : "identity";
+  return {
+    runsMax: positive(ingest["size_limit"], LIMITS_ASSUMED.runsMax),
+    bytesMax: positive(ingest["size_limit_bytes"], LIMITS_ASSUMED.bytesMax),
+    encoding,
+  };
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

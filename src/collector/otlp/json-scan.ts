@@ -1,0 +1,180 @@
+// Scan: one pass over the bytes of a JSON request before any of it is parsed.
+// Why: JSON.parse takes a million nested arrays, blocks the loop for as long as the body is big, and rounds bare integers.
+// The scan refuses depth and width, finds where each span begins and ends (so that spans can be parsed one at a time, with
+// others running in between), and finds bare integers of 16 digits and more (so that they can be read as text, exactly).
+// It does not check syntax: every byte it passes over is parsed afterwards, in a span or in the skeleton.
+// Invariants:
+//   JS1. skeleton ∪ spans = body: no byte escapes JSON.parse.
+//   JS2. Nothing nests deeper than JSON_DEPTH_MAX; containers are bounded by the body's length (DC3).
+import { DecodeError, DEPTH_MAX, valuesMax } from "./decoded.ts";
+
+export interface JsonScan {
+  /** The body without the elements of the `spans` arrays: each of these holds only its number in `groups`. */
+  readonly skeleton: string;
+  readonly groups: readonly (readonly ByteRange[])[];
+  /** Text of one range, with its long integers quoted. */
+  textOf(range: ByteRange): string;
+}
+
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An attribute's value sits ten levels deep in a request; each level of an OTLP value takes three of JSON. */
+const JSON_DEPTH_MAX = 16 + 3 * DEPTH_MAX;
+/** `{resourceSpans: [{scopeSpans: [{spans: […` */
+const SPANS_DEPTH = 6;
+const SLICE_BYTES = 256 * 1024;
+const LONG_INTEGER_DIGITS = 16;
+/** Strings up to here are passed over byte by byte; longer ones by a native search. */
+const SHORT_STRING_BYTES = 48;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPANS_KEY = Buffer.from("spans");
+
+/** Yields between slices. @throws {DecodeError} */
+export function* scanJson(b: Buffer): Generator<undefined, JsonScan> {
+  let containers = valuesMax(b.length);
+  let depth = 0;
+  /** Bit n: the container at depth n + 1 is an array. Only the first few matter. */
+  let arrays = 0;
+  let keyStart = 0;
+  let keyEnd = 0;
+  let elementStart = -1;
+  const groups: ByteRange[][] = [];
+  let group: ByteRange[] = [];
+  const longIntegers: ByteRange[] = [];
+  const pieces: string[] = [];
+  let pieceStart = 0;
+  let sliceEnd = SLICE_BYTES;
+  const textOf = (range: ByteRange): string => textWithQuotes(b, range, longIntegers);
+  const length = b.length;
+  for (let at = 0; at < length; at++) {
+    const byte = b[at] ?? 0;
+    if (byte === QUOTE) {
+      const end = stringEnd(b, at);
+      if (depth === SPANS_DEPTH - 1) {
+        keyStart = at + 1;
+        keyEnd = end;
+      }
+      at = end;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth++;
+      if (depth > JSON_DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`); // JS2
+      if (--containers < 0) throw new DecodeError("the request holds too many values for its size"); // JS2
+      if (depth <= SPANS_DEPTH) {
+        if (byte === 0x5b) arrays |= 1 << depth;
+        else arrays &= ~(1 << depth);
+        if (depth === SPANS_DEPTH && arrays === SPANS_PATH && isSpansKey(b, keyStart, keyEnd)) {
+          group = [];
+          pieces.push(textOf({ start: pieceStart, end: at + 1 }), String(groups.length));
+          groups.push(group);
+          elementStart = at + 1;
+        }
+      }
+    } else if (byte === 0x7d || byte === 0x5d) {
+      if (depth === SPANS_DEPTH && elementStart >= 0) {
+        closeGroup(b, group, elementStart, at);
+        elementStart = -1;
+        pieceStart = at;
+      }
+      depth--;
+    } else if (byte === 0x2c) {
+      if (depth === SPANS_DEPTH && elementStart >= 0) {
+        group.push({ start: elementStart, end: at });
+        elementStart = at + 1;
+      }
+    } else if (byte >= 0x30 && byte <= 0x39) {
+      const end = numberEnd(b, at);
+      if (end - at >= LONG_INTEGER_DIGITS && isWhole(b, at, end))
+        longIntegers.push({ start: b[at - 1] === 0x2d ? at - 1 : at, end });
+      at = end - 1;
+    }
+    if (at >= sliceEnd) {
+      sliceEnd = at + SLICE_BYTES;
+      yield;
+    }
+  }
+  if (elementStart >= 0) throw new DecodeError("the JSON ends inside a list of spans");
+  pieces.push(textOf({ start: pieceStart, end: length }));
+  return { skeleton: pieces.join(""), groups, textOf };
+}
+
+/** Depths 2, 4 and 6 are arrays, 1, 3 and 5 are objects. */
+const SPANS_PATH = (1 << 2) | (1 << 4) | (1 << 6);
+
+function isSpansKey(b: Buffer, start: number, end: number): boolean {
+  return end - start === SPANS_KEY.length && b.compare(SPANS_KEY, 0, SPANS_KEY.length, start, end) === 0;
+}
+
+/** The last element runs to the bracket. `[]` has none; `[{},]` has an empty one, which JSON.parse then refuses (JS1). */
+function closeGroup(b: Buffer, group: ByteRange[], start: number, end: number): void {
+  if (group.length === 0 && b.toString("latin1", start, end).trim() === "") return;
+  group.push({ start, end });
+}
+
+/** Position of the closing quote of the string that opens at `open`; the end of the body when there is none. */
+function stringEnd(b: Buffer, open: number): number {
+  const shortEnd = Math.min(b.length, open + SHORT_STRING_BYTES);
+  for (let at = open + 1; at < shortEnd; at++) {
+    const byte = b[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at++;
+  }
+  let from = open + 1;
+  for (;;) {
+    const end = b.indexOf(QUOTE, from);
+    if (end < 0) return b.length;
+    let slashes = 0;
+    while (end - slashes - 1 > open && b[end - slashes - 1] === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end;
+    from = end + 1;
+  }
+}
+
+function numberEnd(b: Buffer, start: number): number {
+  let end = start;
+  for (;;) {
+    const byte = b[end] ?? 0;
+    const isPart =
+      (byte >= 0x30 && byte <= 0x39) ||
+      byte === 0x2e ||
+      byte === 0x65 ||
+      byte === 0x45 ||
+      byte === 0x2b ||
+      byte === 0x2d;
+    if (!isPart) return end;
+    end++;
+  }
+}
+
+function isWhole(b: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if ((b[at] ?? 0) < 0x30 || (b[at] ?? 0) > 0x39) return false;
+  return true;
+}
+
+function textWithQuotes(b: Buffer, range: ByteRange, longIntegers: readonly ByteRange[]): string {
+  let first = lowerBound(longIntegers, range.start);
+  let one = longIntegers[first];
+  if (one === undefined || one.end > range.end) return b.toString("utf8", range.start, range.end);
+  let text = "";
+  let from = range.start;
+  for (; one !== undefined && one.end <= range.end; one = longIntegers[++first]) {
+    text += `${b.toString("utf8", from, one.start)}"${b.toString("latin1", one.start, one.end)}"`;
+    from = one.end;
+  }
+  return text + b.toString("utf8", from, range.end);
+}
+
+function lowerBound(ranges: readonly ByteRange[], start: number): number {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranges[middle]?.start ?? 0) < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

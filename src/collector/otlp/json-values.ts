@@ -1,0 +1,132 @@
+// Values of the JSON reader: whole numbers, times, enums, AnyValue, attribute lists, with the leniency that senders need.
+// Invariants:
+//   JV1. A whole number is exact in every form it may have: digits in a string, a bare number, {low, high}, an exponent.
+//   JV2. null is absent; an unknown enum name is 0; a key is never used as a property name (C14).
+import { ATTRIBUTES_MAX } from "./decoded.ts";
+import {
+  type Attributes,
+  type AttributeValue,
+  NO_ATTRIBUTES,
+  NO_TIME,
+  type UnixNano,
+  unixNanoOfDigits,
+} from "./span.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A member by its lowerCamelCase or its snake_case name. */
+export function member(fields: Fields, camel: string, snake: string): unknown {
+  return fields[camel] ?? fields[snake];
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** JV1. null: not a whole number. */
+function wholeNumber(value: unknown): bigint | null {
+  if (typeof value === "bigint") return value;
+  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : null;
+  if (typeof value === "string") {
+    const text = value.trim();
+    if (/^[+-]?\d{1,40}$/.test(text)) return BigInt(text);
+    const number = /^[+-]?\d[\d.]*[eE][+-]?\d{1,3}$/.test(text) ? Number(text) : NaN;
+    return Number.isInteger(number) ? BigInt(number) : null;
+  }
+  if (isFields(value) && typeof value["low"] === "number" && typeof value["high"] === "number")
+    return BigInt.asIntN(
+      64,
+      (BigInt(Math.trunc(value["high"])) << 32n) | BigInt.asUintN(32, BigInt(Math.trunc(value["low"]))),
+    );
+  return null;
+}
+
+const INT64_MAX = 9_223_372_036_854_775_807n;
+
+export function readTime(value: unknown): UnixNano {
+  if (typeof value === "string" && /^\d{1,40}$/.test(value)) return unixNanoOfDigits(value.replace(/^0+(?=\d)/, ""));
+  const whole = wholeNumber(value);
+  return whole === null || whole < 0n ? NO_TIME : unixNanoOfDigits(whole.toString());
+}
+
+export function readCount(value: unknown): number {
+  const whole = wholeNumber(value);
+  return whole === null || whole < 0n ? 0 : Number(whole > 4_294_967_295n ? 4_294_967_295n : whole);
+}
+
+export function readEnum(value: unknown, names: readonly string[]): number {
+  const index = typeof value === "string" && !/^\d+$/.test(value) ? names.indexOf(value) : Number(value ?? 0);
+  return Number.isInteger(index) && index >= 0 && index < names.length ? index : 0;
+}
+
+/** The list form; an object `{key: value}`, which some senders make of it, is read too. */
+export function readAttributes(value: unknown): { readonly attributes: Attributes; readonly dropped: number } {
+  if (!Array.isArray(value))
+    return isFields(value) ? readAttributeMap(value) : { attributes: NO_ATTRIBUTES, dropped: 0 };
+  if (value.length === 0) return { attributes: NO_ATTRIBUTES, dropped: 0 };
+  const keys: string[] = [];
+  const values: AttributeValue[] = [];
+  const items: readonly unknown[] = value;
+  for (const item of items) {
+    if (!isFields(item)) continue;
+    if (keys.length === ATTRIBUTES_MAX) break;
+    keys.push(textOf(item["key"]));
+    values.push(readAnyValue(item["value"]));
+  }
+  return { attributes: { keys, values }, dropped: Math.max(0, value.length - ATTRIBUTES_MAX) };
+}
+
+function readAttributeMap(map: Fields): { readonly attributes: Attributes; readonly dropped: number } {
+  const all = Object.keys(map);
+  const keys = all.slice(0, ATTRIBUTES_MAX);
+  const values = keys.map((key) => {
+    const value = map[key];
+    return isFields(value) ? readAnyValue(value) : plainValue(value);
+  });
+  return { attributes: { keys, values }, dropped: all.length - keys.length };
+}
+
+function plainValue(value: unknown): AttributeValue {
+  if (typeof value === "string" || typeof value === "boolean" || typeof value === "number") return value;
+  return Array.isArray(value) ? value.map(plainValue) : null;
+}
+
+function readAnyValue(value: unknown): AttributeValue {
+  if (!isFields(value)) return plainValue(value);
+  const text = value["stringValue"] ?? value["string_value"];
+  if (typeof text === "string") return text;
+  const whole = member(value, "intValue", "int_value");
+  if (whole !== undefined && whole !== null) return readInt64(whole);
+  const bool = member(value, "boolValue", "bool_value");
+  if (typeof bool === "boolean") return bool;
+  const double = member(value, "doubleValue", "double_value");
+  if (double !== undefined && double !== null) return readDouble(double);
+  const array = member(value, "arrayValue", "array_value");
+  if (isFields(array)) return listOf(array["values"]).map(readAnyValue);
+  const list = member(value, "kvlistValue", "kvlist_value");
+  if (isFields(list)) return readAttributes(list["values"]).attributes;
+  const bytes = member(value, "bytesValue", "bytes_value");
+  return typeof bytes === "string" ? Buffer.from(bytes, "base64") : null;
+}
+
+/** Beyond 64 bits it is no integer of the protocol: kept as the text it came as. */
+function readInt64(value: unknown): AttributeValue {
+  const whole = wholeNumber(value);
+  if (whole === null) return typeof value === "string" || typeof value === "number" ? value : null;
+  if (whole > INT64_MAX || whole < -INT64_MAX - 1n) return whole.toString();
+  const short = Number(whole);
+  return Number.isSafeInteger(short) ? short : whole;
+}
+
+/** `Number` reads "NaN", "Infinity" and "-Infinity" as the protocol writes them. */
+function readDouble(value: unknown): AttributeValue {
+  return typeof value === "number" ? value : typeof value === "string" ? Number(value) : null;
+}

@@ -1,0 +1,165 @@
+// JSON reader: request text → spans. Takes the protocol's form (hex ids, numbered enums, nanoseconds in strings) and the
+// protobuf-JSON form (base64 ids, enum names, bare numbers), told apart field by field.
+// Invariants:
+//   JR1. The same trace in either form, or in protobuf, gives the same spans (SP1–SP3).
+//   JR2. Between two slices the caller may let others run: the reader is a generator.
+//   JR3. Unknown fields are ignored; of a repeated key the last one counts.
+import { isUtf8 } from "node:buffer";
+import { DecodeError, type Decoded, EVENTS_MAX, LINKS_MAX, LOGS_HINT, METRICS_HINT } from "./decoded.ts";
+import { isNoParent, readSpanId, readTraceId } from "./json-ids.ts";
+import { type ByteRange, type JsonScan, scanJson } from "./json-scan.ts";
+import {
+  type Fields,
+  isFields,
+  listOf,
+  member,
+  readAttributes,
+  readCount,
+  readEnum,
+  readTime,
+  textOf,
+} from "./json-values.ts";
+import { NO_RESOURCE, NO_SCOPE, type Resource, type Scope, type Span, type SpanEvent, type SpanLink } from "./span.ts";
+
+const SLICE_BYTES = 128 * 1024;
+const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"].map(
+  (name) => `SPAN_KIND_${name}`,
+);
+const STATUS_CODES = ["STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"];
+
+/** Yields between slices (JR2). @throws {DecodeError} */
+export function* readJson(body: Buffer): Generator<undefined, Decoded> {
+  if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8");
+  const scan = yield* scanJson(body);
+  const root = parse(scan.skeleton);
+  if (!isFields(root)) throw new DecodeError("the JSON must be an object with resourceSpans");
+  refuseOtherSignals(root);
+  const spans: Span[] = [];
+  let rejected = 0;
+  let sliceBytes = 0;
+  for (const { value, bytes } of eachSpan(root, scan)) {
+    const span = readSpan(value.span, value.resource, value.scope);
+    if (span === null) rejected++;
+    else spans.push(span);
+    sliceBytes += bytes;
+    if (sliceBytes < SLICE_BYTES) continue;
+    sliceBytes = 0;
+    yield;
+  }
+  return { spans, rejected, reason: rejected > 0 ? BAD_IDS : "", mendedTexts: 0 };
+}
+
+const BAD_IDS = "a trace or span id is missing, all zero, or neither hex nor base64 of 16 and 8 bytes";
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new DecodeError("the JSON is malformed");
+  }
+}
+
+function refuseOtherSignals(root: Fields): void {
+  if (member(root, "resourceSpans", "resource_spans") !== undefined) return;
+  if (member(root, "resourceLogs", "resource_logs") !== undefined) throw new DecodeError(LOGS_HINT);
+  if (member(root, "resourceMetrics", "resource_metrics") !== undefined) throw new DecodeError(METRICS_HINT);
+}
+
+interface FoundSpan {
+  readonly value: { readonly span: unknown; readonly resource: Resource; readonly scope: Scope };
+  readonly bytes: number;
+}
+
+function* eachSpan(root: Fields, scan: JsonScan): Generator<FoundSpan> {
+  for (const resourceSpans of listOf(member(root, "resourceSpans", "resource_spans"))) {
+    if (!isFields(resourceSpans)) continue;
+    const resource = readResource(resourceSpans["resource"]);
+    for (const scopeSpans of scopeLists(resourceSpans)) {
+      if (!isFields(scopeSpans)) continue;
+      const scope = readScope(
+        scopeSpans["scope"] ?? member(scopeSpans, "instrumentationLibrary", "instrumentation_library"),
+      );
+      for (const item of listOf(scopeSpans["spans"])) {
+        // The scan left the number of the group; a span in person means that the scan did not recognise its place.
+        const ranges: readonly ByteRange[] = typeof item === "number" ? (scan.groups[item] ?? []) : [];
+        for (const range of ranges)
+          yield { value: { span: parse(scan.textOf(range)), resource, scope }, bytes: range.end - range.start };
+        if (isFields(item)) yield { value: { span: item, resource, scope }, bytes: 0 };
+      }
+    }
+  }
+}
+
+function scopeLists(resourceSpans: Fields): readonly unknown[] {
+  return listOf(
+    member(resourceSpans, "scopeSpans", "scope_spans") ??
+      member(resourceSpans, "instrumentationLibrarySpans", "instrumentation_library_spans"),
+  );
+}
+
+function readResource(value: unknown): Resource {
+  return isFields(value) ? { attributes: readAttributes(value["attributes"]).attributes } : NO_RESOURCE;
+}
+
+function readScope(value: unknown): Scope {
+  if (!isFields(value)) return NO_SCOPE;
+  const { attributes } = readAttributes(value["attributes"]);
+  return { name: textOf(value["name"]), version: textOf(value["version"]), attributes };
+}
+
+function readSpan(value: unknown, resource: Resource, scope: Scope): Span | null {
+  if (!isFields(value)) return null;
+  const traceId = readTraceId(member(value, "traceId", "trace_id"));
+  const spanId = readSpanId(member(value, "spanId", "span_id"));
+  if (traceId === "" || spanId === "") return null; // DC1
+  const parent = member(value, "parentSpanId", "parent_span_id");
+  const { attributes, dropped } = readAttributes(value["attributes"]);
+  const events = listOf(value["events"]);
+  const links = listOf(value["links"]);
+  const status = isFields(value["status"]) ? value["status"] : {};
+  return {
+    traceId,
+    spanId,
+    parentSpanId: isNoParent(parent) ? "" : readSpanId(parent),
+    traceState: textOf(member(value, "traceState", "trace_state")),
+    flags: readCount(value["flags"]),
+    name: textOf(value["name"]),
+    kind: readEnum(value["kind"], KINDS),
+    start: readTime(member(value, "startTimeUnixNano", "start_time_unix_nano")),
+    end: readTime(member(value, "endTimeUnixNano", "end_time_unix_nano")),
+    attributes,
+    events: events.slice(0, EVENTS_MAX).filter(isFields).map(readEvent),
+    links: links.slice(0, LINKS_MAX).filter(isFields).map(readLink),
+    statusCode: readEnum(status["code"], STATUS_CODES),
+    statusMessage: textOf(status["message"]),
+    droppedAttributes: dropped + readCount(member(value, "droppedAttributesCount", "dropped_attributes_count")),
+    droppedEvents:
+      Math.max(0, events.length - EVENTS_MAX) + readCount(member(value, "droppedEventsCount", "dropped_events_count")),
+    droppedLinks:
+      Math.max(0, links.length - LINKS_MAX) + readCount(member(value, "droppedLinksCount", "dropped_links_count")),
+    resource,
+    scope,
+  };
+}
+
+function readEvent(value: Fields): SpanEvent {
+  const { attributes, dropped } = readAttributes(value["attributes"]);
+  return {
+    time: readTime(member(value, "timeUnixNano", "time_unix_nano")),
+    name: textOf(value["name"]),
+    attributes,
+    droppedAttributes: dropped + readCount(member(value, "droppedAttributesCount", "dropped_attributes_count")),
+  };
+}
+
+function readLink(value: Fields): SpanLink {
+  const { attributes, dropped } = readAttributes(value["attributes"]);
+  return {
+    traceId: readTraceId(member(value, "traceId", "trace_id")),
+    spanId: readSpanId(member(value, "spanId", "span_id")),
+    traceState: textOf(member(value, "traceState", "trace_state")),
+    flags: readCount(value["flags"]),
+    attributes,
+    droppedAttributes: dropped + readCount(member(value, "droppedAttributesCount", "dropped_attributes_count")),
+  };
+}

@@ -1,0 +1,101 @@
+// Values of the protobuf reader: AnyValue, KeyValue and the lists made of them.
+// Invariants:
+//   PB3. Recursion ends at DEPTH_MAX; what a body may become is bounded (DC3).
+import { ATTRIBUTES_MAX, DecodeError, DEPTH_MAX } from "./decoded.ts";
+import type { Attributes, AttributeValue } from "./span.ts";
+import { type Cursor, double, fieldEnd, int64, key, skip, spendValue, text, truncated, varint } from "./wire.ts";
+
+export interface AttributeList {
+  readonly keys: string[];
+  readonly values: AttributeValue[];
+}
+
+export function newList(): AttributeList {
+  return { keys: [], values: [] };
+}
+
+/** One more attribute into `list`, or none when it is full: returns how many were dropped. */
+export function attribute(c: Cursor, limit: number, list: AttributeList): number {
+  const end = fieldEnd(c, limit);
+  if (list.keys.length < ATTRIBUTES_MAX) {
+    keyValue(c, end, list, 1);
+    return 0;
+  }
+  c.pos = end;
+  return 1;
+}
+
+function keyValue(c: Cursor, end: number, list: AttributeList, depth: number): void {
+  let name = "";
+  let value: AttributeValue = null;
+  spendValue(c);
+  while (c.pos < end) {
+    const tag = varint(c);
+    if (tag === 10) name = key(c, end);
+    else if (tag === 18) value = anyValue(c, fieldEnd(c, end), depth);
+    else skip(c, tag & 7, end);
+  }
+  if (c.pos !== end) throw truncated();
+  list.keys.push(name);
+  list.values.push(value);
+}
+
+function anyValue(c: Cursor, end: number, depth: number): AttributeValue {
+  if (depth > DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`); // PB3
+  let value: AttributeValue = null;
+  while (c.pos < end) {
+    const tag = varint(c);
+    switch (tag) {
+      case 10:
+        value = text(c, end);
+        break;
+      case 16:
+        value = varint(c) !== 0;
+        break;
+      case 24:
+        value = int64(c);
+        break;
+      case 33:
+        value = double(c, end);
+        break;
+      case 42:
+        value = arrayValue(c, fieldEnd(c, end), depth);
+        break;
+      case 50:
+        value = keyValueList(c, fieldEnd(c, end), depth);
+        break;
+      case 58: {
+        const bytesEnd = fieldEnd(c, end);
+        value = Buffer.from(c.b.subarray(c.pos, bytesEnd)); // a copy: the body is not kept
+        c.pos = bytesEnd;
+        break;
+      }
+      default:
+        skip(c, tag & 7, end);
+    }
+  }
+  if (c.pos !== end) throw truncated();
+  return value;
+}
+
+function arrayValue(c: Cursor, end: number, depth: number): AttributeValue[] {
+  const items: AttributeValue[] = [];
+  while (c.pos < end) {
+    const tag = varint(c);
+    if (tag === 10) {
+      spendValue(c);
+      items.push(anyValue(c, fieldEnd(c, end), depth + 1));
+    } else skip(c, tag & 7, end);
+  }
+  return items;
+}
+
+function keyValueList(c: Cursor, end: number, depth: number): Attributes {
+  const list = newList();
+  while (c.pos < end) {
+    const tag = varint(c);
+    if (tag === 10) keyValue(c, fieldEnd(c, end), list, depth + 1);
+    else skip(c, tag & 7, end);
+  }
+  return list;
+}

@@ -1,0 +1,111 @@
+// Protobuf reader: ExportTraceServiceRequest bytes → spans, in one pass, by hand. This is the hot path: twice as fast as a
+// reader made from the schema (measured), and no code is generated at run time.
+// Invariants:
+//   PB4. Between two slices of `SLICE_BYTES` the caller may let others run: the reader is a generator.
+//   PB1–PB3 and DC1–DC3 in wire.ts, protobuf-values.ts and decoded.ts.
+import { DecodeError, type Decoded, LOGS_HINT, METRICS_HINT, valuesMax } from "./decoded.ts";
+import { readSpan } from "./protobuf-span.ts";
+import { attribute, newList } from "./protobuf-values.ts";
+import { type Attributes, NO_ATTRIBUTES, NO_RESOURCE, NO_SCOPE, type Span } from "./span.ts";
+import { type Cursor, fieldEnd, skip, text, truncated, varint } from "./wire.ts";
+
+const SLICE_BYTES = 128 * 1024;
+
+interface OpenEnvelopes {
+  resource: { attributes: Attributes };
+  resourceEnd: number;
+  scope: { name: string; version: string; attributes: Attributes };
+  scopeEnd: number;
+}
+
+/** Yields between slices (PB4); returns the spans. @throws {DecodeError} */
+export function* readProtobuf(body: Buffer): Generator<undefined, Decoded> {
+  const c: Cursor = { b: body, pos: 0, values: valuesMax(body.length), mendedTexts: 0 };
+  const open: OpenEnvelopes = { resource: NO_RESOURCE, resourceEnd: 0, scope: NO_SCOPE, scopeEnd: 0 };
+  const spans: Span[] = [];
+  const misfits = { no_ids: 0, log: 0, metric: 0 };
+  let sliceEnd = SLICE_BYTES;
+  while (c.pos < body.length) {
+    if (c.pos >= open.scopeEnd) openNext(c, open);
+    else {
+      const tag = varint(c);
+      if (tag === 18) {
+        const span = readSpan(c, fieldEnd(c, open.scopeEnd), open.resource, open.scope);
+        if (typeof span === "string") misfits[span]++;
+        else spans.push(span);
+      } else if (tag === 10) readScope(c, fieldEnd(c, open.scopeEnd), open.scope);
+      else skip(c, tag & 7, open.scopeEnd);
+      if (c.pos > open.scopeEnd) throw truncated();
+    }
+    if (c.pos < sliceEnd) continue;
+    sliceEnd = c.pos + SLICE_BYTES;
+    yield;
+  }
+  const rejected = misfits.no_ids + misfits.log + misfits.metric;
+  if (spans.length === 0 && misfits.log > 0) throw new DecodeError(LOGS_HINT);
+  if (spans.length === 0 && rejected > 0 && misfits.metric === rejected) throw new DecodeError(METRICS_HINT);
+  const reason = rejected > 0 ? "a trace or span id is missing, all zero, or not 16 and 8 bytes long" : "";
+  return { spans, rejected, reason, mendedTexts: c.mendedTexts };
+}
+
+/** One field between the spans: of the request, or of a ResourceSpans. */
+function openNext(c: Cursor, open: OpenEnvelopes): void {
+  const inResource = c.pos < open.resourceEnd;
+  const limit = inResource ? open.resourceEnd : c.b.length;
+  const tag = varint(c);
+  if (!inResource && tag === 10) {
+    open.resourceEnd = fieldEnd(c, limit);
+    open.resource = { attributes: NO_ATTRIBUTES };
+  } else if (inResource && (tag === 18 || tag === OLD_SCOPE_SPANS)) {
+    open.scopeEnd = fieldEnd(c, limit);
+    open.scope = { name: "", version: "", attributes: NO_ATTRIBUTES };
+  } else if (inResource && tag === 10) readResource(c, fieldEnd(c, limit), open.resource);
+  else if (tag < 8) throw new DecodeError("this is no protobuf message");
+  else skip(c, tag & 7, limit);
+  if (c.pos > limit) throw truncated();
+}
+
+/** Field 1000: what field 2 was called before scopes (instrumentation library spans). */
+const OLD_SCOPE_SPANS = 8002;
+
+/** Filled in place: the resource may follow the spans that already point to it. */
+function readResource(c: Cursor, end: number, resource: { attributes: Attributes }): void {
+  const known = recentResources.find(({ bytes }) => c.b.compare(bytes, 0, bytes.length, c.pos, end) === 0);
+  if (known !== undefined) {
+    resource.attributes = known.attributes;
+    c.pos = end;
+    return;
+  }
+  const start = c.pos;
+  const attributes = newList();
+  while (c.pos < end) {
+    const tag = varint(c);
+    if (tag === 10) attribute(c, end, attributes);
+    else skip(c, tag & 7, end);
+  }
+  if (c.pos !== end) throw truncated();
+  resource.attributes = attributes;
+  if (end - start > RESOURCE_BYTES_MAX) return;
+  if (recentResources.length >= RESOURCES_MAX) recentResources.shift();
+  // A copy of the bytes: the body they are part of is not kept.
+  const bytes = Buffer.from(c.b.subarray(start, end));
+  recentResources.push({ bytes, attributes });
+}
+
+/** A sender repeats its resource in every request, byte for byte; with one span a request that is half of the reading. */
+const recentResources: { readonly bytes: Buffer; readonly attributes: Attributes }[] = [];
+const RESOURCES_MAX = 8;
+const RESOURCE_BYTES_MAX = 4096;
+
+function readScope(c: Cursor, end: number, scope: OpenEnvelopes["scope"]): void {
+  const attributes = newList();
+  while (c.pos < end) {
+    const tag = varint(c);
+    if (tag === 10) scope.name = text(c, end);
+    else if (tag === 18) scope.version = text(c, end);
+    else if (tag === 26) attribute(c, end, attributes);
+    else skip(c, tag & 7, end);
+  }
+  if (c.pos !== end) throw truncated();
+  if (attributes.keys.length > 0) scope.attributes = attributes;
+}

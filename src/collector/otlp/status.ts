@@ -1,0 +1,56 @@
+// Status: what OTLP/HTTP answers, in the encoding of the request: ExportTraceServiceResponse and google.rpc.Status.
+
+export type WireFormat = "protobuf" | "json";
+
+/** `[HTTP status, gRPC code]` for every refusal of this service. */
+export const REFUSALS = {
+  undecodable: [400, 3],
+  bad_header: [400, 3],
+  unauthenticated: [401, 16],
+  forbidden_origin: [403, 7],
+  not_found: [404, 5],
+  method_not_allowed: [405, 12],
+  too_slow: [408, 4],
+  too_large: [413, 8],
+  unsupported_media_type: [415, 3],
+  no_room: [503, 14],
+  spool_unwritable: [503, 14],
+  stopping: [503, 14],
+} as const satisfies Record<string, readonly [httpStatus: number, grpcCode: number]>;
+
+export type RefusalKind = keyof typeof REFUSALS;
+
+export function contentTypeOf(format: WireFormat): string {
+  return format === "json" ? "application/json" : "application/x-protobuf";
+}
+
+/** `{code, message}`; in protobuf field 1 varint, field 2 text. */
+export function statusBody(kind: RefusalKind, message: string, format: WireFormat): Buffer {
+  const code = REFUSALS[kind][1];
+  if (format === "json") return Buffer.from(JSON.stringify({ code, message, details: [] }));
+  return Buffer.concat([Buffer.from([0x08, code]), field(2, Buffer.from(message))]);
+}
+
+const EMPTY_JSON = Buffer.from("{}");
+const EMPTY_PROTOBUF = Buffer.alloc(0);
+
+/** Empty when all was taken: partial_success must be absent then. */
+export function exportResponse(rejected: number, message: string, format: WireFormat): Buffer {
+  if (rejected === 0) return format === "json" ? EMPTY_JSON : EMPTY_PROTOBUF;
+  if (format === "json")
+    return Buffer.from(JSON.stringify({ partialSuccess: { rejectedSpans: String(rejected), errorMessage: message } }));
+  const partial = Buffer.concat([Buffer.from([0x08]), varint(rejected), field(2, Buffer.from(message))]);
+  return field(1, partial);
+}
+
+function field(number: number, content: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([number * 8 + 2]), varint(content.length), content]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  bytes.push(rest);
+  return Buffer.from(bytes);
+}

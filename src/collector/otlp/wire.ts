@@ -1,0 +1,159 @@
+// Wire: the protobuf primitives that the OTLP reader needs, on a cursor over the body.
+// Invariants:
+//   PB1. No byte outside the message that is being read is ever looked at; a field that overruns its message refuses all.
+//   PB2. Unknown fields and unexpected wire types are skipped, as the encoding demands; groups are refused.
+import { isUtf8 } from "node:buffer";
+import { DecodeError } from "./decoded.ts";
+import { type UnixNano, unixNanoOfHalves } from "./span.ts";
+
+export interface Cursor {
+  readonly b: Buffer;
+  pos: number;
+  /** How many more values the body may hold (DC3). */
+  values: number;
+  mendedTexts: number;
+}
+
+const KEY_CACHE_MAX = 4_096;
+const KEY_CACHED_BYTES_MAX = 96;
+const SHORT_TEXT_BYTES = 20;
+
+/** Attribute keys repeat from span to span: kept by a hash of their bytes, so that most are never decoded again. */
+const keyCache = new Map<number, string>();
+
+export function truncated(): DecodeError {
+  return new DecodeError("the protobuf message is cut off or malformed");
+}
+
+export function varint(c: Cursor): number {
+  let byte = c.b[c.pos++];
+  if (byte === undefined) throw truncated();
+  if (byte < 128) return byte;
+  let value = byte & 127;
+  for (let factor = 128; factor <= 562_949_953_421_312; factor *= 128) {
+    byte = c.b[c.pos++];
+    if (byte === undefined) throw truncated();
+    value += (byte & 127) * factor;
+    if (byte < 128) return value;
+  }
+  // The upper bits of a 64-bit varint are of no use where this is called: tags, lengths, enums, counts.
+  for (let more = 0; more < 2; more++) {
+    byte = c.b[c.pos++];
+    if (byte === undefined) throw truncated();
+    if (byte < 128) return Number.MAX_SAFE_INTEGER;
+  }
+  throw new DecodeError("a number takes more than ten bytes");
+}
+
+/** Length of a nested field → its end, inside `limit` (PB1). */
+export function fieldEnd(c: Cursor, limit: number): number {
+  const length = varint(c);
+  const end = length + c.pos;
+  if (end > limit) throw truncated();
+  return end;
+}
+
+export function skip(c: Cursor, wire: number, limit: number): void {
+  if (wire === 0) varint(c);
+  else if (wire === 1) c.pos += 8;
+  else if (wire === 2) c.pos = fieldEnd(c, limit);
+  else if (wire === 5) c.pos += 4;
+  else throw new DecodeError(`wire type ${wire} is not supported`); // PB2
+  if (c.pos > limit) throw truncated();
+}
+
+export function text(c: Cursor, limit: number): string {
+  const end = fieldEnd(c, limit);
+  const start = c.pos;
+  c.pos = end;
+  if (end - start <= SHORT_TEXT_BYTES) {
+    const short = shortAscii(c.b, start, end);
+    if (short !== null) return short;
+  }
+  const value = c.b.toString("utf8", start, end);
+  // A one-byte string cannot hold U+FFFD, so this costs nothing for most texts.
+  if (value.includes("\ufffd") && !isUtf8(c.b.subarray(start, end))) c.mendedTexts++;
+  return value;
+}
+
+/** Short ASCII is put together faster here than by a call into the runtime; null for anything else. */
+function shortAscii(b: Buffer, start: number, end: number): string | null {
+  let value = "";
+  for (let at = start; at < end; at++) {
+    const byte = b[at] ?? 128;
+    if (byte > 127) return null;
+    value += String.fromCharCode(byte);
+  }
+  return value;
+}
+
+export function key(c: Cursor, limit: number): string {
+  const end = fieldEnd(c, limit);
+  const { b, pos: start } = c;
+  const length = end - start;
+  c.pos = end;
+  if (length > KEY_CACHED_BYTES_MAX) return b.toString("utf8", start, end);
+  let hash = length;
+  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (b[at] ?? 0)) | 0;
+  const cached = keyCache.get(hash);
+  if (cached !== undefined && cached.length === length) {
+    let same = 0;
+    while (same < length && cached.charCodeAt(same) === b[start + same]) same++;
+    if (same === length) return cached;
+  }
+  const value = b.toString("utf8", start, end);
+  if (keyCache.size < KEY_CACHE_MAX) keyCache.set(hash, value);
+  return value;
+}
+
+export function fixed64(c: Cursor, limit: number): UnixNano {
+  if (c.pos + 8 > limit) throw truncated();
+  const low = c.b.readUInt32LE(c.pos);
+  const high = c.b.readUInt32LE(c.pos + 4);
+  c.pos += 8;
+  return unixNanoOfHalves(high, low);
+}
+
+export function fixed32(c: Cursor, limit: number): number {
+  if (c.pos + 4 > limit) throw truncated();
+  const value = c.b.readUInt32LE(c.pos);
+  c.pos += 4;
+  return value;
+}
+
+export function double(c: Cursor, limit: number): number {
+  if (c.pos + 8 > limit) throw truncated();
+  const value = c.b.readDoubleLE(c.pos);
+  c.pos += 8;
+  return value;
+}
+
+/** Id bytes → lower-case hex; "" for more bytes than any id has. */
+export function hexId(c: Cursor, limit: number): string {
+  const end = fieldEnd(c, limit);
+  const value = end - c.pos > 16 ? "" : c.b.toString("hex", c.pos, end);
+  c.pos = end;
+  return value;
+}
+
+/** An int64 is a number while that is exact, else a bigint. */
+export function int64(c: Cursor): number | bigint {
+  const start = c.pos;
+  let end = start;
+  while ((c.b[end] ?? 0) > 127) end++;
+  end++;
+  if (end > c.b.length) throw truncated();
+  if (end - start > 10) throw new DecodeError("a number takes more than ten bytes");
+  if (end - start <= 7) return varint(c);
+  c.pos = end;
+  let value = 0n;
+  for (let at = start; at < end; at++) value |= BigInt((c.b[at] ?? 0) & 127) << BigInt(7 * (at - start));
+  const signed = BigInt.asIntN(64, value);
+  const short = Number(signed);
+  return Number.isSafeInteger(short) ? short : signed;
+}
+
+/** @throws {DecodeError} when the body holds more values than its length allows (DC3). */
+export function spendValue(c: Cursor): void {
+  if (--c.values < 0) throw new DecodeError("the request holds too many values for its size");
+}

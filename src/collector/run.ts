@@ -1,0 +1,52 @@
+// Run: the collector with its real ports: what `holdpoint collector` starts. Everything else is for choosing other ports.
+import { readFileSync } from "node:fs";
+import { systemClock } from "../base/clock.ts";
+import { ConfigError } from "../base/config.ts";
+import type { Log } from "../base/log.ts";
+import { createHttpBackend } from "./backend/http.ts";
+import type { Backend } from "./backend/port.ts";
+import { type Collector, createCollector } from "./collector.ts";
+import type { CollectorConfig } from "./settings.ts";
+import { nodeFiles } from "./spool/file-port.ts";
+
+/** @throws {ConfigError} */
+export function runCollector(config: CollectorConfig, log: Log): Collector {
+  return createCollector(config, {
+    backend: openBackend(config),
+    clock: systemClock,
+    log,
+    files: nodeFiles,
+    random: Math.random,
+  });
+}
+
+/** @throws {ConfigError} when there is no endpoint, or it is no address. */
+export function openBackend(config: CollectorConfig): Backend {
+  const { endpoint } = config;
+  if (endpoint === null)
+    throw new ConfigError([
+      { name: "TRACING_ENDPOINT", reason: "is not set: the address of the tracing backend is needed" },
+    ]);
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
+    throw new ConfigError([{ name: "TRACING_ENDPOINT", reason: "is no http or https address" }]);
+  return createHttpBackend(
+    {
+      endpoint,
+      timeoutMs: config.uploadTimeoutMs,
+      connectionsMax: config.inflightUploadsMax,
+      userAgent: "holdpoint-collector",
+      ca: config.caFile === null ? null : readCa(config.caFile),
+      httpsProxy: config.httpsProxy,
+      noProxy: config.noProxy,
+    },
+    systemClock,
+  );
+}
+
+function readCa(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    throw new ConfigError([{ name: "TRACING_CA_FILE", reason: "the file cannot be read" }]);
+  }
+}

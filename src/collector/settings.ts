@@ -1,0 +1,163 @@
+// Settings of the collector: one table, read by main through base/config.ts. Names and defaults of the first ten are fixed;
+// the LANGSMITH_… names are aliases that lose to ours.
+import { boolean, durationMs, integer, text, type Config } from "../base/config.ts";
+
+const MIB = 1024 * 1024;
+const BYTES_MAX = 1024 * 1024 * MIB;
+
+export const collectorSettings = {
+  httpPort: integer(
+    "HTTP_PORT",
+    4318,
+    { min: 0, max: 65_535 },
+    { meaning: "Port of the collector. 0 takes a free one." },
+  ),
+  endpoint: text("TRACING_ENDPOINT", null, {
+    meaning: "Base address of the tracing backend; the collector does not start without it.",
+    aliases: ["LANGSMITH_ENDPOINT"],
+  }),
+  apiKey: text("TRACING_API_KEY", null, {
+    meaning: "Key for the backend, for requests that bring none of their own.",
+    aliases: ["LANGSMITH_API_KEY"],
+    secret: true,
+  }),
+  project: text("TRACING_PROJECT", null, {
+    meaning: "Project for runs that name none: after the header, the span and the resource, before `default`.",
+    aliases: ["LANGSMITH_PROJECT"],
+  }),
+  batchSize: integer("BATCH_SIZE", 100, { min: 1, max: 100_000 }, { meaning: "Runs in one upload." }),
+  flushIntervalMs: durationMs(
+    "FLUSH_INTERVAL_MS",
+    1000,
+    { min: 1, max: 3_600_000 },
+    { meaning: "How long a run waits for its batch to fill." },
+  ),
+  bufferBytesMax: integer(
+    "MAX_BUFFER_BYTES",
+    10 * MIB,
+    { min: 1024, max: 1024 * MIB },
+    { meaning: "Uncompressed bytes at which a batch is sent." },
+  ),
+  bodyBytesMax: integer(
+    "MAX_BODY_BYTES",
+    200 * MIB,
+    { min: 1024, max: 1024 * MIB },
+    { meaning: "Largest request body on the wire." },
+  ),
+  retriesMax: integer(
+    "MAX_RETRIES",
+    3,
+    { min: 0, max: 100 },
+    { meaning: "How often a failed upload is sent again before its key rests." },
+  ),
+  retryBackoffMs: durationMs(
+    "RETRY_BACKOFF_MS",
+    100,
+    { min: 0, max: 3_600_000 },
+    { meaning: "Wait before the first of these; it doubles each time." },
+  ),
+
+  host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
+  spoolDir: text("SPOOL_DIR", null, {
+    meaning: "Folder of the write-ahead log. Setting it is what makes the collector durable.",
+  }),
+  spoolBytesMax: integer(
+    "SPOOL_MAX_BYTES",
+    10 * 1024 * MIB,
+    { min: MIB, max: BYTES_MAX },
+    { meaning: "Size at which the spool takes nothing new." },
+  ),
+  spoolAgeMaxMs: durationMs(
+    "SPOOL_MAX_AGE",
+    7 * 86_400_000,
+    { min: 1000, max: 3650 * 86_400_000 },
+    { meaning: "Age at which an undelivered batch goes to the dead letters." },
+  ),
+  deadLetterDir: text("DEAD_LETTER_DIR", null, {
+    meaning: "Folder for what is given up. Default: `dead-letter` inside SPOOL_DIR.",
+  }),
+  queueBytesMax: integer(
+    "MAX_QUEUE_BYTES",
+    64 * MIB,
+    { min: MIB, max: BYTES_MAX },
+    { meaning: "Bytes of acknowledged spans in memory; above it senders get 503." },
+  ),
+  decompressedBytesMax: integer(
+    "MAX_DECOMPRESSED_BYTES",
+    0,
+    { min: 0, max: 1024 * MIB },
+    {
+      meaning: "Largest request body after decompression. 0: as MAX_BODY_BYTES.",
+    },
+  ),
+  inflightUploadsMax: integer(
+    "MAX_INFLIGHT_UPLOADS",
+    8,
+    { min: 1, max: 1000 },
+    { meaning: "Uploads under way at once." },
+  ),
+  uploadTimeoutMs: durationMs(
+    "UPLOAD_TIMEOUT_MS",
+    30_000,
+    { min: 10, max: 3_600_000 },
+    { meaning: "Longest time for one upload, reply included." },
+  ),
+  shutdownTimeoutMs: durationMs(
+    "SHUTDOWN_TIMEOUT_MS",
+    25_000,
+    { min: 100, max: 3_600_000 },
+    { meaning: "Longest time between SIGTERM and the end." },
+  ),
+  spanTtlMs: durationMs(
+    "SPAN_TTL",
+    300_000,
+    { min: 1000, max: 86_400_000 },
+    { meaning: "How long a trace is remembered, and the longest a span waits for its parent." },
+  ),
+  orphanTimeoutMs: durationMs(
+    "ORPHAN_TIMEOUT_MS",
+    10_000,
+    { min: 1, max: 86_400_000 },
+    {
+      meaning: "How long a trace must be quiet before spans without their parent are sent.",
+    },
+  ),
+  zstdLevel: integer("ZSTD_LEVEL", 1, { min: 1, max: 19 }, { meaning: "Compression level of uploads." }),
+  retryCooldownMs: durationMs(
+    "RETRY_COOLDOWN_MS",
+    30_000,
+    { min: 1, max: 3_600_000 },
+    { meaning: "How long a key rests after its retries failed; doubles up to 5 minutes." },
+  ),
+  ingestToken: text("INGEST_TOKEN", null, {
+    meaning: "When set, senders must show it as `Authorization: Bearer …`.",
+    secret: true,
+  }),
+  corsOrigins: text("CORS_ALLOW_ORIGINS", null, {
+    meaning: "Origins of browser exporters, comma-separated. Off by default.",
+  }),
+  caFile: text("TRACING_CA_FILE", null, { meaning: "PEM file with the authority of the backend's certificate." }),
+  httpsProxy: text("HTTPS_PROXY", null, {
+    meaning: "Proxy for uploads over https.",
+    aliases: ["https_proxy"],
+    secret: true,
+  }),
+  noProxy: text("NO_PROXY", null, { meaning: "Hosts that are reached without the proxy.", aliases: ["no_proxy"] }),
+  filterNonGenai: boolean("FILTER_NON_GENAI", false, {
+    meaning: "Send only spans of generative AI; their children move up to the nearest ancestor that is sent.",
+  }),
+  genericOtelEnabled: boolean("GENERIC_OTEL_ENABLED", false, {
+    meaning: "Keep attributes that no convention explains under extra.metadata.otel.attributes.",
+  }),
+} as const;
+
+export type CollectorConfig = Config<typeof collectorSettings>;
+
+/** MAX_DECOMPRESSED_BYTES as it counts: 0 stands for MAX_BODY_BYTES. */
+export function decompressedBytesMax(config: CollectorConfig): number {
+  return config.decompressedBytesMax === 0 ? config.bodyBytesMax : config.decompressedBytesMax;
+}
+
+export function deadLetterDir(config: CollectorConfig): string | null {
+  return config.deadLetterDir ?? (config.spoolDir === null ? null : `${config.spoolDir}/dead-letter`);
+}

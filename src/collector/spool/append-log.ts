@@ -1,0 +1,176 @@
+// Append log: a folder of numbered segment files that only grow at their end, with group commit.
+// Invariants:
+//   AL1. append() resolves after its record, and the name of its file, would survive a power cut.
+//   AL2. An error of write or sync fails every append of that group, and the segment is abandoned: after a failed sync
+//        nobody knows what the disk has, so it is never asked again.
+//   AL3. While one group is being synced the next one gathers: however many append, there is one sync at a time.
+//   AL4. A failed log tries again by itself, PROBE_MS later, and tells when it can be written.
+import type { Clock } from "../../base/clock.ts";
+import type { FilePort, SpoolFile } from "./file-port.ts";
+import { bytesOfRecord, encodeRecord, RECORD, SPOOL_FORMAT } from "./record.ts";
+
+/** Where a record is. */
+interface RecordRef {
+  readonly segment: number;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+export interface AppendLog {
+  readonly append: (record: readonly [Buffer, Buffer]) => Promise<RecordRef>;
+  /** Number of the segment that is written to now; -1 for none. */
+  readonly current: () => number;
+  /** null: writable. Else why not. */
+  readonly failure: () => string | null;
+  readonly close: () => Promise<void>;
+}
+
+export interface AppendLogOptions {
+  readonly dir: string;
+  readonly suffix: string;
+  readonly firstSegment: number;
+  readonly segmentBytesMax: number;
+  /** Records that every new segment begins with, so that it can be read alone. */
+  readonly preamble: (segment: number) => readonly (readonly [Buffer, Buffer])[];
+  readonly onSegment: (segment: number) => void;
+  readonly onFailure: (reason: string | null) => void;
+}
+
+interface Pending {
+  readonly record: readonly [Buffer, Buffer];
+  readonly resolve: (ref: RecordRef) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const GROUP_BYTES_MAX = 16 * 1024 * 1024;
+const PROBE_MS = 1000;
+
+export function segmentName(segment: number, suffix: string): string {
+  return `${String(segment).padStart(10, "0")}.${suffix}`;
+}
+
+/** Number of a segment file's name, null for other files. */
+export function segmentOf(name: string, suffix: string): number | null {
+  const match = /^(\d{10})\.(\w+)$/.exec(name);
+  return match !== null && match[2] === suffix ? Number(match[1]) : null;
+}
+
+export function createAppendLog(
+  options: AppendLogOptions,
+  ports: { readonly files: FilePort; readonly clock: Clock },
+): AppendLog {
+  const { files, clock } = ports;
+  let pending: Pending[] = [];
+  let committing: Promise<void> | null = null;
+  let file: SpoolFile | null = null;
+  let segment = options.firstSegment - 1;
+  let size = 0;
+  let failure: string | null = null;
+  let cancelProbe: (() => void) | null = null;
+  let closed = false;
+
+  async function openSegment(): Promise<SpoolFile> {
+    segment++;
+    const path = `${options.dir}/${segmentName(segment, options.suffix)}`;
+    const created = await files.create(path);
+    const first = [encodeRecord(RECORD.file, { format: SPOOL_FORMAT, segment }), ...options.preamble(segment)];
+    try {
+      await created.write(first.flat());
+      await files.syncDir(options.dir); // AL1: the name too
+    } catch (error) {
+      await created.close().catch(() => undefined);
+      await files.unlink(path).catch(() => undefined);
+      throw error;
+    }
+    size = first.reduce((sum, record) => sum + bytesOfRecord(record), 0);
+    options.onSegment(segment);
+    return created;
+  }
+
+  function takeGroup(): Pending[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < pending.length && bytes < GROUP_BYTES_MAX)
+      bytes += bytesOfRecord(pending[count++]?.record ?? NOTHING);
+    return pending.splice(0, count);
+  }
+
+  async function commitAll(): Promise<void> {
+    while (pending.length > 0) {
+      const group = takeGroup();
+      try {
+        if (file !== null && size >= options.segmentBytesMax) await abandon();
+        file ??= await openSegment();
+        let offset = size;
+        const refs = group.map(({ record }): RecordRef => {
+          const ref = { segment, offset, bytes: bytesOfRecord(record) };
+          offset += ref.bytes;
+          return ref;
+        });
+        await file.write(group.flatMap(({ record }) => record).filter((buffer) => buffer.length > 0));
+        await file.sync(); // AL1
+        size = offset;
+        healed();
+        group.forEach((one, index) => one.resolve(refs[index] ?? NOWHERE));
+      } catch (error) {
+        await abandon(); // AL2
+        failed(error instanceof Error ? error.message : String(error));
+        for (const one of group) one.reject(error);
+      }
+    }
+  }
+
+  async function abandon(): Promise<void> {
+    const old = file;
+    file = null;
+    await old?.close().catch(() => undefined);
+  }
+
+  function kick(): void {
+    committing ??= commitAll().finally(() => {
+      committing = null;
+      if (pending.length > 0) kick();
+    });
+  }
+
+  function failed(reason: string): void {
+    if (failure === null) options.onFailure(reason);
+    failure = reason;
+    if (closed || cancelProbe !== null) return;
+    cancelProbe = clock.after(PROBE_MS, () => {
+      cancelProbe = null;
+      append(encodeRecord(RECORD.file, { format: SPOOL_FORMAT })).catch(() => undefined); // AL4: failed() plans the next
+    });
+  }
+
+  function healed(): void {
+    if (failure === null) return;
+    failure = null;
+    cancelProbe?.();
+    cancelProbe = null;
+    options.onFailure(null);
+  }
+
+  function append(record: readonly [Buffer, Buffer]): Promise<RecordRef> {
+    if (closed) return Promise.reject(new Error("the spool is closed"));
+    return new Promise((resolve, reject) => {
+      pending.push({ record, resolve, reject });
+      kick();
+    });
+  }
+
+  return {
+    append,
+    current: () => (file === null ? -1 : segment),
+    failure: () => failure,
+    async close() {
+      closed = true;
+      cancelProbe?.();
+      for (let last = committing; last !== null; last = committing) await last;
+      await abandon();
+    },
+  };
+}
+
+const NOWHERE: RecordRef = { segment: -1, offset: 0, bytes: 0 };
+const NOTHING: readonly [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];

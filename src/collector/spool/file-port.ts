@@ -1,0 +1,83 @@
+// File port: everything the spool does to a disk, so that tests can make any of it fail, tear or be forgotten.
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+
+export interface SpoolFile {
+  /** Appends all bytes, or rejects. */
+  readonly write: (buffers: readonly Buffer[]) => Promise<void>;
+  /** After this has resolved, the bytes written before survive a power cut. */
+  readonly sync: () => Promise<void>;
+  readonly read: (offset: number, bytes: number) => Promise<Buffer>;
+  readonly close: () => Promise<void>;
+}
+
+export interface FilePort {
+  readonly makeDir: (path: string) => Promise<void>;
+  readonly list: (path: string) => Promise<readonly string[]>;
+  readonly size: (path: string) => Promise<number>;
+  /** A new, empty file, readable by its owner only; rejects when it exists. */
+  readonly create: (path: string) => Promise<SpoolFile>;
+  readonly openToAppend: (path: string) => Promise<SpoolFile>;
+  readonly openToRead: (path: string) => Promise<SpoolFile>;
+  readonly rename: (from: string, to: string) => Promise<void>;
+  readonly unlink: (path: string) => Promise<void>;
+  /** Makes created, renamed and removed names survive a power cut. */
+  readonly syncDir: (path: string) => Promise<void>;
+}
+
+const OWNER_ONLY = 0o600;
+const OWNER_ONLY_DIR = 0o700;
+
+export const nodeFiles: FilePort = {
+  async makeDir(path) {
+    await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIR });
+  },
+  list: (path) => readdir(path),
+  async size(path) {
+    return (await stat(path)).size;
+  },
+  async create(path) {
+    return fileOf(
+      await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND, OWNER_ONLY),
+    );
+  },
+  async openToAppend(path) {
+    return fileOf(await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, OWNER_ONLY));
+  },
+  async openToRead(path) {
+    return fileOf(await open(path, constants.O_RDONLY));
+  },
+  rename,
+  unlink,
+  async syncDir(path) {
+    const dir = await open(path, constants.O_RDONLY);
+    try {
+      await dir.sync();
+    } finally {
+      await dir.close();
+    }
+  },
+};
+
+function fileOf(handle: FileHandle): SpoolFile {
+  return {
+    async write(buffers) {
+      const total = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
+      const { bytesWritten } = await handle.writev(buffers as Buffer[]);
+      // A short write is how a full disk begins: the rest would fail, and half a record is worth nothing.
+      if (bytesWritten !== total) throw new Error(`only ${bytesWritten} of ${total} bytes were written`);
+    },
+    sync: () => handle.datasync(),
+    async read(offset, bytes) {
+      const buffer = Buffer.allocUnsafeSlow(bytes);
+      let at = 0;
+      while (at < bytes) {
+        const { bytesRead } = await handle.read(buffer, at, bytes - at, offset + at);
+        if (bytesRead === 0) break;
+        at += bytesRead;
+      }
+      return buffer.subarray(0, at);
+    },
+    close: () => handle.close(),
+  };
+}

@@ -1,0 +1,79 @@
+// Spool: the port to durable keeping. What is appended is safe when the promise resolves, until it is marked done.
+import type { TraceRunPlace } from "../batch.ts";
+import type { Body } from "../body.ts";
+import type { Books } from "../books.ts";
+import type { WireFormat } from "../otlp/status.ts";
+import type { ContentEncoding } from "../request-head.ts";
+import type { Tenant } from "../translate/trace-run.ts";
+import type { Decision } from "../assemble.ts";
+
+/** A request in the spool; some of its spans may be done with. */
+export interface StoredRequest {
+  readonly segment: number;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly tenant: Tenant;
+  readonly spans: number;
+  /** How many are not done with. */
+  pending: number;
+  /** One bit a span, null while none is done with. */
+  done: Uint8Array | null;
+}
+
+/** A batch in the spool; some of its runs may be done with. */
+export interface StoredBatch {
+  readonly segment: number;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly tenant: Tenant;
+  readonly createdMs: number;
+  readonly runs: number;
+  pending: number;
+  /** One bit a run, null while none is done with. */
+  done: Uint8Array | null;
+}
+
+export interface RequestRecord {
+  readonly tenant: Tenant;
+  readonly format: WireFormat;
+  readonly encoding: ContentEncoding;
+  readonly project: string;
+  readonly receivedMs: number;
+  readonly spans: number;
+  readonly rejected: number;
+  readonly wire: Buffer;
+}
+
+export interface BatchRecord {
+  readonly body: Body;
+  readonly places: readonly TraceRunPlace[];
+  readonly covers: readonly { readonly request: StoredRequest; readonly index: number }[];
+}
+
+export interface Recovered {
+  readonly requests: readonly StoredRequest[];
+  readonly batches: readonly StoredBatch[];
+  readonly decisions: Iterable<Decision>;
+  /** Totals before the restart; what is pending of them is in `requests` and `batches`. */
+  readonly books: Books;
+  readonly badRecords: number;
+}
+
+export interface Spool {
+  readonly recover: () => Promise<Recovered>;
+  readonly appendRequest: (record: RequestRecord) => Promise<StoredRequest>;
+  /** The covered spans are done with as soon as this has resolved. */
+  readonly appendBatch: (record: BatchRecord) => Promise<StoredBatch>;
+  readonly readRequest: (request: StoredRequest) => Promise<RequestRecord | null>;
+  readonly readBatch: (batch: StoredBatch) => Promise<Body | null>;
+  readonly requestDone: (request: StoredRequest, indexes: readonly number[]) => void;
+  readonly batchDone: (batch: StoredBatch, first: number, runs: number) => void;
+  readonly bytes: () => number;
+  /** null: writable. */
+  readonly failure: () => string | null;
+  readonly close: () => Promise<void>;
+}
+
+export function isDone(stored: { readonly done: Uint8Array | null }, index: number): boolean {
+  return stored.done !== null && ((stored.done[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
+}

@@ -1,0 +1,216 @@
+// Recover: the files of a spool → what is still to be done. Reads, never writes: a crash during recovery changes nothing.
+// Invariants:
+//   RV1. Every intact record is found, whatever is damaged around it (RC1).
+//   RV2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark does.
+//   RV3. A folder written by a newer version is refused before anything in it is used (RC2).
+import type { Log } from "../../base/log.ts";
+import type { Decision } from "../assemble.ts";
+import { type Books, createBooks, DROP_REASONS } from "../books.ts";
+import type { Tenant } from "../translate/trace-run.ts";
+import { segmentName, segmentOf } from "./append-log.ts";
+import type { FilePort } from "./file-port.ts";
+import { MARKS_SUFFIX } from "./marks.ts";
+import type { Recovered, StoredBatch, StoredRequest } from "./port.ts";
+import { checkFormat, RECORD, type Scan, scanRecords, type SpoolRecord } from "./record.ts";
+import { decisionsOf, TREES_SUFFIX, type TreeSegment } from "./tree-log.ts";
+
+export interface Recovery extends Recovered {
+  readonly nextSegment: number;
+  readonly nextTreeSegment: number;
+  readonly segments: ReadonlyMap<number, { readonly bytes: number; readonly damaged: boolean }>;
+  readonly treeSegments: readonly TreeSegment[];
+}
+
+export interface RecoverPorts {
+  readonly files: FilePort;
+  readonly log: Log;
+  readonly tenantOf: (apiKey: string, tenantId: string) => Tenant;
+  readonly treeRunsKept: number;
+}
+
+interface Found {
+  readonly requests: Map<string, StoredRequest>;
+  readonly batches: Map<string, StoredBatch>;
+  readonly covers: { readonly key: string; readonly indexes: readonly number[] }[];
+  books: Books;
+  badRecords: number;
+}
+
+const LOG_SUFFIX = "log";
+
+export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Recovery> {
+  const names = await ports.files.list(dir);
+  const numbers = (suffix: string): number[] =>
+    names
+      .map((name) => segmentOf(name, suffix))
+      .filter((segment) => segment !== null)
+      .sort((a, b) => a - b);
+  const found: Found = { requests: new Map(), batches: new Map(), covers: [], books: createBooks(), badRecords: 0 };
+  const segments = new Map<number, { bytes: number; damaged: boolean }>();
+  const logs = numbers(LOG_SUFFIX);
+  const treeNumbers = numbers(TREES_SUFFIX);
+  const marksNumbers = numbers(MARKS_SUFFIX);
+  for (const segment of logs) {
+    const scan = await scanFile(dir, segment, LOG_SUFFIX, ports, found);
+    segments.set(segment, { bytes: scan.bytes, damaged: scan.badStretches > 0 });
+    readSegment(segment, scan.records, found, ports.tenantOf);
+  }
+  for (const { key, indexes } of found.covers) markDone(found.requests.get(key), indexes); // RV2
+  for (const segment of marksNumbers) {
+    if (!segments.has(segment))
+      await ports.files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`).catch(() => undefined);
+    else readMarks(segment, (await scanFile(dir, segment, MARKS_SUFFIX, ports, found)).records, found);
+  }
+  const trees = await readTrees(dir, treeNumbers, ports, found);
+  const requests = [...found.requests.values()].filter((request) => request.pending > 0);
+  const batches = [...found.batches.values()].filter((batch) => batch.pending > 0);
+  balance(found.books, requests, batches);
+  return {
+    ...trees,
+    requests,
+    batches,
+    segments,
+    books: found.books,
+    badRecords: found.badRecords,
+    nextSegment: Math.max(0, ...logs, ...marksNumbers) + 1,
+    nextTreeSegment: Math.max(0, ...treeNumbers) + 1,
+  };
+}
+
+async function scanFile(
+  dir: string,
+  segment: number,
+  suffix: string,
+  ports: RecoverPorts,
+  found: Found,
+): Promise<Scan & { readonly bytes: number }> {
+  const path = `${dir}/${segmentName(segment, suffix)}`;
+  let content: Buffer = Buffer.alloc(0);
+  try {
+    const bytes = await ports.files.size(path);
+    const file = await ports.files.openToRead(path);
+    try {
+      content = await file.read(0, bytes);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    found.badRecords++;
+    ports.log.error("spool_file_unreadable", { file: segmentName(segment, suffix), reason: String(error) });
+    await ports.files.rename(path, `${path}.bad`).catch(() => undefined);
+    return { records: [], badStretches: 0, tornBytes: 0, bytes: 0 };
+  }
+  const scan = scanRecords(content);
+  checkFormat(path, scan.records); // RV3
+  if (scan.badStretches > 0) {
+    found.badRecords += scan.badStretches;
+    ports.log.error("spool_file_damaged", { file: segmentName(segment, suffix), damaged: scan.badStretches });
+  }
+  return { ...scan, bytes: content.length };
+}
+
+function readSegment(
+  segment: number,
+  records: readonly SpoolRecord[],
+  found: Found,
+  tenantOf: RecoverPorts["tenantOf"],
+): void {
+  for (const record of records) {
+    const { header, offset, bytes } = record;
+    const tenant = tenantOf(textOf(header["apiKey"]), textOf(header["tenantId"]));
+    const key = `${segment}:${offset}`;
+    if (record.type === RECORD.books) readBooks(header, found.books);
+    else if (record.type === RECORD.request) {
+      const spans = Number(header["spans"]);
+      const rejected = Number(header["rejected"]);
+      found.books.received += spans + rejected;
+      found.books.rejected += rejected;
+      found.requests.set(key, { segment, offset, bytes, tenant, spans, pending: spans, done: null });
+    } else if (record.type === RECORD.batch) {
+      const runs = (header["offsets"] as number[]).length;
+      const createdMs = Number(header["createdMs"]);
+      for (const [at = 0, from = 0, ...indexes] of header["covers"] as number[][])
+        found.covers.push({ key: `${at}:${from}`, indexes });
+      found.batches.set(key, { segment, offset, bytes, tenant, createdMs, runs, pending: runs, done: null });
+    }
+  }
+}
+
+function readMarks(segment: number, records: readonly SpoolRecord[], found: Found): void {
+  for (const record of records) {
+    if (record.type !== RECORD.marks) continue;
+    for (const [offset = 0, ...ranges] of record.header["marks"] as number[][]) {
+      const key = `${segment}:${offset}`;
+      const stored = found.requests.get(key) ?? found.batches.get(key);
+      for (let at = 0; at + 1 < ranges.length; at += 2) {
+        const first = ranges[at] ?? 0;
+        markDone(
+          stored,
+          Array.from({ length: ranges[at + 1] ?? 0 }, (_, index) => first + index),
+        );
+      }
+    }
+  }
+}
+
+function markDone(stored: StoredRequest | StoredBatch | undefined, indexes: readonly number[]): void {
+  if (stored === undefined) return;
+  const total = "spans" in stored ? stored.spans : stored.runs;
+  const bits = (stored.done ??= new Uint8Array((total + 7) >> 3));
+  for (const index of indexes) {
+    const mask = 1 << (index & 7);
+    if (index >= total || ((bits[index >> 3] ?? 0) & mask) !== 0) continue;
+    bits[index >> 3] = (bits[index >> 3] ?? 0) | mask;
+    stored.pending--;
+  }
+}
+
+async function readTrees(
+  dir: string,
+  numbers: readonly number[],
+  ports: RecoverPorts,
+  found: Found,
+): Promise<{ readonly decisions: Iterable<Decision>; readonly treeSegments: TreeSegment[] }> {
+  const treeSegments: TreeSegment[] = [];
+  const records: SpoolRecord[][] = [];
+  let runs = 0;
+  for (const segment of numbers.toReversed()) {
+    const scan = await scanFile(dir, segment, TREES_SUFFIX, ports, found);
+    const own = scan.records.filter((record) => record.type === RECORD.decisions);
+    const ownRuns = own.reduce((sum, record) => sum + Number(record.header["runs"]), 0);
+    const newestMs = Number(own.at(-1)?.header["at"] ?? 0);
+    treeSegments.unshift({ segment, runs: ownRuns, bytes: scan.bytes, newestMs });
+    if (runs < ports.treeRunsKept) records.unshift(own);
+    runs += ownRuns;
+  }
+  return { treeSegments, decisions: eachDecision(records.flat()) };
+}
+
+function* eachDecision(records: readonly SpoolRecord[]): Generator<Decision> {
+  for (const record of records) yield* decisionsOf(record);
+}
+
+/** The newest totals replace what was counted so far: later records count on from them. */
+function readBooks(header: Readonly<Record<string, unknown>>, books: Books): void {
+  const saved = header as unknown as Books;
+  books.received = saved.received;
+  books.rejected = saved.rejected;
+  books.filtered = saved.filtered;
+  books.duplicates = saved.duplicates;
+  for (const reason of DROP_REASONS) {
+    books.deadLettered[reason] = saved.deadLettered[reason] ?? 0;
+    books.lost[reason] = saved.lost[reason] ?? 0;
+  }
+}
+
+/** What left the spool and went nowhere else has been delivered. */
+function balance(books: Books, requests: readonly StoredRequest[], batches: readonly StoredBatch[]): void {
+  const pending = [...requests, ...batches].reduce((sum, stored) => sum + stored.pending, 0);
+  const elsewhere = DROP_REASONS.reduce((sum, reason) => sum + books.deadLettered[reason] + books.lost[reason], 0);
+  const { received, rejected, filtered, duplicates } = books;
+  books.delivered = Math.max(0, received - rejected - filtered - duplicates - elsewhere - pending);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,100 @@
+// Tree log: which place each run got, for as long as late spans of its trace may come. Its own log, because places outlive
+// the batches they were decided for.
+// Invariants:
+//   TL1. Decisions are kept in the order in which they were made.
+//   TL2. At most `treeRunsKept` runs, and nothing older than `treeAgeMs`, to within one segment.
+import type { Clock } from "../../base/clock.ts";
+import type { Decision } from "../assemble.ts";
+import type { TraceRunPlace } from "../batch.ts";
+import { createAppendLog, segmentName } from "./append-log.ts";
+import type { FilePort } from "./file-port.ts";
+import { encodeRecord, RECORD, type SpoolRecord } from "./record.ts";
+
+export const TREES_SUFFIX = "trees";
+
+export interface TreeSegment {
+  readonly segment: number;
+  runs: number;
+  bytes: number;
+  newestMs: number;
+}
+
+export interface TreeLog {
+  readonly append: (tenant: string, places: readonly TraceRunPlace[]) => Promise<void>;
+  readonly bytes: () => number;
+  readonly close: () => Promise<void>;
+}
+
+export interface TreeLogOptions {
+  readonly dir: string;
+  readonly firstSegment: number;
+  readonly treeSegmentBytesMax: number;
+  readonly treeRunsKept: number;
+  readonly treeAgeMs: number;
+  readonly old: readonly TreeSegment[];
+}
+
+export function createTreeLog(
+  options: TreeLogOptions,
+  ports: { readonly files: FilePort; readonly clock: Clock },
+): TreeLog {
+  const { files, clock } = ports;
+  const segments: TreeSegment[] = [...options.old];
+  let removing: Promise<void> = Promise.resolve();
+  const log = createAppendLog(
+    {
+      dir: options.dir,
+      suffix: TREES_SUFFIX,
+      firstSegment: options.firstSegment,
+      segmentBytesMax: options.treeSegmentBytesMax,
+      preamble: () => [],
+      onSegment(segment) {
+        segments.push({ segment, runs: 0, bytes: 0, newestMs: clock.now() });
+        removing = removing.then(removeOld);
+      },
+      onFailure: () => undefined,
+    },
+    ports,
+  );
+
+  /** TL2: the oldest go first, so what is left has no gap. */
+  async function removeOld(): Promise<void> {
+    let runs = segments.reduce((sum, one) => sum + one.runs, 0);
+    for (let first = segments[0]; first !== undefined && segments.length > 1; first = segments[0]) {
+      const tooMany = runs - first.runs >= options.treeRunsKept;
+      if (!tooMany && clock.now() - first.newestMs <= options.treeAgeMs) return;
+      segments.shift();
+      runs -= first.runs;
+      await files.unlink(`${options.dir}/${segmentName(first.segment, TREES_SUFFIX)}`).catch(() => undefined);
+    }
+  }
+
+  return {
+    async append(tenant, places) {
+      let lines = "";
+      for (const place of places) lines += `${place.traceId} ${place.spanId} ${place.dottedOrder}\n`;
+      const header = { tenant, runs: places.length, at: clock.now() };
+      const ref = await log.append(encodeRecord(RECORD.decisions, header, Buffer.from(lines, "latin1")));
+      const segment = segments.find((one) => one.segment === ref.segment);
+      if (segment === undefined) return;
+      segment.runs += places.length;
+      segment.bytes = ref.offset + ref.bytes;
+      segment.newestMs = clock.now();
+    },
+    bytes: () => segments.reduce((sum, one) => sum + one.bytes, 0),
+    async close() {
+      await removing;
+      await log.close();
+    },
+  };
+}
+
+/** One record → its decisions, in order (TL1). */
+export function* decisionsOf(record: SpoolRecord): Generator<Decision> {
+  const tenant = String(record.header["tenant"]);
+  for (const line of record.body.toString("latin1").split("\n")) {
+    const [traceId, spanId, dottedOrder] = line.split(" ");
+    if (traceId !== undefined && spanId !== undefined && dottedOrder !== undefined)
+      yield { tenant, traceId, spanId, dottedOrder };
+  }
+}

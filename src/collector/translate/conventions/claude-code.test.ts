@@ -1,0 +1,70 @@
+// Claude Code and the Claude Agent SDK: flat attributes without prefix, told by the span's name.
+import { describe } from "node:test";
+import { table } from "../testkit.ts";
+
+describe("Claude Code", () => {
+  table([
+    {
+      name: "a model request: provider from the name, tokens counted apart from the cache",
+      span: {
+        name: "claude_code.llm_request",
+        scope: "com.anthropic.claude_code.tracing",
+        attributes: {
+          "span.type": "llm_request",
+          "session.id": "s1",
+          model: "claude-sonnet-4-5",
+          input_tokens: 2,
+          output_tokens: 120,
+          cache_read_tokens: 8000,
+          cache_creation_tokens: 500,
+          stop_reason: "tool_use",
+          ttft_ms: 900,
+          "response.model_output": "Let me look.",
+        },
+      },
+      run: {
+        name: "claude_code.llm_request",
+        type: "llm",
+        inputs: {},
+        outputs: { output: "Let me look." },
+        usage: {
+          input_tokens: 8502,
+          output_tokens: 120,
+          total_tokens: 8622,
+          input_token_details: { cache_read: 8000, cache_creation: 500 },
+        },
+        metadata: {
+          ls_provider: "anthropic",
+          ls_model_name: "claude-sonnet-4-5",
+          thread_id: "s1",
+          finish_reasons: "tool_use",
+        },
+        events: [{ name: "new_token", time: "2025-11-21T09:00:01.023456789Z" }],
+      },
+    },
+    {
+      name: "an interaction with the user's prompt",
+      span: { name: "claude_code.interaction", attributes: { "span.type": "interaction", user_prompt: "Fix it" } },
+      run: { type: "chain", inputs: { input: "Fix it" } },
+    },
+    {
+      name: "a tool",
+      span: {
+        name: "claude_code.tool",
+        attributes: { "span.type": "tool", tool_name: "Bash", tool_use_id: "toolu_1", tool_input: '{"command":"ls"}' },
+      },
+      run: {
+        name: "Bash",
+        type: "tool",
+        inputs: { command: "ls" },
+        params: { tool_name: "Bash", tool_call_id: "toolu_1" },
+      },
+    },
+    {
+      name: "a part of a tool's work is a tool too",
+      span: { name: "claude_code.tool.execution" },
+      run: { name: "claude_code.tool.execution", type: "tool" },
+      options: { filterNonGenAi: true },
+    },
+  ]);
+});

@@ -1,0 +1,199 @@
+// OpenInference (Arize): flattened llm.*, span kinds in capitals, mime types, JSON inside strings.
+import { describe } from "node:test";
+import { table } from "../testkit.ts";
+
+describe("OpenInference", () => {
+  table([
+    {
+      name: "a model call with tools, an image and token details",
+      span: {
+        name: "ChatCompletion",
+        scope: "openinference.instrumentation.openai",
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.provider": "openai",
+          "llm.system": "openai",
+          "llm.model_name": "gpt-4o",
+          "llm.invocation_parameters": '{"temperature": 0.3, "max_tokens": 10}',
+          "input.value": '{"messages": []}',
+          "input.mime_type": "application/json",
+          "output.value": "{}",
+          "llm.input_messages.0.message.role": "user",
+          "llm.input_messages.0.message.contents.0.message_content.type": "text",
+          "llm.input_messages.0.message.contents.0.message_content.text": "What is this?",
+          "llm.input_messages.0.message.contents.1.message_content.type": "image",
+          "llm.input_messages.0.message.contents.1.message_content.image.image.url": "https://x.example/a.png",
+          "llm.output_messages.0.message.role": "assistant",
+          "llm.output_messages.0.message.tool_calls.0.tool_call.id": "c1",
+          "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "look",
+          "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": '{"x": 1}',
+          "llm.tools.0.tool.json_schema": '{"type": "function", "function": {"name": "look"}}',
+          "llm.token_count.prompt": 100,
+          "llm.token_count.completion": 20,
+          "llm.token_count.total": 120,
+          "llm.token_count.prompt_details.cache_read": 64,
+          "llm.token_count.completion_details.reasoning": 10,
+          "llm.token_count.completion_details.audio": 1,
+          "llm.cost.prompt": 0.1,
+          "llm.cost.completion": 0.2,
+          "llm.cost.total": 0.3,
+          "session.id": "s1",
+          "user.id": "u1",
+          "tag.tags": ["a", "b"],
+          metadata: '{"team": "core", "ls_provider": "forged"}',
+        },
+      },
+      run: {
+        type: "llm",
+        inputs: {
+          messages: [
+            {
+              role: "user",
+              content: [
+                { type: "text", text: "What is this?" },
+                { type: "image_url", image_url: { url: "https://x.example/a.png" } },
+              ],
+            },
+          ],
+        },
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: "",
+              tool_calls: [{ id: "c1", type: "function", function: { name: "look", arguments: '{"x": 1}' } }],
+            },
+          ],
+        },
+        params: {
+          temperature: 0.3,
+          max_tokens: 10,
+          model: "gpt-4o",
+          tools: [{ type: "function", function: { name: "look" } }],
+        },
+        usage: {
+          input_tokens: 100,
+          output_tokens: 20,
+          total_tokens: 120,
+          input_token_details: { cache_read: 64 },
+          output_token_details: { reasoning: 10, audio: 1 },
+          input_cost: 0.1,
+          output_cost: 0.2,
+          total_cost: 0.3,
+        },
+        metadata: { ls_provider: "openai", ls_model_name: "gpt-4o", thread_id: "s1", user_id: "u1", team: "core" },
+        tags: ["a", "b"],
+      },
+    },
+    {
+      name: "an agent's input and output values",
+      span: { attributes: { "openinference.span.kind": "AGENT", "input.value": "Hi", "output.value": "Ho" } },
+      run: { type: "chain", inputs: { input: "Hi" }, outputs: { text: "Ho" } },
+    },
+    {
+      name: "a tool",
+      span: {
+        attributes: {
+          "openinference.span.kind": "TOOL",
+          "tool.name": "weather",
+          "tool.parameters": '{"city": "Paris"}',
+          "output.value": "rain",
+        },
+      },
+      run: { name: "weather", type: "tool", inputs: { city: "Paris" }, outputs: { output: "rain" } },
+    },
+    {
+      name: "a retriever: content alone makes a document",
+      span: {
+        attributes: {
+          "openinference.span.kind": "RETRIEVER",
+          "input.value": "tea",
+          "retrieval.documents.0.document.id": "d1",
+          "retrieval.documents.0.document.content": "Tea is hot.",
+          "retrieval.documents.0.document.score": 0.5,
+          "retrieval.documents.0.document.metadata": '{"page": 3}',
+          "retrieval.documents.1.document.content": "Tea is green.",
+        },
+      },
+      run: {
+        type: "retriever",
+        inputs: { query: "tea" },
+        outputs: {
+          documents: [
+            { page_content: "Tea is hot.", metadata: { id: "d1", score: 0.5, page: 3 }, type: "Document" },
+            { page_content: "Tea is green.", metadata: {}, type: "Document" },
+          ],
+        },
+      },
+    },
+    {
+      name: "a reranker keeps query, documents and ranking",
+      span: {
+        attributes: {
+          "openinference.span.kind": "RERANKER",
+          "reranker.query": "tea",
+          "reranker.model_name": "r1",
+          "reranker.input_documents.0.document.content": "a",
+          "reranker.output_documents.0.document.content": "a",
+          "reranker.output_documents.0.document.score": 1,
+        },
+      },
+      run: {
+        type: "retriever",
+        inputs: { query: "tea", documents: [{ content: "a" }] },
+        outputs: { documents: [{ page_content: "a", metadata: { score: 1 }, type: "Document" }] },
+        metadata: { ls_model_name: "r1" },
+      },
+    },
+    {
+      name: "embeddings: texts in, number and length of vectors out",
+      span: {
+        attributes: {
+          "openinference.span.kind": "EMBEDDING",
+          "embedding.model_name": "e3",
+          "embedding.embeddings.0.embedding.text": "tea",
+          "embedding.embeddings.0.embedding.vector": [0.1, 0.2, 0.3],
+        },
+      },
+      run: {
+        type: "embedding",
+        inputs: { input: "tea" },
+        outputs: { embeddings: { count: 1, dimensions: 3 } },
+        metadata: { ls_model_name: "e3" },
+      },
+    },
+    {
+      name: "a prompt span names its input by the variable that holds it",
+      span: {
+        attributes: {
+          "llm.prompt_template.template": "Tell me about {topic}",
+          "llm.prompt_template.variables": '{"topic": "tea"}',
+          "input.value": "tea",
+        },
+      },
+      run: { type: "prompt", inputs: { topic: "tea" } },
+    },
+    {
+      name: "a model call that also names its template stays a model call",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.model_name": "m",
+          "llm.prompt_template.variables": "{}",
+          "llm.prompts.0.prompt.text": "Tell me",
+          "llm.choices.0.completion.text": "No",
+        },
+      },
+      run: {
+        type: "llm",
+        inputs: { prompt: "Tell me" },
+        outputs: { messages: [{ role: "assistant", content: "No" }] },
+      },
+    },
+    {
+      name: "metadata printed by Python is kept as text",
+      span: { attributes: { "openinference.span.kind": "CHAIN", metadata: "{'team': 'core'}" } },
+      run: { metadata: { metadata: "{'team': 'core'}" } },
+    },
+  ]);
+});

@@ -1,0 +1,137 @@
+// Keys: every attribute name that translation knows, each with a slot number, so that a span's attributes are sorted in
+// one pass with one map lookup each, and every rule reads its sources by index.
+// Invariants:
+//   KY1. A name is taken apart once, not once a span: what it means is remembered, for a bounded number of names.
+//   KY2. An index in a name is at most INDEX_MAX, so that `x.4000000000.y` cannot make a list of that length.
+
+/** Sources of one target, best first, as slot numbers. */
+export type Sources = readonly number[];
+
+/** Names of the form `<family>.N.rest` or `<family>.rest`, gathered as lists. */
+const FAMILIES = {
+  prompt: { prefix: "gen_ai.prompt.", indexed: true },
+  completion: { prefix: "gen_ai.completion.", indexed: true },
+  inputMessages: { prefix: "llm.input_messages.", indexed: true },
+  outputMessages: { prefix: "llm.output_messages.", indexed: true },
+  prompts: { prefix: "llm.prompts.", indexed: true },
+  choices: { prefix: "llm.choices.", indexed: true },
+  embeddings: { prefix: "embedding.embeddings.", indexed: true },
+  documents: { prefix: "retrieval.documents.", indexed: true },
+  rerankInput: { prefix: "reranker.input_documents.", indexed: true },
+  rerankOutput: { prefix: "reranker.output_documents.", indexed: true },
+  tools: { prefix: "llm.tools.", indexed: true },
+  functions: { prefix: "llm.request.functions.", indexed: true },
+  metadata: { prefix: "langsmith.metadata.", indexed: false },
+  association: { prefix: "traceloop.association.properties.", indexed: false },
+  telemetry: { prefix: "ai.telemetry.metadata.", indexed: false },
+  settings: { prefix: "ai.settings.", indexed: false },
+  request: { prefix: "gen_ai.request.", indexed: false },
+} as const satisfies Record<string, { readonly prefix: string; readonly indexed: boolean }>;
+
+export type Family = keyof typeof FAMILIES;
+export const FAMILY_NAMES = Object.keys(FAMILIES) as readonly Family[];
+
+export interface KeyPlan {
+  /** −1: no rule names this key. */
+  readonly slot: number;
+  readonly family: Family | null;
+  /** −1 in families without an index. */
+  readonly index: number;
+  /** What follows the family's prefix (and index). */
+  readonly rest: string;
+  /** The name alone says that the span is about generative AI. */
+  readonly genAi: boolean;
+}
+
+export const INDEX_MAX = 4095;
+const REMEMBERED_MAX = 8192;
+const REMEMBERED_CHARS_MAX = 256;
+
+const slots = new Map<string, number>();
+const plans = new Map<string, KeyPlan>();
+
+/** Called by the rule tables while modules load; afterwards the numbers are fixed. */
+export function sources(...names: readonly string[]): Sources {
+  return names.map((name) => {
+    const slot = slots.get(name) ?? slots.size;
+    slots.set(name, slot);
+    return slot;
+  });
+}
+
+export function slotCount(): number {
+  return slots.size;
+}
+
+export function planOf(key: string): KeyPlan {
+  const known = plans.get(key);
+  if (known !== undefined) return known;
+  const plan = makePlan(key);
+  if (key.length <= REMEMBERED_CHARS_MAX) {
+    if (plans.size >= REMEMBERED_MAX) plans.clear(); // KY1: made-up names must not grow it
+    plans.set(key, plan);
+  }
+  return plan;
+}
+
+function makePlan(key: string): KeyPlan {
+  const slot = slots.get(key) ?? -1;
+  const genAi = GEN_AI_PREFIXES.some((prefix) => key.startsWith(prefix));
+  for (const family of FAMILY_NAMES) {
+    const { prefix, indexed } = FAMILIES[family];
+    if (!key.startsWith(prefix) || key.length === prefix.length) continue;
+    const rest = key.slice(prefix.length);
+    if (!indexed) return { slot, family, index: -1, rest, genAi };
+    const match = /^(\d{1,9})(?:\.(.+))?$/s.exec(rest);
+    if (match === null || Number(match[1]) > INDEX_MAX) continue; // KY2
+    return { slot, family, index: Number(match[1]), rest: match[2] ?? "", genAi };
+  }
+  return { slot, family: null, index: -1, rest: "", genAi };
+}
+
+const GEN_AI_PREFIXES: readonly string[] = [
+  "gen_ai.",
+  "langsmith.",
+  "llm.",
+  "ai.",
+  "openinference.",
+  "traceloop.",
+  "embedding.",
+  "retrieval.",
+  "reranker.",
+  "gcp.vertex.agent.",
+  "pydantic_ai.",
+  "langfuse.",
+  "genkit:",
+  "mlflow.",
+  "lk.",
+  "mcp.",
+];
+
+/** Instrumentation scopes whose spans belong to an agent's trace even when they carry no such attribute. */
+const GEN_AI_SCOPES: readonly string[] = [
+  "ai",
+  "pydantic-ai",
+  "gcp.vertex.agent",
+  "genkit-tracer",
+  "openinference",
+  "agent_framework",
+  "Experimental.Microsoft.Extensions.AI",
+  "Microsoft.SemanticKernel",
+  "strands-agents",
+  "strands.telemetry",
+  "com.anthropic.claude_code",
+  "livekit-agents",
+  "langsmith",
+  "langfuse-sdk",
+];
+
+const GEN_AI_NAMES = /^(?:gen_ai|langsmith|llm|ai|claude_code)\./;
+
+export function isGenAiScope(name: string): boolean {
+  return GEN_AI_SCOPES.some((scope) => name.startsWith(scope) && /^(?:$|[._\-:/])/.test(name.slice(scope.length)));
+}
+
+export function isGenAiName(name: string): boolean {
+  return GEN_AI_NAMES.test(name);
+}

@@ -1,0 +1,240 @@
+// Translate: a span → the content of a run and its claims on a place (receive → decode → translate → assemble → …).
+// The rules are tables in the neighbouring files; this one asks them in order and puts the answers together.
+// Invariants: TR1, TR2 (trace-run.ts), and
+//   TS1. Every span becomes a run or, with the filter on, a place without content. No span makes translation throw.
+//   TS2. With content capture off a model call still is an llm run with model and usage.
+import type { Json, JsonObject } from "../../base/json.ts";
+import type { Span, UnixNano } from "../otlp/span.ts";
+import { attachmentsOf } from "./attachments.ts";
+import type { Found, Subject } from "./content.ts";
+import { createFactsReader, type Facts } from "./facts.ts";
+import { inputsOf } from "./inputs.ts";
+import { createObjectWriter, extended } from "./json-writer.ts";
+import { isGenAiName, isGenAiScope, sources } from "./keys.ts";
+import { metadataOf, resourceText } from "./metadata.ts";
+import { invocationParamsOf, modelOf } from "./model.ts";
+import { errorOf } from "./outcome.ts";
+import { outputsOf } from "./outputs.ts";
+import { jsonOf } from "./plain.ts";
+import { runNameOf } from "./run-name.ts";
+import { runTypeOf } from "./run-type.ts";
+import { talkOf, type SpanTalk } from "./span-events.ts";
+import { isNoTime, plusSeconds, rfc3339, unixNanoOfMs } from "./time.ts";
+import type { RequestContext, RunClaims, RunContent, UnplacedRun } from "./trace-run.ts";
+import { usageOf } from "./usage.ts";
+
+export interface TranslateOptions {
+  /** FILTER_NON_GENAI: spans that have nothing to do with generative AI keep their place but are not uploaded. */
+  readonly filterNonGenAi: boolean;
+  /** GENERIC_OTEL_ENABLED: attributes that no table knows go to metadata.otel.attributes. */
+  readonly genericOtel: boolean;
+  /** TRACING_PROJECT, "" for none. */
+  readonly project: string;
+}
+
+export type Translate = (span: Span, context: RequestContext) => UnplacedRun;
+
+const TRACE_ID = sources("langsmith.trace.id");
+const RUN_ID = sources("langsmith.span.id");
+const DOTTED_ORDER = sources("langsmith.span.dotted_order");
+const PARENT_SPAN = sources("langsmith.traceable_parent_otel_span_id");
+const PARENT_RUN = sources("langsmith.span.parent_id");
+const IS_ROOT = sources("langsmith.is_root", "langsmith.root_span");
+const SESSION_NAME = sources("langsmith.trace.session_name", "ai.telemetry.metadata.ls_project_name");
+const SESSION_ID = sources("langsmith.trace.session_id", "ai.telemetry.metadata.ls_project_id");
+const EXAMPLE = sources("langsmith.reference_example_id");
+const TAGS = sources("langsmith.span.tags", "tag.tags", "ai.telemetry.metadata.tags", "langfuse.trace.tags");
+const SERIALIZED: readonly (readonly [string, readonly number[]])[] = [
+  ["name", sources("gen_ai.serialized.name")],
+  ["signature", sources("gen_ai.serialized.signature")],
+  ["doc", sources("gen_ai.serialized.doc")],
+];
+const SERIALIZED_ANY = SERIALIZED.flatMap(([, from]) => from);
+/** Time to the first token: source, seconds in one unit of it. */
+const FIRST_TOKEN: readonly (readonly [readonly number[], number])[] = [
+  [sources("gen_ai.response.time_to_first_chunk"), 1],
+  [sources("ai.response.msToFirstChunk", "ai.stream.msToFirstChunk", "ttft_ms"), 0.001],
+  [sources("gen_ai.server.time_to_first_token"), 1],
+];
+const RESOURCE_PROJECT = ["langsmith.project", "tracing.project"];
+const DEFAULT_PROJECT = "default";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const SPAN_ID = /^[0-9a-f]{16}$/;
+
+export function createTranslator(options: TranslateOptions): Translate {
+  const reader = createFactsReader();
+  return (span, context) => {
+    const facts = reader.read(span);
+    const talk = talkOf(span);
+    const times = timesOf(span, context);
+    const kept = !options.filterNonGenAi || isGenAi(facts, talk);
+    const parentSpanId = parentOf(facts);
+    return {
+      tenant: context.tenant,
+      traceId: span.traceId,
+      spanId: span.spanId,
+      parentSpanId,
+      start: times.start,
+      isRoot: parentSpanId === "" || isTrue(facts.value(IS_ROOT)),
+      claims: claimsOf(facts),
+      content: kept ? contentOf({ facts, talk, times, context, options }) : null,
+    };
+  };
+}
+
+/** Named by the backend's SDK, else the span's own, else the span of the SDK's parent run. */
+function parentOf(facts: Facts): string {
+  const named = facts.text(PARENT_SPAN).toLowerCase();
+  if (SPAN_ID.test(named)) return named;
+  if (facts.span.parentSpanId !== "") return facts.span.parentSpanId;
+  // Its spans have the first half of their run's id, or the run has the span's id after zeros.
+  const run = uuidOf(facts, PARENT_RUN).replaceAll("-", "");
+  return run.startsWith("0000000000000000") ? run.slice(16) : run.slice(0, 16);
+}
+
+interface Work {
+  readonly facts: Facts;
+  readonly talk: SpanTalk;
+  readonly times: Times;
+  readonly context: RequestContext;
+  readonly options: TranslateOptions;
+}
+
+function contentOf(work: Work): RunContent {
+  const { facts, talk, times } = work;
+  const typed = runTypeOf(facts, talk);
+  const subject: Subject = { facts, talk, type: typed.type };
+  const usage = usageOf(facts);
+  const usageIsSum = typed.said && typed.type !== "llm" && typed.type !== "embedding";
+  const inputs = textOf(inputsOf(subject));
+  const outputs = outputsText(outputsOf(subject), usageIsSum ? null : usage);
+  const extra = extraText(work, typed.type, usage, usageIsSum);
+  const error = errorOf(facts, talk);
+  const events = eventsText(facts, talk, times.start);
+  const attachments = attachmentsOf(facts);
+  const name = runNameOf(facts, typed.type).toWellFormed();
+  let size = inputs.length + outputs.length + extra.length + events.length + error.length + name.length;
+  for (const one of attachments) size += one.bytes.length;
+  return {
+    name,
+    runType: typed.type,
+    startTime: rfc3339(times.start),
+    endTime: rfc3339(times.end),
+    status: error === "" ? "success" : "error",
+    error,
+    inputs: inputs === "" ? "{}" : inputs,
+    outputs,
+    extra,
+    events,
+    serialized: serializedText(facts),
+    tags: tagsOf(facts),
+    sessionName: projectOf(work),
+    sessionId: uuidOf(facts, SESSION_ID),
+    referenceExampleId: uuidOf(facts, EXAMPLE),
+    attachments,
+    size,
+  };
+}
+
+function textOf(content: Found | null): string {
+  return content === null ? "" : (content.source ?? JSON.stringify(content.value));
+}
+
+function outputsText(content: Found | null, usage: JsonObject | null): string {
+  const text = textOf(content);
+  return content === null || usage === null ? text : extended(text, content.value, "usage_metadata", usage);
+}
+
+function extraText(work: Work, type: RunContent["runType"], usage: JsonObject | null, usageIsSum: boolean): string {
+  const { facts, talk, times, options } = work;
+  const out = createObjectWriter();
+  const model = modelOf(facts, type);
+  const timeFromArrival = times.fromArrival;
+  out.putText(
+    "metadata",
+    metadataOf(facts, { model, usage, usageIsSum, genericOtel: options.genericOtel, timeFromArrival }),
+  );
+  const params = invocationParamsOf(facts, talk);
+  if (params !== null) out.put("invocation_params", params);
+  return out.text();
+}
+
+function isGenAi(facts: Facts, talk: SpanTalk): boolean {
+  return facts.isGenAi() || talk.isGenAi || isGenAiName(facts.span.name) || isGenAiScope(facts.span.scope.name);
+}
+
+interface Times {
+  readonly start: UnixNano;
+  readonly end: UnixNano;
+  readonly fromArrival: boolean;
+}
+
+/** A missing end is the start and the other way round; with neither, the first event's time or the request's arrival. */
+function timesOf(span: Span, context: RequestContext): Times {
+  const { start, end } = span;
+  if (!isNoTime(start)) return { start, end: isNoTime(end) ? start : end, fromArrival: false };
+  if (!isNoTime(end)) return { start: end, end, fromArrival: false };
+  const event = span.events.find(({ time }) => !isNoTime(time));
+  const time = event?.time ?? unixNanoOfMs(context.receivedMs);
+  return { start: time, end: time, fromArrival: event === undefined };
+}
+
+function claimsOf(facts: Facts): RunClaims | null {
+  const traceId = uuidOf(facts, TRACE_ID);
+  const runId = uuidOf(facts, RUN_ID);
+  if (traceId === "" && runId === "") return null;
+  return { traceId, runId, dottedOrder: facts.text(DOTTED_ORDER) };
+}
+
+function uuidOf(facts: Facts, from: readonly number[]): string {
+  const text = facts.text(from).toLowerCase();
+  return UUID.test(text) ? text : "";
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || (typeof value === "string" && value.toLowerCase() === "true");
+}
+
+function projectOf({ facts, context, options }: Work): string {
+  const name =
+    context.project ||
+    facts.text(SESSION_NAME) ||
+    resourceText(facts.span, RESOURCE_PROJECT) ||
+    options.project ||
+    DEFAULT_PROJECT;
+  return name.toWellFormed();
+}
+
+const NO_TAGS: readonly string[] = [];
+
+function tagsOf(facts: Facts): readonly string[] {
+  const value = facts.value(TAGS);
+  if (value === undefined) return NO_TAGS;
+  const read = jsonOf(value);
+  const list = typeof read === "string" ? read.split(",") : Array.isArray(read) ? (read as readonly Json[]) : [];
+  const tags = list.flatMap((tag) => (typeof tag === "string" && tag.trim() !== "" ? [tag.trim()] : []));
+  return [...new Set(tags)];
+}
+
+function serializedText(facts: Facts): string {
+  if (!facts.has(SERIALIZED_ANY)) return "";
+  const out = createObjectWriter();
+  for (const [name, from] of SERIALIZED) {
+    const value = facts.value(from);
+    if (value !== undefined) out.put(name, jsonOf(value));
+  }
+  return out.text();
+}
+
+function eventsText(facts: Facts, talk: SpanTalk, start: UnixNano): string {
+  const events: JsonObject[] = [];
+  for (const [from, unit] of FIRST_TOKEN) {
+    const wait = facts.count(from);
+    if (wait === undefined) continue;
+    events.push({ name: "new_token", time: rfc3339(plusSeconds(start, wait * unit)) });
+    break;
+  }
+  events.push(...talk.kept);
+  return events.length === 0 ? "" : JSON.stringify(events);
+}

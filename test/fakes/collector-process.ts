@@ -1,0 +1,35 @@
+// A collector in a process of its own, for tests that kill it and benchmarks that measure it. Reads the environment like main.
+// With KILL_AT="sync before 3" it ends itself with SIGKILL at that call of the spool's file port.
+import { readFileSync } from "node:fs";
+import { systemClock } from "../../src/base/clock.ts";
+import { readConfig, secretsOf } from "../../src/base/config.ts";
+import { createLog } from "../../src/base/log.ts";
+import { createCollector } from "../../src/collector/collector.ts";
+import { openBackend } from "../../src/collector/run.ts";
+import { nodeFiles } from "../../src/collector/spool/file-port.ts";
+import { collectorSettings } from "../../src/collector/settings.ts";
+import { killingFiles } from "./files.ts";
+
+const config = readConfig(process.env, collectorSettings, (path) => readFileSync(path, "utf8"));
+const log = createLog({
+  level: "info",
+  json: true,
+  secrets: secretsOf(collectorSettings, config),
+  now: systemClock.now,
+  write: (line) => void process.stderr.write(line),
+});
+const killAt = process.env["KILL_AT"];
+const collector = createCollector(config, {
+  backend: openBackend(config),
+  clock: systemClock,
+  log,
+  files: killAt === undefined ? nodeFiles : killingFiles(nodeFiles, killAt),
+  random: Math.random,
+});
+await collector.start();
+process.stdout.write(`${JSON.stringify(collector.address())}\n`);
+const stop = (): void => {
+  void collector.stop().then(() => process.exit(collector.lost() > 0 ? 1 : 0));
+};
+process.once("SIGTERM", stop);
+process.once("SIGINT", stop);

@@ -1,0 +1,82 @@
+// A collector in this process, against a fake backend, with a log that tests can read.
+import { readConfig } from "../../src/base/config.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
+import { createLog } from "../../src/base/log.ts";
+import { createHttpBackend } from "../../src/collector/backend/http.ts";
+import type { Backend } from "../../src/collector/backend/port.ts";
+import { createCollector, type Collector } from "../../src/collector/collector.ts";
+import { type CollectorConfig, collectorSettings } from "../../src/collector/settings.ts";
+import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";
+
+export interface TestCollector {
+  readonly collector: Collector;
+  readonly url: string;
+  readonly log: string[];
+  /** POSTs to /v1/traces. */
+  send(body: Uint8Array | string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export function testConfig(env: Readonly<Record<string, string>>): CollectorConfig {
+  return readConfig(
+    { HTTP_PORT: "0", FLUSH_INTERVAL_MS: "20", RETRY_BACKOFF_MS: "1", ORPHAN_TIMEOUT_MS: "50", ...env },
+    collectorSettings,
+    () => "",
+  );
+}
+
+export interface TestPorts {
+  readonly clock?: Clock;
+  readonly files?: FilePort;
+  readonly backend?: Backend;
+}
+
+export async function startCollector(
+  endpoint: string,
+  env: Readonly<Record<string, string>> = {},
+  ports: TestPorts = {},
+): Promise<TestCollector> {
+  const config = testConfig({ TRACING_ENDPOINT: endpoint, ...env });
+  const log: string[] = [];
+  const clock = ports.clock ?? systemClock;
+  const backend =
+    ports.backend ??
+    createHttpBackend(
+      {
+        endpoint,
+        timeoutMs: config.uploadTimeoutMs,
+        connectionsMax: config.inflightUploadsMax,
+        userAgent: "holdpoint-test",
+        ca: null,
+        httpsProxy: null,
+        noProxy: null,
+      },
+      clock,
+    );
+  const collector = createCollector(config, {
+    backend,
+    clock,
+    log: createLog({ level: "debug", json: true, secrets: [], now: clock.now, write: (line) => void log.push(line) }),
+    files: ports.files ?? nodeFiles,
+    random: Math.random,
+  });
+  await collector.start();
+  const { port } = collector.address();
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    collector,
+    url,
+    log,
+    send: (body, headers = {}) =>
+      fetch(`${url}/v1/traces`, {
+        method: "POST",
+        body: body as Uint8Array<ArrayBuffer> | string,
+        headers: {
+          "x-api-key": "key-1",
+          "content-type": typeof body === "string" ? "application/json" : "application/x-protobuf",
+          ...headers,
+        },
+      }),
+    stop: () => collector.stop(),
+  };
+}

@@ -1,0 +1,42 @@
+// Starts collectors as processes, and sees to it that none outlives its test.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const ENTRY = fileURLToPath(new URL("collector-process.ts", import.meta.url));
+
+export interface CollectorProcess {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly log: () => string;
+  /** Resolves with the exit code, or the signal's name. */
+  readonly ended: Promise<number | string>;
+}
+
+/** null: it ended before it listened (killed on the way). */
+export async function startCollectorProcess(env: Readonly<Record<string, string>>): Promise<CollectorProcess | null> {
+  const child = spawn(process.execPath, [ENTRY], {
+    env: {
+      PATH: process.env["PATH"],
+      HTTP_PORT: "0",
+      FLUSH_INTERVAL_MS: "20",
+      RETRY_BACKOFF_MS: "1",
+      ORPHAN_TIMEOUT_MS: "50",
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const endWithUs = (): void => void child.kill("SIGKILL");
+  process.once("exit", endWithUs);
+  child.once("exit", () => process.off("exit", endWithUs));
+  let log = "";
+  child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  const ended = once(child, "exit").then(([code, signal]: unknown[]) => (code as number | null) ?? (signal as string));
+  const line = await Promise.race([
+    once(child.stdout, "data").then(([chunk]) => String(chunk)),
+    ended.then(() => null),
+  ]);
+  if (line === null) return null;
+  const { port } = JSON.parse(line) as { port: number };
+  return { child, url: `http://127.0.0.1:${port}`, log: () => log, ended };
+}

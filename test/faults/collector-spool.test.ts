@@ -1,0 +1,413 @@
+// The spool against its disk: power cuts at every write, torn and flipped bytes, full disks, failing syncs, foreign files.
+// HOLDPOINT_FAULTS=full: 2,000 crash images and more, 5,000 bit flips.
+import assert from "node:assert/strict";
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { describe, test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { createLog } from "../../src/base/log.ts";
+import type { Body } from "../../src/collector/body.ts";
+import { createBooks } from "../../src/collector/books.ts";
+import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";
+import { lockSpool, SpoolInUseError } from "../../src/collector/spool/lock.ts";
+import type { Spool, StoredRequest } from "../../src/collector/spool/port.ts";
+import { encodeRecord, RECORD, SpoolVersionError } from "../../src/collector/spool/record.ts";
+import { createSpool } from "../../src/collector/spool/spool.ts";
+import { tenantIdOf } from "../../src/collector/tenants.ts";
+import type { Tenant } from "../../src/collector/translate/trace-run.ts";
+import { startBackend } from "../fakes/backend.ts";
+import { startCollector } from "../fakes/collector.ts";
+import { createMemoryDisk, hookedFiles, type MemoryDisk } from "../fakes/files.ts";
+import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+
+const full = process.env["HOLDPOINT_FAULTS"] === "full";
+const DIR = "/spool";
+const tenantOf = (apiKey: string, tenantId: string): Tenant => ({ id: tenantIdOf(apiKey, tenantId), apiKey, tenantId });
+const tenant = tenantOf("key", "");
+
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 4_294_967_296;
+  };
+}
+
+/** Every timer fires at the next turn, so that segments are removed while others are written. */
+const eagerClock: Clock = {
+  ...systemClock,
+  after: (_, call) => {
+    const timer = setImmediate(call);
+    return () => clearImmediate(timer);
+  },
+};
+
+function spoolOn(files: FilePort, log: string[] = []): Spool {
+  return createSpool(
+    { dir: DIR, segmentBytesMax: 1500, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
+    {
+      files,
+      clock: eagerClock,
+      log: createLog({ level: "info", json: true, secrets: [], now: Date.now, write: (line) => void log.push(line) }),
+      books: createBooks,
+      tenantOf,
+    },
+  );
+}
+
+function append(spool: Spool, names: readonly string[]): Promise<StoredRequest> {
+  const wire = Buffer.from(JSON.stringify(names));
+  return spool.appendRequest({
+    tenant,
+    format: "json",
+    encoding: "identity",
+    project: "",
+    receivedMs: 1,
+    spans: names.length,
+    rejected: 0,
+    wire,
+  });
+}
+
+function bodyOf(names: readonly string[]): Body {
+  const bytes = Buffer.from(JSON.stringify(names));
+  return {
+    tenant,
+    createdMs: 1,
+    boundary: "b",
+    encoding: "identity",
+    bytes,
+    rawBytes: bytes.length,
+    offsets: names.map((_, index) => index),
+    first: 0,
+  };
+}
+
+/** Everything that a recovered spool would still deliver, by name. */
+async function pendingIn(spool: Spool): Promise<{ readonly names: Set<string>; readonly bad: number }> {
+  const recovered = await spool.recover();
+  const names = new Set<string>();
+  const isPending = (done: Uint8Array | null, index: number): boolean =>
+    ((done?.[index >> 3] ?? 0) & (1 << (index & 7))) === 0;
+  for (const request of recovered.requests) {
+    const record = await spool.readRequest(request);
+    const all = JSON.parse(record?.wire.toString() ?? "[]") as string[];
+    for (const [index, name] of all.entries()) if (isPending(request.done, index)) names.add(name);
+  }
+  for (const batch of recovered.batches) {
+    const body = await spool.readBatch(batch);
+    const all = JSON.parse(body?.bytes.toString() ?? "[]") as string[];
+    for (const [index, name] of all.entries()) if (isPending(batch.done, index)) names.add(name);
+  }
+  await spool.close();
+  return { names, bad: recovered.badRecords };
+}
+
+describe("power cuts", () => {
+  test("every crash image boots and holds everything acknowledged and not delivered", async () => {
+    const random = seeded(7);
+    const disk = createMemoryDisk();
+    const acked = new Set<string>();
+    const settled = new Set<string>();
+    const images: { readonly disk: MemoryDisk; readonly must: Set<string> }[] = [];
+    const shapes: readonly ((synced: number, all: number) => number)[] = [
+      (synced) => synced, // everything since the last sync is gone
+      (_, all) => all, // nothing is gone
+      (synced, all) => synced + Math.floor(random() * (all - synced + 1)), // torn
+    ];
+    const capture = (): void => {
+      const must = acked.difference(settled);
+      for (const shape of full ? [...shapes, shapes[2] ?? (() => 0)] : shapes)
+        images.push({ disk: disk.image((_, synced, all) => shape(synced, all)), must });
+    };
+    const spool = spoolOn(hookedFiles(disk.files, capture));
+    await spool.recover();
+    const open: { readonly request: StoredRequest; readonly names: string[] }[] = [];
+    for (let round = 0; round < (full ? 120 : 25); round++) {
+      const groups = Array.from({ length: 3 }, (_, index) =>
+        Array.from({ length: 3 }, (_, span) => `${round}.${index}.${span}`),
+      );
+      const requests = await Promise.all(
+        groups.map(async (names) => {
+          const request = await append(spool, names);
+          for (const name of names) acked.add(name);
+          return { request, names };
+        }),
+      );
+      open.push(...requests);
+      const taken = open.splice(0, 2);
+      const names = taken.flatMap((one) => one.names);
+      const covers = taken.flatMap(({ request, names }) => names.map((_, index) => ({ request, index })));
+      const places = names.map((name) => ({
+        id: name,
+        traceId: "0".repeat(32),
+        spanId: "0".repeat(16),
+        dottedOrder: "x",
+      }));
+      const batch = await spool.appendBatch({ body: bodyOf(names), places, covers });
+      for (const name of names.slice(0, 4)) settled.add(name);
+      spool.batchDone(batch, 0, 4);
+      if (random() < 0.7) {
+        for (const name of names.slice(4)) settled.add(name);
+        spool.batchDone(batch, 4, names.length - 4);
+      }
+    }
+    await spool.close();
+    capture();
+    assert.ok(images.length >= (full ? 2000 : 300), `${images.length} images`);
+    for (const { disk, must } of images) {
+      const { names } = await pendingIn(spoolOn(disk.files));
+      const lost = must.difference(names);
+      assert.equal(lost.size, 0, `lost ${[...lost].slice(0, 5).join(", ")}`);
+    }
+  });
+
+  test("what was delivered does not come back when the segment that says so is removed", async () => {
+    const disk = createMemoryDisk();
+    let removed = false;
+    const cut = Promise.withResolvers<MemoryDisk>();
+    const spool = spoolOn(
+      hookedFiles(disk.files, (operation, when, path) => {
+        if (when !== "after") return;
+        if (operation === "unlink" && path === `${DIR}/0000000002.log`) removed = true;
+        if (operation === "syncDir" && removed) cut.resolve(disk.image((_, synced) => synced));
+      }),
+    );
+    await spool.recover();
+    const filler = "x".repeat(1600);
+    const request = await append(spool, ["delivered", "pending", filler]); // fills segment 1, which stays
+    const place = { id: "i", traceId: "0", spanId: "0", dottedOrder: "x" };
+    const batch = await spool.appendBatch({
+      body: bodyOf(["delivered", filler]),
+      places: [place],
+      covers: [{ request, index: 0 }],
+    });
+    assert.deepEqual([request.segment, batch.segment], [1, 2]);
+    spool.batchDone(batch, 0, 2);
+    await append(spool, [filler]); // segment 3: now the second may go
+    const { names } = await pendingIn(spoolOn((await cut.promise).files));
+    assert.deepEqual([names.has("pending"), names.has("delivered")], [true, false]);
+    await spool.close();
+  });
+
+  test("an acknowledgement waits for the sync of its record and of the name of its file", async () => {
+    const disk = createMemoryDisk();
+    const order: string[] = [];
+    const held = Promise.withResolvers<void>();
+    const spool = spoolOn(
+      hookedFiles(disk.files, async (operation, when) => {
+        if (operation === "sync" && when === "before") await held.promise;
+        if (when === "after") order.push(operation);
+      }),
+    );
+    await spool.recover();
+    order.length = 0;
+    const acknowledged = append(spool, ["a"]).then(() => order.push("acknowledged"));
+    while (!order.includes("write")) await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.ok(!order.includes("acknowledged"));
+    held.resolve();
+    await acknowledged;
+    assert.ok(
+      order.indexOf("syncDir") < order.indexOf("acknowledged") && order.indexOf("sync") < order.indexOf("acknowledged"),
+    );
+    await spool.close();
+  });
+});
+
+describe("damage", () => {
+  async function written(): Promise<{ disk: MemoryDisk; all: Set<string> }> {
+    const disk = createMemoryDisk();
+    const spool = spoolOn(disk.files);
+    await spool.recover();
+    const all = new Set<string>();
+    for (let round = 0; round < 12; round++) {
+      const names = [`${round}.a`, `${round}.b`];
+      await append(spool, names);
+      for (const name of names) all.add(name);
+    }
+    await spool.close();
+    return { disk, all };
+  }
+
+  test(`${full ? 5000 : 200} bit flips: it starts each time, and loses at most the record that was hit`, async () => {
+    const random = seeded(11);
+    const { disk, all } = await written();
+    const logs = [...disk.contents].filter(([path]) => path.endsWith(".log"));
+    for (let flip = 0; flip < (full ? 5000 : 200); flip++) {
+      const contents = new Map([...disk.contents].map(([path, content]) => [path, Buffer.from(content)]));
+      const [path] = logs[Math.floor(random() * logs.length)] ?? assert.fail();
+      const content = contents.get(path) ?? assert.fail();
+      const at = Math.floor(random() * content.length);
+      content[at] = (content[at] ?? 0) ^ (1 << Math.floor(random() * 8));
+      const { names } = await pendingIn(spoolOn(createMemoryDisk(contents).files));
+      assert.ok(all.difference(names).size <= 2, `flip at ${path}:${at} lost ${[...all.difference(names)].join()}`);
+      assert.ok(names.isSubsetOf(all));
+    }
+  });
+
+  test("a file cut at every byte of its end starts, and gives all that is whole", async () => {
+    const { disk } = await written();
+    const [path, content] = [...disk.contents].filter(([name]) => name.endsWith(".log")).at(-1) ?? assert.fail();
+    for (let cut = content.length; cut >= Math.max(0, content.length - (full ? 700 : 120)); cut--) {
+      const contents = new Map(disk.contents).set(path, content.subarray(0, cut));
+      const { names } = await pendingIn(spoolOn(createMemoryDisk(contents).files));
+      assert.ok(names.size >= 18);
+    }
+  });
+
+  test("zeroed, empty and missing files, and files of others, do not keep it from starting", async () => {
+    const { disk, all } = await written();
+    const logs = [...disk.contents.keys()].filter((path) => path.endsWith(".log"));
+    const cases: ((contents: Map<string, Buffer>) => void)[] = [
+      (contents) => contents.set(logs[0] ?? "", Buffer.alloc(500)),
+      (contents) => contents.set(logs[1] ?? "", Buffer.alloc(0)),
+      (contents) => contents.delete(logs[2] ?? ""),
+      (contents) => contents.set(`${DIR}/notes.txt`, Buffer.from("mine")),
+    ];
+    for (const damage of cases) {
+      const contents = new Map(disk.contents);
+      damage(contents);
+      const { names } = await pendingIn(spoolOn(createMemoryDisk(contents).files));
+      assert.ok(names.size >= 6 && names.isSubsetOf(all));
+    }
+  });
+
+  test("a damaged middle is counted and logged once, and its file kept under another name when it is done with", async () => {
+    const { disk } = await written();
+    const [path, content] = [...disk.contents].find(([name]) => name.endsWith(".log")) ?? assert.fail();
+    const damaged = Buffer.from(content);
+    damaged[Math.floor(content.length / 2)] = (damaged[Math.floor(content.length / 2)] ?? 0) ^ 0xff;
+    const again = createMemoryDisk(new Map(disk.contents).set(path, damaged));
+    const log: string[] = [];
+    const spool = spoolOn(again.files, log);
+    const recovered = await spool.recover();
+    assert.equal(recovered.badRecords, 1);
+    assert.equal(log.filter((line) => line.includes("spool_file_damaged")).length, 1);
+    for (const request of recovered.requests) spool.requestDone(request, [0, 1]);
+    await spool.close();
+    assert.ok(again.contents.has(`${path}.bad`));
+  });
+
+  test("a spool of a newer format is refused by name, and not touched", async () => {
+    const newer = Buffer.concat(encodeRecord(RECORD.file, { format: 99 }));
+    const disk = createMemoryDisk(new Map([[`${DIR}/0000000001.log`, newer]]));
+    await assert.rejects(spoolOn(disk.files).recover(), SpoolVersionError);
+    assert.deepEqual(disk.contents.get(`${DIR}/0000000001.log`), newer);
+    assert.equal(disk.contents.size, 1);
+  });
+});
+
+describe("a disk that refuses", () => {
+  /** A collector whose spool fails while `broken` says so. */
+  async function withFailing(
+    run: (ports: {
+      send: (trace: number) => Promise<number>;
+      break: (what: string | null) => void;
+      ready: () => Promise<number>;
+      whenReady: () => Promise<void>;
+    }) => Promise<void>,
+  ): Promise<{ delivered: Set<string> }> {
+    const dir = await mkdtemp(`${tmpdir()}/holdpoint-disk-`);
+    const backend = await startBackend();
+    let broken: string | null = null;
+    const files = hookedFiles(nodeFiles, (operation, when) => {
+      if (when === "before" && broken === operation) throw Object.assign(new Error("EIO: injected"), { code: "EIO" });
+    });
+    const collector = await startCollector(backend.url, { SPOOL_DIR: dir }, { files });
+    const ready = async (): Promise<number> => (await fetch(`${collector.url}/ready`)).status;
+    await run({
+      send: async (trace) => (await collector.send(protobufRequest([spanOf(trace, 0)]))).status,
+      break: (what) => void (broken = what),
+      ready,
+      whenReady: async () => {
+        while ((await ready()) !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+      },
+    });
+    await collector.stop();
+    await backend.close();
+    await rm(dir, { recursive: true });
+    assert.deepEqual(backend.violations, []);
+    return { delivered: new Set(backend.runs.map((run) => String(run.main["name"]))) };
+  }
+
+  for (const operation of ["write", "sync", "create"])
+    test(`no request is answered 200 after its ${operation} failed; it heals by itself`, async () => {
+      const acked: string[] = [];
+      const { delivered } = await withFailing(async ({ send, break: breakIt, ready, whenReady }) => {
+        if (operation !== "create") assert.equal(await send(1), 200);
+        breakIt(operation);
+        for (let trace = 10; trace < 15; trace++) assert.equal(await send(trace), 503);
+        assert.equal(await ready(), 503);
+        breakIt(null);
+        await whenReady();
+        assert.equal(await send(20), 200);
+        acked.push(...(operation === "create" ? [] : ["span 1.0"]), "span 20.0");
+      });
+      assert.ok(new Set(acked).isSubsetOf(delivered));
+    });
+
+  test("at SPOOL_MAX_BYTES new requests get 503 and nothing is lost; with the backend back there is room again", async () => {
+    const dir = await mkdtemp(`${tmpdir()}/holdpoint-full-`);
+    const backend = await startBackend();
+    let well = false;
+    backend.script = () => ({ status: well ? 202 : 503 });
+    const collector = await startCollector(backend.url, {
+      SPOOL_DIR: dir,
+      SPOOL_MAX_BYTES: "2097152",
+      RETRY_COOLDOWN_MS: "20",
+    });
+    const noise = (): string => Array.from({ length: 4000 }, () => Math.random().toString(36)).join("");
+    const send = async (trace: number): Promise<Response> =>
+      collector.send(protobufRequest([spanOf(trace, 0, undefined, { attributes: { "gen_ai.prompt": noise() } })]));
+    let taken = 0;
+    for (let trace = 0; ; trace++) {
+      const response = await send(trace);
+      if (response.status !== 200) {
+        assert.equal(response.status, 503);
+        assert.equal(response.headers.get("retry-after"), "1");
+        break;
+      }
+      taken++;
+      assert.ok(trace < 200);
+    }
+    assert.equal((await fetch(`${collector.url}/ready`)).status, 200);
+    well = true;
+    await backend.whenRuns(taken);
+    for (let trace = 1000; (await send(trace)).status !== 200; trace++)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    await collector.stop();
+    await backend.close();
+    await rm(dir, { recursive: true });
+  });
+});
+
+describe("one owner", () => {
+  test("a second process refuses, the files are its owner's only, and the lock dies with its holder", async () => {
+    const dir = await mkdtemp(`${tmpdir()}/holdpoint-lock-`);
+    const backend = await startBackend();
+    const collector = await startCollector(backend.url, { SPOOL_DIR: dir });
+    await assert.rejects(startCollector(backend.url, { SPOOL_DIR: dir }), SpoolInUseError);
+    await collector.send(protobufRequest([spanOf(1, 0)]));
+    assert.equal((await stat(`${dir}/0000000001.log`)).mode & 0o077, 0);
+    await collector.stop();
+    const unlock = lockSpool(dir);
+    unlock();
+    await backend.close();
+    await rm(dir, { recursive: true });
+  });
+
+  test("a folder or an unreadable file in the place of a segment is put aside", async () => {
+    const dir = await mkdtemp(`${tmpdir()}/holdpoint-odd-`);
+    await mkdir(`${dir}/0000000001.log`);
+    await writeFile(`${dir}/0000000002.log`, "x");
+    await chmod(`${dir}/0000000002.log`, 0o000);
+    const backend = await startBackend();
+    const collector = await startCollector(backend.url, { SPOOL_DIR: dir });
+    assert.equal((await collector.send(protobufRequest([spanOf(1, 0)]))).status, 200);
+    await backend.whenRuns(1);
+    await collector.stop();
+    await backend.close();
+    await rm(dir, { recursive: true });
+  });
+});
