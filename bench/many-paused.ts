@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createIdSource } from "../src/base/ids.ts";
 
-const THREAD_TABLES = ["threads", "runs", "interrupts", "audit", "checkpoints", "writes", "blobs"] as const;
+const THREAD_TABLES = ["threads", "runs", "interrupts", "audit", "checkpoints", "heads", "writes", "blobs"] as const;
 
 export function multiplyPausedThread(folder: string, count: number): void {
   const db = new DatabaseSync(join(folder, "holdpoint.db"));

@@ -248,7 +248,7 @@ async function start(config: AgentConfig, graphsPath: string, log: Log, dev: boo
       versions,
       log,
       clock: systemClock,
-      newId: createIdSource(Date.now),
+      newId: createIdSource(Date.now, await storage.transaction((tx) => tx.newestRunId())),
       metrics: createMetrics(),
     });
     await server.start();

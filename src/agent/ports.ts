@@ -76,6 +76,8 @@ export interface Tx {
   /** Pending and running runs of a thread, oldest first. */
   activeRuns(threadId: string): Awaitable<readonly Run[]>;
   hasPendingRun(threadId: string): Awaitable<boolean>;
+  /** The greatest id of a run: ids made from now on follow it, also when the clock has gone back. */
+  newestRunId(): Awaitable<string | null>;
   insertRun(run: Run): Awaitable<void>;
   updateRun(runId: string, patch: Partial<Run>): Awaitable<void>;
   deleteRun(runId: string): Awaitable<void>;

@@ -10,6 +10,13 @@ function timeOf(id: string): number {
   return Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
 }
 
+test("ids made after a restart follow those from before, also when the clock has gone back", () => {
+  const before = createIdSource(() => 1_700_000_000_000)();
+  const after = createIdSource(() => 1_600_000_000_000, before);
+  const ids = [before, after(), after(), after()];
+  assert.deepEqual(ids.toSorted(), ids);
+});
+
 test("an id carries the millisecond, version 7 and the RFC variant", () => {
   const newId = createIdSource(() => AT_MS);
   for (let count = 0; count < 1000; count++) assert.match(newId(), V7);

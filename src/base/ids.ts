@@ -13,13 +13,14 @@ const RANDOM_POOL_BYTES = 4096;
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /**
- * A source of UUIDv7 that never goes backwards within a process, also when the wall clock does
+ * A source of UUIDv7 that never goes backwards, also when the wall clock does
  * (RFC 9562, 6.2 method 1: a 12-bit counter after the millisecond).
+ * @param after an id from before a restart: all ids made here follow it.
  */
-export function createIdSource(now: () => number): NewId {
+export function createIdSource(now: () => number, after: string | null = null): NewId {
   const pool = Buffer.allocUnsafe(RANDOM_POOL_BYTES);
   let poolAt = RANDOM_POOL_BYTES;
-  let lastMs = 0;
+  let lastMs = after === null ? 0 : Number.parseInt(after.replaceAll("-", "").slice(0, 12), 16) + 1;
   let counter = 0;
   return () => {
     if (poolAt + 8 > RANDOM_POOL_BYTES) {

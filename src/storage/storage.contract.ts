@@ -113,7 +113,7 @@ function newCheckpoint(
   from: Readonly<Record<string, string>> = {},
   changes: Partial<Checkpoint> = {},
 ): Checkpoint {
-  const own = Object.fromEntries(Object.keys(values).map((channel) => [channel, checkpointId]));
+  const own = Object.fromEntries(Object.keys(values).map((channel) => [channel, ""]));
   const body = JSON.stringify({ ts: "", versions: {}, seen: {}, from: { ...from, ...own } });
   const rest = { ns: "", parentId: null, runId: "r", fingerprint: "f", body, small: JSON.stringify(values) };
   return { threadId, checkpointId, ...rest, metadata: "{}", ...changes };
@@ -488,6 +488,41 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.checkpoint(threadId, "", "3")), null);
       assert.equal(await storage.transaction((tx) => tx.checkpoint(threadId, "child:1", null)), null);
       assert.equal(await storage.transaction((tx) => tx.checkpoint(newId(), "", null)), null);
+    });
+
+    test("the newest checkpoint is the one that was written last, whatever its id says; a rollback uncovers the one before", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const newest = () =>
+        storage.transaction(async (tx) => (await tx.checkpoint(threadId, "", null))?.checkpoint.checkpointId);
+      for (const [id, runId] of [
+        ["5", "a"],
+        ["3", "b"],
+      ] as const) {
+        const checkpoint = newCheckpoint(threadId, id, {}, {}, { runId });
+        await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [checkpoint] })));
+        assert.equal(await newest(), id);
+      }
+      await storage.transaction((tx) => tx.deleteRunData(threadId, "b"));
+      assert.equal(await newest(), "5");
+    });
+
+    test("the newest run is the one with the greatest id, of whatever thread", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      assert.equal(await storage.transaction((tx) => tx.newestRunId()), null);
+      const runs = [newRun(thread.threadId), newRun(thread.threadId)];
+      await storage.transaction(async (tx) => {
+        await tx.insertThread(thread);
+        for (const run of runs) await tx.insertRun(run);
+      });
+      assert.equal(
+        await storage.transaction((tx) => tx.newestRunId()),
+        runs
+          .map(({ runId }) => runId)
+          .toSorted()
+          .at(-1),
+      );
     });
 
     test("checkpoints are listed newest first, by namespace, and cut", async (t) => {

@@ -4,6 +4,7 @@
 //   SU3. In the end every question takes its answer.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { call } from "../harness/server.ts";
 import { Bench, each, FULL, identity, only, questionsIn, type Question } from "../harness/fault-server.ts";
 
 const THREADS = FULL ? 1000 : 20;
@@ -32,6 +33,9 @@ async function answer(one: Paused): Promise<void> {
     assert.deepEqual(body, { first, second, third }); // SU3
     assert.equal(await bench.status(one.thread), "idle");
     assert.deepEqual(await bench.values(one.thread), { first, second, third });
+    const state = await call(bench.server, "GET", `/threads/${one.thread}/state`);
+    const { values, next }: { values: unknown; next: readonly string[] } = state.body;
+    assert.deepEqual([values, next], [{ first, second, third }, []]); // SU2: the newest is what was written last
     return;
   }
   one.question = only(questionsIn(body), text);

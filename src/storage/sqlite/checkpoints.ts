@@ -1,7 +1,9 @@
 // Checkpoints in SQLite: what graphs saved, and the fence that keeps stale attempts out.
 // Invariants:
 //   CK1. A run's writes are stored only while the run is `running` in the attempt that made them.
-//   CK2. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
+//   CK2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
+//        and a clock can go back.
+//   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
 import { TAG, type Blob, type Checkpoint, type Stored, type TaskWrites, type WriteSet } from "../../agent/model.ts";
 import type { StoredCheckpoint, Tx } from "../../agent/ports.ts";
 import type { Database, Row } from "./database.ts";
@@ -28,6 +30,12 @@ const WRITES = table<TaskWrites>("writes", {
   entries: ["entries", "plain"],
 });
 
+const HEADS = table<Pick<Checkpoint, "threadId" | "ns" | "checkpointId">>("heads", {
+  threadId: ["thread_id", "plain"],
+  ns: ["ns", "plain"],
+  checkpointId: ["checkpoint_id", "plain"],
+});
+
 const BLOBS = table<Blob>("blobs", {
   threadId: ["thread_id", "plain"],
   hash: ["hash", "plain"],
@@ -44,17 +52,18 @@ type CheckpointVerbs =
 
 export function checkpointVerbs(db: Database): Pick<Tx, CheckpointVerbs> {
   const store = (set: WriteSet): void => {
-    BLOBS.insert(db, set.blobs, "INSERT OR IGNORE"); // CK2
+    BLOBS.insert(db, set.blobs, "INSERT OR IGNORE"); // CK3
     CHECKPOINTS.insert(db, set.checkpoints, "INSERT OR REPLACE");
     WRITES.insert(db, set.writes, "INSERT OR REPLACE");
+    const last = new Map(set.checkpoints.map((checkpoint) => [`${checkpoint.threadId}/${checkpoint.ns}`, checkpoint]));
+    HEADS.insert(db, [...last.values()], "INSERT OR REPLACE"); // CK2
   };
   return {
     checkpoint(threadId, ns, checkpointId) {
       const row =
         checkpointId === null
           ? db.get(
-              `SELECT ${CHECKPOINTS.columns} FROM checkpoints WHERE thread_id = ? AND ns = ?
-               ORDER BY checkpoint_id DESC LIMIT 1`,
+              `SELECT ${CHECKPOINTS.columns} FROM checkpoints NATURAL JOIN heads WHERE thread_id = ? AND ns = ?`,
               threadId,
               ns,
             )
@@ -67,13 +76,14 @@ export function checkpointVerbs(db: Database): Pick<Tx, CheckpointVerbs> {
       return row === null ? null : readStored(db, row);
     },
     checkpointFingerprint(threadId, checkpointId) {
-      const row = db.get(
-        `SELECT fingerprint FROM checkpoints WHERE thread_id = ? AND ns = '' AND (? IS NULL OR checkpoint_id = ?)
-         ORDER BY checkpoint_id DESC LIMIT 1`,
-        threadId,
-        checkpointId,
-        checkpointId,
-      );
+      const row =
+        checkpointId === null
+          ? db.get("SELECT fingerprint FROM checkpoints NATURAL JOIN heads WHERE thread_id = ? AND ns = ''", threadId)
+          : db.get(
+              "SELECT fingerprint FROM checkpoints WHERE thread_id = ? AND ns = '' AND checkpoint_id = ?",
+              threadId,
+              checkpointId,
+            );
       return typeof row?.["fingerprint"] === "string" ? row["fingerprint"] : null;
     },
     checkpoints(threadId, query) {
@@ -105,6 +115,17 @@ export function checkpointVerbs(db: Database): Pick<Tx, CheckpointVerbs> {
     deleteRunData(threadId, runId) {
       db.run("DELETE FROM checkpoints WHERE thread_id = ? AND run_id = ?", threadId, runId);
       db.run("DELETE FROM writes WHERE thread_id = ? AND run_id = ?", threadId, runId);
+      db.run(
+        `DELETE FROM heads WHERE thread_id = ? AND NOT EXISTS (
+           SELECT 1 FROM checkpoints AS c
+           WHERE c.thread_id = heads.thread_id AND c.ns = heads.ns AND c.checkpoint_id = heads.checkpoint_id)`,
+        threadId,
+      );
+      db.run(
+        `INSERT OR IGNORE INTO heads (thread_id, ns, checkpoint_id)
+         SELECT thread_id, ns, max(checkpoint_id) FROM checkpoints WHERE thread_id = ? GROUP BY thread_id, ns`,
+        threadId,
+      );
     },
   };
 }

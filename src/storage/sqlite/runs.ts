@@ -47,6 +47,7 @@ type RunVerbs =
   | "run"
   | "runs"
   | "activeRuns"
+  | "newestRunId"
   | "insertRun"
   | "updateRun"
   | "deleteRun"
@@ -91,6 +92,10 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
         threadId,
       );
       return rows.map(read);
+    },
+    newestRunId() {
+      const id = db.get("SELECT max(run_id) AS id FROM runs")?.["id"];
+      return typeof id === "string" ? id : null;
     },
     insertRun(run) {
       let { input } = run;

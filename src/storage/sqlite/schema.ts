@@ -48,6 +48,9 @@ const MIGRATIONS: readonly string[] = [
     fingerprint TEXT NOT NULL, body TEXT NOT NULL, small TEXT NOT NULL, metadata TEXT NOT NULL,
     PRIMARY KEY (thread_id, ns, checkpoint_id)
   ) WITHOUT ROWID;
+  CREATE TABLE heads (
+    thread_id TEXT NOT NULL, ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, PRIMARY KEY (thread_id, ns)
+  ) WITHOUT ROWID;
   CREATE TABLE writes (
     thread_id TEXT NOT NULL, ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, run_id TEXT NOT NULL,
     task_id TEXT NOT NULL, entries TEXT NOT NULL,

@@ -46,7 +46,12 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
         const file = join(options.folder, "holdpoint.db");
         closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
         const db = openDatabase(file);
-        migrate(db, options.versions);
+        try {
+          migrate(db, options.versions);
+        } catch (error) {
+          db.close();
+          throw error;
+        }
         const commits = createGroupCommit(db, options.log);
         const tx = {
           ...threadVerbs(db),

@@ -25,7 +25,17 @@ const THREADS = table<Thread>("threads", {
   ttlMs: ["ttl_ms", "plain"],
 });
 
-const TABLES_OF_A_THREAD = ["runs", "interrupts", "audit", "checkpoints", "writes", "blobs", "idempotency", "threads"];
+const TABLES_OF_A_THREAD = [
+  "runs",
+  "interrupts",
+  "audit",
+  "checkpoints",
+  "heads",
+  "writes",
+  "blobs",
+  "idempotency",
+  "threads",
+];
 
 type ThreadVerbs =
   | "thread"
@@ -97,6 +107,7 @@ export function threadVerbs(db: Database): Pick<Tx, ThreadVerbs> {
 /** Columns beside thread_id. The audit trail is not copied: the copy's own begins with the copy. */
 const COPIED = [
   ["checkpoints", "ns, checkpoint_id, parent_id, run_id, fingerprint, body, small, metadata"],
+  ["heads", "ns, checkpoint_id"],
   ["writes", "ns, checkpoint_id, run_id, task_id, entries"],
   ["blobs", "hash, data"],
   [
