@@ -6,33 +6,17 @@
 //   ST4. An Idempotency-Key gives one run, however often the call is repeated.
 import { contentHash } from "../base/ids.ts";
 import { ApiError } from "../base/errors.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import type { Agent, Caller } from "./agent.ts";
 import { findAssistant } from "./assistants.ts";
-import { gotoTargets, intentOf, type Intent } from "./intent.ts";
-import type { Assistant, Durability, Interrupt, MultitaskStrategy, Run, RunRequest, Thread } from "./model.ts";
+import { checkContinuable } from "./continuable.ts";
+import { intentOf, type Intent } from "./intent.ts";
+import type { Assistant, Interrupt, MultitaskStrategy, Run, Thread } from "./model.ts";
 import type { Tx } from "./ports.ts";
 import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
+import { checkNodeNames, requestOf, type RunCall } from "./run-request.ts";
 import { newThread } from "./threads.ts";
 import { nextRunStatus } from "./transitions.ts";
-
-export interface RunCall {
-  readonly assistantId: string;
-  readonly input: Json | undefined;
-  readonly command: JsonObject | null;
-  readonly config: JsonObject;
-  readonly context: Json;
-  readonly metadata: JsonObject;
-  readonly interruptBefore: "*" | readonly string[] | null;
-  readonly interruptAfter: "*" | readonly string[] | null;
-  readonly multitaskStrategy: MultitaskStrategy;
-  readonly ifNotExists: "create" | "reject";
-  readonly durability: Durability;
-  readonly checkpointId: string | null;
-  readonly idempotencyKey: string | null;
-  /** Hash of the request, to tell a repeated call from another one with the same key. */
-  readonly requestHash: string;
-}
 
 export interface StartedRun {
   readonly run: Run;
@@ -177,49 +161,6 @@ async function findOrCreate(agent: Agent, tx: Tx, threadId: string, call: RunCal
   return created;
 }
 
-/** Pending work goes on only in a graph that still has its parts; a thread without any has nothing to go on with. */
-async function checkContinuable(
-  agent: Agent,
-  tx: Tx,
-  thread: Thread,
-  known: readonly Interrupt[],
-  intent: Intent,
-  graphId: string,
-  forkFrom: string | null,
-): Promise<void> {
-  if (intent.kind === "input") return;
-  const writtenBy = await tx.checkpointFingerprint(thread.threadId, forkFrom);
-  if (writtenBy === null) {
-    if (intent.kind === "continue" && thread.status !== "busy") {
-      throw new ApiError("nothing_to_continue", "The thread has never run: send an input.");
-    }
-    return;
-  }
-  if (writtenBy === agent.graphs.describe(graphId)?.fingerprint.hash) return;
-  const missing = await missingParts(agent, tx, thread.threadId, forkFrom, known, graphId);
-  if (missing.length > 0) {
-    const list = missing.join(", ");
-    throw new ApiError("graph_incompatible", `The graph ${graphId} cannot continue this thread: it lacks ${list}.`, {
-      missing,
-    });
-  }
-}
-
-async function missingParts(
-  agent: Agent,
-  tx: Tx,
-  threadId: string,
-  checkpointId: string | null,
-  known: readonly Interrupt[],
-  graphId: string,
-): Promise<readonly string[]> {
-  const stored = await tx.checkpoint(threadId, "", checkpointId);
-  const from = stored === null ? null : await tx.fingerprint(stored.checkpoint.fingerprint);
-  if (stored === null || from === null) return [];
-  const pausedAt = known.filter((interrupt) => interrupt.state === "open").map((interrupt) => interrupt.ns);
-  return agent.graphs.missingFor(graphId, stored, from, pausedAt);
-}
-
 function reasonOf(strategy: MultitaskStrategy): "cancel" | "rollback" {
   return strategy === "rollback" ? "rollback" : "cancel";
 }
@@ -290,63 +231,4 @@ async function settleQuestions(
   }
   if (changed.length > 0) await tx.putInterrupts(changed);
   if (audit.length > 0) await tx.audit(audit);
-}
-
-function requestOf(
-  call: RunCall,
-  intent: Intent,
-  answers: AcceptedAnswers | null,
-  assistant: Assistant,
-  checkpointId: string | null,
-  goesFirst: boolean,
-): RunRequest {
-  const command =
-    intent.kind === "resume" || intent.kind === "command"
-      ? {
-          ...(answers === null ? {} : { answers: answers.answers }),
-          ...(intent.update === undefined ? {} : { update: intent.update }),
-          ...(intent.goto === undefined ? {} : { goto: intent.goto }),
-        }
-      : null;
-  return {
-    command,
-    config: mergeConfig(assistant.config, call.config),
-    context: mergeContext(assistant.context, call.context),
-    interruptBefore: call.interruptBefore,
-    interruptAfter: call.interruptAfter,
-    durability: call.durability,
-    checkpointId,
-    goesFirst,
-  };
-}
-
-function mergeConfig(base: JsonObject, given: JsonObject): JsonObject {
-  const configurable = { ...(base["configurable"] as JsonObject), ...(given["configurable"] as JsonObject) };
-  return { ...base, ...given, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
-}
-
-function mergeContext(base: Json, given: Json): Json {
-  const isObject = (value: Json): value is JsonObject =>
-    typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isObject(given)) return given ?? (isObject(base) && Object.keys(base).length > 0 ? base : null);
-  const merged = isObject(base) ? { ...base, ...given } : given;
-  return Object.keys(merged).length === 0 ? null : merged;
-}
-
-/** @throws {ApiError} `node_unknown`: a typo must not let the guarded node run. */
-function checkNodeNames(agent: Agent, graphId: string, call: RunCall, intent: Intent): void {
-  const graph = agent.graphs.describe(graphId);
-  if (graph === null) throw new ApiError("assistant_not_found", `The graph ${graphId} is not deployed.`);
-  const check = (field: string, names: readonly string[], also: readonly string[]): void => {
-    const known = [...graph.nodeNames, ...also];
-    const unknown = names.filter((name) => !known.includes(name));
-    if (unknown.length === 0) return;
-    const detail = `${field} names ${unknown.map((name) => `"${name}"`).join(", ")}, which is no node of ${graph.graphId}.`;
-    throw new ApiError("node_unknown", detail, { known: graph.nodeNames });
-  };
-  if (Array.isArray(call.interruptBefore)) check("interrupt_before", call.interruptBefore, []);
-  if (Array.isArray(call.interruptAfter)) check("interrupt_after", call.interruptAfter, []);
-  if (intent.kind === "resume" || intent.kind === "command") {
-    check("command.goto", gotoTargets(intent.goto), ["__end__"]);
-  }
 }

@@ -8,7 +8,8 @@ import type { Agent } from "../agent.ts";
 import type { Run } from "../model.ts";
 import type { WaitResult } from "../run-ends.ts";
 import { cancelRun, deleteRun, getRun, listRuns, waitForRun, type Waiting } from "../runs.ts";
-import { startRun, type RunCall } from "../start-run.ts";
+import type { RunCall } from "../run-request.ts";
+import { startRun } from "../start-run.ts";
 import { runEndToText, runToWire } from "../wire.ts";
 import { id, json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
 

@@ -1,0 +1,84 @@
+// Run request: what a call asks for, as it is kept with the run; and the names in it, checked against the graph.
+import { ApiError } from "../base/errors.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { Agent } from "./agent.ts";
+import { gotoTargets, type Intent } from "./intent.ts";
+import type { Assistant, Durability, MultitaskStrategy, RunRequest } from "./model.ts";
+import type { AcceptedAnswers } from "./resume.ts";
+
+export interface RunCall {
+  readonly assistantId: string;
+  readonly input: Json | undefined;
+  readonly command: JsonObject | null;
+  readonly config: JsonObject;
+  readonly context: Json;
+  readonly metadata: JsonObject;
+  readonly interruptBefore: "*" | readonly string[] | null;
+  readonly interruptAfter: "*" | readonly string[] | null;
+  readonly multitaskStrategy: MultitaskStrategy;
+  readonly ifNotExists: "create" | "reject";
+  readonly durability: Durability;
+  readonly checkpointId: string | null;
+  readonly idempotencyKey: string | null;
+  /** Hash of the request, to tell a repeated call from another one with the same key. */
+  readonly requestHash: string;
+}
+
+export function requestOf(
+  call: RunCall,
+  intent: Intent,
+  answers: AcceptedAnswers | null,
+  assistant: Assistant,
+  checkpointId: string | null,
+  goesFirst: boolean,
+): RunRequest {
+  const command =
+    intent.kind === "resume" || intent.kind === "command"
+      ? {
+          ...(answers === null ? {} : { answers: answers.answers }),
+          ...(intent.update === undefined ? {} : { update: intent.update }),
+          ...(intent.goto === undefined ? {} : { goto: intent.goto }),
+        }
+      : null;
+  return {
+    command,
+    config: mergeConfig(assistant.config, call.config),
+    context: mergeContext(assistant.context, call.context),
+    interruptBefore: call.interruptBefore,
+    interruptAfter: call.interruptAfter,
+    durability: call.durability,
+    checkpointId,
+    goesFirst,
+  };
+}
+
+function mergeConfig(base: JsonObject, given: JsonObject): JsonObject {
+  const configurable = { ...(base["configurable"] as JsonObject), ...(given["configurable"] as JsonObject) };
+  return { ...base, ...given, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
+}
+
+function mergeContext(base: Json, given: Json): Json {
+  const isObject = (value: Json): value is JsonObject =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject(given)) return given ?? (isObject(base) && Object.keys(base).length > 0 ? base : null);
+  const merged = isObject(base) ? { ...base, ...given } : given;
+  return Object.keys(merged).length === 0 ? null : merged;
+}
+
+/** @throws {ApiError} `node_unknown`: a typo must not let the guarded node run. */
+export function checkNodeNames(agent: Agent, graphId: string, call: RunCall, intent: Intent): void {
+  const graph = agent.graphs.describe(graphId);
+  if (graph === null) throw new ApiError("assistant_not_found", `The graph ${graphId} is not deployed.`);
+  const check = (field: string, names: readonly string[], also: readonly string[]): void => {
+    const known = [...graph.nodeNames, ...also];
+    const unknown = names.filter((name) => !known.includes(name));
+    if (unknown.length === 0) return;
+    const detail = `${field} names ${unknown.map((name) => `"${name}"`).join(", ")}, which is no node of ${graph.graphId}.`;
+    throw new ApiError("node_unknown", detail, { known: graph.nodeNames });
+  };
+  if (Array.isArray(call.interruptBefore)) check("interrupt_before", call.interruptBefore, []);
+  if (Array.isArray(call.interruptAfter)) check("interrupt_after", call.interruptAfter, []);
+  if (intent.kind === "resume" || intent.kind === "command") {
+    check("command.goto", gotoTargets(intent.goto), ["__end__"]);
+  }
+}
