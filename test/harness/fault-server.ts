@@ -123,7 +123,7 @@ export class Bench {
   effects(thread?: string): readonly Effect[] {
     return readFileSync(this.effectsFile, "utf8")
       .split("\n")
-      .filter((line) => line !== "")
+      .slice(0, -1) // a line is whole when its end is there: a node may be writing the next one
       .map((line) => JSON.parse(line) as Effect)
       .filter((effect) => thread === undefined || effect.thread === thread);
   }
