@@ -26,7 +26,7 @@ export interface ExecutePorts {
   /** Claims another run for the slot, in the transaction that ends this one. */
   readonly claimNext: (tx: Tx) => Awaitable<Claimed | null>;
   /** The graph has ended: what follows is storing it. */
-  readonly onStored: () => void;
+  readonly onGraphEnd: () => void;
   /** The end cannot be stored at present. */
   readonly onUnstored: () => void;
   readonly isDraining: () => boolean;
@@ -53,7 +53,7 @@ export async function executeRun(
   const { storage, graphs, clock, log } = ports;
   const sink = createSink(storage, run, controller);
   const result = await graphs.run(run, sink, controller.signal, hasHistory);
-  ports.onStored();
+  ports.onGraphEnd();
   const reason = controller.signal.aborted ? (controller.signal.reason as AbortReason) : null;
   const { outcome } = result;
   const values = outcome.kind === "failed" || outcome.kind === "aborted" ? {} : outcome.values;

@@ -100,7 +100,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       ...ports,
       crashesMax: options.crashesMax,
       claimNext: (tx) => (draining ? null : claimNext(tx)),
-      onStored: stopTimer,
+      onGraphEnd: stopTimer,
       onUnstored: () => ends.gone(run.runId, "not_stored"),
       isDraining: () => draining,
     });
