@@ -245,6 +245,7 @@ async function start(config: AgentConfig, graphsPath: string, log: Log, dev: boo
     const server = createAgentServer(config, {
       storage,
       graphs,
+      access: null,
       versions,
       log,
       clock: systemClock,

@@ -2,12 +2,14 @@
 import type { Clock } from "../base/clock.ts";
 import type { NewId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { Graphs, Storage } from "./ports.ts";
+import type { Access, Graphs, Storage } from "./ports.ts";
 import type { Worker } from "./worker.ts";
 
 export interface Agent {
   readonly storage: Storage;
   readonly graphs: Graphs;
+  /** Null when nobody has to authenticate. */
+  readonly access: Access | null;
   readonly worker: Worker;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -17,9 +19,4 @@ export interface Agent {
 
 export interface AgentLimits {
   readonly pendingRunsMax: number;
-}
-
-/** Who asks. Every change that a person answers for is recorded under this name. */
-export interface Caller {
-  readonly name: string;
 }

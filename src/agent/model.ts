@@ -33,6 +33,24 @@ export interface Stored {
 /** Encoded values longer than this many UTF-16 units are kept once per content hash. */
 export const BIG_VALUE_UNITS = 4096;
 
+/** Who asks. Every change that a person answers for is recorded under this name. */
+export interface Caller {
+  readonly name: string;
+  /** What the authentication knows of them, for graphs and handlers; null when nobody has to authenticate. */
+  readonly user: JsonObject | null;
+  readonly permissions: readonly string[];
+}
+
+/** What a caller may touch: objects whose metadata meets every condition; null is everything. */
+export type Scope = readonly Condition[] | null;
+
+export interface Condition {
+  readonly key: string;
+  /** `eq`: the member is the value. `contains`: the member is a list that has it. */
+  readonly op: "eq" | "contains";
+  readonly value: Json;
+}
+
 export interface Thread {
   readonly threadId: string;
   readonly createdAt: number;

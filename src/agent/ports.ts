@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type {
   Assistant,
   AuditEntry,
+  Caller,
   CarriedAnswer,
   Checkpoint,
   Encoded,
@@ -13,6 +14,7 @@ import type {
   PauseKind,
   Run,
   RunStatus,
+  Scope,
   Stored,
   TaskWrites,
   Thread,
@@ -24,6 +26,7 @@ import type {
 export type Awaitable<T> = T | Promise<T>;
 
 export interface ThreadQuery {
+  readonly scope: Scope;
   readonly ids: readonly string[] | null;
   readonly status: ThreadStatus | null;
   readonly metadata: JsonObject | null;
@@ -140,6 +143,33 @@ export interface Storage {
   transaction<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
   /** As transaction(), but nothing waits for it: it shares the next commit, within a few milliseconds. */
   transactionSoon<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
+}
+
+/** A request as far as authentication looks at it. */
+export interface AccessRequest {
+  readonly method: string;
+  /** Path and query, as received. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** What a caller is about to do: `threads:create_run` and the like, and the members of the request. */
+export interface AccessQuestion {
+  readonly event: string;
+  readonly value: JsonObject;
+}
+
+export interface AccessAnswer {
+  readonly scope: Scope;
+  /** The members, possibly with additions of the handler, such as an owner in the metadata. */
+  readonly value: JsonObject;
+}
+
+export interface Access {
+  /** @throws {ApiError} `unauthenticated` */
+  authenticate(request: AccessRequest): Promise<Caller>;
+  /** @throws {ApiError} `forbidden` */
+  authorize(caller: Caller, question: AccessQuestion): Promise<AccessAnswer>;
 }
 
 /** What a graph did with a run. */

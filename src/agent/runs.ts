@@ -1,8 +1,8 @@
 // Runs: waiting for one, reading, cancelling and deleting them.
 import { ApiError } from "../base/errors.ts";
-import type { Agent, Caller } from "./agent.ts";
+import type { Agent } from "./agent.ts";
 import { endingOf, finishRun } from "./finish.ts";
-import type { Interrupt, Run, RunStatus } from "./model.ts";
+import type { Caller, Interrupt, Run, RunStatus } from "./model.ts";
 import type { GraphRunResult, RunEnd, Tx } from "./ports.ts";
 import type { WaitResult } from "./run-ends.ts";
 import { isActive, nextRunStatus } from "./transitions.ts";

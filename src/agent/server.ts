@@ -14,7 +14,7 @@ import { createHttpService, type HttpService } from "../http/server.ts";
 import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
 import { createAgentMetrics } from "./metrics.ts";
-import type { Graphs, Storage } from "./ports.ts";
+import type { Access, Graphs, Storage } from "./ports.ts";
 import { assistantRoutes } from "./routes/assistants.ts";
 import { metaRoutes, type Versions } from "./routes/meta.ts";
 import { runRoutes } from "./routes/runs.ts";
@@ -26,6 +26,8 @@ import { createWorker } from "./worker.ts";
 export interface AgentServerPorts {
   readonly storage: Storage & { readonly boundUnits: () => number };
   readonly graphs: Graphs;
+  /** Null when nobody has to authenticate. */
+  readonly access: Access | null;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -42,7 +44,7 @@ const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 const DRAIN_SPARE_MS = 5000;
 
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
-  const { storage, graphs, clock, newId, log, metrics, versions } = ports;
+  const { storage, graphs, access, clock, newId, log, metrics, versions } = ports;
   const graceMs = config.shutdownGraceSecs * 1000;
   let running = (): number => 0;
   const counted = createAgentMetrics(
@@ -62,7 +64,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   );
   running = worker.running;
   const limits = { pendingRunsMax: config.pendingRunsMax };
-  const agent: Agent = { storage, graphs, worker, clock, newId, log, limits };
+  const agent: Agent = { storage, graphs, access, worker, clock, newId, log, limits };
   const routes = [...threadRoutes(agent), ...runRoutes(agent, config.keepAliveMs), ...assistantRoutes(agent)];
   const all = [
     ...routes,
@@ -79,7 +81,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     port: config.port,
     limits: { drainMs: graceMs + DRAIN_SPARE_MS },
     listener: createApp({
-      routes: all.map(({ route }) => route),
+      routes: all.map((one) => one.bind(agent)),
       bodyBytesMax: config.bodyBytesMax,
       loopback: isLoopbackAddress(config.host),
       log,

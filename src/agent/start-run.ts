@@ -7,11 +7,11 @@
 import { contentHash } from "../base/ids.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
-import type { Agent, Caller } from "./agent.ts";
+import type { Agent } from "./agent.ts";
 import { findAssistant } from "./assistants.ts";
 import { checkContinuable } from "./continuable.ts";
 import { intentOf, type Intent } from "./intent.ts";
-import type { Assistant, Interrupt, MultitaskStrategy, Run, Thread } from "./model.ts";
+import type { Assistant, Caller, Interrupt, MultitaskStrategy, Run, Thread } from "./model.ts";
 import type { Tx } from "./ports.ts";
 import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
 import { checkNodeNames, requestOf, type RunCall } from "./run-request.ts";

@@ -4,8 +4,8 @@
 //   TS2. An edit and what it means for the thread (its questions, its status) are one transaction.
 import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { Agent, Caller } from "./agent.ts";
-import type { Interrupt, Thread } from "./model.ts";
+import type { Agent } from "./agent.ts";
+import type { Caller, Interrupt, Thread } from "./model.ts";
 import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate } from "./ports.ts";
 import { requireThread } from "./threads.ts";
 import { nextThreadStatus } from "./transitions.ts";

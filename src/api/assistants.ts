@@ -18,6 +18,7 @@ const FIELDS = [
 
 export const searchAssistants = operation("searchAssistants", "post", "/assistants/search", {
   tag: "Assistants",
+  access: "assistants:search",
   summary: "Search assistants",
   body: z.object({
     graph_id: z.string().nullish(),
@@ -34,6 +35,7 @@ export const searchAssistants = operation("searchAssistants", "post", "/assistan
 
 export const getAssistant = operation("getAssistant", "get", "/assistants/{assistant_id}", {
   tag: "Assistants",
+  access: "assistants:read",
   summary: "Get an assistant by its id, or by the name of its graph",
   reply: assistant,
   refusals: ["assistant_not_found"],

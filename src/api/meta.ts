@@ -4,20 +4,28 @@ import { operation } from "./operation.ts";
 
 const ok = z.object({ ok: z.literal(true) });
 
-export const getOk = operation("getOk", "get", "/ok", { tag: "Meta", summary: "The server answers", reply: ok });
+export const getOk = operation("getOk", "get", "/ok", {
+  tag: "Meta",
+  access: "public",
+  summary: "The server answers",
+  reply: ok,
+});
 export const getLive = operation("getLive", "get", "/live", {
   tag: "Meta",
+  access: "public",
   summary: "The process is alive",
   reply: ok,
 });
 export const getReady = operation("getReady", "get", "/ready", {
   tag: "Meta",
+  access: "public",
   summary: "The server takes runs: the storage can be written and no shutdown is under way",
   reply: ok,
   refusals: ["storage_unavailable", "shutting_down"],
 });
 export const getInfo = operation("getInfo", "get", "/info", {
   tag: "Meta",
+  access: "authenticated",
   summary: "Versions and what this server can do",
   reply: z.object({
     version: z.string(),
@@ -28,11 +36,13 @@ export const getInfo = operation("getInfo", "get", "/info", {
 });
 export const getMetrics = operation("getMetrics", "get", "/metrics", {
   tag: "Meta",
+  access: "authenticated",
   summary: "Metrics in the Prometheus text format",
   reply: z.string(),
 });
 export const getOpenApi = operation("getOpenApi", "get", "/openapi.json", {
   tag: "Meta",
+  access: "authenticated",
   summary: "This document",
   reply: z.record(z.string(), z.unknown()),
 });

@@ -3,6 +3,22 @@ import * as z from "zod";
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import { isUuid } from "../base/ids.ts";
 
+type Resource = "threads" | "assistants" | "crons";
+type ResourceAction = "create" | "read" | "update" | "delete" | "search";
+
+/** What a call does, in the words of the SDK's `Auth`: what its handlers are asked about. */
+export type AccessEvent =
+  | `${Resource}:${ResourceAction}`
+  | "threads:create_run"
+  | "store:put"
+  | "store:get"
+  | "store:search"
+  | "store:list_namespaces"
+  | "store:delete";
+
+/** `public`: nobody has to authenticate. `authenticated`: whoever has. Otherwise who may is decided for every call. */
+export type AccessRule = "public" | "authenticated" | AccessEvent;
+
 export interface Operation<Query, Body> {
   readonly id: string;
   readonly method: "get" | "post" | "put" | "patch" | "delete";
@@ -10,6 +26,7 @@ export interface Operation<Query, Body> {
   readonly path: string;
   readonly summary: string;
   readonly tag: string;
+  readonly access: AccessRule;
   readonly query: z.ZodType<Query>;
   readonly body: z.ZodType<Body>;
   readonly reply: { readonly status: number; readonly description: string; readonly schema: z.ZodType | null };
@@ -24,6 +41,7 @@ const NO_BODY = z.unknown();
 interface Contract<Query, Body> {
   readonly summary: string;
   readonly tag: string;
+  readonly access: AccessRule;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   readonly reply: z.ZodType | null;
@@ -44,6 +62,7 @@ export function operation<Query = object, Body = unknown>(
     path,
     summary: contract.summary,
     tag: contract.tag,
+    access: contract.access,
     query: contract.query ?? (NO_QUERY as unknown as z.ZodType<Query>),
     body: contract.body ?? (NO_BODY as z.ZodType<Body>),
     reply: {

@@ -81,6 +81,7 @@ const REFUSALS = [
 
 export const createRun = operation("createRun", "post", "/threads/{thread_id}/runs", {
   tag: TAG,
+  access: "threads:create_run",
   summary: "Start a run in the background, or answer a pause with one",
   body: runBody,
   reply: run,
@@ -89,6 +90,7 @@ export const createRun = operation("createRun", "post", "/threads/{thread_id}/ru
 
 export const waitRun = operation("waitRun", "post", "/threads/{thread_id}/runs/wait", {
   tag: TAG,
+  access: "threads:create_run",
   summary: "Start a run, or answer a pause with one, and wait until it ends or pauses",
   body: runBody,
   reply: z.unknown(),
@@ -99,6 +101,7 @@ export const waitRun = operation("waitRun", "post", "/threads/{thread_id}/runs/w
 
 export const listRuns = operation("listRuns", "get", "/threads/{thread_id}/runs", {
   tag: TAG,
+  access: "threads:read",
   summary: "List the runs of a thread, newest first",
   query: z.object({ limit: limit(10), offset, status: runStatus.optional() }),
   reply: z.array(run),
@@ -107,6 +110,7 @@ export const listRuns = operation("listRuns", "get", "/threads/{thread_id}/runs"
 
 export const getRun = operation("getRun", "get", "/threads/{thread_id}/runs/{run_id}", {
   tag: TAG,
+  access: "threads:read",
   summary: "Get a run",
   reply: run,
   refusals: ["thread_not_found", "run_not_found"],
@@ -114,6 +118,7 @@ export const getRun = operation("getRun", "get", "/threads/{thread_id}/runs/{run
 
 export const joinRun = operation("joinRun", "get", "/threads/{thread_id}/runs/{run_id}/join", {
   tag: TAG,
+  access: "threads:read",
   summary: "Wait for a run; its result is the same however late it is asked for",
   query: z.object({ cancel_on_disconnect: flag }),
   reply: z.unknown(),
@@ -122,6 +127,7 @@ export const joinRun = operation("joinRun", "get", "/threads/{thread_id}/runs/{r
 
 export const cancelRun = operation("cancelRun", "post", "/threads/{thread_id}/runs/{run_id}/cancel", {
   tag: TAG,
+  access: "threads:update",
   summary: "Cancel a run; rollback also takes back what it wrote",
   query: z.object({ wait: flag, action: z.enum(["interrupt", "rollback"]).default("interrupt") }),
   reply: null,
@@ -132,6 +138,7 @@ export const cancelRun = operation("cancelRun", "post", "/threads/{thread_id}/ru
 
 export const deleteRun = operation("deleteRun", "delete", "/threads/{thread_id}/runs/{run_id}", {
   tag: TAG,
+  access: "threads:delete",
   summary: "Delete the record of a run that has ended",
   reply: null,
   status: 204,

@@ -20,6 +20,7 @@ const TAG = "Threads";
 
 export const createThread = operation("createThread", "post", "/threads", {
   tag: TAG,
+  access: "threads:create",
   summary: "Create a thread",
   body: z.object({
     thread_id: uuid.nullish(),
@@ -33,6 +34,7 @@ export const createThread = operation("createThread", "post", "/threads", {
 
 export const getThread = operation("getThread", "get", "/threads/{thread_id}", {
   tag: TAG,
+  access: "threads:read",
   summary: "Get a thread",
   reply: thread,
   refusals: ["thread_not_found"],
@@ -40,6 +42,7 @@ export const getThread = operation("getThread", "get", "/threads/{thread_id}", {
 
 export const patchThread = operation("patchThread", "patch", "/threads/{thread_id}", {
   tag: TAG,
+  access: "threads:update",
   summary: "Change a thread's metadata (merged, one level deep) or time to live",
   body: z.object({ metadata: jsonObject.nullish(), ttl: ttl.optional() }),
   reply: thread,
@@ -48,6 +51,7 @@ export const patchThread = operation("patchThread", "patch", "/threads/{thread_i
 
 export const deleteThread = operation("deleteThread", "delete", "/threads/{thread_id}", {
   tag: TAG,
+  access: "threads:delete",
   summary: "Delete a thread with its runs and checkpoints; a run in progress is stopped",
   reply: null,
   status: 204,
@@ -77,6 +81,7 @@ const THREAD_FIELDS = [
 
 export const searchThreads = operation("searchThreads", "post", "/threads/search", {
   tag: TAG,
+  access: "threads:search",
   summary: "Search threads; X-Pagination-Total counts all that match, X-Pagination-Next is the next offset",
   body: z.object({
     ...threadFilter,
@@ -91,6 +96,7 @@ export const searchThreads = operation("searchThreads", "post", "/threads/search
 
 export const countThreads = operation("countThreads", "post", "/threads/count", {
   tag: TAG,
+  access: "threads:search",
   summary: "Count threads",
   body: z.object(threadFilter),
   reply: z.number().int(),
@@ -98,6 +104,7 @@ export const countThreads = operation("countThreads", "post", "/threads/count", 
 
 export const copyThread = operation("copyThread", "post", "/threads/{thread_id}/copy", {
   tag: TAG,
+  access: "threads:create",
   summary: "Copy a thread; the copy of a paused thread is paused at the same questions",
   reply: thread,
   refusals: ["thread_not_found"],
@@ -107,6 +114,7 @@ const stateQuery = z.object({ subgraphs: flag });
 
 export const getState = operation("getState", "get", "/threads/{thread_id}/state", {
   tag: TAG,
+  access: "threads:read",
   summary: "Get the present state of a thread",
   query: stateQuery,
   reply: state,
@@ -115,6 +123,7 @@ export const getState = operation("getState", "get", "/threads/{thread_id}/state
 
 export const getStateAt = operation("getStateAt", "get", "/threads/{thread_id}/state/{checkpoint_id}", {
   tag: TAG,
+  access: "threads:read",
   summary: "Get the state at a checkpoint",
   query: stateQuery,
   reply: state,
@@ -123,6 +132,7 @@ export const getStateAt = operation("getStateAt", "get", "/threads/{thread_id}/s
 
 export const getStateOf = operation("getStateOf", "post", "/threads/{thread_id}/state/checkpoint", {
   tag: TAG,
+  access: "threads:read",
   summary: "Get the state at a checkpoint, also one of a subgraph",
   body: z.object({ checkpoint: checkpointConfig, subgraphs: z.boolean().nullish() }),
   reply: state,
@@ -131,6 +141,7 @@ export const getStateOf = operation("getStateOf", "post", "/threads/{thread_id}/
 
 export const updateState = operation("updateState", "post", "/threads/{thread_id}/state", {
   tag: TAG,
+  access: "threads:update",
   summary: "Change the state as if a node had; as_node __end__ with no values gives up what is pending",
   body: z.object({
     values: json.optional(),
@@ -153,6 +164,7 @@ const before = z
 
 export const getHistory = operation("getHistory", "get", "/threads/{thread_id}/history", {
   tag: TAG,
+  access: "threads:read",
   summary: "List the states of a thread, newest first",
   query: z.object({ limit: limit(10), before: uuid.optional() }),
   reply: z.array(state),
@@ -161,6 +173,7 @@ export const getHistory = operation("getHistory", "get", "/threads/{thread_id}/h
 
 export const postHistory = operation("postHistory", "post", "/threads/{thread_id}/history", {
   tag: TAG,
+  access: "threads:read",
   summary: "List the states of a thread, newest first, with filters",
   body: z.object({
     limit: limit(10),

@@ -7,6 +7,8 @@
 export const ERROR_CODES = {
   malformed_json: [400, "The body is not valid JSON"],
   malformed_request: [400, "The request cannot be read"],
+  unauthenticated: [401, "The request carries no valid credentials"],
+  forbidden: [403, "The caller may not do this"],
   forbidden_host: [403, "This Host header is not served here"],
   not_found: [404, "There is nothing at this address"],
   thread_not_found: [404, "Thread not found"],

@@ -12,6 +12,9 @@ import { checkHost, corsHeaders, preflightHeaders } from "./browser.ts";
 import { problemOf } from "./problem.ts";
 
 export interface HttpRequest {
+  readonly method: string;
+  /** Path and query, as received. */
+  readonly url: string;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -62,6 +65,8 @@ export function createApp(options: AppOptions): RequestListener {
       }
       route = found.route;
       reply = await route.handle({
+        method: incoming.method ?? "GET",
+        url: incoming.url ?? "/",
         path,
         query,
         params: found.params,

@@ -125,6 +125,7 @@ const values = (stored: { readonly values: ReadonlyMap<string, { readonly json: 
   stored === null ? null : Object.fromEntries([...stored.values].map(([channel, { json }]) => [channel, json]));
 
 const ALL: ThreadQuery = {
+  scope: null,
   ids: null,
   status: null,
   metadata: null,
@@ -297,6 +298,10 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         [{ metadata: { 'odd."key"': "x", $: null } }, [three]],
         [{ metadata: { owner: "ann' OR 1=1 --" } }, []],
         [{ metadata: { owner: "ann" }, status: "error", ids: [three ?? ""] }, [three]],
+        [{ scope: [{ key: "owner", op: "eq", value: "ann" }] }, [three, one]],
+        [{ scope: [{ key: "tags", op: "contains", value: "b" }] }, [one]],
+        [{ scope: [{ key: "owner", op: "contains", value: "ann" }] }, []],
+        [{ scope: [{ key: "owner", op: "eq", value: "bob" }], metadata: { owner: "ann" } }, []],
       ];
       for (const [query, expected] of finds) {
         const found = await storage.transaction((tx) => tx.searchThreads({ ...ALL, ...query }));

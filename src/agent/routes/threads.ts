@@ -31,10 +31,11 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
         ),
       ),
     ),
-    route(contract.searchThreads, async ({ body }) => {
+    route(contract.searchThreads, async ({ body, scope }) => {
       const { total, threads } = await searchThreads(
         agent,
         {
+          scope,
           ids: body.ids ?? null,
           status: body.status ?? null,
           metadata: body.metadata ?? null,
@@ -48,10 +49,11 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
       const list = threads.map((view) => select(threadObject(view), body.select));
       return json(list, paginationHeaders(total, body.offset, list.length));
     }),
-    route(contract.countThreads, async ({ body }) => {
+    route(contract.countThreads, async ({ body, scope }) => {
       const { total } = await searchThreads(
         agent,
         {
+          scope,
           ids: body.ids ?? null,
           status: body.status ?? null,
           metadata: body.metadata ?? null,

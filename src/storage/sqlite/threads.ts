@@ -123,6 +123,10 @@ function filterOf(query: ThreadQuery): { readonly where: string; readonly parame
     conditions.push(condition);
     parameters.push(...values);
   };
+  for (const { key, op, value } of query.scope ?? []) {
+    const member = JSON.stringify({ [key]: op === "eq" ? value : [value] });
+    add("json_contains(metadata, ?)", member); // TH1
+  }
   if (query.ids !== null) add("thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.ids));
   // A word of a closed list, as a literal: only so does SQLite see that a partial index fits.
   if (query.status !== null) add(`status = '${query.status}'`);
