@@ -213,6 +213,9 @@ function objectOf(text: string, what: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
+/** A surrogate as an escape. Whole characters are written as they are, so one that is escaped stands alone. */
+const HALF_CHARACTER = /(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]/;
+
 function readMultipart(raw: Buffer, contentType: string, key: string, tenantId: string): TakenRun[] {
   const runs = new Map<string, { -readonly [Name in keyof TakenRun]: TakenRun[Name] }>();
   const seen = new Set<string>();
@@ -230,6 +233,7 @@ function readMultipart(raw: Buffer, contentType: string, key: string, tenantId: 
     if (type !== "application/json") throw new Error(`part ${name} is ${type}`);
     const text = content.toString("utf8");
     if (!Buffer.from(text).equals(content)) throw new Error(`part ${name} is not UTF-8`);
+    if (HALF_CHARACTER.test(text)) throw new Error(`part ${name} has half a character`);
     if (field === undefined) {
       const main = objectOf(text, name);
       runs.set(id, { id, event, key, tenantId, main, inputs: {}, outputs: null, attachments: [], text });

@@ -14,7 +14,16 @@ export interface TestSpan {
     readonly time: bigint;
     readonly attributes?: Readonly<Record<string, TestValue>>;
   }[];
+  readonly links?: readonly {
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly traceState?: string;
+    readonly attributes?: Readonly<Record<string, TestValue>>;
+  }[];
   readonly status?: { readonly code: number; readonly message?: string };
+  readonly traceState?: string;
+  readonly flags?: number;
+  readonly droppedAttributes?: number;
 }
 
 export type TestValue =
@@ -70,6 +79,12 @@ export function number64(number: number, value: bigint): Buffer {
   return Buffer.concat([varint(number * 8 + 1), bytes]);
 }
 
+function number32(number: number, value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return Buffer.concat([varint(number * 8 + 5), bytes]);
+}
+
 export function protobufValue(value: TestValue): Buffer {
   if (value === null) return Buffer.alloc(0);
   if (typeof value === "string") return field(1, value);
@@ -109,6 +124,21 @@ export function protobufSpan(span: TestSpan): Buffer {
         Buffer.concat([number64(1, event.time), field(2, event.name), protobufAttributes(3, event.attributes ?? {})]),
       ),
     );
+  for (const link of span.links ?? [])
+    parts.push(
+      field(
+        13,
+        Buffer.concat([
+          field(1, Buffer.from(link.traceId, "hex")),
+          field(2, Buffer.from(link.spanId, "hex")),
+          field(3, link.traceState ?? ""),
+          protobufAttributes(4, link.attributes ?? {}),
+        ]),
+      ),
+    );
+  if (span.traceState !== undefined) parts.push(field(3, span.traceState));
+  if (span.flags !== undefined) parts.push(number32(16, span.flags));
+  if (span.droppedAttributes !== undefined) parts.push(Buffer.from([0x50]), varint(span.droppedAttributes));
   if (span.status !== undefined)
     parts.push(field(15, Buffer.concat([field(2, span.status.message ?? ""), Buffer.from([0x18, span.status.code])])));
   return Buffer.concat(parts);
@@ -162,12 +192,21 @@ export function jsonSpan(span: TestSpan, form: JsonForm): string {
   if (span.parentSpanId !== undefined) parts.push(`"parentSpanId":${id(span.parentSpanId)}`);
   parts.push(`"name":${JSON.stringify(span.name ?? "")}`, `"kind":${named("SPAN_KIND_", KINDS, span.kind ?? 0)}`);
   parts.push(`"startTimeUnixNano":${nanos(span.start ?? 0n)}`, `"endTimeUnixNano":${nanos(span.end ?? 0n)}`);
-  parts.push(`"attributes":${jsonAttributes(span.attributes ?? {})}`, `"droppedAttributesCount":0`);
+  parts.push(
+    `"attributes":${jsonAttributes(span.attributes ?? {})}`,
+    `"droppedAttributesCount":${span.droppedAttributes ?? 0}`,
+  );
   const events = (span.events ?? []).map(
     (event) =>
       `{"timeUnixNano":${nanos(event.time)},"name":${JSON.stringify(event.name)},"attributes":${jsonAttributes(event.attributes ?? {})}}`,
   );
-  parts.push(`"events":[${events.join(",")}]`, `"links":[]`);
+  const links = (span.links ?? []).map(
+    (link) =>
+      `{"traceId":${id(link.traceId)},"spanId":${id(link.spanId)},"traceState":${JSON.stringify(link.traceState ?? "")},"attributes":${jsonAttributes(link.attributes ?? {})}}`,
+  );
+  parts.push(`"events":[${events.join(",")}]`, `"links":[${links.join(",")}]`);
+  if (span.traceState !== undefined) parts.push(`"traceState":${JSON.stringify(span.traceState)}`);
+  if (span.flags !== undefined) parts.push(`"flags":${span.flags}`);
   const { status } = span;
   parts.push(
     status === undefined

@@ -197,6 +197,8 @@ describe("hostile keys and values", () => {
               name: typeof value === "string" ? value : "n",
               attributes: {
                 "gen_ai.prompt": String(value),
+                "gen_ai.request.model": String(value),
+                [`gen_ai.request.${String(value)}`]: value,
                 "langsmith.metadata.x": value,
                 "llm.invocation_parameters": `{"x":"${String(value)}"}`,
               },

@@ -2,6 +2,7 @@
 // Invariants:
 //   JV1. A whole number is exact in every form it may have: digits in a string, a bare number, {low, high}, an exponent.
 //   JV2. null is absent; an unknown enum name is 0; a key is never used as a property name (C14).
+//   JV3. A lone surrogate becomes U+FFFD, as in protobuf: half of a character would make the upload invalid.
 import { ATTRIBUTES_MAX } from "./decoded.ts";
 import {
   type Attributes,
@@ -28,7 +29,12 @@ export function listOf(value: unknown): readonly unknown[] {
 }
 
 export function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" ? wellFormed(value) : "";
+}
+
+/** JV3. */
+function wellFormed(text: string): string {
+  return text.isWellFormed() ? text : text.toWellFormed();
 }
 
 /** JV1. null: not a whole number. */
@@ -86,23 +92,24 @@ export function readAttributes(value: unknown): { readonly attributes: Attribute
 
 function readAttributeMap(map: Fields): { readonly attributes: Attributes; readonly dropped: number } {
   const all = Object.keys(map);
-  const keys = all.slice(0, ATTRIBUTES_MAX);
-  const values = keys.map((key) => {
+  const kept = all.slice(0, ATTRIBUTES_MAX);
+  const values = kept.map((key) => {
     const value = map[key];
     return isFields(value) ? readAnyValue(value) : plainValue(value);
   });
-  return { attributes: { keys, values }, dropped: all.length - keys.length };
+  return { attributes: { keys: kept.map(wellFormed), values }, dropped: all.length - kept.length };
 }
 
 function plainValue(value: unknown): AttributeValue {
-  if (typeof value === "string" || typeof value === "boolean" || typeof value === "number") return value;
+  if (typeof value === "string") return wellFormed(value);
+  if (typeof value === "boolean" || typeof value === "number") return value;
   return Array.isArray(value) ? value.map(plainValue) : null;
 }
 
 function readAnyValue(value: unknown): AttributeValue {
   if (!isFields(value)) return plainValue(value);
   const text = value["stringValue"] ?? value["string_value"];
-  if (typeof text === "string") return text;
+  if (typeof text === "string") return wellFormed(text);
   const whole = member(value, "intValue", "int_value");
   if (whole !== undefined && whole !== null) return readInt64(whole);
   const bool = member(value, "boolValue", "bool_value");
@@ -120,7 +127,7 @@ function readAnyValue(value: unknown): AttributeValue {
 /** Beyond 64 bits it is no integer of the protocol: kept as the text it came as. */
 function readInt64(value: unknown): AttributeValue {
   const whole = wholeNumber(value);
-  if (whole === null) return typeof value === "string" || typeof value === "number" ? value : null;
+  if (whole === null) return typeof value === "string" || typeof value === "number" ? plainValue(value) : null;
   if (whole > INT64_MAX || whole < -INT64_MAX - 1n) return whole.toString();
   const short = Number(whole);
   return Number.isSafeInteger(short) ? short : whole;
