@@ -85,7 +85,7 @@ export function readSpan(c: Cursor, end: number, resource: Resource, scope: Scop
         break;
       default:
         misfit = misfitOf(tag, misfit);
-        skip(c, tag & 7, end);
+        skip(c, tag, end);
     }
   }
   if (c.pos !== end) throw truncated();
@@ -145,7 +145,7 @@ function readEvent(c: Cursor, end: number): SpanEvent {
     else if (tag === 18) name = text(c, end);
     else if (tag === 26) dropped += attribute(c, end, attributes);
     else if (tag === 32) dropped += varint(c);
-    else skip(c, tag & 7, end);
+    else skip(c, tag, end);
   }
   return { time, name, attributes, droppedAttributes: Math.min(dropped, COUNT_MAX) };
 }
@@ -165,7 +165,7 @@ function readLink(c: Cursor, end: number): SpanLink {
     else if (tag === 34) dropped += attribute(c, end, attributes);
     else if (tag === 40) dropped += varint(c);
     else if (tag === 53) flags = fixed32(c, end);
-    else skip(c, tag & 7, end);
+    else skip(c, tag, end);
   }
   return { traceId, spanId, traceState, flags, attributes, droppedAttributes: Math.min(dropped, COUNT_MAX) };
 }
@@ -180,7 +180,7 @@ function readStatus(c: Cursor, end: number): typeof UNSET {
     const tag = varint(c);
     if (tag === 18) message = text(c, end);
     else if (tag === 24) code = varint(c);
-    else skip(c, tag & 7, end);
+    else skip(c, tag, end);
   }
   if (c.pos !== end) throw truncated();
   if (message === "" && code <= 1) return code === 1 ? OK : UNSET;

@@ -33,7 +33,7 @@ function keyValue(c: Cursor, end: number, list: AttributeList, depth: number): v
     const tag = varint(c);
     if (tag === 10) name = key(c, end);
     else if (tag === 18) value = anyValue(c, fieldEnd(c, end), depth);
-    else skip(c, tag & 7, end);
+    else skip(c, tag, end);
   }
   if (c.pos !== end) throw truncated();
   list.keys.push(name);
@@ -71,7 +71,7 @@ function anyValue(c: Cursor, end: number, depth: number): AttributeValue {
         break;
       }
       default:
-        skip(c, tag & 7, end);
+        skip(c, tag, end);
     }
   }
   if (c.pos !== end) throw truncated();
@@ -85,7 +85,7 @@ function arrayValue(c: Cursor, end: number, depth: number): AttributeValue[] {
     if (tag === 10) {
       spendValue(c);
       items.push(anyValue(c, fieldEnd(c, end), depth + 1));
-    } else skip(c, tag & 7, end);
+    } else skip(c, tag, end);
   }
   return items;
 }
@@ -95,7 +95,7 @@ function keyValueList(c: Cursor, end: number, depth: number): Attributes {
   while (c.pos < end) {
     const tag = varint(c);
     if (tag === 10) keyValue(c, fieldEnd(c, end), list, depth + 1);
-    else skip(c, tag & 7, end);
+    else skip(c, tag, end);
   }
   return list;
 }

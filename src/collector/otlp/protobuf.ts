@@ -34,7 +34,7 @@ export function* readProtobuf(body: Buffer): Generator<undefined, Decoded> {
         if (typeof span === "string") misfits[span]++;
         else spans.push(span);
       } else if (tag === 10) readScope(c, fieldEnd(c, open.scopeEnd), open.scope);
-      else skip(c, tag & 7, open.scopeEnd);
+      else skip(c, tag, open.scopeEnd);
       if (c.pos > open.scopeEnd) throw truncated();
     }
     if (c.pos < sliceEnd) continue;
@@ -61,7 +61,7 @@ function openNext(c: Cursor, open: OpenEnvelopes): void {
     open.scope = { name: "", version: "", attributes: NO_ATTRIBUTES };
   } else if (inResource && tag === 10) readResource(c, fieldEnd(c, limit), open.resource);
   else if (tag < 8) throw new DecodeError("this is no protobuf message");
-  else skip(c, tag & 7, limit);
+  else skip(c, tag, limit);
   if (c.pos > limit) throw truncated();
 }
 
@@ -81,7 +81,7 @@ function readResource(c: Cursor, end: number, resource: { attributes: Attributes
   while (c.pos < end) {
     const tag = varint(c);
     if (tag === 10) attribute(c, end, attributes);
-    else skip(c, tag & 7, end);
+    else skip(c, tag, end);
   }
   if (c.pos !== end) throw truncated();
   resource.attributes = attributes;
@@ -104,7 +104,7 @@ function readScope(c: Cursor, end: number, scope: OpenEnvelopes["scope"]): void 
     if (tag === 10) scope.name = text(c, end);
     else if (tag === 18) scope.version = text(c, end);
     else if (tag === 26) attribute(c, end, attributes);
-    else skip(c, tag & 7, end);
+    else skip(c, tag, end);
   }
   if (c.pos !== end) throw truncated();
   if (attributes.keys.length > 0) scope.attributes = attributes;

@@ -17,6 +17,7 @@ export interface Cursor {
 const KEY_CACHE_MAX = 4_096;
 const KEY_CACHED_BYTES_MAX = 96;
 const SHORT_TEXT_BYTES = 20;
+const TAG_MAX = 4_294_967_295;
 
 /** Attribute keys repeat from span to span: kept by a hash of their bytes, so that most are never decoded again. */
 const keyCache = new Map<number, string>();
@@ -53,7 +54,10 @@ export function fieldEnd(c: Cursor, limit: number): number {
   return end;
 }
 
-export function skip(c: Cursor, wire: number, limit: number): void {
+/** Passes over a field that is not read. Numbers that no field may have mean that these bytes are something else. */
+export function skip(c: Cursor, tag: number, limit: number): void {
+  if (tag < 8 || tag > TAG_MAX) throw truncated();
+  const wire = tag & 7;
   if (wire === 0) varint(c);
   else if (wire === 1) c.pos += 8;
   else if (wire === 2) c.pos = fieldEnd(c, limit);
