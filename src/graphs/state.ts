@@ -1,7 +1,7 @@
 // State: saved states as clients read them, and edits of a state. Works on the stored rows through a saver of its own.
 import { ApiError, describeError } from "../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
-import type { Checkpoint, Fingerprint, Stored, WriteSet } from "../agent/model.ts";
+import type { Fingerprint, WriteSet } from "../agent/model.ts";
 import type {
   CheckpointQuery,
   StateAddress,
@@ -9,8 +9,6 @@ import type {
   StateSnapshot,
   StateTask,
   StateUpdate,
-  StoredCheckpoint,
-  Tx,
   UpdateResult,
 } from "../agent/ports.ts";
 import type { Codec } from "./codec.ts";
@@ -21,6 +19,7 @@ import {
   type LibraryState,
   type LibraryTask,
 } from "./graph.ts";
+import { withPreview } from "./preview.ts";
 import type { RunContext } from "./run-graph.ts";
 import { createRunSaver, type RunSaver } from "./saver.ts";
 
@@ -56,8 +55,43 @@ export async function readHistory(
   return states;
 }
 
+/**
+ * What finished branches wrote is applied when their paused siblings are given up, and may trigger what comes after
+ * them. So often at most is that given up as well.
+ */
+const GIVEN_UP_MAX = 100;
+
 /** @param operationId stands where a run's id would, so that the rows it makes have an origin. */
 export async function updateState(
+  context: RunContext,
+  graph: CompiledGraph,
+  fingerprint: Fingerprint,
+  address: StateAddress,
+  update: StateUpdate,
+  metadata: JsonObject,
+  operationId: string,
+): Promise<UpdateResult> {
+  let result = await updateOnce(context, graph, fingerprint, address, update, metadata, operationId);
+  if (update.asNode !== "__end__" || update.values !== null) return result;
+  for (let more = 0; result.next.length > 0 && more < GIVEN_UP_MAX; more++) {
+    const { set } = result;
+    const read: RunContext["read"] = (query) => context.read((tx) => query(withPreview(tx, set, context.codec)));
+    const after = { ...address, checkpointId: null };
+    const next = await updateOnce({ ...context, read }, graph, fingerprint, after, update, metadata, operationId);
+    result = { ...next, set: joined(set, next.set) };
+  }
+  return result;
+}
+
+function joined(first: WriteSet, second: WriteSet): WriteSet {
+  return {
+    checkpoints: [...first.checkpoints, ...second.checkpoints],
+    writes: [...first.writes, ...second.writes],
+    blobs: [...first.blobs, ...second.blobs],
+  };
+}
+
+async function updateOnce(
   context: RunContext,
   graph: CompiledGraph,
   fingerprint: Fingerprint,
@@ -96,34 +130,6 @@ async function nextAfter(
   const { checkpointer } = viewSaver({ ...context, read }, address, "", {}, "");
   const view = await subgraphAt(withCheckpointer(graph, checkpointer), address.ns, checkpointer);
   return (await view.getState(configOf({ ...address, checkpointId: null }))).next;
-}
-
-function withPreview(tx: Tx, set: WriteSet, codec: Codec): Tx {
-  const preview = async (row: Checkpoint): Promise<StoredCheckpoint> => {
-    const parent = row.parentId === null ? null : await stored(row.threadId, row.ns, row.parentId);
-    const small = codec.parse(row.small);
-    const values = new Map<string, Stored>();
-    const { from } = JSON.parse(row.body) as { readonly from: Readonly<Record<string, string>> };
-    for (const [channel, origin] of Object.entries(from)) {
-      const blob = set.blobs.find(({ hash }) => `#${hash}` === origin);
-      const own = (small.json as JsonObject)[channel];
-      const value =
-        origin === "" && own !== undefined
-          ? { json: own, tagged: small.tagged }
-          : blob === undefined
-            ? parent?.values.get(channel)
-            : codec.parse(blob.data);
-      if (value !== undefined) values.set(channel, value);
-    }
-    const writes = set.writes.filter(({ ns, checkpointId }) => ns === row.ns && checkpointId === row.checkpointId);
-    return { checkpoint: row, values, writes, blobs: new Map() };
-  };
-  const stored: Tx["checkpoint"] = async (threadId, ns, checkpointId) => {
-    const rows = set.checkpoints.filter((row) => row.ns === ns);
-    const row = checkpointId === null ? rows.at(-1) : rows.find((one) => one.checkpointId === checkpointId);
-    return row === undefined ? tx.checkpoint(threadId, ns, checkpointId) : preview(row);
-  };
-  return { ...tx, checkpoint: stored };
 }
 
 /** Names that stand for something else than a node in an update. */
