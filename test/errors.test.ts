@@ -440,6 +440,7 @@ test("names that the server owns are ignored in configurable; others reach the n
 // The document.
 
 const ROUTES = [
+  "DELETE /assistants/{assistant_id}",
   "DELETE /threads/{thread_id}",
   "DELETE /threads/{thread_id}/runs/{run_id}",
   "GET /assistants/{assistant_id}",
@@ -456,8 +457,13 @@ const ROUTES = [
   "GET /threads/{thread_id}/runs/{run_id}/join",
   "GET /threads/{thread_id}/state",
   "GET /threads/{thread_id}/state/{checkpoint_id}",
+  "PATCH /assistants/{assistant_id}",
   "PATCH /threads/{thread_id}",
+  "POST /assistants",
+  "POST /assistants/count",
   "POST /assistants/search",
+  "POST /assistants/{assistant_id}/latest",
+  "POST /assistants/{assistant_id}/versions",
   "POST /threads",
   "POST /threads/count",
   "POST /threads/search",

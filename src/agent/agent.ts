@@ -19,4 +19,5 @@ export interface Agent {
 
 export interface AgentLimits {
   readonly pendingRunsMax: number;
+  readonly assistantsMax: number;
 }

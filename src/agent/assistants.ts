@@ -1,10 +1,12 @@
-// Assistants: each deployed graph has one of its own, whose id is a function of the graph's name.
+// Assistants: finding and searching them. Each deployed graph has one of its own, whose id is a function of the graph's name.
+// Invariants:
+//   AS1. The name of a deployed graph always leads to an assistant of that graph.
+//   AS2. An assistant whose graph is not deployed stays stored and is not offered.
 import { ApiError } from "../base/errors.ts";
 import { isUuid, uuidV5 } from "../base/ids.ts";
-import { contains, type JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
-import type { Assistant } from "./model.ts";
-import type { Tx } from "./ports.ts";
+import type { Assistant, AssistantVersion } from "./model.ts";
+import type { AssistantFilter, AssistantQuery, GraphDescription, Tx } from "./ports.ts";
 
 /** Namespace of the ids of built-in assistants: clients compute the same id from a graph's name. */
 const BUILT_IN_NAMESPACE = "6ba7b821-9dad-11d1-80b4-00c04fd430c8";
@@ -13,26 +15,39 @@ export function builtInAssistantId(graphId: string): string {
   return uuidV5(graphId, BUILT_IN_NAMESPACE);
 }
 
+export function versionOf({ updatedAt, ...assistant }: Assistant): AssistantVersion {
+  return { ...assistant, createdAt: updatedAt };
+}
+
 /** Stores the built-in assistants and fingerprints of the deployed graphs. Once, at start. */
 export async function registerGraphs({ storage, graphs, clock }: Agent): Promise<void> {
   const at = clock.now();
   await storage.transaction(async (tx) => {
-    for (const { graphId, fingerprint } of graphs.list()) {
-      await tx.putFingerprint(fingerprint, at);
-      await tx.putAssistant({
-        assistantId: builtInAssistantId(graphId),
-        graphId,
-        name: graphId,
-        description: null,
-        metadata: { created_by: "system" },
-        config: {},
-        context: {},
-        version: 1,
-        createdAt: at,
-        updatedAt: at,
-      });
+    for (const graph of graphs.list()) {
+      await tx.putFingerprint(graph.fingerprint, at);
+      const assistant = builtIn(graph, at);
+      const stored = await tx.assistant(assistant.assistantId);
+      if (stored?.graphId === graph.graphId) continue;
+      if (stored !== null) await tx.deleteAssistant(stored.assistantId); // AS1: somebody took this id before the graph came
+      await tx.insertAssistant(assistant);
+      await tx.insertAssistantVersion(versionOf(assistant));
     }
   });
+}
+
+function builtIn({ graphId, description }: GraphDescription, at: number): Assistant {
+  return {
+    assistantId: builtInAssistantId(graphId),
+    graphId,
+    name: graphId,
+    description,
+    metadata: { created_by: "system" },
+    config: {},
+    context: {},
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+  };
 }
 
 /** @param idOrGraph an assistant's id, or the name of a deployed graph. @throws {ApiError} `assistant_not_found` */
@@ -40,54 +55,48 @@ export async function findAssistant(agent: Agent, tx: Tx, idOrGraph: string): Pr
   const id = isUuid(idOrGraph) ? idOrGraph.toLowerCase() : builtInAssistantId(idOrGraph);
   const found = await tx.assistant(id);
   if (found === null || agent.graphs.describe(found.graphId) === null) {
-    const known = agent.graphs.list().map(({ graphId }) => graphId);
     throw new ApiError("assistant_not_found", `There is no assistant or graph "${idOrGraph}".`, {
-      known_graphs: known,
+      known_graphs: deployedGraphs(agent),
     });
   }
   return found;
 }
 
-export interface AssistantQuery {
-  readonly graphId: string | null;
-  readonly name: string | null;
-  readonly metadata: JsonObject;
-  readonly limit: number;
-  readonly offset: number;
-  readonly sortBy: "assistant_id" | "graph_id" | "name" | "created_at" | "updated_at";
-  readonly descending: boolean;
+export function getAssistant(agent: Agent, idOrGraph: string): Promise<Assistant> {
+  return agent.storage.transaction((tx) => findAssistant(agent, tx, idOrGraph));
 }
 
-export async function searchAssistants(
+/** @throws {ApiError} `graph_not_found` */
+export function requireGraph(agent: Agent, graphId: string): void {
+  if (agent.graphs.describe(graphId) !== null) return;
+  throw new ApiError("graph_not_found", `There is no graph "${graphId}".`, { known_graphs: deployedGraphs(agent) });
+}
+
+function deployedGraphs(agent: Agent): readonly string[] {
+  return agent.graphs.list().map(({ graphId }) => graphId);
+}
+
+/** As clients ask: one graph, or any. */
+export type AssistantSearch = Omit<AssistantFilter, "graphIds"> & { readonly graphId: string | null };
+
+export function searchAssistants(
   agent: Agent,
-  query: AssistantQuery,
+  search: AssistantSearch,
+  page: Omit<AssistantQuery, keyof AssistantFilter>,
 ): Promise<{ readonly total: number; readonly assistants: readonly Assistant[] }> {
-  const matching = (await deployedAssistants(agent)).filter(
-    (assistant) =>
-      (query.graphId === null || assistant.graphId === query.graphId) &&
-      (query.name === null || assistant.name.toLowerCase().includes(query.name.toLowerCase())) &&
-      contains(assistant.metadata, query.metadata),
-  );
-  const key = SORT_KEYS[query.sortBy];
-  const sign = query.descending ? -1 : 1;
-  matching.sort((a, b) => sign * compare(key(a), key(b)) || compare(a.assistantId, b.assistantId));
-  return { total: matching.length, assistants: matching.slice(query.offset, query.offset + query.limit) };
+  const query = { ...filterOf(agent, search), ...page };
+  return agent.storage.transaction(async (tx) => {
+    const assistants = await tx.searchAssistants(query);
+    const complete = assistants.length < query.limit && (assistants.length > 0 || query.offset === 0);
+    return { total: complete ? query.offset + assistants.length : await tx.countAssistants(query), assistants };
+  });
 }
 
-const SORT_KEYS = {
-  assistant_id: (assistant: Assistant) => assistant.assistantId,
-  graph_id: (assistant: Assistant) => assistant.graphId,
-  name: (assistant: Assistant) => assistant.name,
-  created_at: (assistant: Assistant) => assistant.createdAt,
-  updated_at: (assistant: Assistant) => assistant.updatedAt,
-} as const;
-
-function compare(a: string | number, b: string | number): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+export function countAssistants(agent: Agent, search: AssistantSearch): Promise<number> {
+  return agent.storage.transaction((tx) => tx.countAssistants(filterOf(agent, search)));
 }
 
-/** Assistants of graphs that are not deployed any more stay stored, but are not offered. */
-async function deployedAssistants({ storage, graphs }: Agent): Promise<Assistant[]> {
-  const all = await storage.transaction((tx) => tx.assistants());
-  return all.filter((assistant) => graphs.describe(assistant.graphId) !== null);
+function filterOf(agent: Agent, { graphId, ...rest }: AssistantSearch): AssistantFilter {
+  const deployed = deployedGraphs(agent); // AS2
+  return { ...rest, graphIds: graphId === null ? deployed : deployed.filter((id) => id === graphId) };
 }

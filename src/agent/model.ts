@@ -188,10 +188,14 @@ export interface Assistant {
   readonly metadata: JsonObject;
   readonly config: JsonObject;
   readonly context: Json;
+  /** The version that is in use: the newest, or an older one that was chosen again. */
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
+
+/** What an assistant was from one change to the next; `createdAt` is the version's own. */
+export type AssistantVersion = Omit<Assistant, "updatedAt">;
 
 /**
  * One saved superstep of one graph. `small` holds the values written in this step;

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from "../base/json.ts";
 import type {
   Assistant,
+  AssistantVersion,
   AuditEntry,
   Caller,
   CarriedAnswer,
@@ -34,6 +35,27 @@ export interface ThreadQuery {
   readonly offset: number;
   readonly sortBy: "thread_id" | "status" | "created_at" | "updated_at";
   readonly descending: boolean;
+}
+
+export interface AssistantFilter {
+  readonly scope: Scope;
+  readonly graphIds: readonly string[];
+  /** Part of the name, in whatever case. */
+  readonly name: string | null;
+  readonly metadata: JsonObject | null;
+}
+
+export interface AssistantQuery extends AssistantFilter {
+  readonly limit: number;
+  readonly offset: number;
+  readonly sortBy: "assistant_id" | "graph_id" | "name" | "created_at" | "updated_at";
+  readonly descending: boolean;
+}
+
+export interface AssistantVersionQuery {
+  readonly metadata: JsonObject | null;
+  readonly limit: number;
+  readonly offset: number;
 }
 
 export interface CheckpointQuery {
@@ -78,6 +100,8 @@ export interface Tx {
   ): Awaitable<readonly Run[]>;
   /** Pending and running runs of a thread, oldest first. */
   activeRuns(threadId: string): Awaitable<readonly Run[]>;
+  /** Runs on an assistant, oldest first: those that are pending or running, or those that have ended. */
+  runsOfAssistant(assistantId: string, which: "active" | "ended", limit: number): Awaitable<readonly Run[]>;
   hasPendingRun(threadId: string): Awaitable<boolean>;
   /** The greatest id of a run: ids made from now on follow it, also when the clock has gone back. */
   newestRunId(): Awaitable<string | null>;
@@ -118,8 +142,21 @@ export interface Tx {
   /** Writes something of no meaning: a storage that can take it can take runs. */
   checkWritable(at: number): Awaitable<void>;
   assistant(assistantId: string): Awaitable<Assistant | null>;
-  assistants(): Awaitable<readonly Assistant[]>;
-  putAssistant(assistant: Assistant): Awaitable<void>;
+  searchAssistants(query: AssistantQuery): Awaitable<readonly Assistant[]>;
+  countAssistants(query: AssistantFilter): Awaitable<number>;
+  /** All that are stored, whatever their graph. */
+  countAllAssistants(): Awaitable<number>;
+  insertAssistant(assistant: Assistant): Awaitable<void>;
+  updateAssistant(assistantId: string, patch: Partial<Assistant>): Awaitable<void>;
+  /** The assistant and its versions; its runs are not looked at. */
+  deleteAssistant(assistantId: string): Awaitable<void>;
+  /** Newest first. */
+  assistantVersions(assistantId: string, query: AssistantVersionQuery): Awaitable<readonly AssistantVersion[]>;
+  assistantVersion(assistantId: string, version: number): Awaitable<AssistantVersion | null>;
+  /** 0 when it has none. */
+  newestAssistantVersion(assistantId: string): Awaitable<number>;
+  insertAssistantVersion(version: AssistantVersion): Awaitable<void>;
+  deleteAssistantVersionsBefore(assistantId: string, version: number): Awaitable<void>;
   idempotency(key: string): Awaitable<IdempotencyRecord | null>;
   putIdempotency(record: IdempotencyRecord): Awaitable<void>;
   deleteIdempotencyBefore(at: number): Awaitable<void>;
@@ -218,6 +255,7 @@ export interface GraphRunResult {
 
 export interface GraphDescription {
   readonly graphId: string;
+  readonly description: string | null;
   readonly fingerprint: Fingerprint;
   readonly nodeNames: readonly string[];
 }

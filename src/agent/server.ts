@@ -63,7 +63,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     { storage, graphs, clock, log, onRunEnd: counted.onRunEnd },
   );
   running = worker.running;
-  const limits = { pendingRunsMax: config.pendingRunsMax };
+  const limits = { pendingRunsMax: config.pendingRunsMax, assistantsMax: config.assistantsMax };
   const agent: Agent = { storage, graphs, access, worker, clock, newId, log, limits };
   const routes = [...threadRoutes(agent), ...runRoutes(agent, config.keepAliveMs), ...assistantRoutes(agent)];
   const all = [

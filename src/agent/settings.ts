@@ -46,6 +46,12 @@ export const AGENT_SETTINGS = {
     { min: 1, max: 10_000_000 },
     { meaning: "Runs that may wait in the queue; more are refused with 503." },
   ),
+  assistantsMax: integer(
+    "HOLDPOINT_MAX_ASSISTANTS",
+    100_000,
+    { min: 1, max: 10_000_000 },
+    { meaning: "Assistants that may be stored, those of the graphs included; more are refused with 409." },
+  ),
   bodyBytesMax: integer(
     "HOLDPOINT_MAX_BODY_BYTES",
     64 * MEBIBYTE,

@@ -1,7 +1,7 @@
 // Wire: rows of the model → the objects that clients see. The only place that knows both spellings.
 import { isoTime } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import type { Assistant, Interrupt, Run, Thread } from "./model.ts";
+import type { Assistant, AssistantVersion, Interrupt, Run, Thread } from "./model.ts";
 import type { RunEnd, StateSnapshot } from "./ports.ts";
 
 /** `{id, value, resumable, ns, when}`, and `response_schema` when the node said what it takes. */
@@ -81,17 +81,20 @@ export function runToWire(run: Run, input: Json): JsonObject {
 }
 
 export function assistantToWire(assistant: Assistant): JsonObject {
+  return { ...assistantVersionToWire(assistant), updated_at: isoTime(assistant.updatedAt) };
+}
+
+export function assistantVersionToWire(version: AssistantVersion): JsonObject {
   return {
-    assistant_id: assistant.assistantId,
-    graph_id: assistant.graphId,
-    name: assistant.name,
-    description: assistant.description,
-    metadata: assistant.metadata,
-    config: assistant.config,
-    context: assistant.context,
-    version: assistant.version,
-    created_at: isoTime(assistant.createdAt),
-    updated_at: isoTime(assistant.updatedAt),
+    assistant_id: version.assistantId,
+    graph_id: version.graphId,
+    name: version.name,
+    description: version.description,
+    metadata: version.metadata,
+    config: version.config,
+    context: version.context,
+    version: version.version,
+    created_at: isoTime(version.createdAt),
   };
 }
 

@@ -1,7 +1,20 @@
 // The wire contract of assistants.
 import * as z from "zod";
 import { operation } from "./operation.ts";
-import { assistant, jsonObject, limit, offset, sortOrder } from "./schemas.ts";
+import {
+  assistant,
+  assistantVersion,
+  flag,
+  json,
+  jsonObject,
+  limit,
+  offset,
+  runConfig,
+  sortOrder,
+  uuid,
+} from "./schemas.ts";
+
+const TAG = "Assistants";
 
 const FIELDS = [
   "assistant_id",
@@ -16,14 +29,40 @@ const FIELDS = [
   "updated_at",
 ] as const;
 
-export const searchAssistants = operation("searchAssistants", "post", "/assistants/search", {
-  tag: "Assistants",
-  access: "assistants:search",
-  summary: "Search assistants",
+const name = z.string().min(1).max(256);
+const description = z.string().max(10_000);
+const graphId = z.string().min(1).max(1024).describe("a graph of langgraph.json");
+
+export const createAssistant = operation("createAssistant", "post", "/assistants", {
+  tag: TAG,
+  access: "assistants:create",
+  summary: "Create an assistant: a graph with a config and context of its own",
   body: z.object({
-    graph_id: z.string().nullish(),
-    name: z.string().nullish(),
+    graph_id: graphId,
+    assistant_id: uuid.nullish(),
+    name: name.nullish().describe("Untitled when left out"),
+    description: description.nullish(),
     metadata: jsonObject.nullish(),
+    config: runConfig.nullish(),
+    context: json.optional(),
+    if_exists: z.enum(["raise", "do_nothing"]).nullish(),
+  }),
+  reply: assistant,
+  refusals: ["graph_not_found", "assistant_exists", "assistant_limit"],
+});
+
+const filter = {
+  graph_id: z.string().nullish(),
+  name: z.string().max(256).nullish().describe("part of the name, in whatever case"),
+  metadata: jsonObject.nullish(),
+};
+
+export const searchAssistants = operation("searchAssistants", "post", "/assistants/search", {
+  tag: TAG,
+  access: "assistants:search",
+  summary: "Search assistants; X-Pagination-Total counts all that match, X-Pagination-Next is the next offset",
+  body: z.object({
+    ...filter,
     limit: limit(10),
     offset,
     sort_by: z.enum(["assistant_id", "graph_id", "name", "created_at", "updated_at"]).default("created_at"),
@@ -33,10 +72,61 @@ export const searchAssistants = operation("searchAssistants", "post", "/assistan
   reply: z.array(assistant),
 });
 
+export const countAssistants = operation("countAssistants", "post", "/assistants/count", {
+  tag: TAG,
+  access: "assistants:search",
+  summary: "Count assistants",
+  body: z.object(filter),
+  reply: z.number().int(),
+});
+
 export const getAssistant = operation("getAssistant", "get", "/assistants/{assistant_id}", {
-  tag: "Assistants",
+  tag: TAG,
   access: "assistants:read",
   summary: "Get an assistant by its id, or by the name of its graph",
   reply: assistant,
   refusals: ["assistant_not_found"],
+});
+
+export const patchAssistant = operation("patchAssistant", "patch", "/assistants/{assistant_id}", {
+  tag: TAG,
+  access: "assistants:update",
+  summary: "Change an assistant, which makes a version; metadata is merged, one level deep",
+  body: z.object({
+    graph_id: graphId.nullish(),
+    name: name.nullish(),
+    description: description.nullable().optional(),
+    metadata: jsonObject.nullish(),
+    config: runConfig.nullish(),
+    context: json.optional(),
+  }),
+  reply: assistant,
+  refusals: ["assistant_not_found", "graph_not_found", "assistant_built_in"],
+});
+
+export const deleteAssistant = operation("deleteAssistant", "delete", "/assistants/{assistant_id}", {
+  tag: TAG,
+  access: "assistants:delete",
+  summary: "Delete an assistant with its versions and ended runs; on request also the threads whose metadata names it",
+  query: z.object({ delete_threads: flag }),
+  reply: z.array(uuid),
+  refusals: ["assistant_not_found", "assistant_built_in", "run_active"],
+});
+
+export const listVersions = operation("listAssistantVersions", "post", "/assistants/{assistant_id}/versions", {
+  tag: TAG,
+  access: "assistants:read",
+  summary: "List the versions of an assistant, newest first",
+  body: z.object({ metadata: jsonObject.nullish(), limit: limit(10), offset }),
+  reply: z.array(assistantVersion),
+  refusals: ["assistant_not_found"],
+});
+
+export const setLatest = operation("setLatestAssistantVersion", "post", "/assistants/{assistant_id}/latest", {
+  tag: TAG,
+  access: "assistants:update",
+  summary: "Bring a version of an assistant back, all of it",
+  body: z.object({ version: z.number().int().min(1) }),
+  reply: assistant,
+  refusals: ["assistant_not_found", "assistant_version_not_found", "graph_not_found"],
 });

@@ -1,7 +1,7 @@
 // The wire contract of runs.
 import * as z from "zod";
 import { operation } from "./operation.ts";
-import { checkpointConfig, flag, json, jsonObject, limit, offset, run, runStatus, uuid } from "./schemas.ts";
+import { checkpointConfig, flag, json, jsonObject, limit, offset, run, runConfig, runStatus, uuid } from "./schemas.ts";
 
 const TAG = "Runs";
 
@@ -32,13 +32,7 @@ export const runBody = z
     command: jsonObject.nullish().describe("{resume, update, goto}"),
     checkpoint_id: uuid.nullish(),
     checkpoint: checkpointConfig.nullish(),
-    config: z
-      .looseObject({
-        tags: z.array(z.string()).nullish(),
-        recursion_limit: z.number().int().min(1).max(100_000).nullish(),
-        configurable: jsonObject.nullish(),
-      })
-      .nullish(),
+    config: runConfig.nullish(),
     context: json.optional(),
     metadata: jsonObject.nullish(),
     interrupt_before: breakpoints.nullish(),

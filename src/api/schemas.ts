@@ -37,6 +37,15 @@ export const flag = z
   .default("false")
   .transform((text) => text === "true" || text === "1" || text === "");
 
+/** What a run's graph gets as its config; other members are kept and passed on. */
+export const runConfig = z
+  .looseObject({
+    tags: z.array(z.string()).nullish(),
+    recursion_limit: z.number().int().min(1).max(100_000).nullish(),
+    configurable: jsonObject.nullish(),
+  })
+  .transform((config) => config as JsonObject);
+
 export const threadStatus = z.enum(["idle", "busy", "interrupted", "error"]);
 export const runStatus = z.enum(["pending", "running", "success", "error", "timeout", "interrupted"]);
 
@@ -83,20 +92,20 @@ export const run = z
   })
   .meta({ id: "Run" });
 
-export const assistant = z
-  .object({
-    assistant_id: uuid,
-    graph_id: z.string(),
-    name: z.string(),
-    description: z.string().nullable(),
-    metadata: z.record(z.string(), z.unknown()),
-    config: z.record(z.string(), z.unknown()),
-    context: z.unknown(),
-    version: z.number().int(),
-    created_at: z.string(),
-    updated_at: z.string(),
-  })
-  .meta({ id: "Assistant" });
+const assistantMembers = {
+  assistant_id: uuid,
+  graph_id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+  config: z.record(z.string(), z.unknown()),
+  context: z.unknown(),
+  version: z.number().int(),
+  created_at: z.string(),
+};
+
+export const assistant = z.object({ ...assistantMembers, updated_at: z.string() }).meta({ id: "Assistant" });
+export const assistantVersion = z.object(assistantMembers).meta({ id: "AssistantVersion" });
 
 export const checkpointConfig = z
   .object({

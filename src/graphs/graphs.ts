@@ -26,9 +26,9 @@ export async function createGraphs(config: GraphsConfig, library: Library, stora
   };
   const deployed = new Map<string, Deployed>();
   for (const source of config.graphs) {
-    const { graphId, graph } = await loadGraph(source, config.folder);
+    const { graphId, description, graph } = await loadGraph(source, config.folder);
     const nodeNames = Object.keys(graph.nodes).filter((name) => name !== "__start__");
-    deployed.set(graphId, { graphId, graph, nodeNames, fingerprint: await fingerprintOf(graphId, graph) });
+    deployed.set(graphId, { graphId, description, graph, nodeNames, fingerprint: await fingerprintOf(graphId, graph) });
   }
   const get = (graphId: string): Deployed => {
     const found = deployed.get(graphId);

@@ -9,7 +9,6 @@
 import assert from "node:assert/strict";
 import { suite, test, type TestContext } from "node:test";
 import type {
-  Assistant,
   AuditEntry,
   Blob,
   Checkpoint,
@@ -25,6 +24,7 @@ import { BIG_VALUE_UNITS } from "../agent/model.ts";
 import type { Storage, ThreadQuery, Tx } from "../agent/ports.ts";
 import { contentHash, createIdSource } from "../base/ids.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { assistantCases } from "./assistants.contract.ts";
 
 /** Opens an empty storage, and closes it after the test. */
 export type OpenStorage = (t: TestContext) => Promise<Storage>;
@@ -707,7 +707,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.idempotency(record.key)), null);
     });
 
-    test("fingerprints and assistants are kept from the first time", async (t) => {
+    test("fingerprints are kept from the first time", async (t) => {
       const storage = await open(t);
       const fingerprint: Fingerprint = {
         hash: "h",
@@ -716,31 +716,16 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         channels: { "": { x: "LastValue" } },
         outputs: ["x"],
       };
-      const assistant: Assistant = {
-        assistantId: newId(),
-        graphId: "g",
-        name: "n",
-        description: null,
-        metadata: ODD,
-        config: {},
-        context: [ODD],
-        version: 1,
-        createdAt: 1,
-        updatedAt: 1,
-      };
       await storage.transaction(async (tx) => {
         await tx.checkWritable(1);
         await tx.putFingerprint(fingerprint, 1);
         await tx.putFingerprint({ ...fingerprint, graphId: "other" }, 2);
-        await tx.putAssistant(assistant);
-        await tx.putAssistant({ ...assistant, name: "other" });
       });
       assert.deepEqual(await storage.transaction((tx) => tx.fingerprint("h")), fingerprint);
       assert.equal(await storage.transaction((tx) => tx.fingerprint("none")), null);
-      assert.deepEqual(await storage.transaction((tx) => tx.assistant(assistant.assistantId)), assistant);
-      assert.equal(await storage.transaction((tx) => tx.assistant(newId())), null);
-      assert.deepEqual(await storage.transaction((tx) => tx.assistants()), [assistant]);
     });
+
+    assistantCases(open, ODD, (changes) => newRun(newId(), changes), newId);
 
     test("every operation of the port is used above", () => {
       assert.deepEqual(

@@ -1,17 +1,39 @@
 // Routes of assistants: parse → operation → reply.
 import * as contract from "../../api/assistants.ts";
 import type { Agent } from "../agent.ts";
-import { findAssistant, searchAssistants } from "../assistants.ts";
-import { assistantToWire } from "../wire.ts";
+import {
+  createAssistant,
+  listVersions,
+  patchAssistant,
+  setLatestVersion,
+  type AssistantPatch,
+} from "../assistant-changes.ts";
+import { deleteAssistant } from "../assistant-deletion.ts";
+import { countAssistants, getAssistant, searchAssistants, type AssistantSearch } from "../assistants.ts";
+import type { Scope } from "../model.ts";
+import { assistantToWire, assistantVersionToWire } from "../wire.ts";
 import { id, json, paginationHeaders, route, select, type AgentRoute } from "./route.ts";
 
 export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
   return [
-    route(contract.searchAssistants, async ({ body }) => {
-      const { total, assistants } = await searchAssistants(agent, {
-        graphId: body.graph_id ?? null,
-        name: body.name ?? null,
-        metadata: body.metadata ?? {},
+    route(contract.createAssistant, async ({ body, scope }) =>
+      json(
+        assistantToWire(
+          await createAssistant(agent, scope, {
+            assistantId: body.assistant_id ?? null,
+            graphId: body.graph_id,
+            name: body.name ?? "Untitled",
+            description: body.description ?? null,
+            metadata: body.metadata ?? {},
+            config: body.config ?? {},
+            context: body.context === undefined ? {} : body.context,
+            ifExists: body.if_exists ?? "raise",
+          }),
+        ),
+      ),
+    ),
+    route(contract.searchAssistants, async ({ body, scope }) => {
+      const { total, assistants } = await searchAssistants(agent, searchOf(body, scope), {
         limit: body.limit,
         offset: body.offset,
         sortBy: body.sort_by,
@@ -20,8 +42,57 @@ export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
       const list = assistants.map((assistant) => select(assistantToWire(assistant), body.select));
       return json(list, paginationHeaders(total, body.offset, list.length));
     }),
+    route(contract.countAssistants, async ({ body, scope }) =>
+      json(await countAssistants(agent, searchOf(body, scope))),
+    ),
     route(contract.getAssistant, async ({ ids }) =>
-      json(assistantToWire(await agent.storage.transaction((tx) => findAssistant(agent, tx, id(ids, "assistant_id"))))),
+      json(assistantToWire(await getAssistant(agent, id(ids, "assistant_id")))),
+    ),
+    route(contract.patchAssistant, async ({ ids, body }) =>
+      json(assistantToWire(await patchAssistant(agent, id(ids, "assistant_id"), patchOf(body)))),
+    ),
+    route(contract.deleteAssistant, async ({ ids, query, caller }) =>
+      json([await deleteAssistant(agent, caller, id(ids, "assistant_id"), query.delete_threads)]),
+    ),
+    route(contract.listVersions, async ({ ids, body }) => {
+      const query = { metadata: body.metadata ?? null, limit: body.limit, offset: body.offset };
+      const versions = await listVersions(agent, id(ids, "assistant_id"), query);
+      return json(versions.map(assistantVersionToWire));
+    }),
+    route(contract.setLatest, async ({ ids, body }) =>
+      json(assistantToWire(await setLatestVersion(agent, id(ids, "assistant_id"), body.version))),
     ),
   ];
+}
+
+interface FilterBody {
+  readonly graph_id?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly metadata?: AssistantSearch["metadata"] | undefined;
+}
+
+function searchOf(body: FilterBody, scope: Scope): AssistantSearch {
+  return { scope, graphId: body.graph_id ?? null, name: body.name ?? null, metadata: body.metadata ?? null };
+}
+
+interface PatchBody {
+  readonly graph_id?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly metadata?: AssistantPatch["metadata"] | null | undefined;
+  readonly config?: AssistantPatch["config"] | null | undefined;
+  readonly context?: AssistantPatch["context"] | undefined;
+}
+
+/** Null changes nothing where a member cannot be null; a description and a context can. */
+function patchOf(body: PatchBody): AssistantPatch {
+  const { graph_id: graphId, name, description, metadata, config, context } = body;
+  return {
+    ...(graphId === null || graphId === undefined ? {} : { graphId }),
+    ...(name === null || name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(metadata === null || metadata === undefined ? {} : { metadata }),
+    ...(config === null || config === undefined ? {} : { config }),
+    ...(context === undefined ? {} : { context }),
+  };
 }

@@ -109,7 +109,7 @@ function runCall(body: contract.RunBody, request: HttpRequest): RunCall {
     assistantId: body.assistant_id,
     input: body.input,
     command: body.command ?? null,
-    config: (body.config ?? {}) as RunCall["config"],
+    config: body.config ?? {},
     context: body.context ?? null,
     metadata: body.metadata ?? {},
     interruptBefore: body.interrupt_before ?? null,

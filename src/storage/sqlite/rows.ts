@@ -3,7 +3,8 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { Database, Row } from "./database.ts";
 
-type Kind = "plain" | "json";
+/** `json` keeps null as NULL; `value` is JSON text always, for what may be null itself. */
+type Kind = "plain" | "json" | "value";
 
 /** `field → [column, kind]`, for every field of `T`. */
 export type Columns<T> = { readonly [Field in keyof T]-?: readonly [column: string, kind: Kind] };
@@ -27,15 +28,21 @@ export function table<T extends object>(name: string, columns: Columns<T>): Tabl
     { length: ROWS_PER_INSERT_MAX + 1 },
     (_, rows) => `INTO ${name} (${list}) VALUES ${Array.from({ length: rows }, () => marks).join(", ")}`,
   );
-  const bind = (kind: Kind, value: unknown): SQLInputValue =>
-    value === null || value === undefined ? null : kind === "json" ? JSON.stringify(value) : (value as SQLInputValue);
+  const bind = (kind: Kind, value: unknown): SQLInputValue => {
+    if (kind === "value") return JSON.stringify(value ?? null);
+    return value === null || value === undefined
+      ? null
+      : kind === "json"
+        ? JSON.stringify(value)
+        : (value as SQLInputValue);
+  };
   return {
     columns: list,
     read(row) {
       const value: Record<string, unknown> = {};
       for (const [field, [column, kind]] of fields) {
         const cell = row[column];
-        value[field] = kind === "json" && typeof cell === "string" ? JSON.parse(cell) : cell;
+        value[field] = kind !== "plain" && typeof cell === "string" ? JSON.parse(cell) : cell;
       }
       return value as T;
     },

@@ -47,6 +47,7 @@ type RunVerbs =
   | "run"
   | "runs"
   | "activeRuns"
+  | "runsOfAssistant"
   | "newestRunId"
   | "insertRun"
   | "updateRun"
@@ -90,6 +91,16 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
         `SELECT ${RUNS.columns} FROM runs WHERE thread_id = ? AND status IN ('pending', 'running')
          ORDER BY status = 'running' DESC, urgent DESC, run_id`,
         threadId,
+      );
+      return rows.map(read);
+    },
+    runsOfAssistant(assistantId, which, limit) {
+      const rows = db.all(
+        `SELECT ${RUNS.columns} FROM runs
+         WHERE assistant_id = ? AND status ${which === "active" ? "" : "NOT"} IN ('pending', 'running')
+         ORDER BY run_id LIMIT ?`,
+        assistantId,
+        limit,
       );
       return rows.map(read);
     },

@@ -72,6 +72,20 @@ const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX idempotency_created ON idempotency (created_at);
   `,
+  `
+  CREATE TABLE assistant_versions (
+    assistant_id TEXT NOT NULL, version INTEGER NOT NULL, graph_id TEXT NOT NULL, name TEXT NOT NULL,
+    description TEXT, metadata TEXT NOT NULL, config TEXT NOT NULL, context TEXT NOT NULL, created_at INTEGER NOT NULL,
+    PRIMARY KEY (assistant_id, version)
+  ) WITHOUT ROWID;
+  INSERT INTO assistant_versions (assistant_id, version, graph_id, name, description, metadata, config, context, created_at)
+    SELECT assistant_id, version, graph_id, name, description, metadata, config, context, created_at FROM assistants;
+  CREATE INDEX assistants_created ON assistants (created_at);
+  CREATE INDEX assistants_updated ON assistants (updated_at);
+  CREATE INDEX assistants_name ON assistants (name);
+  CREATE INDEX assistants_graph ON assistants (graph_id, created_at);
+  CREATE INDEX runs_assistant ON runs (assistant_id, run_id);
+  `,
 ];
 
 export class NewerDatabaseError extends Error {

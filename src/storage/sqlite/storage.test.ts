@@ -61,12 +61,12 @@ const assistant = (assistantId: string, context: string) => ({
 test("what was acknowledged is there after the next start (DB2)", async (t) => {
   const folder = newFolder(t);
   const first = await open(t, folder);
-  await first.transaction((tx) => tx.putAssistant(assistant("a", "kept")));
-  const late = first.transactionSoon((tx) => tx.putAssistant(assistant("b", "kept too")));
+  await first.transaction((tx) => tx.insertAssistant(assistant("a", "kept")));
+  const late = first.transactionSoon((tx) => tx.insertAssistant(assistant("b", "kept too")));
   await first.stop(); // settles what was asked for
   await late;
   const second = await open(t, folder);
-  assert.equal((await second.transaction((tx) => tx.assistants())).length, 2);
+  assert.equal(await second.transaction((tx) => tx.countAllAssistants()), 2);
 });
 
 test("the folder and its files are the owner's alone", async (t) => {
@@ -150,22 +150,22 @@ test("a second user of the folder learns who has it; the folder is free after th
     assert.match(error.message, /in use by the first process: stop it first/);
     return true;
   });
-  await first.transaction((tx) => tx.putAssistant(assistant("a", "still works")));
+  await first.transaction((tx) => tx.insertAssistant(assistant("a", "still works")));
   await first.stop();
   assert.ok(existsSync(join(folder, "lock.db")), "a file that is left behind holds nothing");
   const second = await open(t, folder, VERSIONS, "the second process");
-  assert.equal((await second.transaction((tx) => tx.assistants())).length, 1);
+  assert.equal(await second.transaction((tx) => tx.countAllAssistants()), 1);
 });
 
 test("a commit that fails, fails every work in it; the next group starts clean (G3)", async (t) => {
   const folder = newFolder(t);
   const storage = await open(t, folder);
-  await storage.transaction((tx) => tx.putAssistant(assistant("before", "")));
+  await storage.transaction((tx) => tx.insertAssistant(assistant("before", "")));
   const blocker = new DatabaseSync(join(folder, "holdpoint.db"));
   blocker.exec("BEGIN IMMEDIATE"); // nobody else can write now
   const works = await Promise.allSettled([
-    storage.transaction((tx) => tx.putAssistant(assistant("one", ""))),
-    storage.transaction((tx) => tx.putAssistant(assistant("two", ""))),
+    storage.transaction((tx) => tx.insertAssistant(assistant("one", ""))),
+    storage.transaction((tx) => tx.insertAssistant(assistant("two", ""))),
   ]);
   blocker.exec("ROLLBACK");
   blocker.close();
@@ -173,7 +173,7 @@ test("a commit that fails, fails every work in it; the next group starts clean (
     assert.ok(work.status === "rejected");
     assert.equal((work.reason as { readonly code?: unknown }).code, "storage_unavailable");
   }
-  await storage.transaction((tx) => tx.putAssistant(assistant("after", "")));
-  const names = (await storage.transaction((tx) => tx.assistants())).map(({ assistantId }) => assistantId);
-  assert.deepEqual(names.toSorted(), ["after", "before"]);
+  await storage.transaction((tx) => tx.insertAssistant(assistant("after", "")));
+  assert.equal(await storage.transaction((tx) => tx.countAllAssistants()), 2);
+  for (const id of ["before", "after"]) assert.ok(await storage.transaction((tx) => tx.assistant(id)), id);
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Storage, Tx } from "../../agent/ports.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
+import { assistantVerbs } from "./assistants.ts";
 import { catalogueVerbs } from "./catalogue.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
 import { openDatabase, type Database } from "./database.ts";
@@ -12,6 +13,7 @@ import { interruptVerbs } from "./interrupts.ts";
 import { lockFolder, type FolderLock } from "./lock.ts";
 import { runVerbs } from "./runs.ts";
 import { migrate } from "./schema.ts";
+import { defineMetadataFilter } from "./metadata-filter.ts";
 import { threadVerbs } from "./threads.ts";
 
 export interface SqliteOptions {
@@ -53,12 +55,14 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           throw error;
         }
         const commits = createGroupCommit(db, options.log);
+        defineMetadataFilter(db);
         const tx = {
           ...threadVerbs(db),
           ...runVerbs(db),
           ...interruptVerbs(db),
           ...checkpointVerbs(db),
           ...catalogueVerbs(db),
+          ...assistantVerbs(db),
         };
         open = { lock, db, commits, tx };
       } catch (error) {

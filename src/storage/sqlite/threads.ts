@@ -5,8 +5,8 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../agent/model.ts";
 import type { ThreadQuery, Tx } from "../../agent/ports.ts";
-import { contains, type Json } from "../../base/json.ts";
 import type { Database } from "./database.ts";
+import { addMetadataConditions } from "./metadata-filter.ts";
 import { table } from "./rows.ts";
 
 const THREADS = table<Thread>("threads", {
@@ -49,9 +49,6 @@ type ThreadVerbs =
   | "copyThreadData";
 
 export function threadVerbs(db: Database): Pick<Tx, ThreadVerbs> {
-  db.defineFunction("json_contains", (whole, part) =>
-    contains(JSON.parse(String(whole)) as Json, JSON.parse(String(part)) as Json) ? 1 : 0,
-  );
   return {
     thread(threadId) {
       const row = db.get(`SELECT ${THREADS.columns} FROM threads WHERE thread_id = ?`, threadId);
@@ -123,19 +120,9 @@ function filterOf(query: ThreadQuery): { readonly where: string; readonly parame
     conditions.push(condition);
     parameters.push(...values);
   };
-  for (const { key, op, value } of query.scope ?? []) {
-    const member = JSON.stringify({ [key]: op === "eq" ? value : [value] });
-    add("json_contains(metadata, ?)", member); // TH1
-  }
+  addMetadataConditions(add, query); // TH1
   if (query.ids !== null) add("thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.ids));
   // A word of a closed list, as a literal: only so does SQLite see that a partial index fits.
   if (query.status !== null) add(`status = '${query.status}'`);
-  if (query.metadata !== null && Object.keys(query.metadata).length > 0) {
-    for (const [key, value] of Object.entries(query.metadata)) {
-      // A text member with an ordinary name is compared by SQLite itself; the exact test below sees only what is left.
-      if (typeof value === "string" && /^\w+$/.test(key)) add("metadata ->> ? = ?", `$."${key}"`, value);
-    }
-    add("json_contains(metadata, ?)", JSON.stringify(query.metadata)); // TH1
-  }
   return { where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, parameters };
 }
