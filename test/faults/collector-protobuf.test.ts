@@ -1,11 +1,21 @@
 // The protobuf reader against another one that is made from the schema, on random, cut and altered requests; and against
 // our JSON reader. HOLDPOINT_FAULTS=full: 20,000 rounds of each. SEED=… repeats a run.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { DecodeError, type Decoded } from "../../src/collector/otlp/decoded.ts";
 import { readJson } from "../../src/collector/otlp/json.ts";
 import { readProtobuf } from "../../src/collector/otlp/protobuf.ts";
-import { hexId, jsonRequest, protobufRequest, spanOf, T0, type TestSpan, type TestValue } from "../fakes/otlp.ts";
+import {
+  field,
+  hexId,
+  jsonRequest,
+  protobufRequest,
+  spanOf,
+  T0,
+  type TestSpan,
+  type TestValue,
+  varint,
+} from "../fakes/otlp.ts";
 import { comparable, judge, readBySchema, type Verdict } from "../fakes/otlp-schema.ts";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
@@ -80,11 +90,46 @@ test(`${ROUNDS} random requests are read as the reader made from the schema read
   }
 });
 
+/** Fields 2500 and 2501. */
+const UNKNOWN = Buffer.from([0xa0, 0x9c, 0x01, 0x05, 0xaa, 0x9c, 0x01, 0x02, 0x68, 0x69]);
+
 test("unknown fields anywhere change nothing", () => {
   const body = protobufRequest([spanOf(1, 0)]);
-  const unknown = Buffer.from([0xa0, 0x9c, 0x01, 0x05, 0xaa, 0x9c, 0x01, 0x02, 0x68, 0x69]); // fields 2500 and 2501
-  const read = finish(readProtobuf(Buffer.concat([unknown, body, unknown])));
+  const read = finish(readProtobuf(Buffer.concat([UNKNOWN, body, UNKNOWN])));
   assert.deepEqual(comparable(read.spans), comparable(finish(readProtobuf(Buffer.from(body))).spans));
+});
+
+describe("a number that runs over the end of its message is refused, whatever comes after", () => {
+  /** Field 12, that no message has. Without its first byte it is a field 1, as well made. */
+  const AMBIGUOUS = Buffer.from([0x62, 0x0a, 0x09, 0x60, 1, 0x60, 1, 0x60, 1, 0x62, 1, 0]);
+  const ids = Buffer.concat([field(1, Buffer.alloc(16, 1)), field(2, Buffer.alloc(8, 1))]);
+  /** Where the message is, and the number of a field of it that holds a number (96: one that nobody knows). */
+  const MESSAGES: readonly (readonly [string, readonly number[], number])[] = [
+    ["resource", [1, 1], 96],
+    ["scope", [1, 2, 1], 96],
+    ["scope's spans", [1, 2], 96],
+    ["span", [1, 2, 2], 96],
+    ["span, kind", [1, 2, 2], 6],
+    ["span, dropped links", [1, 2, 2], 14],
+    ["attribute", [1, 2, 2, 9], 96],
+    ["boolean", [1, 2, 2, 9, 2], 2],
+    ["whole number", [1, 2, 2, 9, 2], 3],
+    ["list", [1, 2, 2, 9, 2, 5], 96],
+    ["list of keys", [1, 2, 2, 9, 2, 6], 96],
+    ["event, dropped attributes", [1, 2, 2, 11], 4],
+    ["link, dropped attributes", [1, 2, 2, 13], 5],
+    ["status", [1, 2, 2, 15], 3],
+  ];
+  for (const [name, path, last] of MESSAGES)
+    test(name, () => {
+      // The number's second byte belongs to somebody else.
+      let bytes = Buffer.concat([varint(last * 8), Buffer.from([0x80])]);
+      for (const [depth, number] of [...path.entries()].toReversed()) {
+        const isSpan = depth === 2 && number === 2;
+        bytes = Buffer.concat([field(number, isSpan ? Buffer.concat([ids, bytes]) : bytes), AMBIGUOUS]);
+      }
+      assert.throws(() => finish(readProtobuf(bytes)), DecodeError);
+    });
 });
 
 test(`${ROUNDS} cut and altered requests: sound ones are read as by the other reader, broken ones refused; nothing else is ever thrown`, () => {
