@@ -1,4 +1,5 @@
 // Run: the collector with its real ports: what `holdpoint collector` starts. Everything else is for choosing other ports.
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { systemClock } from "../base/clock.ts";
 import { ConfigError } from "../base/config.ts";
@@ -36,7 +37,7 @@ export function openBackend(config: CollectorConfig): Backend {
       connectionsMax: config.inflightUploadsMax,
       userAgent: "holdpoint-collector",
       ca: config.caFile === null ? null : readCa(config.caFile),
-      httpsProxy: config.httpsProxy,
+      httpsProxy: endpoint.startsWith("https:") ? checkedProxy(config.httpsProxy) : null,
       noProxy: config.noProxy,
     },
     systemClock,
@@ -45,8 +46,18 @@ export function openBackend(config: CollectorConfig): Backend {
 
 function readCa(path: string): string {
   try {
-    return readFileSync(path, "utf8");
-  } catch {
-    throw new ConfigError([{ name: "TRACING_CA_FILE", reason: "the file cannot be read" }]);
+    const pem = readFileSync(path, "utf8");
+    void new X509Certificate(pem); // throws when there is none in it
+    return pem;
+  } catch (error) {
+    const missing = error instanceof Error && "syscall" in error;
+    const reason = missing ? "the file cannot be read" : "the file holds no certificate in PEM";
+    throw new ConfigError([{ name: "TRACING_CA_FILE", reason }]);
   }
+}
+
+/** A proxy of another kind would be passed by without a word, and its address may hold a password. */
+function checkedProxy(proxy: string | null): string | null {
+  if (proxy === null || (URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol))) return proxy;
+  throw new ConfigError([{ name: "HTTPS_PROXY", reason: "is no http or https address (not shown)" }]);
 }

@@ -1,8 +1,17 @@
 // A tracing backend that enforces the real one's rules on every upload and remembers what it took.
 // Scripted: `script` decides how each upload is answered; anything that breaks a rule is answered with 400 and noted, so
 // that a test that looks at `violations` cannot pass by accident.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { Certified } from "./certificate.ts";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 
 export interface TakenRun {
@@ -21,6 +30,7 @@ export interface TakenRun {
 export interface Upload {
   readonly path: string;
   readonly key: string;
+  readonly headers: IncomingHttpHeaders;
   readonly runs: readonly TakenRun[];
   readonly bytes: number;
   readonly rawBytes: number;
@@ -47,6 +57,8 @@ export interface FakeBackend {
   /** Everything taken with a 2xx, in order. */
   readonly runs: TakenRun[];
   readonly violations: string[];
+  /** How often anything was asked, `/info` included. */
+  readonly requests: () => number;
   script: (upload: Upload) => Answer | Promise<Answer>;
   info: Record<string, unknown> | null;
   /** Resolves when `runs` holds that many different ids (or `done` says so). */
@@ -58,13 +70,14 @@ export interface FakeBackend {
 const TAKE: Answer = { status: 202, body: "{}" };
 
 export async function startBackend(
-  options: { readonly port?: number; readonly batchOnly?: boolean } = {},
+  options: { readonly port?: number; readonly batchOnly?: boolean; readonly tls?: Certified } = {},
 ): Promise<FakeBackend> {
   const watchers = new Set<() => void>();
   const violations: string[] = [];
   const uploads: Upload[] = [];
   const runs: TakenRun[] = [];
   let count = 0;
+  let requests = 0;
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
@@ -82,7 +95,8 @@ export async function startBackend(
           ? readBatchJson(raw, key, tenantId)
           : readMultipart(raw, String(request.headers["content-type"]), key, tenantId);
       for (const run of found) checkRun(run);
-      upload = { path, key, runs: found, bytes: wire.length, rawBytes: raw.length, index: count++ };
+      const { headers } = request;
+      upload = { path, key, headers, runs: found, bytes: wire.length, rawBytes: raw.length, index: count++ };
     } catch (error) {
       violations.push(error instanceof Error ? error.message : String(error));
       for (const wake of watchers) wake();
@@ -97,19 +111,24 @@ export async function startBackend(
     for (const wake of watchers) wake();
   }
 
-  const server: Server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
+    requests++;
     response.on("error", () => undefined);
     if (request.url === "/info")
       return backend.info === null
         ? answer(response, { status: 500 })
         : answer(response, { status: 200, body: JSON.stringify(backend.info) });
     take(request, response).catch(() => undefined);
-  });
+  };
+  const server: Server =
+    options.tls === undefined ? createServer(listener) : createSecureServer({ ...options.tls }, listener);
+  server.on("tlsClientError", () => undefined);
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
 
   const backend: FakeBackend = {
-    url: `http://127.0.0.1:${port}`,
+    url: `http${options.tls === undefined ? "" : "s"}://127.0.0.1:${port}`,
+    requests: () => requests,
     uploads,
     runs,
     violations,
