@@ -5,11 +5,13 @@ import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Access } from "./agent/ports.ts";
 import type { AgentConfig } from "./agent/settings.ts";
 import type { Config, Env, SettingsTable } from "./base/config.ts";
 import { keepHeapSmall } from "./base/heap.ts";
 import type { Service } from "./base/lifecycle.ts";
 import type { Log } from "./base/log.ts";
+import type { GraphsConfig } from "./graphs/config-file.ts";
 
 enableCompileCache();
 keepHeapSmall();
@@ -133,10 +135,11 @@ function serve(options: ServeOptions, dev: boolean): Promise<void> {
   return command(async () => {
     const { AGENT_SETTINGS } = await import("./agent/settings.ts");
     const config = await configOf(AGENT_SETTINGS, withOptions(process.env, options));
-    await checkListenAddress(config);
     if (options.printConfig === true) return printConfigOf(AGENT_SETTINGS, config);
+    delete process.env["HOLDPOINT_API_KEYS"]; // what graphs can read, they can leak
     const log = await openLog(AGENT_SETTINGS, config);
-    const graphs = graphConfigPath(config, options, dev);
+    const graphs = await readGraphConfig(graphConfigPath(config, options, dev), log);
+    await checkAccess(config, graphs);
     const anyPort = dev && options.port === undefined && process.env["PORT"] === undefined;
     const service = await (anyPort ? startOnFreePort(config, graphs, log) : start(config, graphs, log, dev));
     stopOnSignals(service, log, () => 0);
@@ -156,14 +159,38 @@ function withOptions(env: NodeJS.ProcessEnv, options: ServeOptions): Record<stri
   };
 }
 
-async function checkListenAddress(config: AgentConfig): Promise<void> {
+async function readGraphConfig(path: string, log: Log): Promise<GraphsConfig> {
+  const { readGraphsConfig } = await import("./graphs/config-file.ts");
+  const graphs = readGraphsConfig(path, process.env);
+  for (const remark of graphs.remarks) log.warning("config_key_ignored", { file: path, remark });
+  return graphs;
+}
+
+/** @throws {ConfigError} when it is not clear who may come in. */
+async function checkAccess(config: AgentConfig, graphs: GraphsConfig): Promise<void> {
   const [{ isLoopbackAddress }, { ConfigError }] = await Promise.all([
     import("./http/browser.ts"),
     import("./base/config.ts"),
   ]);
-  if (isLoopbackAddress(config.host) || config.unsafeListen) return;
-  const reason = `${config.host} can be reached from other machines and nobody has to authenticate; set HOLDPOINT_ALLOW_UNAUTHENTICATED=true if that is meant`;
+  if (config.apiKeys !== null && graphs.auth !== null) {
+    const reason = "is set, and the configuration file has auth.path: callers authenticate in one way or the other";
+    throw new ConfigError([{ name: "HOLDPOINT_API_KEYS", reason }]);
+  }
+  if (isLoopbackAddress(config.host) || config.unsafeListen || config.apiKeys !== null || graphs.auth !== null) return;
+  const reason = `${config.host} can be reached from other machines and nobody has to authenticate; set HOLDPOINT_API_KEYS, name handlers in auth.path of the configuration file, or set HOLDPOINT_ALLOW_UNAUTHENTICATED=true if that is meant`;
   throw new ConfigError([{ name: "HOST", reason }]);
+}
+
+/** Null when nobody has to authenticate. */
+async function openAccess(config: AgentConfig, graphs: GraphsConfig, log: Log): Promise<Access | null> {
+  if (config.apiKeys !== null) {
+    for (const { name, weak } of config.apiKeys) if (weak) log.warning("api_key_short", { name });
+    const { createKeyAccess } = await import("./agent/api-keys.ts");
+    return createKeyAccess(config.apiKeys);
+  }
+  if (graphs.auth === null) return null;
+  const { loadAuth } = await import("./graphs/auth.ts");
+  return loadAuth(graphs.auth, graphs.folder, log);
 }
 
 function graphConfigPath(config: AgentConfig, options: ServeOptions, dev: boolean): string {
@@ -175,7 +202,7 @@ function graphConfigPath(config: AgentConfig, options: ServeOptions, dev: boolea
 const PORTS_TRIED = 20;
 
 /** The usual port, or the next one: found by listening, so that two that start at once do not get the same. */
-async function startOnFreePort(config: AgentConfig, graphs: string, log: Log): ReturnType<typeof start> {
+async function startOnFreePort(config: AgentConfig, graphs: GraphsConfig, log: Log): ReturnType<typeof start> {
   for (let port = config.port; ; port++) {
     try {
       return await start({ ...config, port }, graphs, log, true);
@@ -214,10 +241,7 @@ interface Running extends Service {
   readonly announce: () => void;
 }
 
-async function start(config: AgentConfig, graphsPath: string, log: Log, dev: boolean): Promise<Running> {
-  const { readGraphsConfig } = await import("./graphs/config-file.ts");
-  const graphsConfig = readGraphsConfig(graphsPath, process.env);
-  for (const remark of graphsConfig.remarks) log.warning("config_key_ignored", { file: graphsPath, remark });
+async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, dev: boolean): Promise<Running> {
   for (const [name, value] of Object.entries(graphsConfig.env)) process.env[name] ??= value;
 
   const [{ loadLibrary }, { createSqliteStorage }, { createAgentServer }, { createGraphs }] = await Promise.all([
@@ -245,7 +269,7 @@ async function start(config: AgentConfig, graphsPath: string, log: Log, dev: boo
     const server = createAgentServer(config, {
       storage,
       graphs,
-      access: null,
+      access: await openAccess(config, graphsConfig, log),
       versions,
       log,
       clock: systemClock,

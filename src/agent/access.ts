@@ -2,24 +2,42 @@
 // Invariants:
 //   AC1. What a caller may not touch looks exactly as if it were not there.
 //   AC2. Lists are filtered where they are read; this file checks single objects.
-import { ApiError, type ErrorCode } from "../base/errors.ts";
+//   AC3. A store item has no metadata. A scope for one would mean nothing, and is refused instead of being ignored.
+import type { AccessEvent } from "../api/operation.ts";
+import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
-import { findAssistant } from "./assistants.ts";
+import { findAssistant, namesBuiltIn } from "./assistants.ts";
 import type { Caller, Scope } from "./model.ts";
+import type { Access, AccessAnswer, Tx } from "./ports.ts";
+import { inScope } from "./scope.ts";
+import { requireThread, threadNotFound } from "./threads.ts";
 
 /** Nobody has to authenticate; the record of answers says so. */
 export const ANONYMOUS: Caller = { name: "anonymous", user: null, permissions: [] };
 
-/** @param metadata of the object; an object without any is in no scope but the unlimited one. */
-export function inScope(metadata: JsonObject, scope: Scope): boolean {
-  if (scope === null) return true;
-  return scope.every(({ key, op, value }) => {
-    if (!Object.hasOwn(metadata, key)) return false;
-    const own = metadata[key];
-    if (op === "eq") return own === value;
-    return Array.isArray(own) && own.includes(value);
-  });
+/** What a call that makes a run may touch. */
+export interface Reach {
+  readonly threads: Scope;
+  readonly assistants: Scope;
+}
+
+/** Asks whether the caller may do one more thing than its route is about, and on what. @throws {ApiError} `forbidden` */
+export type Ask = (event: AccessEvent, value: JsonObject) => Promise<Scope>;
+
+/** @throws {ApiError} `forbidden` */
+export async function authorize(
+  access: Access,
+  caller: Caller,
+  event: AccessEvent,
+  value: JsonObject,
+): Promise<AccessAnswer> {
+  const answer = await access.authorize(caller, { event, value });
+  if (answer.scope !== null && event.startsWith("store:")) {
+    const detail = `The handler answered ${event} with a filter. Items of the store have no metadata: decide by namespace.`;
+    throw new ApiError("forbidden", detail); // AC3
+  }
+  return answer;
 }
 
 /**
@@ -31,19 +49,20 @@ export async function requireInScope(
   ids: Readonly<Record<string, string>>,
   scope: NonNullable<Scope>,
 ): Promise<void> {
-  const { thread_id: threadId, assistant_id: assistantId } = ids;
   await agent.storage.transaction(async (tx) => {
-    if (threadId !== undefined) {
-      const thread = await tx.thread(threadId);
-      if (thread === null || !inScope(thread.metadata, scope)) throw missing("thread_not_found", "Thread", threadId);
-    }
-    if (assistantId !== undefined) {
-      const assistant = await findAssistant(agent, tx, assistantId);
-      if (!inScope(assistant.metadata, scope)) throw missing("assistant_not_found", "Assistant", assistantId);
-    }
+    if (ids["thread_id"] !== undefined) await requireThreadInScope(tx, ids["thread_id"], scope);
+    if (ids["assistant_id"] !== undefined) await findAssistant(agent, tx, ids["assistant_id"], scope);
   });
 }
 
-function missing(code: ErrorCode, what: string, id: string): ApiError {
-  return new ApiError(code, `${what} with ID ${id} not found`);
+/** @throws {ApiError} `thread_not_found` (AC1) */
+async function requireThreadInScope(tx: Tx, threadId: string, scope: Scope): Promise<void> {
+  const thread = await requireThread(tx, threadId);
+  if (!inScope(thread.metadata, scope)) throw threadNotFound(threadId);
+}
+
+/** The assistant of a graph is there for all who may start runs; any other must be one that the caller may read. */
+export async function reachOf(agent: Agent, threads: Scope, assistantId: string, ask: Ask): Promise<Reach> {
+  const everybodys = namesBuiltIn(agent, assistantId);
+  return { threads, assistants: everybodys ? null : await ask("assistants:read", { assistant_id: assistantId }) };
 }

@@ -6,11 +6,11 @@
 // Runs have config and context of their own from when they were accepted: no change here reaches them.
 import { ApiError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import { inScope } from "./access.ts";
 import type { Agent } from "./agent.ts";
 import { builtInAssistantId, findAssistant, requireGraph, versionOf } from "./assistants.ts";
 import type { Assistant, AssistantVersion, Scope } from "./model.ts";
 import type { AssistantVersionQuery, Tx } from "./ports.ts";
+import { inScope, stamped } from "./scope.ts";
 
 /** Older versions are forgotten. */
 const VERSIONS_KEPT = 1000;
@@ -26,17 +26,27 @@ export interface AssistantDraft {
   readonly ifExists: "raise" | "do_nothing";
 }
 
-/** @throws {ApiError} `graph_not_found`, `assistant_exists`, `assistant_limit` */
-export async function createAssistant(agent: Agent, scope: Scope, draft: AssistantDraft): Promise<Assistant> {
+/**
+ * @param readable what the caller may be shown of an assistant that is there already.
+ * @throws {ApiError} `graph_not_found`, `assistant_exists`, `assistant_limit`
+ */
+export async function createAssistant(
+  agent: Agent,
+  scope: Scope,
+  readable: Scope,
+  draft: AssistantDraft,
+): Promise<Assistant> {
   requireGraph(agent, draft.graphId);
   const { ifExists, ...given } = draft;
   const at = agent.clock.now();
   const assistantId = draft.assistantId ?? agent.newId();
-  const assistant = { ...given, assistantId, version: 1, createdAt: at, updatedAt: at };
+  const metadata = stamped(given.metadata, scope);
+  const assistant = { ...given, metadata, assistantId, version: 1, createdAt: at, updatedAt: at };
   return agent.storage.transaction(async (tx) => {
     const existing = draft.assistantId === null ? null : await tx.assistant(assistantId);
     if (existing !== null) {
-      if (ifExists === "do_nothing" && inScope(existing.metadata, scope)) return existing;
+      const visible = inScope(existing.metadata, scope) && inScope(existing.metadata, readable);
+      if (ifExists === "do_nothing" && visible) return existing;
       throw new ApiError("assistant_exists", `Assistant with ID ${assistantId} already exists`);
     }
     const { assistantsMax } = agent.limits;
@@ -55,10 +65,15 @@ export type AssistantPatch = Partial<Omit<AssistantDraft, "assistantId" | "ifExi
  * Metadata is merged, one level deep; every other member that is given replaces the old one.
  * @throws {ApiError} `assistant_not_found`, `graph_not_found`, `assistant_built_in`
  */
-export async function patchAssistant(agent: Agent, idOrGraph: string, patch: AssistantPatch): Promise<Assistant> {
+export async function patchAssistant(
+  agent: Agent,
+  scope: Scope,
+  idOrGraph: string,
+  patch: AssistantPatch,
+): Promise<Assistant> {
   return agent.storage.transaction(async (tx) => {
-    const assistant = await findAssistant(agent, tx, idOrGraph);
-    const metadata = { ...assistant.metadata, ...patch.metadata };
+    const assistant = await findAssistant(agent, tx, idOrGraph, scope);
+    const metadata = stamped({ ...assistant.metadata, ...patch.metadata }, scope);
     const changed = { ...assistant, ...patch, metadata, updatedAt: agent.clock.now() };
     checkGraph(agent, assistant, changed.graphId);
     const version = (await tx.newestAssistantVersion(assistant.assistantId)) + 1; // AV1
@@ -69,9 +84,14 @@ export async function patchAssistant(agent: Agent, idOrGraph: string, patch: Ass
 }
 
 /** @throws {ApiError} `assistant_not_found`, `assistant_version_not_found`, `graph_not_found`, `assistant_built_in` */
-export async function setLatestVersion(agent: Agent, idOrGraph: string, version: number): Promise<Assistant> {
+export async function setLatestVersion(
+  agent: Agent,
+  scope: Scope,
+  idOrGraph: string,
+  version: number,
+): Promise<Assistant> {
   return agent.storage.transaction(async (tx) => {
-    const assistant = await findAssistant(agent, tx, idOrGraph);
+    const assistant = await findAssistant(agent, tx, idOrGraph, scope);
     const stored = await tx.assistantVersion(assistant.assistantId, version);
     if (stored === null) {
       throw new ApiError("assistant_version_not_found", `The assistant has no version ${version}.`, {
@@ -79,7 +99,8 @@ export async function setLatestVersion(agent: Agent, idOrGraph: string, version:
       });
     }
     checkGraph(agent, assistant, stored.graphId);
-    return use(tx, { ...stored, createdAt: assistant.createdAt, updatedAt: agent.clock.now() }); // AV2
+    const metadata = stamped(stored.metadata, scope);
+    return use(tx, { ...stored, metadata, createdAt: assistant.createdAt, updatedAt: agent.clock.now() }); // AV2
   });
 }
 

@@ -4,10 +4,11 @@
 //   AD2. The assistant goes last, and only when nothing of it is left: a deletion that was cut short can be repeated.
 //   AD3. A step deletes a bounded number of rows, so that other requests get their turn.
 import { ApiError } from "../base/errors.ts";
+import type { Ask } from "./access.ts";
 import type { Agent } from "./agent.ts";
 import { isBuiltIn } from "./assistant-changes.ts";
 import { findAssistant } from "./assistants.ts";
-import type { Assistant, Caller, Run, Scope } from "./model.ts";
+import type { Run, Scope } from "./model.ts";
 import type { ThreadQuery, Tx } from "./ports.ts";
 import { deleteThread } from "./threads.ts";
 
@@ -18,12 +19,13 @@ const RUNS_NAMED_MAX = 10;
 /** @returns the assistant's id. @throws {ApiError} `assistant_not_found`, `assistant_built_in`, `run_active`, `forbidden` */
 export async function deleteAssistant(
   agent: Agent,
-  caller: Caller,
+  scope: Scope,
+  ask: Ask,
   idOrGraph: string,
   withThreads: boolean,
 ): Promise<string> {
   const assistant = await agent.storage.transaction(async (tx) => {
-    const found = await findAssistant(agent, tx, idOrGraph);
+    const found = await findAssistant(agent, tx, idOrGraph, scope);
     if (isBuiltIn(found)) {
       const detail = `${found.assistantId} is the assistant of the graph ${found.graphId}: it goes when the graph does.`;
       throw new ApiError("assistant_built_in", detail);
@@ -31,12 +33,12 @@ export async function deleteAssistant(
     return found;
   });
   const { assistantId } = assistant;
-  const threads = withThreads ? threadsOf(assistantId, await threadScope(agent, caller, assistant)) : null;
-  await agent.storage.transaction((tx) => refuseActiveRuns(tx, assistantId, threads)); // AD1
+  const threads = withThreads ? threadsOf(assistantId, await threadScope(ask, assistantId)) : null;
+  await agent.storage.transaction((tx) => refuseActiveRuns(tx, assistantId, scope, threads)); // AD1
   for (let more = true; more;) {
     if (threads !== null) await deleteThreads(agent, threads);
     more = await agent.storage.transaction(async (tx) => {
-      await refuseActiveRuns(tx, assistantId, null);
+      await refuseActiveRuns(tx, assistantId, scope, null);
       const ended = await tx.runsOfAssistant(assistantId, "ended", RUNS_PER_STEP);
       for (const run of ended) await tx.deleteRun(run.runId);
       if (ended.length === RUNS_PER_STEP) return true;
@@ -49,10 +51,8 @@ export async function deleteAssistant(
 }
 
 /** Who may delete an assistant need not be allowed to delete threads: that is a question of its own. */
-async function threadScope(agent: Agent, caller: Caller, { assistantId }: Assistant): Promise<Scope> {
-  if (agent.access === null) return null;
-  const value = { metadata: { assistant_id: assistantId } };
-  return (await agent.access.authorize(caller, { event: "threads:delete", value })).scope;
+function threadScope(ask: Ask, assistantId: string): Promise<Scope> {
+  return ask("threads:delete", { metadata: { assistant_id: assistantId } });
 }
 
 function threadsOf(assistantId: string, scope: Scope): ThreadQuery {
@@ -85,14 +85,15 @@ async function deleteIfThere(agent: Agent, threadId: string): Promise<void> {
 }
 
 /** @param doomed threads whose runs do not count. */
-async function refuseActiveRuns(tx: Tx, assistantId: string, doomed: ThreadQuery | null): Promise<void> {
+async function refuseActiveRuns(tx: Tx, assistantId: string, scope: Scope, doomed: ThreadQuery | null): Promise<void> {
   const active: Run[] = [];
   for (const run of await tx.runsOfAssistant(assistantId, "active", RUNS_PER_STEP)) {
     if (doomed !== null && (await tx.countThreads({ ...doomed, ids: [run.threadId] })) > 0) continue;
     active.push(run);
   }
   if (active.length === 0) return;
+  const shown = scope === null ? active.slice(0, RUNS_NAMED_MAX) : []; // others may use the assistant: their runs are theirs
   throw new ApiError("run_active", "Cancel the runs on the assistant before deleting it.", {
-    active_runs: active.slice(0, RUNS_NAMED_MAX).map(({ threadId, runId }) => ({ thread_id: threadId, run_id: runId })),
+    active_runs: shown.map(({ threadId, runId }) => ({ thread_id: threadId, run_id: runId })),
   });
 }

@@ -5,8 +5,9 @@
 import { ApiError } from "../base/errors.ts";
 import { isUuid, uuidV5 } from "../base/ids.ts";
 import type { Agent } from "./agent.ts";
-import type { Assistant, AssistantVersion } from "./model.ts";
+import type { Assistant, AssistantVersion, Scope } from "./model.ts";
 import type { AssistantFilter, AssistantQuery, GraphDescription, Tx } from "./ports.ts";
+import { inScope } from "./scope.ts";
 
 /** Namespace of the ids of built-in assistants: clients compute the same id from a graph's name. */
 const BUILT_IN_NAMESPACE = "6ba7b821-9dad-11d1-80b4-00c04fd430c8";
@@ -50,11 +51,17 @@ function builtIn({ graphId, description }: GraphDescription, at: number): Assist
   };
 }
 
+/** It is the assistant of a deployed graph, under its id or the graph's name, or is no id at all. */
+export function namesBuiltIn(agent: Agent, idOrGraph: string): boolean {
+  const id = idOrGraph.toLowerCase();
+  return !isUuid(id) || agent.graphs.list().some(({ graphId }) => builtInAssistantId(graphId) === id);
+}
+
 /** @param idOrGraph an assistant's id, or the name of a deployed graph. @throws {ApiError} `assistant_not_found` */
-export async function findAssistant(agent: Agent, tx: Tx, idOrGraph: string): Promise<Assistant> {
+export async function findAssistant(agent: Agent, tx: Tx, idOrGraph: string, scope: Scope = null): Promise<Assistant> {
   const id = isUuid(idOrGraph) ? idOrGraph.toLowerCase() : builtInAssistantId(idOrGraph);
   const found = await tx.assistant(id);
-  if (found === null || agent.graphs.describe(found.graphId) === null) {
+  if (found === null || agent.graphs.describe(found.graphId) === null || !inScope(found.metadata, scope)) {
     throw new ApiError("assistant_not_found", `There is no assistant or graph "${idOrGraph}".`, {
       known_graphs: deployedGraphs(agent),
     });

@@ -106,6 +106,9 @@ export interface RunRequest {
   readonly checkpointId: string | null;
   /** It answers or continues a pause, and so goes before runs that merely wait for the thread. */
   readonly goesFirst: boolean;
+  /** Who asked for the run, as the authentication knows them: graphs see it in every attempt. Null: nobody had to say. */
+  readonly user: JsonObject | null;
+  readonly permissions: readonly string[];
 }
 
 export interface Run {

@@ -1,9 +1,10 @@
 // Run request: what a call asks for, as it is kept with the run; and the names in it, checked against the graph.
 import { ApiError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import type { Reach } from "./access.ts";
 import type { Agent } from "./agent.ts";
 import { gotoTargets, type Intent } from "./intent.ts";
-import type { Assistant, Durability, MultitaskStrategy, RunRequest } from "./model.ts";
+import type { Assistant, Caller, Durability, MultitaskStrategy, RunRequest } from "./model.ts";
 import type { AcceptedAnswers } from "./resume.ts";
 
 export interface RunCall {
@@ -22,9 +23,12 @@ export interface RunCall {
   readonly idempotencyKey: string | null;
   /** Hash of the request, to tell a repeated call from another one with the same key. */
   readonly requestHash: string;
+  /** What its caller may touch. */
+  readonly reach: Reach;
 }
 
 export function requestOf(
+  caller: Caller,
   call: RunCall,
   intent: Intent,
   answers: AcceptedAnswers | null,
@@ -49,6 +53,8 @@ export function requestOf(
     durability: call.durability,
     checkpointId,
     goesFirst,
+    user: caller.user,
+    permissions: caller.permissions,
   };
 }
 

@@ -1,5 +1,6 @@
 // Settings of the agent server: every environment variable it knows, in one table (docs/configuration.md shows the same).
 import { boolean, integer, text, type Config } from "../base/config.ts";
+import { apiKeysSetting } from "./api-keys.ts";
 import { LOG_SETTINGS } from "../base/log-settings.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -10,6 +11,10 @@ export const AGENT_SETTINGS = {
   unsafeListen: boolean("HOLDPOINT_ALLOW_UNAUTHENTICATED", false, {
     meaning: "Listen beyond loopback although nobody has to authenticate.",
   }),
+  apiKeys: apiKeysSetting(
+    "HOLDPOINT_API_KEYS",
+    "Keys that callers authenticate with, as `name:key` with commas or lines between them; `name:key:read` may only read.",
+  ),
   dataDir: text("HOLDPOINT_DATA_DIR", "./.holdpoint", {
     meaning: "Folder of the embedded database. One process at a time may use it.",
   }),

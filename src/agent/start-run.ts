@@ -3,7 +3,9 @@
 //   ST1. Of all calls that answer one question, the one whose update finds the thread paused wins; the others change nothing.
 //   ST2. What a refused call would have changed is not changed: every refusal comes before the first write, or undoes it.
 //   ST3. A run that is accepted is stored before its caller hears of it.
-//   ST4. An Idempotency-Key gives one run, however often the call is repeated.
+//   ST4. An Idempotency-Key gives one run, however often the call is repeated. It is its caller's: nobody else's call
+//        with the same key is a repetition.
+//   ST5. A thread or an assistant that is out of the caller's reach is refused like one that is not there.
 import { contentHash } from "../base/ids.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
@@ -15,7 +17,8 @@ import type { Assistant, Caller, Interrupt, MultitaskStrategy, Run, Thread } fro
 import type { Tx } from "./ports.ts";
 import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
 import { checkNodeNames, requestOf, type RunCall } from "./run-request.ts";
-import { newThread } from "./threads.ts";
+import { inScope, stamped } from "./scope.ts";
+import { newThread, threadNotFound } from "./threads.ts";
 import { nextRunStatus } from "./transitions.ts";
 
 export interface StartedRun {
@@ -67,9 +70,9 @@ async function accept(
   intent: Intent,
   slotFree: boolean,
 ): Promise<Accepted> {
-  const assistant = await findAssistant(agent, tx, call.assistantId);
+  const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
   checkNodeNames(agent, assistant.graphId, call, intent);
-  const repeated = await findRepeated(tx, call);
+  const repeated = await findRepeated(tx, caller, call);
   if (repeated !== null) return { run: repeated, created: false, hasHistory: true, cancel: [] };
   const at = agent.clock.now();
   const thread = await findOrCreate(agent, tx, threadId, call, at);
@@ -107,7 +110,7 @@ async function accept(
       assistant_id: assistant.assistantId,
     },
     multitaskStrategy: call.multitaskStrategy,
-    request: requestOf(call, intent, answers, assistant, forkFrom, continuesPause),
+    request: requestOf(caller, call, intent, answers, assistant, forkFrom, continuesPause),
     input: intent.kind === "input" ? agent.graphs.encode(intent.input) : null,
     error: null,
     checkpointId: null,
@@ -125,7 +128,7 @@ async function accept(
   }
   await tx.insertRun(run);
   if (call.idempotencyKey !== null) {
-    const key = contentHash(call.idempotencyKey);
+    const key = storedKey(caller, call.idempotencyKey);
     await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId: run.runId, createdAt: at }); // ST4
   }
   return { run, created: true, hasHistory: thread.checkpointId !== null, cancel };
@@ -142,21 +145,28 @@ function graphChange(thread: Thread, { graphId, assistantId }: Assistant): Parti
   };
 }
 
-async function findRepeated(tx: Tx, call: RunCall): Promise<Run | null> {
+function storedKey(caller: Caller, key: string): string {
+  return contentHash(JSON.stringify([caller.name, key])); // ST4
+}
+
+async function findRepeated(tx: Tx, caller: Caller, call: RunCall): Promise<Run | null> {
   if (call.idempotencyKey === null) return null;
-  const record = await tx.idempotency(contentHash(call.idempotencyKey));
+  const record = await tx.idempotency(storedKey(caller, call.idempotencyKey));
   if (record === null) return null;
   if (record.requestHash !== call.requestHash) {
     throw new ApiError("idempotency_key_reused", "This Idempotency-Key came with another request before.");
   }
+  const thread = await tx.thread(record.threadId);
+  if (thread === null || !inScope(thread.metadata, call.reach.threads)) throw threadNotFound(record.threadId); // ST5
   return tx.run(record.threadId, record.runId);
 }
 
 async function findOrCreate(agent: Agent, tx: Tx, threadId: string, call: RunCall, at: number): Promise<Thread> {
+  const { threads } = call.reach;
   const thread = await tx.thread(threadId);
-  if (thread !== null) return thread;
-  if (call.ifNotExists === "reject") throw new ApiError("thread_not_found", `Thread with ID ${threadId} not found`);
-  const created = newThread(threadId, {}, null, at);
+  if (thread !== null && inScope(thread.metadata, threads)) return thread;
+  if (thread !== null || call.ifNotExists === "reject") throw threadNotFound(threadId); // ST5
+  const created = newThread(threadId, stamped(call.metadata, threads), null, at);
   await tx.insertThread(created);
   return created;
 }

@@ -3,8 +3,9 @@
 import { ApiError } from "../base/errors.ts";
 import { contains, type Json, type JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
-import type { Interrupt, Thread } from "./model.ts";
+import type { Interrupt, Scope, Thread } from "./model.ts";
 import type { ThreadQuery, Tx } from "./ports.ts";
+import { inScope, stamped } from "./scope.ts";
 
 export interface ThreadView {
   readonly thread: Thread;
@@ -39,16 +40,21 @@ export async function createThread(
     readonly metadata: JsonObject;
     readonly ifExists: "raise" | "do_nothing";
     readonly ttlMs: number | null;
+    readonly scope: Scope;
+    /** What the caller may be shown of a thread that is there already. */
+    readonly readable: Scope;
   },
 ): Promise<ThreadView> {
-  const thread = newThread(request.threadId ?? agent.newId(), request.metadata, request.ttlMs, agent.clock.now());
+  const metadata = stamped(request.metadata, request.scope);
+  const thread = newThread(request.threadId ?? agent.newId(), metadata, request.ttlMs, agent.clock.now());
   return agent.storage.transaction(async (tx) => {
     const existing = request.threadId === null ? null : await tx.thread(request.threadId);
     if (existing === null) {
       await tx.insertThread(thread);
       return { thread, values: undefined, open: [] };
     }
-    if (request.ifExists === "do_nothing") return viewOf(agent, tx, existing);
+    const visible = inScope(existing.metadata, request.scope) && inScope(existing.metadata, request.readable);
+    if (request.ifExists === "do_nothing" && visible) return viewOf(agent, tx, existing);
     throw new ApiError("thread_exists", `Thread with ID ${existing.threadId} already exists`);
   });
 }
@@ -60,13 +66,13 @@ export async function getThread(agent: Agent, threadId: string): Promise<ThreadV
 export async function patchThread(
   agent: Agent,
   threadId: string,
-  patch: { readonly metadata: JsonObject | null; readonly ttlMs: number | null | undefined },
+  patch: { readonly metadata: JsonObject | null; readonly ttlMs: number | null | undefined; readonly scope: Scope },
 ): Promise<ThreadView> {
   return agent.storage.transaction(async (tx) => {
     const thread = await requireThread(tx, threadId);
     const changed: Partial<Thread> = {
       updatedAt: agent.clock.now(),
-      ...(patch.metadata === null ? {} : { metadata: { ...thread.metadata, ...patch.metadata } }),
+      ...(patch.metadata === null ? {} : { metadata: stamped({ ...thread.metadata, ...patch.metadata }, patch.scope) }),
       ...(patch.ttlMs === undefined ? {} : { ttlMs: patch.ttlMs }),
     };
     await tx.updateThread(threadId, changed);
@@ -115,11 +121,12 @@ export async function searchThreads(
 }
 
 /** A copy of a paused thread is paused at the same questions; answering one leaves the other alone. */
-export async function copyThread(agent: Agent, threadId: string): Promise<ThreadView> {
+export async function copyThread(agent: Agent, threadId: string, readable: Scope): Promise<ThreadView> {
   const at = agent.clock.now();
   const copyId = agent.newId();
   return agent.storage.transaction(async (tx) => {
     const thread = await requireThread(tx, threadId);
+    if (!inScope(thread.metadata, readable)) throw threadNotFound(threadId);
     const busy = thread.status === "busy";
     const copy: Thread = {
       ...thread,
@@ -157,8 +164,12 @@ export async function sweepThreads(agent: Agent): Promise<number> {
 
 export async function requireThread(tx: Tx, threadId: string): Promise<Thread> {
   const thread = await tx.thread(threadId);
-  if (thread === null) throw new ApiError("thread_not_found", `Thread with ID ${threadId} not found`);
+  if (thread === null) throw threadNotFound(threadId);
   return thread;
+}
+
+export function threadNotFound(threadId: string): ApiError {
+  return new ApiError("thread_not_found", `Thread with ID ${threadId} not found`);
 }
 
 async function viewOf(agent: Agent, tx: Tx, thread: Thread): Promise<ThreadView> {

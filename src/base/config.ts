@@ -2,7 +2,8 @@
 // Invariants:
 //   CF1. Every problem is reported at once, each with the variable's name.
 //   CF2. A value that does not fit is never replaced by the default.
-//   CF3. A secret is shown as "***" by every function here, and can be given as NAME_FILE too.
+//   CF3. A secret is shown as "***" by every function here, and can be given as NAME_FILE too. Why it does not fit is
+//        not told either, unless its parser says so in words that give nothing away.
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -39,6 +40,9 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 }
+
+/** Why a secret does not fit, in words that may be shown. */
+export class ShownReason extends Error {}
 
 interface Notes {
   readonly meaning: string;
@@ -110,7 +114,8 @@ export function durationMs(
   });
 }
 
-function setting<T>(
+/** A setting of a type of its own. @param parse throws {Error} with the reason, a secret's {ShownReason}. */
+export function setting<T>(
   name: string,
   type: string,
   fallback: T,
@@ -152,7 +157,8 @@ export function readConfig<Table extends SettingsTable>(
       config[key] = one.parse(found.text);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      problems.push({ name: found.name, reason: one.secret ? "the value does not fit (not shown)" : reason }); // CF3
+      const shown = !one.secret || error instanceof ShownReason;
+      problems.push({ name: found.name, reason: shown ? reason : "the value does not fit (not shown)" }); // CF3
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);

@@ -1,7 +1,8 @@
 // Errors that cross the agent server's API: one table of codes, one class.
 // Invariants:
 //   ER1. Every refusal has a code of this table; docs/errors.md lists exactly these (test/docs.test.ts).
-//   ER2. The status of a code never depends on where it is thrown.
+//   ER2. The status of a code never depends on where it is thrown. The one exception is HandlerRefusal: what the user's
+//        own handlers refuse has the status that they chose.
 
 /** `code → [HTTP status, title]`. The title is fixed per code, the detail says what happened this time. */
 export const ERROR_CODES = {
@@ -9,6 +10,7 @@ export const ERROR_CODES = {
   malformed_request: [400, "The request cannot be read"],
   unauthenticated: [401, "The request carries no valid credentials"],
   forbidden: [403, "The caller may not do this"],
+  refused_by_handler: [400, "The authentication handler refuses the request"],
   forbidden_host: [403, "This Host header is not served here"],
   not_found: [404, "There is nothing at this address"],
   thread_not_found: [404, "Thread not found"],
@@ -70,6 +72,20 @@ export class ApiError extends Error {
 
   get status(): number {
     return ERROR_CODES[this.code][0];
+  }
+}
+
+/** Refused by code of the user, with a status of its choice. */
+export class HandlerRefusal extends ApiError {
+  readonly #status: number;
+
+  constructor(status: number, detail: string, headers: Readonly<Record<string, string>>) {
+    super("refused_by_handler", detail, {}, headers);
+    this.#status = status;
+  }
+
+  override get status(): number {
+    return this.#status;
   }
 }
 

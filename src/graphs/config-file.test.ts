@@ -51,7 +51,7 @@ const REMARKS: readonly (readonly [key: string, remark: RegExp | null])[] = [
   ["python_version", /Python/],
   ["pip_config_file", /Python/],
   ["store", /not supported/],
-  ["auth", /not supported/],
+  ["auth", null],
   ["checkpointer", /not supported/],
   ["grahps", /not a known key/],
 ];
@@ -80,6 +80,8 @@ const REFUSED: readonly { readonly name: string; readonly content: unknown; read
   },
   { name: "an empty export", content: { graphs: { a: "./a.ts:" } }, says: /graphs\.a: / },
   { name: "an env file that is not there", content: { graphs, env: "none.env" }, says: /env: the file none\.env/ },
+  { name: "handlers in Python", content: { graphs, auth: { path: "./auth.py:auth" } }, says: /auth\.path: / },
+  { name: "an auth that is a text", content: { graphs, auth: "./auth.ts:auth" }, says: /auth: / },
   { name: "variables that are not set", content: { graphs, env: ["A_1", "B_2"] }, says: /env: A_1, B_2 must be set/ },
 ];
 
@@ -91,6 +93,17 @@ for (const { name, content, says } of REFUSED) {
     );
   });
 }
+
+test("auth names the handlers; what it has besides is remarked on (LF1)", () => {
+  const auth = { path: "./auth.ts:auth", disable_studio_auth: true, openapi: {}, cach: 1 };
+  const { auth: path, remarks } = read({ graphs, auth });
+  assert.deepEqual(path, { file: join(folder, "auth.ts"), exportName: "auth" });
+  assert.deepEqual(remarks, [
+    '"auth.openapi" is not supported by this version and has no effect',
+    '"auth.cach" is not a known key and has no effect',
+  ]);
+  assert.equal(read({ graphs, auth: { disable_studio_auth: true } }).auth, null);
+});
 
 test("a file that is not there stops the server, naming it (LF1)", () => {
   assert.throws(() => readGraphsConfig(join(folder, "none.json"), {}), /none\.json: cannot be read/);

@@ -1,14 +1,14 @@
 // Configuration file: an unchanged langgraph.json → the graphs and environment it names, and remarks on the rest.
 // Invariant LF1: an unknown key is remarked on and never stops the server; a wrong one stops it, with its place.
 import { readFileSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import * as z from "zod";
+import { AUTH_SECTION, authPath, authRemarks } from "./auth-config.ts";
+import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
 
-export interface GraphSource {
+export interface GraphSource extends ExportPath {
   readonly graphId: string;
-  readonly file: string;
-  readonly exportName: string;
   readonly description: string | null;
 }
 
@@ -17,6 +17,8 @@ export interface GraphsConfig {
   readonly folder: string;
   readonly graphs: readonly GraphSource[];
   readonly env: Readonly<Record<string, string>>;
+  /** Handlers that authenticate and authorize; null when the file names none. */
+  readonly auth: ExportPath | null;
   readonly remarks: readonly string[];
 }
 
@@ -33,6 +35,7 @@ const FILE = z.looseObject({
     z.union([z.string(), z.looseObject({ path: z.string(), description: z.string().nullish() })]),
   ),
   env: z.union([z.string(), z.record(z.string(), z.coerce.string()), z.array(z.string())]).optional(),
+  auth: AUTH_SECTION.optional(),
 });
 
 const PYTHON_KEYS = new Set(["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"]);
@@ -49,7 +52,7 @@ const BUILD_KEYS = new Set([
   "node_loader",
 ]);
 /** Known keys that this version does not act on yet. */
-const LATER_KEYS = new Set(["store", "checkpointer", "auth", "encryption", "http", "webhooks", "ui", "ui_config"]);
+const LATER_KEYS = new Set(["store", "checkpointer", "encryption", "http", "webhooks", "ui", "ui_config"]);
 
 /** @throws {ConfigFileError} with file, place and reason. */
 export function readGraphsConfig(path: string, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
@@ -72,7 +75,8 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
     folder,
     graphs,
     env: readEnvironment(file, folder, parsed.data.env, env),
-    remarks: Object.keys(parsed.data).flatMap((key) => remarkOn(key)),
+    auth: authPath(parsed.data.auth, folder),
+    remarks: [...Object.keys(parsed.data).flatMap((key) => remarkOn(key)), ...authRemarks(parsed.data.auth)],
   };
 }
 
@@ -90,8 +94,6 @@ function parseJson(file: string): unknown {
   }
 }
 
-const GRAPH_FILES = /\.(ts|mts|cts|js|mjs|cjs)$/;
-
 function graphSource(
   file: string,
   folder: string,
@@ -99,21 +101,14 @@ function graphSource(
   entry: string | { readonly path: string; readonly description?: string | null | undefined },
 ): GraphSource {
   const text = typeof entry === "string" ? entry : entry.path;
-  const colon = text.lastIndexOf(":");
-  const [path, exportName] = colon > 1 ? [text.slice(0, colon), text.slice(colon + 1)] : [text, "default"];
-  if (path.endsWith(".py"))
+  if (/\.py(:|$)/.test(text))
     throw new ConfigFileError(
       file,
       `graphs.${graphId}: ${text} is a Python graph; this server runs LangGraph.js graphs`,
     );
-  if (!GRAPH_FILES.test(path) || exportName === "")
-    throw new ConfigFileError(file, `graphs.${graphId}: "${text}" is not of the form "./file.ts:export"`);
-  return {
-    graphId,
-    exportName,
-    file: isAbsolute(path) ? path : join(folder, path),
-    description: typeof entry === "string" ? null : (entry.description ?? null),
-  };
+  const path = parseExportPath(text, folder);
+  if (path === null) throw new ConfigFileError(file, `graphs.${graphId}: "${text}" ${EXPORT_PATH_FORM}`);
+  return { graphId, ...path, description: typeof entry === "string" ? null : (entry.description ?? null) };
 }
 
 function readEnvironment(
@@ -141,7 +136,7 @@ function readEnvironment(
 }
 
 function remarkOn(key: string): readonly string[] {
-  if (key === "graphs" || key === "env" || BUILD_KEYS.has(key)) return [];
+  if (key === "graphs" || key === "env" || key === "auth" || BUILD_KEYS.has(key)) return [];
   if (PYTHON_KEYS.has(key)) return [`"${key}" is for Python graphs and has no effect here`];
   if (LATER_KEYS.has(key)) return [`"${key}" is not supported by this version and has no effect`];
   return [`"${key}" is not a known key and has no effect`];

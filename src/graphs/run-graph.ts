@@ -226,6 +226,23 @@ function clientConfigurable(config: JsonObject): Record<string, unknown> {
   );
 }
 
+/** Who asked for the run. Kept with it, so that every attempt has it (RG4). */
+function authConfigurable({ user, permissions }: Run["request"]): Record<string, unknown> {
+  if (user === null || user === undefined) return {}; // undefined: a run accepted before there was authentication
+  return {
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: user["identity"],
+    langgraph_auth_permissions: permissions,
+  };
+}
+
+/** The library copies these from `configurable` unless they are there: the request's own would win (RG4). */
+function clientMetadata(metadata: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([name]) => !SERVER_OWNED.has(name) && !name.startsWith("langgraph_auth")),
+  );
+}
+
 function checkpointMetadata(run: Run): JsonObject {
   return {
     ...run.metadata,
@@ -251,6 +268,7 @@ function runConfig(
   return {
     configurable: {
       ...clientConfigurable(request.config),
+      ...authConfigurable(request),
       thread_id: run.threadId,
       run_id: run.runId,
       assistant_id: run.assistantId,
@@ -260,7 +278,12 @@ function runConfig(
       [CHECKPOINTER_KEY]: saver.checkpointer, // RG3
       ...(request.checkpointId === null || started ? {} : { checkpoint_id: request.checkpointId }),
     },
-    metadata: { ...run.metadata, graph_id: run.graphId, assistant_id: run.assistantId, run_attempt: run.attempt },
+    metadata: {
+      ...clientMetadata(run.metadata),
+      graph_id: run.graphId,
+      assistant_id: run.assistantId,
+      run_attempt: run.attempt,
+    },
     ...(Array.isArray(tags) ? { tags } : {}),
     ...(typeof recursionLimit === "number" ? { recursionLimit } : {}),
     ...(request.context === null ? {} : { context: request.context }),

@@ -19,7 +19,8 @@ export interface HttpRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
-  readonly body: JsonBody;
+  /** Once. A route that turns its caller away before it asks has cost them a head, not a body. */
+  readonly readBody: () => Promise<JsonBody>;
   /** Calls back when the peer goes away before it has its reply. */
   readonly onHangUp: (callback: () => void) => void;
 }
@@ -35,7 +36,6 @@ export interface HttpRoute {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   /** `/threads/{thread_id}/runs` */
   readonly path: string;
-  readonly takesBody: boolean;
   readonly handle: (request: HttpRequest) => Promise<HttpReply>;
 }
 
@@ -71,7 +71,7 @@ export function createApp(options: AppOptions): RequestListener {
         query,
         params: found.params,
         headers: incoming.headers,
-        body: route.takesBody ? await readJsonBody(incoming, options.bodyBytesMax) : EMPTY_BODY,
+        readBody: () => readJsonBody(incoming, options.bodyBytesMax),
         onHangUp: (callback) => {
           outgoing.once("close", () => {
             if (!outgoing.writableFinished) callback();
@@ -93,8 +93,6 @@ export function createApp(options: AppOptions): RequestListener {
     });
   };
 }
-
-const EMPTY_BODY: JsonBody = { value: undefined, text: "" };
 
 interface Found {
   readonly route: HttpRoute;

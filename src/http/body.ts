@@ -53,6 +53,7 @@ function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>
       const detail = `The body may have at most ${bytesMax} bytes.`;
       reject(new ApiError("body_too_large", detail, {}, { Connection: "close" }));
     };
+    if (incoming.destroyed) return reject(new ApiError("malformed_request", "The body was cut off."));
     if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) return tooLarge();
     const chunks: Buffer[] = [];
     let size = 0;

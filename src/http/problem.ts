@@ -11,8 +11,8 @@ export interface Problem {
 /** What is no ApiError is a defect of ours: it is logged whole and told in one word. */
 export function problemOf(thrown: unknown, log: Log): Problem {
   const error = thrown instanceof ApiError ? thrown : hidden(thrown, log);
-  const [status, title] = ERROR_CODES[error.code];
-  const { code, message: detail, extra } = error;
+  const [, title] = ERROR_CODES[error.code];
+  const { code, status, message: detail, extra } = error;
   const text = JSON.stringify({ type: `urn:holdpoint:error:${code}`, title, status, detail, code, ...extra });
   return { status, text, headers: { "Content-Type": "application/problem+json", ...error.headers } };
 }

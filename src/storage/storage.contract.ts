@@ -44,6 +44,8 @@ const REQUEST: RunRequest = {
   durability: "async",
   checkpointId: null,
   goesFirst: false,
+  user: null,
+  permissions: [],
 };
 
 const newThread = (changes: Partial<Thread> = {}): Thread => ({

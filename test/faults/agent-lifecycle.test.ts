@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { Bench, each, FULL, until, within } from "../harness/fault-server.ts";
-import { ROOT, type Answer } from "../harness/server.ts";
+import { ROOT, TEST_GRAPHS, type Answer } from "../harness/server.ts";
 
 const STEPS = { assistant_id: "steps", input: {} };
 const WHOLE = { log: ["one", "two", "three"] };
@@ -130,7 +130,7 @@ test("a wrong configuration: exit code 78, and every problem is listed (LF4)", a
   assert.equal(code, 78, stderr);
   for (const name of Object.keys(wrong)) assert.match(stderr, new RegExp(name));
   assert.equal(existsSync(bench.dataDir), false, "nothing was touched");
-  const open = await serve([], { HOST: "0.0.0.0", HOLDPOINT_DATA_DIR: bench.dataDir });
+  const open = await serve([], { HOST: "0.0.0.0", HOLDPOINT_DATA_DIR: bench.dataDir, LANGGRAPH_CONFIG: TEST_GRAPHS });
   assert.equal(open.code, 78, open.stderr);
   assert.match(open.stderr, /HOST/);
 });

@@ -16,22 +16,23 @@ import { id, json, paginationHeaders, route, select, type AgentRoute } from "./r
 
 export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
   return [
-    route(contract.createAssistant, async ({ body, scope }) =>
-      json(
-        assistantToWire(
-          await createAssistant(agent, scope, {
-            assistantId: body.assistant_id ?? null,
-            graphId: body.graph_id,
-            name: body.name ?? "Untitled",
-            description: body.description ?? null,
-            metadata: body.metadata ?? {},
-            config: body.config ?? {},
-            context: body.context === undefined ? {} : body.context,
-            ifExists: body.if_exists ?? "raise",
-          }),
-        ),
-      ),
-    ),
+    route(contract.createAssistant, async ({ body, scope, ask }) => {
+      const assistantId = body.assistant_id ?? null;
+      const ifExists = body.if_exists ?? "raise";
+      const mayBeThere = assistantId !== null && ifExists === "do_nothing";
+      const readable = mayBeThere ? await ask("assistants:read", { assistant_id: assistantId }) : null;
+      const assistant = await createAssistant(agent, scope, readable, {
+        assistantId,
+        graphId: body.graph_id,
+        name: body.name ?? "Untitled",
+        description: body.description ?? null,
+        metadata: body.metadata ?? {},
+        config: body.config ?? {},
+        context: body.context === undefined ? {} : body.context,
+        ifExists,
+      });
+      return json(assistantToWire(assistant));
+    }),
     route(contract.searchAssistants, async ({ body, scope }) => {
       const { total, assistants } = await searchAssistants(agent, searchOf(body, scope), {
         limit: body.limit,
@@ -48,19 +49,19 @@ export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
     route(contract.getAssistant, async ({ ids }) =>
       json(assistantToWire(await getAssistant(agent, id(ids, "assistant_id")))),
     ),
-    route(contract.patchAssistant, async ({ ids, body }) =>
-      json(assistantToWire(await patchAssistant(agent, id(ids, "assistant_id"), patchOf(body)))),
+    route(contract.patchAssistant, async ({ ids, body, scope }) =>
+      json(assistantToWire(await patchAssistant(agent, scope, id(ids, "assistant_id"), patchOf(body)))),
     ),
-    route(contract.deleteAssistant, async ({ ids, query, caller }) =>
-      json([await deleteAssistant(agent, caller, id(ids, "assistant_id"), query.delete_threads)]),
+    route(contract.deleteAssistant, async ({ ids, query, scope, ask }) =>
+      json([await deleteAssistant(agent, scope, ask, id(ids, "assistant_id"), query.delete_threads)]),
     ),
     route(contract.listVersions, async ({ ids, body }) => {
       const query = { metadata: body.metadata ?? null, limit: body.limit, offset: body.offset };
       const versions = await listVersions(agent, id(ids, "assistant_id"), query);
       return json(versions.map(assistantVersionToWire));
     }),
-    route(contract.setLatest, async ({ ids, body }) =>
-      json(assistantToWire(await setLatestVersion(agent, id(ids, "assistant_id"), body.version))),
+    route(contract.setLatest, async ({ ids, body, scope }) =>
+      json(assistantToWire(await setLatestVersion(agent, scope, id(ids, "assistant_id"), body.version))),
     ),
   ];
 }

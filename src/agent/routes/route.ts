@@ -1,8 +1,20 @@
 // Route: an operation of the contract and the function that answers it. Parses what comes in; the function only acts.
-import { parse, parsePathIds, takesBody, type AnyOperation, type Operation } from "../../api/operation.ts";
+// Invariants:
+//   RO1. Who may not come in is turned away before the body is read, and before anything is looked up.
+//   RO2. An operation acts only after the access of its contract was asked about.
+import {
+  parse,
+  parsePathIds,
+  takesBody,
+  type AccessEvent,
+  type AnyOperation,
+  type Operation,
+} from "../../api/operation.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../../http/app.ts";
-import { ANONYMOUS, requireInScope } from "../access.ts";
+import type { JsonBody } from "../../http/body.ts";
+import { ANONYMOUS, authorize, requireInScope, type Ask } from "../access.ts";
+import { fromAccessValue, toAccessValue } from "../access-value.ts";
 import type { Agent } from "../agent.ts";
 import type { Caller, Scope } from "../model.ts";
 import type { Access } from "../ports.ts";
@@ -11,10 +23,15 @@ export interface Call<Query, Body> {
   readonly ids: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
-  readonly request: HttpRequest;
+  readonly request: HttpRequest & { readonly body: JsonBody };
   readonly caller: Caller;
-  /** Objects named by the path are within it. Operations on lists, and on ids in the body, look at it themselves. */
+  /**
+   * Objects named by the path are within it. Operations on lists, and on ids in the body, look at it themselves; so do
+   * those that make a run, whose thread may not be there yet.
+   */
   readonly scope: Scope;
+  /** For what a call does beyond the event of its contract. */
+  readonly ask: Ask;
 }
 
 export interface AgentRoute {
@@ -27,44 +44,60 @@ export function route<Query, Body>(
   act: (call: Call<Query, Body>) => Promise<HttpReply>,
 ): AgentRoute {
   const { method, path } = operation;
-  const checked = async (agent: Agent, access: Access, request: HttpRequest): Promise<HttpReply> => {
-    const caller = operation.access === "public" ? ANONYMOUS : await access.authenticate(request);
-    const call = parts(operation, request);
-    const { access: event } = operation;
-    if (event === "public" || event === "authenticated") return act({ ...call, request, caller, scope: null });
-    const given: JsonObject = isJsonObject(call.body) ? call.body : {};
-    const query = call.query as JsonObject;
-    const { scope, value } = await access.authorize(caller, { event, value: { ...query, ...given, ...call.ids } });
-    if (scope !== null) await requireInScope(agent, call.ids, scope);
-    const body = isJsonObject(call.body) ? ({ ...given, ...pickKnown(value, call.ids, query) } as Body) : call.body;
-    return act({ ...call, body, request, caller, scope });
-  };
-  return {
-    operation: operation,
-    bind: (agent) => ({
-      method,
-      path,
-      takesBody: takesBody(operation),
-      handle: async (request) =>
-        agent.access === null
-          ? act({ ...parts(operation, request), request, caller: ANONYMOUS, scope: null })
-          : checked(agent, agent.access, request),
-    }),
-  };
-}
-
-function parts<Query, Body>(operation: Operation<Query, Body>, request: HttpRequest) {
-  return {
-    ids: parsePathIds(request.params),
-    query: parse(operation.query, request.query, "query"),
+  const handle = async (agent: Agent, request: HttpRequest): Promise<HttpReply> => {
+    const access = operation.access === "public" ? null : agent.access;
+    const caller = access === null ? ANONYMOUS : await access.authenticate(request); // RO1
+    const ids = parsePathIds(request.params);
+    const query = parse(operation.query, request.query, "query");
+    const sent = takesBody(operation) ? await request.readBody() : NO_BODY;
     // A missing body counts as an empty object, as clients without anything to say send none.
-    body: parse(operation.body, request.body.value ?? {}, "body"),
+    const body = parse(operation.body, sent.value ?? {}, "body");
+    const call = { ids, query, body, caller, request: { ...request, body: sent } };
+    const { access: event } = operation;
+    if (access === null || event === "public" || event === "authenticated") {
+      return act({ ...call, scope: null, ask: async () => null });
+    }
+    const ask: Ask = async (other, value) => (await authorize(access, caller, other, value)).scope;
+    const admitted = await admit(access, event, call);
+    if (admitted.scope !== null && event !== "threads:create_run") await requireInScope(agent, ids, admitted.scope);
+    return act({ ...call, ...admitted, ask }); // RO2
   };
+  return { operation, bind: (agent) => ({ method, path, handle: (request) => handle(agent, request) }) };
 }
 
-/** What a handler made of the body: path and query stay as the caller sent them. */
-function pickKnown(value: JsonObject, ids: Readonly<Record<string, string>>, query: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !(name in ids) && !(name in query)));
+const NO_BODY: JsonBody = { value: undefined, text: "" };
+
+interface Admitted<Query, Body> {
+  readonly scope: Scope;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+/** Of a list in the body every member is asked about, and the call must stay within what all the answers allow. */
+async function admit<Query, Body>(
+  access: Access,
+  event: AccessEvent,
+  call: Pick<Call<Query, Body>, "ids" | "query" | "body" | "caller">,
+): Promise<Admitted<Query, Body>> {
+  const { ids, caller } = call;
+  const query = call.query as JsonObject;
+  const one = async (body: JsonObject) => {
+    const parts = { ids, query, body };
+    const { scope, value } = await authorize(access, caller, event, toAccessValue(event, parts));
+    return { scope, ...fromAccessValue(event, parts, value) };
+  };
+  if (!Array.isArray(call.body)) {
+    const { scope, ...changed } = await one(isJsonObject(call.body) ? call.body : {});
+    return { scope, query: changed.query as Query, body: changed.body as Body };
+  }
+  let scope: Scope = null;
+  const members: JsonObject[] = [];
+  for (const member of call.body as readonly JsonObject[]) {
+    const answer = await one(member);
+    if (answer.scope !== null) scope = [...(scope ?? []), ...answer.scope];
+    members.push(answer.body);
+  }
+  return { scope, query: call.query, body: members as Body };
 }
 
 export function json(value: unknown, headers: Readonly<Record<string, string>> = {}): HttpReply {

@@ -4,6 +4,7 @@ import { ApiError } from "../../base/errors.ts";
 import { contentHash } from "../../base/ids.ts";
 import type { HttpReply, HttpRequest } from "../../http/app.ts";
 import { replyWhenReady } from "../../http/wait.ts";
+import { reachOf, requireInScope, type Ask } from "../access.ts";
 import type { Agent } from "../agent.ts";
 import type { Run } from "../model.ts";
 import type { WaitResult } from "../run-ends.ts";
@@ -11,24 +12,24 @@ import { cancelRun, deleteRun, getRun, listRuns, waitForRun, type Waiting } from
 import type { RunCall } from "../run-request.ts";
 import { startRun } from "../start-run.ts";
 import { runEndToText, runToWire } from "../wire.ts";
-import { id, json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
+import { id, json, NO_CONTENT, route, type AgentRoute, type Call } from "./route.ts";
 
 export function runRoutes(agent: Agent, keepAliveMs: number): readonly AgentRoute[] {
   const runObject = (run: Run) => runToWire(run, run.input === null ? null : agent.graphs.toWire(run.input));
   return [
-    route(contract.createRun, async ({ ids, body, request, caller }) => {
-      const threadId = id(ids, "thread_id");
-      const { run } = await startRun(agent, caller, threadId, runCall(body, request));
+    route(contract.createRun, async (call) => {
+      const threadId = id(call.ids, "thread_id");
+      const { run } = await startRun(agent, call.caller, threadId, await runCall(agent, call));
       return json(runObject(run), locationHeaders(run, "join"));
     }),
-    route(contract.waitRun, async ({ ids, body, request, caller }) => {
-      const threadId = id(ids, "thread_id");
-      const { run, created } = await startRun(agent, caller, threadId, runCall(body, request));
+    route(contract.waitRun, async (call) => {
+      const threadId = id(call.ids, "thread_id");
+      const { run, created } = await startRun(agent, call.caller, threadId, await runCall(agent, call));
       // A run that has just begun cannot have ended: that needs a commit, which comes in a later turn of the event loop.
       // One that was only queued can: a call in the same commit may have cancelled it.
       const begun = created && run.status === "running";
       const waiting = begun ? agent.worker.ends.wait(run.runId) : await waitForRun(agent, threadId, run.runId);
-      return replyToWaiter(agent, waiting, run.threadId, run.runId, request, keepAliveMs);
+      return replyToWaiter(agent, waiting, run.threadId, run.runId, call.request, keepAliveMs);
     }),
     route(contract.listRuns, async ({ ids, query }) => {
       const filter = { limit: query.limit, offset: query.offset, status: query.status ?? null };
@@ -37,8 +38,9 @@ export function runRoutes(agent: Agent, keepAliveMs: number): readonly AgentRout
     route(contract.getRun, async ({ ids }) =>
       json(runObject(await getRun(agent, id(ids, "thread_id"), id(ids, "run_id")))),
     ),
-    route(contract.joinRun, async ({ ids, query, request, caller }) => {
+    route(contract.joinRun, async ({ ids, query, request, caller, ask }) => {
       const [threadId, runId] = [id(ids, "thread_id"), id(ids, "run_id")];
+      if (query.cancel_on_disconnect) await requireMayCancel(agent, ids, ask);
       const waiting = await waitForRun(agent, threadId, runId);
       if (query.cancel_on_disconnect) {
         request.onHangUp(() => {
@@ -98,7 +100,14 @@ function replyOf(result: WaitResult, headers: Readonly<Record<string, string>>):
 
 const IDEMPOTENCY_KEY_UNITS_MAX = 255;
 
-function runCall(body: contract.RunBody, request: HttpRequest): RunCall {
+/** A call that ends the run when its caller hangs up does more than read. */
+async function requireMayCancel(agent: Agent, ids: Readonly<Record<string, string>>, ask: Ask): Promise<void> {
+  const scope = await ask("threads:update", { ...ids, action: "interrupt", metadata: null });
+  if (scope !== null) await requireInScope(agent, ids, scope);
+}
+
+async function runCall(agent: Agent, call: Call<unknown, contract.RunBody>): Promise<RunCall> {
+  const { body, request, scope, ask } = call;
   const key = request.headers["idempotency-key"];
   if (key !== undefined && (typeof key !== "string" || key === "" || key.length > IDEMPOTENCY_KEY_UNITS_MAX)) {
     const detail = `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_UNITS_MAX} characters.`;
@@ -120,5 +129,6 @@ function runCall(body: contract.RunBody, request: HttpRequest): RunCall {
     checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
     idempotencyKey: key ?? null,
     requestHash: key === undefined ? "" : contentHash(`${request.path}\n${request.body.text}`),
+    reach: await reachOf(agent, scope, body.assistant_id, ask),
   };
 }

@@ -19,18 +19,20 @@ const stateObject = ({ state, known, newest }: StateView) => stateToWire(state, 
 
 export function threadRoutes(agent: Agent): readonly AgentRoute[] {
   return [
-    route(contract.createThread, async ({ body }) =>
-      json(
-        threadObject(
-          await createThread(agent, {
-            threadId: body.thread_id ?? null,
-            metadata: body.metadata ?? {},
-            ifExists: body.if_exists ?? "raise",
-            ttlMs: body.ttl ?? null,
-          }),
-        ),
-      ),
-    ),
+    route(contract.createThread, async ({ body, scope, ask }) => {
+      const threadId = body.thread_id ?? null;
+      const ifExists = body.if_exists ?? "raise";
+      const mayBeThere = threadId !== null && ifExists === "do_nothing";
+      const view = await createThread(agent, {
+        threadId,
+        metadata: body.metadata ?? {},
+        ifExists,
+        ttlMs: body.ttl ?? null,
+        scope,
+        readable: mayBeThere ? await ask("threads:read", { thread_id: threadId }) : null,
+      });
+      return json(threadObject(view));
+    }),
     route(contract.searchThreads, async ({ body, scope }) => {
       const { total, threads } = await searchThreads(
         agent,
@@ -67,8 +69,8 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
       return json(total);
     }),
     route(contract.getThread, async ({ ids }) => json(threadObject(await getThread(agent, id(ids, "thread_id"))))),
-    route(contract.patchThread, async ({ ids, body, request }) => {
-      const patch = { metadata: body.metadata ?? null, ttlMs: body.ttl };
+    route(contract.patchThread, async ({ ids, body, request, scope }) => {
+      const patch = { metadata: body.metadata ?? null, ttlMs: body.ttl, scope };
       const view = await patchThread(agent, id(ids, "thread_id"), patch);
       return request.headers["prefer"] === "return=minimal" ? NO_CONTENT : json(threadObject(view));
     }),
@@ -76,7 +78,11 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
       await deleteThread(agent, id(ids, "thread_id"));
       return NO_CONTENT;
     }),
-    route(contract.copyThread, async ({ ids }) => json(threadObject(await copyThread(agent, id(ids, "thread_id"))))),
+    route(contract.copyThread, async ({ ids, ask }) => {
+      const threadId = id(ids, "thread_id");
+      const readable = await ask("threads:read", { thread_id: threadId });
+      return json(threadObject(await copyThread(agent, threadId, readable)));
+    }),
 
     route(contract.getState, async ({ ids, query }) => {
       const at = { checkpointId: null, ns: "", subgraphs: query.subgraphs };

@@ -1,0 +1,19 @@
+// Export path: `"./file.ts:export"`, as langgraph.json names code of the user.
+import { isAbsolute, join } from "node:path";
+
+export interface ExportPath {
+  readonly file: string;
+  readonly exportName: string;
+}
+
+const CODE_FILES = /\.(ts|mts|cts|js|mjs|cjs)$/;
+
+/** Without a name the default export is meant. Null when the text is not of that form. */
+export function parseExportPath(text: string, folder: string): ExportPath | null {
+  const colon = text.lastIndexOf(":");
+  const [path, exportName] = colon > 1 ? [text.slice(0, colon), text.slice(colon + 1)] : [text, "default"];
+  if (!CODE_FILES.test(path) || exportName === "") return null;
+  return { exportName, file: isAbsolute(path) ? path : join(folder, path) };
+}
+
+export const EXPORT_PATH_FORM = 'is not of the form "./file.ts:export"';
