@@ -250,10 +250,11 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, 
     import("./agent/server.ts"),
     import("./graphs/graphs.ts"),
   ]);
-  const [{ systemClock }, { createIdSource }, { createMetrics }] = await Promise.all([
+  const [{ systemClock }, { createIdSource }, { createMetrics }, { createStore }] = await Promise.all([
     import("./base/clock.ts"),
     import("./base/ids.ts"),
     import("./base/metrics.ts"),
+    import("./agent/store.ts"),
   ]);
   const library = await loadLibrary(graphsConfig.folder);
   const versions = { holdpoint: VERSION, library: library.version };
@@ -265,9 +266,14 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, 
   });
   await storage.start();
   try {
+    const store = createStore(
+      { itemBytesMax: config.storeItemBytesMax, defaultTtlMs: null, refreshOnRead: true, fields: ["$"] },
+      { storage, clock: systemClock, embedder: null },
+    );
     const graphs = await createGraphs(graphsConfig, library, storage);
     const server = createAgentServer(config, {
       storage,
+      store,
       graphs,
       access: await openAccess(config, graphsConfig, log),
       versions,

@@ -2,11 +2,13 @@
 import type { Clock } from "../base/clock.ts";
 import type { NewId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { Access, Graphs, Storage } from "./ports.ts";
+import type { Access, Graphs, Storage, Store } from "./ports.ts";
 import type { Worker } from "./worker.ts";
 
 export interface Agent {
   readonly storage: Storage;
+  /** The long-term memory. */
+  readonly store: Store;
   readonly graphs: Graphs;
   /** Null when nobody has to authenticate. */
   readonly access: Access | null;

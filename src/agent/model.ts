@@ -255,3 +255,23 @@ export interface Fingerprint {
   /** Channels that make up the state: a list, or one channel that is the state itself. */
   readonly outputs: string | readonly string[];
 }
+
+/** One entry of the long-term memory: a JSON object under a key of a namespace. */
+export interface StoreItem {
+  /** Labels from the outside in; at least one. */
+  readonly namespace: readonly string[];
+  readonly key: string;
+  readonly value: JsonObject;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Milliseconds from the last write, or the last read that counts, to the end; null keeps it. */
+  readonly ttlMs: number | null;
+  readonly expiresAt: number | null;
+}
+
+/** What one text of an item became, for search by meaning. */
+export interface StoreVector {
+  /** Where in the item the text was. */
+  readonly field: string;
+  readonly vector: Float32Array;
+}

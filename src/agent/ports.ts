@@ -1,4 +1,5 @@
 // Ports: what the agent room needs from the outside. Adapters live in graphs/ and storage/; main.ts chooses them.
+import type { FilterCondition } from "../base/json-filter.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type {
   Assistant,
@@ -17,6 +18,8 @@ import type {
   RunStatus,
   Scope,
   Stored,
+  StoreItem,
+  StoreVector,
   TaskWrites,
   Thread,
   ThreadStatus,
@@ -78,7 +81,7 @@ export interface IdempotencyRecord {
  * One transaction. It sees its own writes; nobody else does until it is durable.
  * What is awaited inside one is the transaction's own methods and nothing else.
  */
-export interface Tx {
+export interface Tx extends StoreTx {
   thread(threadId: string): Awaitable<Thread | null>;
   insertThread(thread: Thread): Awaitable<void>;
   updateThread(threadId: string, patch: Partial<Thread>): Awaitable<void>;
@@ -162,6 +165,52 @@ export interface Tx {
   deleteIdempotencyBefore(at: number): Awaitable<void>;
 }
 
+export interface StoreQuery {
+  /** Items of this namespace and of those below it. */
+  readonly prefix: readonly string[];
+  readonly filter: readonly FilterCondition[];
+  /** Ranks by likeness to this, and leaves out what has no vector; null: newest first. */
+  readonly vector: Float32Array | null;
+  readonly limit: number;
+  readonly offset: number;
+  /** Items and vectors that one search may look at. */
+  readonly lookMax: number;
+  readonly at: number;
+}
+
+export interface FoundItem extends StoreItem {
+  /** Cosine of the angle to the query's vector; null when there was none. */
+  readonly score: number | null;
+}
+
+export interface NamespaceQuery {
+  /** Labels, `*` for any one. */
+  readonly prefix: readonly string[];
+  readonly suffix: readonly string[];
+  /** Namespaces are cut off after so many labels, and listed once. */
+  readonly depthMax: number | null;
+  readonly limit: number;
+  readonly offset: number;
+  readonly lookMax: number;
+  readonly at: number;
+}
+
+/** The long-term memory's verbs. What has expired by `at` is not there, though it may still be on disk. */
+export interface StoreTx {
+  storeItem(namespace: readonly string[], key: string, at: number): Awaitable<StoreItem | null>;
+  /** In the place of what was there, vectors too. */
+  putStoreItem(item: StoreItem, vectors: readonly StoreVector[]): Awaitable<void>;
+  deleteStoreItem(namespace: readonly string[], key: string): Awaitable<void>;
+  /** Their time to live, where they have one, begins anew. */
+  refreshStoreItems(items: readonly Pick<StoreItem, "namespace" | "key">[], at: number): Awaitable<void>;
+  /** @returns null when more than `lookMax` would have to be looked at. */
+  searchStore(query: StoreQuery): Awaitable<readonly FoundItem[] | null>;
+  /** In an order that stays the same. @returns null when more than `lookMax` would have to be looked at. */
+  storeNamespaces(query: NamespaceQuery): Awaitable<readonly (readonly string[])[] | null>;
+  /** @returns how many were deleted, at most `limit`. */
+  deleteExpiredStoreItems(at: number, limit: number): Awaitable<number>;
+}
+
 /** A checkpoint as read: `values` has every channel that has a value. */
 export interface StoredCheckpoint {
   readonly checkpoint: Checkpoint;
@@ -180,6 +229,53 @@ export interface Storage {
   transaction<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
   /** As transaction(), but nothing waits for it: it shares the next commit, within a few milliseconds. */
   transactionSoon<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
+}
+
+export interface StorePut {
+  readonly namespace: readonly string[];
+  readonly key: string;
+  readonly value: JsonObject;
+  /** Fields to make vectors of; false: none; null: those of the configuration. */
+  readonly index: false | readonly string[] | null;
+  /** null: no end; undefined: that of the configuration. */
+  readonly ttlMs: number | null | undefined;
+}
+
+export interface StoreSearch {
+  readonly prefix: readonly string[];
+  readonly filter: JsonObject;
+  /** In words; ranks by meaning when the server has an embedding function, and is passed over when it has none. */
+  readonly query: string | null;
+  readonly limit: number;
+  readonly offset: number;
+  /** Whether finding an item counts as a use of it; null: as configured. */
+  readonly refreshTtl: boolean | null;
+}
+
+/**
+ * The long-term memory, as HTTP calls and graphs use it: one set of rules for both.
+ * @throws {ApiError} `store_namespace_invalid`, `store_item_invalid`, `store_item_too_large`, `store_filter_invalid`,
+ * `store_search_too_broad`, `embedding_failed`, from whichever call they fit.
+ */
+export interface Store {
+  get(namespace: readonly string[], key: string, refreshTtl: boolean | null): Promise<StoreItem | null>;
+  /** Resolves once it is on disk. */
+  put(request: StorePut): Promise<void>;
+  delete(namespace: readonly string[], key: string): Promise<void>;
+  search(request: StoreSearch): Promise<readonly FoundItem[]>;
+  listNamespaces(
+    request: Pick<NamespaceQuery, "prefix" | "suffix" | "depthMax" | "limit" | "offset">,
+  ): Promise<readonly (readonly string[])[]>;
+  /** Deletes what has expired. @returns how many. */
+  sweep(): Promise<number>;
+}
+
+/** The deployment's embedding function. */
+export interface Embedder {
+  /** Numbers in a vector. */
+  readonly dims: number;
+  /** One vector a text, in their order. Rejects with what the function threw, or a reason. */
+  embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
 }
 
 /** A request as far as authentication looks at it. */

@@ -14,10 +14,11 @@ import { createHttpService, type HttpService } from "../http/server.ts";
 import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
 import { createAgentMetrics } from "./metrics.ts";
-import type { Access, Graphs, Storage } from "./ports.ts";
+import type { Access, Graphs, Storage, Store } from "./ports.ts";
 import { assistantRoutes } from "./routes/assistants.ts";
 import { metaRoutes, type Versions } from "./routes/meta.ts";
 import { runRoutes } from "./routes/runs.ts";
+import { storeRoutes } from "./routes/store.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import type { AgentConfig } from "./settings.ts";
 import { sweepThreads } from "./threads.ts";
@@ -25,6 +26,7 @@ import { createWorker } from "./worker.ts";
 
 export interface AgentServerPorts {
   readonly storage: Storage & { readonly boundUnits: () => number };
+  readonly store: Store;
   readonly graphs: Graphs;
   /** Null when nobody has to authenticate. */
   readonly access: Access | null;
@@ -44,7 +46,7 @@ const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 const DRAIN_SPARE_MS = 5000;
 
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
-  const { storage, graphs, access, clock, newId, log, metrics, versions } = ports;
+  const { storage, store, graphs, access, clock, newId, log, metrics, versions } = ports;
   const graceMs = config.shutdownGraceSecs * 1000;
   let running = (): number => 0;
   const counted = createAgentMetrics(
@@ -64,8 +66,13 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   );
   running = worker.running;
   const limits = { pendingRunsMax: config.pendingRunsMax, assistantsMax: config.assistantsMax };
-  const agent: Agent = { storage, graphs, access, worker, clock, newId, log, limits };
-  const routes = [...threadRoutes(agent), ...runRoutes(agent, config.keepAliveMs), ...assistantRoutes(agent)];
+  const agent: Agent = { storage, store, graphs, access, worker, clock, newId, log, limits };
+  const routes = [
+    ...threadRoutes(agent),
+    ...runRoutes(agent, config.keepAliveMs),
+    ...assistantRoutes(agent),
+    ...storeRoutes(agent),
+  ];
   const all = [
     ...routes,
     ...metaRoutes(

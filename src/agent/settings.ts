@@ -63,6 +63,12 @@ export const AGENT_SETTINGS = {
     { min: 1024, max: 1024 * MEBIBYTE },
     { meaning: "Largest request body in bytes." },
   ),
+  storeItemBytesMax: integer(
+    "HOLDPOINT_MAX_STORE_ITEM_BYTES",
+    MEBIBYTE,
+    { min: 1024, max: 256 * MEBIBYTE },
+    { meaning: "Largest value of one item of the store, in bytes of JSON." },
+  ),
   keepAliveMs: integer(
     "HOLDPOINT_WAIT_KEEPALIVE_MS",
     5000,

@@ -1,7 +1,7 @@
 // Wire: rows of the model → the objects that clients see. The only place that knows both spellings.
 import { isoTime } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import type { Assistant, AssistantVersion, Interrupt, Run, Thread } from "./model.ts";
+import type { Assistant, AssistantVersion, Interrupt, Run, StoreItem, Thread } from "./model.ts";
 import type { RunEnd, StateSnapshot } from "./ports.ts";
 
 /** `{id, value, resumable, ns, when}`, and `response_schema` when the node said what it takes. */
@@ -95,6 +95,18 @@ export function assistantVersionToWire(version: AssistantVersion): JsonObject {
     context: version.context,
     version: version.version,
     created_at: isoTime(version.createdAt),
+  };
+}
+
+/** @param score null for an item that was not ranked. */
+export function itemToWire(item: StoreItem, score: number | null): JsonObject {
+  return {
+    namespace: item.namespace,
+    key: item.key,
+    value: item.value,
+    created_at: isoTime(item.createdAt),
+    updated_at: isoTime(item.updatedAt),
+    ...(score === null ? {} : { score }),
   };
 }
 

@@ -25,6 +25,7 @@ import type { Storage, ThreadQuery, Tx } from "../agent/ports.ts";
 import { contentHash, createIdSource } from "../base/ids.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { assistantCases } from "./assistants.contract.ts";
+import { storeCases } from "./store.contract.ts";
 
 /** Opens an empty storage, and closes it after the test. */
 export type OpenStorage = (t: TestContext) => Promise<Storage>;
@@ -728,6 +729,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     });
 
     assistantCases(open, ODD, (changes) => newRun(newId(), changes), newId);
+    storeCases(open, ODD);
 
     test("every operation of the port is used above", () => {
       assert.deepEqual(

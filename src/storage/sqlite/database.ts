@@ -5,6 +5,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 
 export type Row = Record<string, unknown>;
+/** What SQL passes to a function of ours. */
+export type SqlValue = string | number | null | Uint8Array;
 
 export interface Database {
   /** First row, or null. */
@@ -18,7 +20,7 @@ export interface Database {
   readonly inTransaction: () => boolean;
   /** UTF-16 units of text bound to writes since the start: what the storage is asked to keep. */
   readonly boundUnits: () => number;
-  defineFunction(name: string, body: (...parameters: (string | number | null)[]) => number): void;
+  defineFunction(name: string, body: (...parameters: SqlValue[]) => number | null): void;
   close(): void;
 }
 
@@ -62,7 +64,7 @@ export function openDatabase(path: string): Database {
     boundUnits: () => boundUnits,
     defineFunction(name, body) {
       connection.function(name, { deterministic: true, varargs: true }, (...parameters) =>
-        body(...(parameters as (string | number | null)[])),
+        body(...(parameters as SqlValue[])),
       );
     },
     close: () => connection.close(),

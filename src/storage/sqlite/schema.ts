@@ -86,6 +86,21 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX assistants_graph ON assistants (graph_id, created_at);
   CREATE INDEX runs_assistant ON runs (assistant_id, run_id);
   `,
+  `
+  CREATE TABLE store_items (
+    item_id INTEGER PRIMARY KEY, ns TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, ttl_ms INTEGER, expires_at INTEGER
+  );
+  CREATE UNIQUE INDEX store_items_key ON store_items (ns, key);
+  CREATE INDEX store_items_expiry ON store_items (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE TABLE store_order (
+    prefix TEXT NOT NULL, updated_at INTEGER NOT NULL, item_id INTEGER NOT NULL,
+    PRIMARY KEY (prefix, updated_at, item_id)
+  ) WITHOUT ROWID;
+  CREATE TABLE store_vectors (
+    item_id INTEGER NOT NULL, field TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (item_id, field)
+  ) WITHOUT ROWID;
+  `,
 ];
 
 export class NewerDatabaseError extends Error {

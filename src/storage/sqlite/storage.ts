@@ -14,6 +14,7 @@ import { lockFolder, type FolderLock } from "./lock.ts";
 import { runVerbs } from "./runs.ts";
 import { migrate } from "./schema.ts";
 import { defineMetadataFilter } from "./metadata-filter.ts";
+import { storeVerbs } from "./store.ts";
 import { threadVerbs } from "./threads.ts";
 
 export interface SqliteOptions {
@@ -63,6 +64,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           ...checkpointVerbs(db),
           ...catalogueVerbs(db),
           ...assistantVerbs(db),
+          ...storeVerbs(db),
         };
         open = { lock, db, commits, tx };
       } catch (error) {

@@ -1,0 +1,46 @@
+// Routes of the store: parse → operation → reply.
+import * as contract from "../../api/store.ts";
+import type { Agent } from "../agent.ts";
+import { itemToWire } from "../wire.ts";
+import { json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
+
+export function storeRoutes({ store }: Agent): readonly AgentRoute[] {
+  return [
+    route(contract.putItem, async ({ body }) => {
+      const { namespace, key, value, index, ttl } = body;
+      await store.put({ namespace, key, value, index: index ?? null, ttlMs: ttl });
+      return NO_CONTENT;
+    }),
+    route(contract.getItem, async ({ query }) => {
+      const item = await store.get(query.namespace, query.key, query.refresh_ttl);
+      return json(item === null ? null : itemToWire(item, null));
+    }),
+    route(contract.deleteItem, async ({ body }) => {
+      await store.delete(body.namespace, body.key);
+      return NO_CONTENT;
+    }),
+    route(contract.searchItems, async ({ body }) => {
+      const items = await store.search({
+        prefix: body.namespace_prefix ?? [],
+        filter: body.filter ?? {},
+        query: body.query ?? null,
+        limit: body.limit,
+        offset: body.offset,
+        refreshTtl: body.refresh_ttl ?? null,
+      });
+      return json({ items: items.map((item) => itemToWire(item, item.score)) });
+    }),
+    route(contract.listNamespaces, async ({ body }) => {
+      const { limit, offset } = body;
+      const [prefix, suffix] = [body.prefix ?? [], body.suffix ?? []];
+      const namespaces = await store.listNamespaces({
+        prefix,
+        suffix,
+        depthMax: body.max_depth ?? null,
+        limit,
+        offset,
+      });
+      return json({ namespaces });
+    }),
+  ];
+}

@@ -1,0 +1,58 @@
+// Store index: which texts of an item become vectors. Paths as LangGraph's stores write them.
+// Invariant IX1: a path that fits nothing in an item gives no text; a path that is none is refused.
+import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+
+/** A member by its name, or a place in a list: from the end when negative, `*` for every one. */
+type PathStep = { readonly name: string } | { readonly place: number | "*" };
+
+export interface IndexedText {
+  /** The path, with the number of the text when it gave several. */
+  readonly field: string;
+  readonly text: string;
+}
+
+/** The path of the whole item. */
+export const WHOLE_ITEM = "$";
+
+const PART = /^([^.[\]]+)((?:\[(?:\*|-?\d{1,9})\])*)$/;
+
+/**
+ * `"a.b[*].c"` → a, b, every place, c.
+ * @throws {Error} with the reason.
+ */
+export function parsePath(path: string): readonly PathStep[] {
+  if (path === WHOLE_ITEM) return [];
+  return path.split(".").flatMap((part) => {
+    const [, name, places = ""] = PART.exec(part) ?? [];
+    if (name === undefined) {
+      throw new Error(`"${path}" is no field: write "a", "a.b", "a[0]", "a[-1]", "a[*].b", or "$" for the whole item`);
+    }
+    const steps = [...places.matchAll(/\[([^\]]+)\]/g)].map(([, place]) => ({
+      place: place === "*" ? ("*" as const) : Number(place),
+    }));
+    return [{ name }, ...steps];
+  });
+}
+
+/** Texts, numbers and booleans as they are written; what has an inside, as JSON. */
+export function textsAt(value: JsonObject, path: string): readonly IndexedText[] {
+  let members: readonly Json[] = [value];
+  for (const step of parsePath(path)) members = members.flatMap((member) => follow(member, step));
+  const texts = members.filter((member) => member !== null && member !== "");
+  return texts.map((member, at) => ({
+    field: texts.length === 1 ? path : `${path}.${at}`,
+    text: typeof member === "string" ? member : JSON.stringify(member),
+  }));
+}
+
+function follow(member: Json, step: PathStep): readonly Json[] {
+  if ("name" in step) {
+    if (!isJsonObject(member) || !Object.hasOwn(member, step.name)) return []; // IX1
+    return [member[step.name] as Json];
+  }
+  if (!Array.isArray(member)) return [];
+  const items = member as readonly Json[];
+  if (step.place === "*") return items;
+  const item = items.at(step.place);
+  return item === undefined ? [] : [item];
+}

@@ -1,0 +1,113 @@
+// The wire contract of the store: the long-term memory.
+import * as z from "zod";
+import { operation } from "./operation.ts";
+import { jsonObject, limit, offset } from "./schemas.ts";
+
+const TAG = "Store";
+
+/** What a namespace may be is checked by the operation, which also sees what an authorisation handler made of it. */
+const namespace = z.array(z.string()).describe("labels from the outside in, without dots");
+const key = z.string();
+
+const TTL_MINUTES_MAX = 10 * 366 * 24 * 60;
+const MINUTE_MS = 60_000;
+
+/** Minutes; null is for ever. Becomes milliseconds. */
+const ttl = z
+  .number()
+  .positive()
+  .max(TTL_MINUTES_MAX)
+  .nullable()
+  .transform((minutes) => (minutes === null ? null : Math.ceil(minutes * MINUTE_MS)))
+  .describe("minutes after the last use when the item is deleted; null keeps it; left out, as configured");
+
+const refreshTtl = z.boolean().nullish().describe("whether reading counts as a use; left out, as configured");
+
+const item = z
+  .object({
+    namespace: z.array(z.string()),
+    key: z.string(),
+    value: z.record(z.string(), z.unknown()),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: "Item" });
+
+export const putItem = operation("putItem", "put", "/store/items", {
+  tag: TAG,
+  access: "store:put",
+  summary: "Store an item, in the place of the one that has this namespace and key",
+  body: z.object({
+    namespace,
+    key,
+    value: jsonObject,
+    index: z
+      .union([z.literal(false), z.array(z.string().max(1024)).max(100)])
+      .nullish()
+      .describe("fields to search by meaning; false for none"),
+    ttl: ttl.optional(),
+  }),
+  reply: null,
+  status: 204,
+  refusals: ["store_namespace_invalid", "store_item_invalid", "store_item_too_large", "embedding_failed"],
+});
+
+export const getItem = operation("getItem", "get", "/store/items", {
+  tag: TAG,
+  access: "store:get",
+  summary: "Get an item; null when there is none",
+  query: z.object({
+    namespace: z
+      .string()
+      .transform((text) => text.split("."))
+      .describe("labels, joined by dots"),
+    key,
+    refresh_ttl: z
+      .enum(["true", "false"])
+      .optional()
+      .transform((text) => (text === undefined ? null : text === "true")),
+  }),
+  reply: item.nullable(),
+  refusals: ["store_namespace_invalid", "store_item_invalid"],
+});
+
+export const deleteItem = operation("deleteItem", "delete", "/store/items", {
+  tag: TAG,
+  access: "store:delete",
+  summary: "Delete an item, if it is there",
+  body: z.object({ namespace, key }),
+  reply: null,
+  status: 204,
+  refusals: ["store_namespace_invalid", "store_item_invalid"],
+});
+
+export const searchItems = operation("searchItems", "post", "/store/items/search", {
+  tag: TAG,
+  access: "store:search",
+  summary: "Search the items of a namespace and of those below it, newest first or by meaning",
+  body: z.object({
+    namespace_prefix: namespace.nullish(),
+    filter: jsonObject.nullish(),
+    limit: limit(10),
+    offset,
+    query: z.string().max(100_000).nullish().describe("ranks by meaning, when the server has an embedding function"),
+    refresh_ttl: refreshTtl,
+  }),
+  reply: z.object({ items: z.array(item.extend({ score: z.number().optional() }).meta({ id: "SearchItem" })) }),
+  refusals: ["store_namespace_invalid", "store_filter_invalid", "store_search_too_broad", "embedding_failed"],
+});
+
+export const listNamespaces = operation("listNamespaces", "post", "/store/namespaces", {
+  tag: TAG,
+  access: "store:list_namespaces",
+  summary: "List the namespaces that have items",
+  body: z.object({
+    prefix: namespace.nullish().describe("labels; * for any one"),
+    suffix: namespace.nullish().describe("labels; * for any one"),
+    max_depth: z.number().int().min(1).nullish(),
+    limit: limit(100),
+    offset,
+  }),
+  reply: z.object({ namespaces: z.array(z.array(z.string())) }),
+  refusals: ["store_namespace_invalid", "store_search_too_broad"],
+});
