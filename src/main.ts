@@ -256,6 +256,7 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, 
     import("./base/metrics.ts"),
     import("./agent/store.ts"),
   ]);
+  const { createLocalWakes } = await import("./storage/local-wakes.ts");
   const library = await loadLibrary(graphsConfig.folder);
   const versions = { holdpoint: VERSION, library: library.version };
   const storage = createSqliteStorage({
@@ -276,6 +277,7 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, 
       store,
       graphs,
       access: await openAccess(config, graphsConfig, log),
+      wakes: createLocalWakes(),
       versions,
       log,
       clock: systemClock,

@@ -2,6 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { NewId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import type { EventHub } from "./events/hub.ts";
 import type { Access, Graphs, Storage, Store } from "./ports.ts";
 import type { Worker } from "./worker.ts";
 
@@ -13,6 +14,7 @@ export interface Agent {
   /** Null when nobody has to authenticate. */
   readonly access: Access | null;
   readonly worker: Worker;
+  readonly events: EventHub;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;

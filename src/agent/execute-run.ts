@@ -7,7 +7,7 @@ import { ApiError, describeError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { endingOf, finishRun, handBack, type AbortReason, type Finished } from "./finish.ts";
 import type { Run, WriteSet } from "./model.ts";
-import type { Awaitable, GraphRunResult, Graphs, RunSink, Storage, Tx } from "./ports.ts";
+import type { Awaitable, GraphRunResult, Graphs, HeldEvent, RunEvent, RunSink, Storage, Tx } from "./ports.ts";
 
 export interface Claimed {
   readonly run: Run;
@@ -30,6 +30,7 @@ export interface ExecutePorts {
   /** The end cannot be stored at present. */
   readonly onUnstored: () => void;
   readonly isDraining: () => boolean;
+  readonly emit: (event: RunEvent) => void;
 }
 
 export interface Executed {
@@ -39,6 +40,7 @@ export interface Executed {
   readonly next: Claimed | null;
   /** State at the end, live. */
   readonly values: unknown;
+  readonly held: readonly HeldEvent[];
 }
 
 const NOTHING: WriteSet = { checkpoints: [], writes: [], blobs: [] };
@@ -51,13 +53,13 @@ export async function executeRun(
   ports: ExecutePorts,
 ): Promise<Executed> {
   const { storage, graphs, clock, log } = ports;
-  const sink = createSink(storage, run, controller);
+  const sink = createSink(storage, run, controller, ports.emit);
   const result = await graphs.run(run, sink, controller.signal, hasHistory);
   ports.onGraphEnd();
   const reason = controller.signal.aborted ? (controller.signal.reason as AbortReason) : null;
   const { outcome } = result;
   const values = outcome.kind === "failed" || outcome.kind === "aborted" ? {} : outcome.values;
-  const left = (why: Executed["left"]): Executed => ({ finished: null, left: why, next: null, values });
+  const left = (why: Executed["left"]): Executed => ({ finished: null, left: why, next: null, values, held: [] });
 
   if (reason === "deleted") return left("deleted");
   if (reason === "shutdown" && outcome.kind === "aborted") {
@@ -70,12 +72,13 @@ export async function executeRun(
       const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now());
       return { finished, next: await ports.claimNext(tx) };
     });
-    return { ...stored, left: "deleted", values };
+    return { ...stored, left: "deleted", values, held: result.held };
   } catch (error) {
     log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
   }
   const finished = await storeFailure(run, result, ports);
-  return { finished: finished ?? null, left: finished === undefined ? "not_stored" : "deleted", next: null, values };
+  const lost = finished === undefined ? ("not_stored" as const) : ("deleted" as const);
+  return { finished: finished ?? null, left: lost, next: null, values, held: [] };
 }
 
 /** EX2. @returns undefined when the process stops before the storage can be written again. */
@@ -90,6 +93,7 @@ async function storeFailure(
     rest: NOTHING,
     checkpointId: null,
     overlay: null,
+    held: [],
   };
   for (let attempt = 0; ; attempt++) {
     try {
@@ -116,7 +120,7 @@ interface OwnSink extends RunSink {
   readonly failed: () => boolean;
 }
 
-function createSink(storage: Storage, run: Run, controller: AbortController): OwnSink {
+function createSink(storage: Storage, run: Run, controller: AbortController, emit: (event: RunEvent) => void): OwnSink {
   let outstanding = false;
   let failed = false;
   const store = async (tx: Tx, take: () => WriteSet): Promise<void> => {
@@ -137,6 +141,7 @@ function createSink(storage: Storage, run: Run, controller: AbortController): Ow
   };
   return {
     failed: () => failed,
+    emit,
     soon(take) {
       if (outstanding) return;
       outstanding = true;

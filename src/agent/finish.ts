@@ -205,6 +205,7 @@ export async function handBack(tx: Tx, run: Run, crashed: boolean, crashesMax: n
     checkpointId: null,
     overlay: null,
     unused: run.request.command?.answers ?? [],
+    held: [],
   };
   const finished = await finishRun(tx, { ...run, crashes }, lost, endingOf(lost, null), at);
   return finished?.run ?? run;

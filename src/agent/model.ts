@@ -94,6 +94,28 @@ export interface RunCommand {
   readonly goto?: Json;
 }
 
+export type StreamMode =
+  | "values"
+  | "updates"
+  | "messages"
+  | "messages-tuple"
+  | "events"
+  | "tasks"
+  | "checkpoints"
+  | "debug"
+  | "custom"
+  | "tools";
+
+/** What those who read a run along get to see. */
+export interface StreamRequest {
+  readonly modes: readonly StreamMode[];
+  readonly subgraphs: boolean;
+  /** Its events are kept for as long as the server is set to. */
+  readonly resumable: boolean;
+}
+
+export const VALUES_ONLY: StreamRequest = { modes: ["values"], subgraphs: false, resumable: false };
+
 /** What the caller asked for, kept so that a later attempt can do the same. */
 export interface RunRequest {
   readonly command: RunCommand | null;
@@ -109,6 +131,8 @@ export interface RunRequest {
   /** Who asked for the run, as the authentication knows them: graphs see it in every attempt. Null: nobody had to say. */
   readonly user: JsonObject | null;
   readonly permissions: readonly string[];
+  /** Left out when it is VALUES_ONLY. */
+  readonly stream?: StreamRequest;
 }
 
 export interface Run {

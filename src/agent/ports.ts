@@ -278,6 +278,16 @@ export interface Embedder {
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
 }
 
+/** Tells readers that there is more to read. Telling is cheap when nobody listens. */
+export interface Wakes {
+  /** @param key a run's or a thread's id */
+  wake(key: string): void;
+  /** @returns the way to stop listening. */
+  listen(key: string, woken: () => void): () => void;
+  /** Somebody listens in this process. */
+  hasListeners(key: string): boolean;
+}
+
 /** A request as far as authentication looks at it. */
 export interface AccessRequest {
   readonly method: string;
@@ -337,6 +347,25 @@ export interface RunSink {
   readonly soon: (take: () => WriteSet) => void;
   /** Resolves after the commit. */
   readonly now: (take: () => WriteSet) => Promise<void>;
+  /** Something that readers of the run see. */
+  readonly emit: (event: RunEvent) => void;
+}
+
+/** Something that readers of a run see, before it has an id. */
+export interface RunEvent {
+  /** `values`, or `updates|child:<uuid>` in a subgraph. */
+  readonly name: string;
+  readonly data: EventData;
+}
+
+/** JSON text, or a state that a checkpoint has: it is kept as that, and its text is made only when somebody reads along. */
+export type EventData = string | { readonly checkpointId: string; readonly text: () => string };
+
+/** An event that shows a pause: told when the pause is stored, with the questions as they are stored. */
+export interface HeldEvent {
+  readonly name: string;
+  /** @param questions as clients see them, by the library's id. */
+  readonly text: (questions: ReadonlyMap<string, JsonObject>) => string;
 }
 
 export interface GraphRunResult {
@@ -347,6 +376,7 @@ export interface GraphRunResult {
   readonly overlay: Encoded | null;
   /** Carried answers that no task has used. */
   readonly unused: readonly CarriedAnswer[];
+  readonly held: readonly HeldEvent[];
 }
 
 export interface GraphDescription {

@@ -4,7 +4,8 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { Reach } from "./access.ts";
 import type { Agent } from "./agent.ts";
 import { gotoTargets, type Intent } from "./intent.ts";
-import type { Assistant, Caller, Durability, MultitaskStrategy, RunRequest } from "./model.ts";
+import { VALUES_ONLY } from "./model.ts";
+import type { Assistant, Caller, Durability, MultitaskStrategy, RunRequest, StreamRequest } from "./model.ts";
 import type { AcceptedAnswers } from "./resume.ts";
 
 export interface RunCall {
@@ -19,6 +20,7 @@ export interface RunCall {
   readonly multitaskStrategy: MultitaskStrategy;
   readonly ifNotExists: "create" | "reject";
   readonly durability: Durability;
+  readonly stream: StreamRequest;
   readonly checkpointId: string | null;
   readonly idempotencyKey: string | null;
   /** Hash of the request, to tell a repeated call from another one with the same key. */
@@ -55,7 +57,12 @@ export function requestOf(
     goesFirst,
     user: caller.user,
     permissions: caller.permissions,
+    ...(isDefault(call.stream) ? {} : { stream: call.stream }),
   };
+}
+
+function isDefault({ modes, subgraphs, resumable }: StreamRequest): boolean {
+  return modes.length === 1 && modes[0] === VALUES_ONLY.modes[0] && !subgraphs && !resumable;
 }
 
 function mergeConfig(base: JsonObject, given: JsonObject): JsonObject {

@@ -115,6 +115,7 @@ async function endPending(tx: Tx, run: Run, reason: "cancel" | "rollback", at: n
     checkpointId: null,
     overlay: null,
     unused: run.request.command?.answers ?? [],
+    held: [],
   };
   await finishRun(tx, claimed, result, endingOf(result, reason), at);
 }

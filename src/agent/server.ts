@@ -13,12 +13,14 @@ import { isLoopbackAddress } from "../http/browser.ts";
 import { createHttpService, type HttpService } from "../http/server.ts";
 import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
+import { createEventHub } from "./events/hub.ts";
 import { createAgentMetrics } from "./metrics.ts";
-import type { Access, Graphs, Storage, Store } from "./ports.ts";
+import type { Access, Graphs, Storage, Store, Wakes } from "./ports.ts";
 import { assistantRoutes } from "./routes/assistants.ts";
 import { metaRoutes, type Versions } from "./routes/meta.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { storeRoutes } from "./routes/store.ts";
+import { streamRoutes } from "./routes/streams.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import type { AgentConfig } from "./settings.ts";
 import { sweepThreads } from "./threads.ts";
@@ -28,6 +30,7 @@ export interface AgentServerPorts {
   readonly storage: Storage & { readonly boundUnits: () => number };
   readonly store: Store;
   readonly graphs: Graphs;
+  readonly wakes: Wakes;
   /** Null when nobody has to authenticate. */
   readonly access: Access | null;
   readonly clock: Clock;
@@ -46,7 +49,7 @@ const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 const DRAIN_SPARE_MS = 5000;
 
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
-  const { storage, store, graphs, access, clock, newId, log, metrics, versions } = ports;
+  const { storage, store, graphs, wakes, access, clock, newId, log, metrics, versions } = ports;
   const graceMs = config.shutdownGraceSecs * 1000;
   let running = (): number => 0;
   const counted = createAgentMetrics(
@@ -55,6 +58,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     { slots: config.jobsPerWorker, running: () => running() },
     storage.boundUnits,
   );
+  const events = createEventHub(wakes);
   const worker = createWorker(
     {
       slots: config.jobsPerWorker,
@@ -62,16 +66,17 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
       graceMs,
       crashesMax: config.jobAttemptsMax,
     },
-    { storage, graphs, clock, log, onRunEnd: counted.onRunEnd },
+    { storage, graphs, events, clock, log, onRunEnd: counted.onRunEnd },
   );
   running = worker.running;
   const limits = { pendingRunsMax: config.pendingRunsMax, assistantsMax: config.assistantsMax };
-  const agent: Agent = { storage, store, graphs, access, worker, clock, newId, log, limits };
+  const agent: Agent = { storage, store, graphs, access, worker, events, clock, newId, log, limits };
   const routes = [
     ...threadRoutes(agent),
     ...runRoutes(agent, config.keepAliveMs),
     ...assistantRoutes(agent),
     ...storeRoutes(agent),
+    ...streamRoutes(agent, config.streamHeartbeatMs),
   ];
   const all = [
     ...routes,
@@ -100,7 +105,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   // The worker starts before the port opens, and is told to stop before the port closes (SV1, SV2).
   const claims: Service = { name: "worker", start: () => Promise.resolve(), stop: () => worker.stop() };
   const claiming: Service = { name: "claiming", start: () => worker.start(), stop: () => Promise.resolve() };
-  const parts = group("agent server", [register, claiming, http, claims, createSweeper(agent)]);
+  const parts = group("agent server", [register, claiming, http, events, claims, createSweeper(agent)]);
   return { name: parts.name, start: () => parts.start(), stop: () => parts.stop(), address: () => http.address() };
 }
 

@@ -75,6 +75,14 @@ export const AGENT_SETTINGS = {
     { min: 100, max: 60_000 },
     { meaning: "A waiting call gets a newline after this many milliseconds, and again each time they pass." },
   ),
+  streamHeartbeatMs: integer(
+    "HOLDPOINT_STREAM_HEARTBEAT_MS",
+    15_000,
+    { min: 100, max: 60_000 },
+    {
+      meaning: "A stream gets a comment after this many milliseconds without an event, and again each time they pass.",
+    },
+  ),
   ...LOG_SETTINGS,
 } as const;
 

@@ -1,7 +1,8 @@
 // Wire: rows of the model → the objects that clients see. The only place that knows both spellings.
 import { isoTime } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import type { Assistant, AssistantVersion, Interrupt, Run, StoreItem, Thread } from "./model.ts";
+import { VALUES_ONLY } from "./model.ts";
+import type { Assistant, AssistantVersion, ErrorInfo, Interrupt, Run, StoreItem, Thread } from "./model.ts";
 import type { RunEnd, StateSnapshot } from "./ports.ts";
 
 /** `{id, value, resumable, ns, when}`, and `response_schema` when the node said what it takes. */
@@ -74,7 +75,9 @@ export function runToWire(run: Run, input: Json): JsonObject {
       interrupt_after: request.interruptAfter,
       durability: request.durability,
       checkpoint_id: request.checkpointId,
-      stream_mode: ["values"],
+      stream_mode: (request.stream ?? VALUES_ONLY).modes,
+      subgraphs: request.stream?.subgraphs ?? false,
+      resumable: request.stream?.resumable ?? false,
     },
     ...(run.error === null ? {} : { error: { ...run.error } }),
   };
@@ -157,15 +160,17 @@ export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], n
 /** What a waiting call answers: the state, with `__interrupt__` when the run paused, or `__error__`. JSON text. */
 export function runEndToText(end: RunEnd): string {
   const { run } = end;
-  if (run.endedBy !== "done" && run.endedBy !== "pause") {
-    const error = run.error ?? ENDINGS[run.endedBy ?? "failure"];
-    return JSON.stringify({ __error__: error });
-  }
+  if (run.endedBy !== "done" && run.endedBy !== "pause") return JSON.stringify({ __error__: runEndError(run) });
   const values = end.valuesText ?? "{}";
   if (end.pause === null) return values;
   const interrupts = JSON.stringify(end.interrupts.map((interrupt) => interruptToWire(interrupt, true)));
   if (!values.startsWith("{")) return `{"__interrupt__":${interrupts}}`;
   return `${values.slice(0, -1)}${values === "{}" ? "" : ","}"__interrupt__":${interrupts}}`;
+}
+
+/** Why a run that neither finished nor paused has ended. */
+export function runEndError(run: Run): ErrorInfo {
+  return run.error ?? ENDINGS[run.endedBy ?? "failure"];
 }
 
 const ENDINGS = {

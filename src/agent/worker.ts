@@ -7,6 +7,8 @@ import type { Clock } from "../base/clock.ts";
 import { describeError } from "../base/errors.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
+import { endingEvents } from "./events/endings.ts";
+import type { EventHub } from "./events/hub.ts";
 import { executeRun, type Claimed } from "./execute-run.ts";
 import { handBack, type AbortReason } from "./finish.ts";
 import type { Run } from "./model.ts";
@@ -24,6 +26,7 @@ export interface WorkerOptions {
 export interface WorkerPorts {
   readonly storage: Storage;
   readonly graphs: Graphs;
+  readonly events: EventHub;
   readonly clock: Clock;
   readonly log: Log;
   readonly onRunEnd: (run: Run, durationMs: number) => void;
@@ -96,8 +99,11 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   const execute = async (run: Run, hasHistory: boolean, controller: AbortController): Promise<Claimed | null> => {
     const startedAt = clock.monotonic();
     const stopTimer = clock.after(options.timeoutMs, () => controller.abort("timeout" satisfies AbortReason));
+    const events = ports.events.open(run, 0);
+    events.append({ name: "metadata", data: JSON.stringify(metadataOf(run)) });
     const executed = await executeRun(run, hasHistory, controller, {
       ...ports,
+      emit: events.append,
       crashesMax: options.crashesMax,
       claimNext: (tx) => (draining ? null : claimNext(tx)),
       onGraphEnd: stopTimer,
@@ -107,11 +113,21 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     stopTimer();
     const { finished, values, left } = executed;
     if (finished === null) {
+      if (left === "deleted") {
+        events.append({ name: "error", data: JSON.stringify({ error: "Deleted", message: "the thread was deleted" }) });
+        events.end("{}");
+      }
+      ports.events.close(events);
       ends.gone(run.runId, left);
       log.info("run_left", { run_id: run.runId, thread_id: run.threadId, left });
       return executed.next;
     }
     const { run: ended, pause, interrupts } = finished;
+    for (const event of endingEvents(finished, executed.held, () => ports.graphs.wireText(values))) {
+      events.append(event);
+    }
+    events.end(JSON.stringify({ run_id: ended.runId, status: ended.status }));
+    ports.events.close(events);
     ends.ended(run.runId, (): RunEnd => ({ run: ended, pause, interrupts, valuesText: ports.graphs.wireText(values) }));
     const durationMs = clock.monotonic() - startedAt;
     ports.onRunEnd(ended, durationMs);
@@ -210,6 +226,11 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       await settled();
     },
   };
+}
+
+/** What every reader of a run sees first. */
+function metadataOf(run: Run): Record<string, string | number> {
+  return { run_id: run.runId, attempt: run.attempt, thread_id: run.threadId };
 }
 
 /** A cancellation was acknowledged when it was on record, also if the process died before the run ended. */

@@ -53,7 +53,7 @@ export const runBody = z
 
 export type RunBody = z.infer<typeof runBody>;
 
-const REFUSALS = [
+export const RUN_REFUSALS = [
   "thread_not_found",
   "assistant_not_found",
   "checkpoint_not_found",
@@ -79,7 +79,7 @@ export const createRun = operation("createRun", "post", "/threads/{thread_id}/ru
   summary: "Start a run in the background, or answer a pause with one",
   body: runBody,
   reply: run,
-  refusals: REFUSALS,
+  refusals: RUN_REFUSALS,
 });
 
 export const waitRun = operation("waitRun", "post", "/threads/{thread_id}/runs/wait", {
@@ -90,7 +90,7 @@ export const waitRun = operation("waitRun", "post", "/threads/{thread_id}/runs/w
   reply: z.unknown(),
   description:
     "The state; with __interrupt__ (open questions, empty at a breakpoint) when the run paused; {__error__} when it failed. Blank lines before the JSON keep the connection open.",
-  refusals: REFUSALS,
+  refusals: RUN_REFUSALS,
 });
 
 export const listRuns = operation("listRuns", "get", "/threads/{thread_id}/runs", {

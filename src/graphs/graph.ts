@@ -1,5 +1,6 @@
 // Graph: the part of a compiled LangGraph graph that this server touches. Nothing here is changed on the shared object.
 import type { Json } from "../base/json.ts";
+import type { RawEvent } from "./stream-modes.ts";
 
 export interface StreamConfig {
   readonly [key: string]: unknown;
@@ -14,6 +15,7 @@ export interface CompiledGraph {
   /** Breakpoints that the graph was compiled with. */
   readonly interruptAfter?: "*" | readonly string[];
   stream(input: unknown, config: StreamConfig): Promise<AsyncIterable<unknown>>;
+  streamEvents(input: unknown, config: StreamConfig): AsyncIterable<RawEvent>;
   getState(config: StreamConfig, options?: { readonly subgraphs?: boolean }): Promise<LibraryState>;
   getStateHistory(config: StreamConfig, options?: object): AsyncIterable<LibraryState>;
   updateState(config: StreamConfig, values: unknown, asNode?: string): Promise<StreamConfig>;

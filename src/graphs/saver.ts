@@ -20,6 +20,7 @@ import { contentHash, isUuid } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Codec } from "./codec.ts";
 import type { Library } from "./library.ts";
+import { createRecentStates } from "./recent-states.ts";
 import { createPendingTasks, type PendingTasks } from "./pending-tasks.ts";
 import { decodeCheckpoint, decodeWrites, type LibraryCheckpoint, type LibraryWrite } from "./stored.ts";
 
@@ -33,6 +34,8 @@ export interface SaverOptions {
   readonly metadata: JsonObject;
   /** Input text that the storage has already. */
   readonly storedText: Encoded | null;
+  /** Channels that make up the state. */
+  readonly outputs: string | readonly string[];
   /** False when nothing can be stored under this thread yet: reads are spared. */
   readonly hasHistory: boolean;
   readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
@@ -52,6 +55,8 @@ export interface RunSaver {
   readonly pending: PendingTasks;
   /** Newest checkpoint of the root graph that this run wrote. */
   rootCheckpointId(): string | null;
+  /** The checkpoint of the root graph that has exactly these values: the very objects, not just equal ones. */
+  readonly checkpointOf: (values: unknown) => string | null;
 }
 
 interface Origin {
@@ -92,6 +97,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
   let checkpoints: Checkpoint[] = [];
   let writes = new Map<string, TaskWrites>();
   let blobs: Blob[] = [];
+  const rootStates = createRecentStates(options.outputs);
   let rootCheckpointId: string | null = null;
   let failed = false;
 
@@ -156,7 +162,9 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       if (key.startsWith(`${ns}\n`) && !key.startsWith(`${ns}\n${saved.id}\n`)) entriesOf.delete(key);
     }
     pending.checkpointPut(ns, saved, metadata);
-    if (ns === "") rootCheckpointId = saved.id;
+    if (ns !== "") return;
+    rootCheckpointId = saved.id;
+    rootStates.note(saved.id, saved.channel_values);
   };
 
   const putTaskWrites = (
@@ -192,6 +200,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       origins.set(channel, { version: decoded.checkpoint.channel_versions[channel], from: origin });
     }
     originsOf.set(checkpoint.ns, { checkpointId: checkpoint.checkpointId, parentId: checkpoint.parentId, origins });
+    if (checkpoint.ns === "") rootStates.note(checkpoint.checkpointId, decoded.checkpoint.channel_values);
     const pendingWrites = dropAnswers(decodeWrites(stored, codec), options.answersKept);
     pending.checkpointRead(
       checkpoint.ns,
@@ -258,6 +267,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     checkpointer: new Checkpointer(),
     pending,
     rootCheckpointId: () => rootCheckpointId,
+    checkpointOf: rootStates.checkpointOf,
     take() {
       const set: WriteSet = { checkpoints, writes: [...writes.values()], blobs };
       checkpoints = [];

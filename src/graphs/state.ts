@@ -151,6 +151,7 @@ function viewSaver(
     fingerprint,
     metadata,
     storedText: null,
+    outputs: [],
     hasHistory: true,
     read: context.read,
     answersKept: new Map(),

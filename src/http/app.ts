@@ -28,7 +28,7 @@ export interface HttpRequest {
 export interface HttpReply {
   readonly status: number;
   /** JSON text, other text with its Content-Type in the headers, or pieces over time. */
-  readonly body: string | AsyncIterable<string> | null;
+  readonly body: string | AsyncIterable<string | Uint8Array> | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

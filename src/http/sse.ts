@@ -24,13 +24,13 @@ export function sseText({ event, data, id }: SseEvent): string {
   return `event: ${event}\ndata: ${data}\n${id === null ? "" : `id: ${id}\n`}\n`; // SE1
 }
 
-/** @param texts pieces of the stream as they come about. Between them, a heartbeat whenever `everyMs` pass in silence. */
+/** @param pieces of the stream as they come about. Between them, a heartbeat whenever `everyMs` pass in silence. */
 export async function* withHeartbeats(
-  texts: AsyncIterable<string>,
+  pieces: AsyncIterable<string | Uint8Array>,
   clock: Clock,
   everyMs: number,
-): AsyncGenerator<string> {
-  const source = texts[Symbol.asyncIterator]();
+): AsyncGenerator<string | Uint8Array> {
+  const source = pieces[Symbol.asyncIterator]();
   try {
     let next = source.next();
     for (;;) {

@@ -6,7 +6,7 @@ import type { HttpReply, HttpRequest } from "../../http/app.ts";
 import { replyWhenReady } from "../../http/wait.ts";
 import { reachOf, requireInScope, type Ask } from "../access.ts";
 import type { Agent } from "../agent.ts";
-import type { Run } from "../model.ts";
+import { VALUES_ONLY, type Run, type StreamRequest } from "../model.ts";
 import type { WaitResult } from "../run-ends.ts";
 import { cancelRun, deleteRun, getRun, listRuns, waitForRun, type Waiting } from "../runs.ts";
 import type { RunCall } from "../run-request.ts";
@@ -65,7 +65,7 @@ export function runRoutes(agent: Agent, keepAliveMs: number): readonly AgentRout
   ];
 }
 
-function locationHeaders(
+export function locationHeaders(
   run: { readonly threadId: string; readonly runId: string },
   rejoin: string,
 ): Record<string, string> {
@@ -106,7 +106,7 @@ async function requireMayCancel(agent: Agent, ids: Readonly<Record<string, strin
   if (scope !== null) await requireInScope(agent, ids, scope);
 }
 
-async function runCall(agent: Agent, call: Call<unknown, contract.RunBody>): Promise<RunCall> {
+export async function runCall(agent: Agent, call: Call<unknown, contract.RunBody>): Promise<RunCall> {
   const { body, request, scope, ask } = call;
   const key = request.headers["idempotency-key"];
   if (key !== undefined && (typeof key !== "string" || key === "" || key.length > IDEMPOTENCY_KEY_UNITS_MAX)) {
@@ -126,9 +126,20 @@ async function runCall(agent: Agent, call: Call<unknown, contract.RunBody>): Pro
     multitaskStrategy: body.multitask_strategy ?? "enqueue",
     ifNotExists: body.if_not_exists ?? "reject",
     durability: body.durability ?? exit,
+    stream: streamRequest(body),
     checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
     idempotencyKey: key ?? null,
     requestHash: key === undefined ? "" : contentHash(`${request.path}\n${request.body.text}`),
     reach: await reachOf(agent, scope, body.assistant_id, ask),
+  };
+}
+
+function streamRequest(body: contract.RunBody): StreamRequest {
+  const { stream_mode: given = null } = body;
+  const list = given === null ? [] : Array.isArray(given) ? given : [given];
+  return {
+    modes: list.length === 0 ? VALUES_ONLY.modes : [...new Set(list)],
+    subgraphs: body.stream_subgraphs ?? false,
+    resumable: body.stream_resumable ?? false,
   };
 }

@@ -1,0 +1,28 @@
+// Endings: the events that tell how a run ended. They are made from what the end's transaction stores, and told after it.
+// Invariant EN1: nobody sees a pause that cannot be answered yet: what shows it comes with, or after, its commit.
+import { VALUES_ONLY } from "../model.ts";
+import type { HeldEvent, RunEnd, RunEvent } from "../ports.ts";
+import { interruptToWire, runEndError, runEndToText } from "../wire.ts";
+import { AT_END } from "./batch.ts";
+
+/** @param valuesText the state at the end, as JSON text */
+export function endingEvents(
+  end: Omit<RunEnd, "valuesText">,
+  held: readonly HeldEvent[],
+  valuesText: () => string | null,
+): readonly RunEvent[] {
+  const { run, pause, interrupts } = end;
+  if (pause === null) {
+    return run.endedBy === "done" ? [] : [{ name: "error", data: JSON.stringify(runEndError(run)) }];
+  }
+  const { modes } = run.request.stream ?? VALUES_ONLY;
+  const questions = interrupts.map((interrupt) => interruptToWire(interrupt, true));
+  const byLibraryId = new Map(interrupts.map((interrupt, at) => [interrupt.libraryId, questions[at] ?? {}]));
+  const events: RunEvent[] = held.map(({ name, text }) => ({ name, data: text(byLibraryId) }));
+  if (modes.includes("updates")) events.push({ name: "updates", data: JSON.stringify({ __interrupt__: questions }) });
+  if (modes.includes("values")) {
+    const text = (): string => runEndToText({ ...end, valuesText: valuesText() });
+    events.push({ name: "values", data: { checkpointId: AT_END, text } });
+  }
+  return events;
+}

@@ -1,0 +1,83 @@
+// Run input: what an attempt gives the graph, and which of the answers that a run carries are still to be used.
+// Invariants:
+//   RI1. An attempt passes on only those answers that no task has used.
+//   RI2. Once a checkpoint of this run exists, a later attempt goes on from there: input and command count once.
+import type { CarriedAnswer, Run } from "../agent/model.ts";
+import type { Tx } from "../agent/ports.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Codec } from "./codec.ts";
+import type { Library } from "./library.ts";
+import type { RunSaver } from "./saver.ts";
+import { decodeWrites } from "./stored.ts";
+
+export interface Progress {
+  /** A checkpoint of this run exists. */
+  readonly started: boolean;
+  readonly unused: readonly CarriedAnswer[];
+}
+
+/** RI1, RI2: what an earlier attempt of this run has left. */
+export async function readProgress(
+  tx: Tx,
+  codec: Codec,
+  run: Run,
+  answers: readonly CarriedAnswer[],
+): Promise<Progress> {
+  const root = await tx.checkpoint(run.threadId, "", null);
+  const unused: CarriedAnswer[] = [];
+  for (const answer of answers) {
+    const stored = await tx.checkpoint(run.threadId, answer.graphNs, null);
+    const movedOn = stored?.checkpoint.runId === run.runId;
+    if (movedOn) continue;
+    const at = await tx.checkpoint(run.threadId, answer.graphNs, answer.checkpointId);
+    if (at === null) continue;
+    const own = { ...at, writes: at.writes.filter((row) => row.runId === run.runId) };
+    const saved = decodeWrites(own, codec).find(
+      ([taskId, channel]) => taskId === answer.taskId && channel === "__resume__",
+    );
+    const count = saved === undefined ? 0 : Array.isArray(saved[2]) ? saved[2].length : 1;
+    if (count <= answer.index) unused.push(answer);
+  }
+  return { started: root?.checkpoint.runId === run.runId, unused };
+}
+
+export function unusedAnswers(saver: RunSaver, carried: readonly CarriedAnswer[]): readonly CarriedAnswer[] {
+  return carried.filter((answer) => {
+    const graph = saver.pending.graphs().get(answer.graphNs);
+    if (graph === undefined) return true;
+    if (graph.checkpointId !== answer.checkpointId) return false; // the graph has gone past the question
+    return (graph.tasks.get(answer.taskId)?.answersSaved ?? 0) <= answer.index;
+  });
+}
+
+export function firstInput(library: Library, codec: Codec, run: Run, answers: readonly CarriedAnswer[]): unknown {
+  const { command } = run.request;
+  if (command === null) return run.input === null ? null : codec.decode(codec.parse(run.input));
+  // An earlier attempt has used all that the command carried: the library takes an empty one for a mistake.
+  if (answers.length === 0 && command.update === undefined && command.goto === undefined) return null;
+  return new library.langgraph.Command({
+    ...(answers.length > 0 ? { resume: resumeMap(answers) } : {}),
+    ...(command.update === undefined ? {} : { update: command.update as Record<string, unknown> }),
+    ...(command.goto === undefined ? {} : { goto: gotoOf(library, command.goto) }),
+  });
+}
+
+export function resumeInput(library: Library, answers: readonly CarriedAnswer[]): unknown {
+  return answers.length === 0 ? null : new library.langgraph.Command({ resume: resumeMap(answers) });
+}
+
+/** Always the map form: the library takes a bare `false`, `0`, `""` or `null` for no answer at all. */
+function resumeMap(answers: readonly CarriedAnswer[]): Record<string, unknown> {
+  return Object.fromEntries(answers.map((answer) => [answer.libraryId, answer.value]));
+}
+
+function gotoOf(library: Library, goto: unknown): never {
+  const one = (target: unknown): unknown =>
+    typeof target === "object" && target !== null && "node" in target
+      ? new library.langgraph.Send(
+          String(target.node),
+          "input" in target ? target.input : (target as JsonObject)["args"],
+        )
+      : target;
+  return (Array.isArray(goto) ? goto.map(one) : one(goto)) as never;
+}
