@@ -28,7 +28,7 @@ export interface AssembleLimits {
   readonly waitingBytesMax: number;
   /** Spans remembered, so that late children find their parents. About 300 bytes each. */
   readonly nodesMax: number;
-  /** Forgotten traces whose root's order is still promised. About 300 bytes each. */
+  /** Forgotten traces whose root's order is still promised. About 150 bytes each. */
   readonly pinsMax: number;
 }
 
@@ -36,7 +36,7 @@ export const ASSEMBLE_LIMITS: AssembleLimits = {
   spanTtlMs: 300_000,
   orphanTimeoutMs: 10_000,
   waitingBytesMax: 32 * 1024 * 1024,
-  nodesMax: 150_000,
+  nodesMax: 100_000,
   pinsMax: 100_000,
 };
 

@@ -44,9 +44,9 @@ export interface Batcher {
   readonly add: (run: TraceRun, origins: readonly Origin[]) => void;
   /** Seals everything that is open. */
   readonly flush: () => void;
-  /** Uncompressed bytes in open batches. */
-  readonly bytes: () => number;
-  readonly bytesOf: (tenantId: string) => number;
+  /** What open batches take in memory. */
+  readonly heldBytes: () => number;
+  readonly heldBytesOf: (tenantId: string) => number;
 }
 
 /** `seal` gets each batch once, and releases its writer. */
@@ -55,12 +55,12 @@ export function createBatcher(
   ports: { readonly clock: Clock; readonly seal: (batch: OpenBatch) => void },
 ): Batcher {
   const open = new Map<string, OpenBatch>();
-  let bytes = 0;
+  let heldBytes = 0;
 
   function close(batch: OpenBatch): void {
     open.delete(batch.tenant.id);
     batch.cancelTimer();
-    bytes -= batch.writer.bytes();
+    heldBytes -= batch.writer.heldBytes();
     ports.seal(batch);
   }
 
@@ -76,6 +76,7 @@ export function createBatcher(
       cancelTimer: ports.clock.after(limits.flushIntervalMs, () => close(batch)), // BA2
     };
     open.set(tenant.id, batch);
+    heldBytes += batch.writer.heldBytes();
     return batch;
   }
 
@@ -86,7 +87,9 @@ export function createBatcher(
         close(batch); // BA3
         batch = openFor(run.tenant);
       }
-      bytes += batch.writer.write(run);
+      heldBytes -= batch.writer.heldBytes();
+      batch.writer.write(run);
+      heldBytes += batch.writer.heldBytes();
       batch.runs.push({
         id: run.id,
         traceId: run.span.traceId,
@@ -99,7 +102,7 @@ export function createBatcher(
     flush() {
       for (const batch of open.values()) close(batch);
     },
-    bytes: () => bytes,
-    bytesOf: (tenantId) => open.get(tenantId)?.writer.bytes() ?? 0,
+    heldBytes: () => heldBytes,
+    heldBytesOf: (tenantId) => open.get(tenantId)?.writer.heldBytes() ?? 0,
   };
 }

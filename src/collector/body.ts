@@ -2,6 +2,7 @@
 // Invariants:
 //   BO1. Cutting loses nothing: the runs of the parts, in order, are the runs of the whole.
 //   BO2. Compression below ASYNC_BYTES is done at once (a third of the cost of streaming), above it off the event loop.
+//   BO3. A body owns its bytes and holds no more memory than their length: it can be given back when it is delivered.
 import { promisify } from "node:util";
 import { constants, gunzipSync, gzip, gzipSync, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { closing } from "./encode.ts";
@@ -44,6 +45,17 @@ export interface Raw {
   readonly first: number;
 }
 
+/** Compression leaves small results in large buffers: 16 KiB held for 1. */
+function exact(bytes: Buffer): Buffer {
+  return bytes.buffer.byteLength === bytes.length ? bytes : copyOf(bytes);
+}
+
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
 /** Small batches are compressed before this returns (BO2). */
 export function compress(raw: Raw, encoding: BodyEncoding, level: number): Body | Promise<Body> {
   const { tenant, createdMs, boundary, offsets, first, rawBytes, bytes: all } = raw;
@@ -52,13 +64,13 @@ export function compress(raw: Raw, encoding: BodyEncoding, level: number): Body 
     createdMs,
     boundary,
     encoding,
-    bytes,
+    bytes: exact(bytes), // BO3
     rawBytes,
     offsets,
     first,
   });
   const zstd = { params: { [constants.ZSTD_c_compressionLevel]: level } };
-  if (encoding === "identity") return body(Buffer.from(all));
+  if (encoding === "identity") return body(copyOf(all));
   if (all.length < ASYNC_BYTES)
     return body(encoding === "zstd" ? zstdCompressSync(all, zstd) : gzipSync(all, { level: 6 }));
   return (encoding === "zstd" ? zstdAsync(all, zstd) : gzipAsync(all, { level: 6 })).then(body);

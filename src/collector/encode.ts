@@ -22,10 +22,11 @@ const pool: Buffer[] = [];
 /** Growing bytes of the runs of one batch, without the closing boundary. */
 export interface RunWriter {
   readonly bytes: () => number;
+  /** What it takes in memory. */
+  readonly heldBytes: () => number;
   /** `offsets[i]` is where run i begins. */
   readonly offsets: readonly number[];
-  /** Returns the bytes that the run took. */
-  readonly write: (run: TraceRun) => number;
+  readonly write: (run: TraceRun) => void;
   /** Ends the body: all bytes, closing boundary included; valid until release(). */
   readonly close: () => Buffer;
   readonly release: () => void;
@@ -62,9 +63,9 @@ export function createRunWriter(): RunWriter {
   return {
     offsets,
     bytes: () => at,
+    heldBytes: () => buffer.length,
     write(run) {
-      const start = at;
-      offsets.push(start);
+      offsets.push(at);
       const { content, id } = run;
       const event = run.amends ? "patch" : "post";
       jsonPart(`${event}.${id}`, mainJson(run)); // EN1
@@ -78,7 +79,6 @@ export function createRunWriter(): RunWriter {
         const name = `attachment.${id}.${safeName(attachment.name)}`;
         attachmentPart(name, safeType(attachment.mimeType), attachment.bytes);
       }
-      return at - start;
     },
     close() {
       const end = closing(BOUNDARY);

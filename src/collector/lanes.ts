@@ -9,6 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { createQueue, type Queue } from "../base/queue.ts";
 import type { SendOutcome } from "./backend/port.ts";
 import type { Body } from "./body.ts";
+import { giveBack } from "./give-back.ts";
 import { upload, type Refusal, type UploadPolicy, type UploadResult } from "./upload.ts";
 
 /** A sealed batch, or what is left of one, waiting to be sent. */
@@ -123,7 +124,10 @@ export function createLanes(options: LaneOptions, ports: LanePorts): Lanes {
     else if (body !== null) {
       const send = (part: Body, signal: AbortSignal): Promise<SendOutcome> => inSlot(lane, part, signal);
       result = await upload(body, options, { ...ports, send }, ended.signal);
-      for (const sent of result.delivered) parcel.delivered(sent);
+      for (const sent of result.delivered) {
+        parcel.delivered(sent);
+        giveBack(sent.bytes);
+      }
       for (const refusal of result.refused) await parcel.refused(refusal);
     }
     hold(lane, -parcel.heldBytes);

@@ -58,7 +58,6 @@ export interface Pipeline {
   /** Bytes in memory behind the door, without the lanes'. */
   readonly heldBytes: () => number;
   readonly stats: () => AssembleStats;
-  readonly openBytes: () => number;
   /** Nothing waits in trees or open batches when this resolves: all of it is in the lanes. */
   readonly flush: () => Promise<void>;
   /** For what the lanes could not send before the end. */
@@ -68,6 +67,7 @@ export interface Pipeline {
 const SPANS_A_TURN = 128;
 const TURN_MS_MAX = 10;
 const PARCEL_OVERHEAD_BYTES = 1024;
+const OFFSET_BYTES = 8;
 
 export function createPipeline(options: PipelineOptions, ports: PipelinePorts): Pipeline {
   const { books, clock, lanes, spool } = ports;
@@ -232,7 +232,7 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       tenantId,
       createdMs,
       runs: body?.offsets.length ?? 0,
-      heldBytes: body === null ? 0 : body.bytes.length + PARCEL_OVERHEAD_BYTES,
+      heldBytes: body === null ? 0 : body.bytes.length + OFFSET_BYTES * body.offsets.length + PARCEL_OVERHEAD_BYTES,
       load: () => Promise.resolve(body),
       leave,
       delivered(part) {
@@ -273,9 +273,8 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       }
     },
     recall: (decision) => assembler.recall(decision),
-    heldBytes: () => assembler.stats().waitingBytes + batcher.bytes() + sealingBytes,
+    heldBytes: () => assembler.stats().waitingBytes + batcher.heldBytes() + sealingBytes,
     stats: () => assembler.stats(),
-    openBytes: batcher.bytes,
     async flush() {
       assembler.drain();
       batcher.flush();

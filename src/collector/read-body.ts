@@ -5,6 +5,7 @@
 //   RB3. What is refused is passed over, not kept, so that the sender can read the answer; up to DISCARD_BYTES_MAX.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../base/clock.ts";
+import { giveBack } from "./give-back.ts";
 
 export type BodyOutcome =
   | { readonly kind: "read"; readonly body: Buffer }
@@ -49,9 +50,12 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, watch: Pr
       if (expected === 0) return void chunks.push(chunk);
       whole ??= Buffer.allocUnsafeSlow(expected);
       chunk.copy(whole, before);
+      giveBack(chunk);
     };
     const onEnd = (): void => {
-      const body = whole ?? (chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks));
+      if (chunks.length <= 1) return finish({ kind: "read", body: whole ?? chunks[0] ?? EMPTY });
+      const body = Buffer.concat(chunks);
+      chunks.forEach(giveBack);
       finish({ kind: "read", body });
     };
     const onGone = (): void => finish({ kind: "gone" });
@@ -74,6 +78,7 @@ export function discard(request: IncomingMessage): void {
   request.on("error", () => undefined);
   request.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
+    giveBack(chunk);
     if (bytes > DISCARD_BYTES_MAX) request.destroy();
   });
 }

@@ -9,6 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Admission, Passage } from "./admission.ts";
 import { decode, decompress, TooLargeError } from "./decode.ts";
+import { giveBack } from "./give-back.ts";
 import { DecodeError, type Decoded } from "./otlp/decoded.ts";
 import {
   contentTypeOf,
@@ -131,11 +132,13 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     if (body.length > options.decompressedBytesMax) throw new TooLargeError("too_large");
     const step = decode(body, head.format);
     const decoded = step instanceof Promise ? await step : step;
+    if (body !== read.body) giveBack(body); // spans hold copies only
     const context: RequestContext = { tenant, project: head.project, receivedMs: ports.clock.now() };
     const taken = await ports.intake({ head, context, wire: read.body, decoded });
     if (taken === "no_room") throw new TooLargeError("no_room");
     if (taken === "unwritable")
       return refuse(request, response, "spool_unwritable", "the spool cannot be written", head.format);
+    giveBack(read.body);
     reply(response, head.format, decoded); // RE2
   }
 

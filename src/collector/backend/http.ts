@@ -4,6 +4,7 @@
 //   HB2. A reply costs at most REPLY_BYTES_MAX of memory and `timeoutMs` of time, whatever the other side does.
 //   HB3. A key appears in the request's headers only: never in a reason, never in an error.
 //   HB4. `limits()` never waits.
+//   HB5. A reply counts when the request has left whole, or its connection is closed: then nothing reads the body any more.
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../../base/clock.ts";
@@ -84,11 +85,10 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ba
         response.once("error", fail);
         response.once("end", () => {
           cancelTimer();
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            text: Buffer.concat(chunks).toString("utf8"),
-          });
+          const text = Buffer.concat(chunks).toString("utf8");
+          const settle = (): void => resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+          if (request.writableFinished) return settle();
+          request.off("error", fail).once("close", settle).destroy(); // HB5: answered before it was read whole
         });
       });
       request.end(init.body);

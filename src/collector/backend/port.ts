@@ -20,7 +20,7 @@ export interface BackendLimits {
 }
 
 export interface Backend {
-  /** Never rejects. Ends early when the signal aborts. */
+  /** Never rejects. Ends early when the signal aborts. Once it says `sent`, nothing reads the body's bytes any more. */
   readonly send: (body: Body, signal: AbortSignal) => Promise<SendOutcome>;
   /** The newest known limits. Never waits: unknown ones are asked for in the background. */
   readonly limits: () => BackendLimits;
