@@ -115,7 +115,8 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
     if (cancelCollect !== null || closed) return;
     cancelCollect = clock.after(COLLECT_MS, () => {
       cancelCollect = null;
-      collecting ??= collect().finally(() => {
+      if (collecting !== null) return planCollect(); // what has died since it looked is for the next one
+      collecting = collect().finally(() => {
         collecting = null;
       });
     });
