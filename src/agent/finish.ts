@@ -3,6 +3,7 @@
 //   FI1. A pause is stored whole before anybody can see it: checkpoint, questions and statuses are one commit.
 //   FI2. A run that is no longer in its attempt ends nothing.
 //   FI3. A question whose answer no task has used is open again when the thread waits for it.
+//   FI4. A thread made for a stateless run is deleted in the transaction that ends its last run, unless that paused.
 import type { AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread, WriteSet } from "./model.ts";
 import type { GraphRunResult, Question, Tx } from "./ports.ts";
 import { nextRunStatus, nextThreadStatus, type ThreadEvent } from "./transitions.ts";
@@ -101,8 +102,16 @@ export async function finishRun(
     updatedAt: at,
   };
   await tx.updateRun(run.runId, patch);
+  await removeIfDone(tx, run.threadId);
   const interrupts = ending.endedBy === "pause" ? settled.open : [];
   return { run: { ...run, ...patch }, pause: ending.pause, interrupts };
+}
+
+/** A thread that was made for a stateless run goes with its last run. While it is paused it waits, however long. */
+export async function removeIfDone(tx: Tx, threadId: string): Promise<void> {
+  const thread = await tx.thread(threadId);
+  if (thread === null || thread.onCompletion === "keep" || thread.status === "interrupted") return;
+  if ((await tx.activeRuns(threadId)).length === 0) await tx.deleteThread(threadId); // FI4
 }
 
 /** The attempt wrote no checkpoint (or it is taken back): an attempt before it may have, and the thread did not hear of that. */

@@ -13,6 +13,9 @@ export type PauseKind = "question" | "breakpoint";
 export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
 export type Durability = "sync" | "async" | "exit";
 
+/** What becomes of a thread whose runs have all ended: those made for a stateless run are deleted. */
+export type OnCompletion = "keep" | "delete";
+
 export interface ErrorInfo {
   readonly error: string;
   readonly message: string;
@@ -70,6 +73,7 @@ export interface Thread {
   readonly error: ErrorInfo | null;
   /** Milliseconds after the last change at which the thread is deleted; null keeps it. */
   readonly ttlMs: number | null;
+  readonly onCompletion: OnCompletion;
 }
 
 /** One answer that a run carries: which question of which task, and the value. */
@@ -133,6 +137,8 @@ export interface RunRequest {
   readonly permissions: readonly string[];
   /** Left out when it is VALUES_ONLY. */
   readonly stream?: StreamRequest;
+  /** Present when the run was to begin later than it was accepted. */
+  readonly afterSeconds?: number;
 }
 
 export interface Run {
@@ -150,6 +156,8 @@ export interface Run {
   readonly updatedAt: number;
   readonly metadata: JsonObject;
   readonly multitaskStrategy: MultitaskStrategy;
+  /** While this is set, the run is delayed: its thread does not wait for it. Null as soon as its time has come. */
+  readonly dueAt: number | null;
   readonly request: RunRequest;
   /** The input as received, or null when there is none. */
   readonly input: Encoded | null;

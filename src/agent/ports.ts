@@ -97,22 +97,36 @@ export interface Tx extends StoreTx {
   copyThreadData(from: string, to: string): Awaitable<void>;
 
   run(threadId: string, runId: string): Awaitable<Run | null>;
+  /** The thread that a run belongs to. */
+  threadOfRun(runId: string): Awaitable<string | null>;
   runs(
     threadId: string,
     query: { readonly limit: number; readonly offset: number; readonly status: RunStatus | null },
   ): Awaitable<readonly Run[]>;
-  /** Pending and running runs of a thread, oldest first. */
+  /** Running and pending runs of a thread in the order in which they go, delayed ones last. */
   activeRuns(threadId: string): Awaitable<readonly Run[]>;
   /** Runs on an assistant, oldest first: those that are pending or running, or those that have ended. */
   runsOfAssistant(assistantId: string, which: "active" | "ended", limit: number): Awaitable<readonly Run[]>;
+  /** Runs of all threads by thread and id, those that come after `after`. */
+  allActiveRuns(query: {
+    readonly status: "pending" | "running";
+    readonly after: Pick<Run, "threadId" | "runId"> | null;
+    readonly limit: number;
+  }): Awaitable<readonly Run[]>;
+  /** A run waits for the thread; delayed ones do not yet. */
   hasPendingRun(threadId: string): Awaitable<boolean>;
   /** The greatest id of a run: ids made from now on follow it, also when the clock has gone back. */
   newestRunId(): Awaitable<string | null>;
   insertRun(run: Run): Awaitable<void>;
   updateRun(runId: string, patch: Partial<Run>): Awaitable<void>;
   deleteRun(runId: string): Awaitable<void>;
-  /** The oldest pending run of a thread that neither runs nor waits for a person. */
-  nextPendingRun(): Awaitable<Run | null>;
+  /**
+   * The next pending run of a thread that neither runs nor waits for a person. A delayed run whose time has come
+   * by `at` stands in the queue from that time on, as if it had been accepted then.
+   */
+  nextPendingRun(at: number): Awaitable<Run | null>;
+  /** When the next delayed run is due. */
+  nextDueAt(): Awaitable<number | null>;
   runningRuns(): Awaitable<readonly Run[]>;
   countPendingRuns(): Awaitable<number>;
   /** The run is running, and in this attempt: what it writes counts. */

@@ -17,7 +17,7 @@ const ids = {
 function thread(status: ThreadStatus, pause: PauseKind | null = null): Thread {
   const at = { createdAt: 0, updatedAt: 0 };
   const rest = { metadata: {}, config: {}, graphId: "g", assistantId: "s", checkpointId: "now", overlay: null };
-  return { threadId: "t", ...at, ...rest, status, pause, error: null, ttlMs: null };
+  return { threadId: "t", ...at, ...rest, status, pause, error: null, ttlMs: null, onCompletion: "keep" };
 }
 
 function question(interruptId: string, changes: Partial<Interrupt> = {}): Interrupt {

@@ -22,6 +22,8 @@ export interface RunCall {
   readonly durability: Durability;
   readonly stream: StreamRequest;
   readonly checkpointId: string | null;
+  /** 0 begins as soon as it can. */
+  readonly afterSeconds: number;
   readonly idempotencyKey: string | null;
   /** Hash of the request, to tell a repeated call from another one with the same key. */
   readonly requestHash: string;
@@ -29,12 +31,16 @@ export interface RunCall {
   readonly reach: Reach;
 }
 
+/** How long an Idempotency-Key gives the same run again. */
+export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
+
 export function requestOf(
   caller: Caller,
   call: RunCall,
   intent: Intent,
   answers: AcceptedAnswers | null,
   assistant: Assistant,
+  threadConfig: JsonObject,
   checkpointId: string | null,
   goesFirst: boolean,
 ): RunRequest {
@@ -48,7 +54,7 @@ export function requestOf(
       : null;
   return {
     command,
-    config: mergeConfig(assistant.config, call.config),
+    config: mergeConfig(mergeConfig(assistant.config, threadConfig), call.config),
     context: mergeContext(assistant.context, call.context),
     interruptBefore: call.interruptBefore,
     interruptAfter: call.interruptAfter,
@@ -58,6 +64,7 @@ export function requestOf(
     user: caller.user,
     permissions: caller.permissions,
     ...(isDefault(call.stream) ? {} : { stream: call.stream }),
+    ...(call.afterSeconds === 0 ? {} : { afterSeconds: call.afterSeconds }),
   };
 }
 

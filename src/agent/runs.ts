@@ -1,11 +1,11 @@
-// Runs: waiting for one, reading, cancelling and deleting them.
+// Runs: waiting for one, reading and deleting them.
 import { ApiError } from "../base/errors.ts";
 import type { Agent } from "./agent.ts";
-import { endingOf, finishRun } from "./finish.ts";
-import type { Caller, Interrupt, Run, RunStatus } from "./model.ts";
-import type { GraphRunResult, RunEnd, Tx } from "./ports.ts";
+import type { Interrupt, Run, RunStatus } from "./model.ts";
+import type { RunEnd, Tx } from "./ports.ts";
 import type { WaitResult } from "./run-ends.ts";
-import { isActive, nextRunStatus } from "./transitions.ts";
+import type { StartedRun } from "./start-run.ts";
+import { isActive } from "./transitions.ts";
 
 /** @throws {ApiError} `thread_not_found`, `run_not_found` */
 export async function getRun(agent: Agent, threadId: string, runId: string): Promise<Run> {
@@ -46,6 +46,19 @@ export async function waitForRun(agent: Agent, threadId: string, runId: string):
   }
 }
 
+/** Waits for a run that this call has started, or that an earlier one with its Idempotency-Key has. */
+export async function waitForStarted(agent: Agent, { run, created }: StartedRun): Promise<Waiting> {
+  // A run that has just begun cannot have ended: that needs a commit, which comes in a later turn of the event loop.
+  // One that was only queued can: a call in the same commit may have cancelled it, and its thread may be gone with it.
+  if (created && run.status === "running") return agent.worker.ends.wait(run.runId);
+  try {
+    return await waitForRun(agent, run.threadId, run.runId);
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.code.endsWith("_not_found")) throw error;
+    return { result: Promise.resolve({ kind: "gone", why: "deleted" }), leave: () => undefined };
+  }
+}
+
 /** The end of a run as it was, although its thread may have gone on since. */
 async function storedEnd(agent: Agent, tx: Tx, run: Run): Promise<RunEnd> {
   const known = new Map(
@@ -71,59 +84,6 @@ async function storedValues(agent: Agent, tx: Tx, run: Run): Promise<string | nu
   return JSON.stringify(agent.graphs.valuesOf(stored, fingerprint));
 }
 
-/**
- * @returns true when the run had ended already, or has with this call; false when it was told to and is ending.
- * @throws {ApiError} `thread_not_found`, `run_not_found`
- */
-export async function cancelRun(
-  agent: Agent,
-  caller: Caller,
-  threadId: string,
-  runId: string,
-  action: "interrupt" | "rollback",
-): Promise<boolean> {
-  const reason = action === "rollback" ? "rollback" : "cancel";
-  const status = await agent.storage.transaction(async (tx) => {
-    const run = await requireRun(tx, threadId, runId);
-    if (!isActive(run.status)) return run.status;
-    const at = agent.clock.now();
-    await tx.audit([{ threadId, at, action: "cancelled", by: caller.name, interruptId: null, runId, value: action }]);
-    if (run.status === "pending") await endPending(tx, run, reason, at);
-    return run.status;
-  });
-  if (status === "running") return !agent.worker.abort(runId, reason);
-  if (status === "pending") {
-    const run = await getRun(agent, threadId, runId);
-    agent.worker.ends.ended(runId, () => ({ run, valuesText: null, interrupts: [], pause: null }));
-    agent.worker.wake();
-  }
-  return true;
-}
-
-/** A run that waits in the queue ends as if it had been claimed and aborted at once: one set of rules for both. */
-async function endPending(tx: Tx, run: Run, reason: "cancel" | "rollback", at: number): Promise<void> {
-  const others = (await tx.activeRuns(run.threadId)).filter((other) => other.runId !== run.runId);
-  if (others.some((other) => other.status === "running") || !(await isThreadBusy(tx, run.threadId))) {
-    await tx.updateRun(run.runId, { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at });
-    return;
-  }
-  const claimed: Run = { ...run, status: "running", attempt: run.attempt + 1 };
-  await tx.updateRun(run.runId, { status: claimed.status, attempt: claimed.attempt });
-  const result: GraphRunResult = {
-    outcome: { kind: "aborted" },
-    rest: { checkpoints: [], writes: [], blobs: [] },
-    checkpointId: null,
-    overlay: null,
-    unused: run.request.command?.answers ?? [],
-    held: [],
-  };
-  await finishRun(tx, claimed, result, endingOf(result, reason), at);
-}
-
-async function isThreadBusy(tx: Tx, threadId: string): Promise<boolean> {
-  return (await tx.thread(threadId))?.status === "busy";
-}
-
 /** @throws {ApiError} `run_active` */
 export async function deleteRun(agent: Agent, threadId: string, runId: string): Promise<void> {
   await agent.storage.transaction(async (tx) => {
@@ -138,7 +98,8 @@ async function requireThread(tx: Tx, threadId: string): Promise<void> {
     throw new ApiError("thread_not_found", `Thread with ID ${threadId} not found`);
 }
 
-async function requireRun(tx: Tx, threadId: string, runId: string): Promise<Run> {
+/** @throws {ApiError} `thread_not_found`, `run_not_found` */
+export async function requireRun(tx: Tx, threadId: string, runId: string): Promise<Run> {
   await requireThread(tx, threadId);
   const run = await tx.run(threadId, runId);
   if (run === null) throw new ApiError("run_not_found", `Run with ID ${runId} not found`);

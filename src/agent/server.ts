@@ -20,8 +20,10 @@ import { assistantRoutes } from "./routes/assistants.ts";
 import { metaRoutes, type Versions } from "./routes/meta.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { storeRoutes } from "./routes/store.ts";
+import { statelessRoutes } from "./routes/stateless.ts";
 import { streamRoutes } from "./routes/streams.ts";
 import { threadRoutes } from "./routes/threads.ts";
+import { IDEMPOTENCY_KEPT_MS } from "./run-request.ts";
 import type { AgentConfig } from "./settings.ts";
 import { sweepThreads } from "./threads.ts";
 import { createWorker } from "./worker.ts";
@@ -45,7 +47,6 @@ export interface AgentServer extends Service {
 }
 
 const SWEEP_EVERY_MS = 60_000;
-const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 const DRAIN_SPARE_MS = 5000;
 
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
@@ -74,6 +75,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const routes = [
     ...threadRoutes(agent),
     ...runRoutes(agent, config.keepAliveMs),
+    ...statelessRoutes(agent, config.keepAliveMs),
     ...assistantRoutes(agent),
     ...storeRoutes(agent),
     ...streamRoutes(agent, config.streamHeartbeatMs),

@@ -21,6 +21,14 @@ import { inScope, stamped } from "./scope.ts";
 import { newThread, threadNotFound } from "./threads.ts";
 import { nextRunStatus } from "./transitions.ts";
 
+/** One run that is asked for. */
+export interface RunStart {
+  readonly threadId: string;
+  readonly call: RunCall;
+  /** How the thread is made, if the call makes it. */
+  readonly newThread?: Pick<Thread, "ttlMs" | "onCompletion">;
+}
+
 export interface StartedRun {
   readonly run: Run;
   /** False when an earlier call with the same Idempotency-Key made the run. */
@@ -28,31 +36,64 @@ export interface StartedRun {
 }
 
 /** @throws {ApiError} for everything that resume.ts and this file refuse. */
-export async function startRun(agent: Agent, caller: Caller, threadId: string, call: RunCall): Promise<StartedRun> {
+export async function startRun(agent: Agent, caller: Caller, start: RunStart): Promise<StartedRun> {
+  const [started] = await startAll(agent, caller, [start]);
+  if (started === undefined) throw new Error("a run that was asked for was neither accepted nor refused");
+  return started;
+}
+
+/**
+ * Accepts all of the runs in one transaction, or none.
+ * @throws {ApiError} as startRun, with `index`: which of them was refused.
+ */
+export async function startRuns(
+  agent: Agent,
+  caller: Caller,
+  starts: readonly RunStart[],
+): Promise<readonly StartedRun[]> {
+  return startAll(agent, caller, starts, (error, index) =>
+    error instanceof ApiError
+      ? new ApiError(error.code, `Run ${index}: ${error.message}`, { ...error.extra, index }, error.headers)
+      : error,
+  );
+}
+
+async function startAll(
+  agent: Agent,
+  caller: Caller,
+  starts: readonly RunStart[],
+  describe: (error: unknown, index: number) => unknown = (error) => error,
+): Promise<readonly StartedRun[]> {
   if (agent.worker.draining()) {
     throw new ApiError("shutting_down", "The server takes no new runs.", {}, { "Retry-After": "5" });
   }
-  const intent = intentOf(call.input, call.command);
-  const slot = agent.worker.reserve();
+  const slots = starts.map(() => agent.worker.reserve());
   try {
-    const accepted = await agent.storage.transaction((tx) =>
-      accept(agent, tx, caller, threadId, call, intent, slot !== null),
-    );
-    for (const run of accepted.cancel) {
-      if (run.status === "running") agent.worker.abort(run.runId, reasonOf(call.multitaskStrategy));
-      else agent.worker.ends.ended(run.runId, () => ({ run, valuesText: null, interrupts: [], pause: null }));
+    const accepted = await agent.storage.transaction(async (tx) => {
+      const all: Accepted[] = [];
+      for (const [index, start] of starts.entries()) {
+        try {
+          all.push(await accept(agent, tx, caller, start, slots[index] !== null));
+        } catch (error) {
+          throw describe(error, index);
+        }
+      }
+      return all;
+    });
+    for (const [index, { run, created, hasHistory }] of accepted.entries()) {
+      if (created && run.status === "running") slots[index]?.start(run, hasHistory);
     }
-    if (accepted.created && accepted.run.status === "running" && slot !== null) {
-      slot.start(accepted.run, accepted.hasHistory);
-    } else {
-      slot?.release();
-      agent.worker.wake();
-    }
+    for (const { cancel, run } of accepted) for (const other of cancel) tellToEnd(agent, other, run.multitaskStrategy);
+    if (accepted.some(({ created, run }) => !created || run.status !== "running")) agent.worker.wake();
     return accepted;
-  } catch (error) {
-    slot?.release();
-    throw error;
+  } finally {
+    for (const slot of slots) slot?.release(); // those that have started are not held any more
   }
+}
+
+function tellToEnd(agent: Agent, run: Run, strategy: MultitaskStrategy): void {
+  if (run.status === "running") agent.worker.abort(run.runId, reasonOf(strategy));
+  else agent.worker.ends.ended(run.runId, () => ({ run, valuesText: null, interrupts: [], pause: null }));
 }
 
 interface Accepted extends StartedRun {
@@ -65,17 +106,18 @@ async function accept(
   agent: Agent,
   tx: Tx,
   caller: Caller,
-  threadId: string,
-  call: RunCall,
-  intent: Intent,
+  { threadId, call, newThread: fresh }: RunStart,
   slotFree: boolean,
 ): Promise<Accepted> {
+  const intent = intentOf(call.input, call.command);
   const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
   checkNodeNames(agent, assistant.graphId, call, intent);
   const repeated = await findRepeated(tx, caller, call);
   if (repeated !== null) return { run: repeated, created: false, hasHistory: true, cancel: [] };
   const at = agent.clock.now();
-  const thread = await findOrCreate(agent, tx, threadId, call, at);
+  const thread = await findOrCreate(tx, threadId, call, fresh, at);
+  const dueAt = call.afterSeconds === 0 ? null : at + Math.ceil(call.afterSeconds * 1000);
+  if (dueAt !== null) refuseDelayedAnswer(thread, intent);
   const forkFrom = call.checkpointId === thread.checkpointId ? null : call.checkpointId;
   if (forkFrom !== null && (await tx.checkpointFingerprint(threadId, forkFrom)) === null)
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
@@ -83,12 +125,12 @@ async function accept(
   const answers = intent.kind === "resume" ? acceptAnswers(thread, known, intent.resume, forkFrom) : null;
   await checkContinuable(agent, tx, thread, known, intent, assistant.graphId, forkFrom);
 
-  const cancel = thread.status === "busy" ? await makeWay(tx, caller, threadId, call.multitaskStrategy, at) : [];
   const queued = thread.status === "busy";
+  const cancel = await makeWay(tx, caller, threadId, queued, call.multitaskStrategy, at);
   const continuesPause = thread.status === "interrupted" && (intent.kind === "resume" || intent.kind === "continue");
   // Runs are held while a thread is paused, and they were there first.
   const behindHeld = thread.status === "interrupted" && !continuesPause && (await tx.hasPendingRun(threadId));
-  const claimed = !queued && slotFree && !behindHeld;
+  const claimed = !queued && dueAt === null && slotFree && !behindHeld;
   if (!claimed && (await tx.countPendingRuns()) >= agent.limits.pendingRunsMax) {
     throw new ApiError("overloaded", "Too many runs wait in the queue.", {}, { "Retry-After": "5" });
   }
@@ -110,7 +152,8 @@ async function accept(
       assistant_id: assistant.assistantId,
     },
     multitaskStrategy: call.multitaskStrategy,
-    request: requestOf(caller, call, intent, answers, assistant, forkFrom, continuesPause),
+    dueAt,
+    request: requestOf(caller, call, intent, answers, assistant, thread.config, forkFrom, continuesPause),
     input: intent.kind === "input" ? agent.graphs.encode(intent.input) : null,
     error: null,
     checkpointId: null,
@@ -118,7 +161,7 @@ async function accept(
     pausedOn: [],
   };
   const changed = graphChange(thread, assistant);
-  if (queued) {
+  if (queued || dueAt !== null) {
     if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
   } else {
     if (!(await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }))) {
@@ -161,33 +204,51 @@ async function findRepeated(tx: Tx, caller: Caller, call: RunCall): Promise<Run 
   return tx.run(record.threadId, record.runId);
 }
 
-async function findOrCreate(agent: Agent, tx: Tx, threadId: string, call: RunCall, at: number): Promise<Thread> {
+async function findOrCreate(
+  tx: Tx,
+  threadId: string,
+  call: RunCall,
+  fresh: RunStart["newThread"],
+  at: number,
+): Promise<Thread> {
   const { threads } = call.reach;
   const thread = await tx.thread(threadId);
   if (thread !== null && inScope(thread.metadata, threads)) return thread;
   if (thread !== null || call.ifNotExists === "reject") throw threadNotFound(threadId); // ST5
-  const created = newThread(threadId, stamped(call.metadata, threads), null, at);
+  const created = { ...newThread(threadId, stamped(call.metadata, threads), null, at), ...fresh };
   await tx.insertThread(created);
   return created;
+}
+
+/** What ends a pause has the thread from the moment it is accepted, so it cannot begin later. */
+function refuseDelayedAnswer(thread: Thread, intent: Intent): void {
+  const continues = thread.status === "interrupted" && intent.kind === "continue";
+  if (intent.kind !== "resume" && !continues) return;
+  throw new ApiError("answer_delayed", "An answer, or going on after a pause, cannot have after_seconds.");
 }
 
 function reasonOf(strategy: MultitaskStrategy): "cancel" | "rollback" {
   return strategy === "rollback" ? "rollback" : "cancel";
 }
 
-/** What becomes of the runs of a busy thread. @returns those that give way. */
+/**
+ * What becomes of the other runs of the thread. Delayed ones are in nobody's way, but give way when they are told to:
+ * that is how a call puts an earlier delayed one off.
+ * @returns those that give way.
+ */
 async function makeWay(
   tx: Tx,
   caller: Caller,
   threadId: string,
+  busy: boolean,
   strategy: MultitaskStrategy,
   at: number,
 ): Promise<readonly Run[]> {
-  if (strategy === "enqueue") return [];
-  const active = await tx.activeRuns(threadId);
+  if (strategy === "enqueue" || (strategy === "reject" && !busy)) return [];
+  const active = (await tx.activeRuns(threadId)).filter((run) => busy || run.dueAt !== null);
   if (strategy === "reject") {
     throw new ApiError("thread_busy", "The thread has a run in progress, and this call asked not to wait for it.", {
-      active_runs: active.map((run) => run.runId),
+      active_runs: active.filter((run) => run.dueAt === null).map((run) => run.runId),
     });
   }
   const gone: Run[] = [];
@@ -196,7 +257,8 @@ async function makeWay(
     const value = strategy === "rollback" ? "rollback" : "interrupt";
     await tx.audit([{ threadId, at, action: "cancelled", by: caller.name, interruptId: null, runId, value }]);
     if (run.status === "pending") {
-      const patch = { status: nextRunStatus("pending", "cancel"), endedBy: "cancel", updatedAt: at } as const;
+      const reason = reasonOf(strategy);
+      const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at } as const;
       await tx.updateRun(runId, patch);
       gone.push({ ...run, ...patch });
     } else gone.push(run);

@@ -5,6 +5,7 @@
 import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
+import { removeIfDone } from "./finish.ts";
 import type { Caller, Interrupt, Thread } from "./model.ts";
 import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate } from "./ports.ts";
 import { requireThread } from "./threads.ts";
@@ -148,6 +149,7 @@ export async function editState(
       error: null,
       updatedAt: at,
     });
+    if (status === "idle") await removeIfDone(tx, threadId);
   });
   agent.worker.wake();
   return checkpoint;

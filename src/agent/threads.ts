@@ -29,6 +29,7 @@ export function newThread(threadId: string, metadata: JsonObject, ttlMs: number 
     overlay: null,
     error: null,
     ttlMs,
+    onCompletion: "keep",
   };
 }
 
@@ -133,6 +134,7 @@ export async function copyThread(agent: Agent, threadId: string, readable: Scope
       threadId: copyId,
       createdAt: at,
       updatedAt: at,
+      onCompletion: "keep",
       status: busy ? "idle" : thread.status,
       checkpointId: busy
         ? ((await tx.checkpoint(threadId, "", null))?.checkpoint.checkpointId ?? null)

@@ -3,6 +3,7 @@
 //   WK1. At most `slots` runs are in progress here; the transaction that ends a run claims the next one for its slot.
 //   WK2. Nobody is told of a pause, an end or a result before the commit that holds it.
 //   WK3. stop() claims nothing new, waits for what runs, and hands back what does not end in time.
+//   WK4. A delayed run is claimed when it is due: a claim that finds nothing sets a timer for the next one.
 import type { Clock } from "../base/clock.ts";
 import { describeError } from "../base/errors.ts";
 import type { Service } from "../base/lifecycle.ts";
@@ -51,6 +52,7 @@ export interface Slot {
 }
 
 const CLAIM_AGAIN_MS = 1000;
+const DUE_WAIT_MS_MAX = 60 * 60 * 1000;
 
 export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker {
   const { storage, clock, log } = ports;
@@ -62,6 +64,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   let claiming = false;
   let maybePending = true;
   let draining = false;
+  let stopDueTimer: () => void = () => undefined;
 
   const slot = (): Slot => {
     let held = true;
@@ -139,17 +142,30 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   };
 
   const claimNext = async (tx: Tx): Promise<Claimed | null> => {
-    const run = await tx.nextPendingRun();
-    if (run === null) return null;
     const at = clock.now();
+    const run = await tx.nextPendingRun(at);
+    if (run === null) {
+      wakeAt(await tx.nextDueAt(), at);
+      return null;
+    }
     const patch = { status: nextRunStatus(run.status, "claim"), attempt: run.attempt + 1, updatedAt: at };
     await tx.updateRun(run.runId, patch);
     const thread = await tx.thread(run.threadId);
     if (thread !== null && thread.status !== "busy")
       await tx.takeThread(run.threadId, thread.status, { updatedAt: at });
+    if (thread !== null && (thread.graphId !== run.graphId || thread.assistantId !== run.assistantId)) {
+      await tx.updateThread(run.threadId, { graphId: run.graphId, assistantId: run.assistantId });
+    }
     aboutToBegin.set(run.runId, null);
     const cancelled = run.attempt === 0 ? null : await cancellationOf(tx, run);
     return { run: { ...run, ...patch }, hasHistory: thread?.checkpointId !== null || run.attempt > 0, cancelled };
+  };
+
+  /** WK4. The wait is on the clock that never jumps: it is cut in parts, so that a wall clock set forward is noticed. */
+  const wakeAt = (dueAt: number | null, now: number): void => {
+    stopDueTimer();
+    if (dueAt === null || draining) return;
+    stopDueTimer = clock.after(Math.min(Math.max(dueAt - now, 0), DUE_WAIT_MS_MAX), wake);
   };
 
   const mayClaim = (): boolean => free > 0 && maybePending && !draining;
@@ -212,6 +228,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     },
     async stop() {
       draining = true; // WK3
+      stopDueTimer();
       const settled = (): Promise<unknown> => Promise.all([...inProgress.values()].map(({ done }) => done));
       let stopTimer: () => void = () => undefined;
       const inTime = await Promise.race([

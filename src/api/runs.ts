@@ -12,6 +12,8 @@ const breakpoints = z
 
 const later = (what: string) => z.null(`${what} is not supported by this version`).optional();
 
+const AFTER_SECONDS_MAX = 366 * 24 * 60 * 60;
+
 const streamMode = z.enum([
   "values",
   "updates",
@@ -46,12 +48,23 @@ export const runBody = z
     stream_resumable: z.boolean().nullish(),
     on_disconnect: z.enum(["cancel", "continue"]).nullish(),
     webhook: later("webhook"),
-    after_seconds: z.union([z.literal(0), later("after_seconds")]).nullish(),
+    after_seconds: z
+      .number()
+      .min(0)
+      .max(AFTER_SECONDS_MAX)
+      .nullish()
+      .describe("begin no sooner than this; fractions count"),
     feedback_keys: z.array(z.string()).nullish(),
   })
   .meta({ id: "RunCreate" });
 
 export type RunBody = z.infer<typeof runBody>;
+
+/** `?select=run_id,status`, or the member again and again in the query. */
+const selectList = z
+  .string()
+  .max(1024)
+  .transform((text) => text.split(","));
 
 export const RUN_REFUSALS = [
   "thread_not_found",
@@ -63,6 +76,7 @@ export const RUN_REFUSALS = [
   "interrupt_unknown",
   "answer_ambiguous",
   "answer_invalid",
+  "answer_delayed",
   "paused_at_breakpoint",
   "nothing_to_continue",
   "graph_incompatible",
@@ -97,7 +111,7 @@ export const listRuns = operation("listRuns", "get", "/threads/{thread_id}/runs"
   tag: TAG,
   access: "threads:read",
   summary: "List the runs of a thread, newest first",
-  query: z.object({ limit: limit(10), offset, status: runStatus.optional() }),
+  query: z.object({ limit: limit(10), offset, status: runStatus.optional(), select: selectList.optional() }),
   reply: z.array(run),
   refusals: ["thread_not_found"],
 });

@@ -38,6 +38,7 @@ export const ERROR_CODES = {
   invalid_request: [422, "The request does not have the expected shape"],
   body_too_deep: [422, "The body is nested too deeply"],
   interrupt_unknown: [422, "No such interrupt on this thread"],
+  answer_delayed: [422, "An answer cannot be delayed"],
   answer_invalid: [422, "The answer does not fit the question's response schema"],
   input_with_command: [422, "input and command cannot be sent together"],
   node_unknown: [422, "No such node in this graph"],

@@ -42,6 +42,12 @@ export function createIdSource(now: () => number, after: string | null = null): 
   };
 }
 
+/** The first id of a millisecond: whatever createIdSource makes at that time or later comes after it. */
+export function firstIdAt(ms: number): string {
+  const time = Math.floor(ms).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}
+
 function byteHex(byte: number): string {
   return HEX[byte] ?? "00";
 }

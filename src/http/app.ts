@@ -17,6 +17,7 @@ export interface HttpRequest {
   readonly url: string;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
+  /** A name that comes several times has its values in one text, with commas between them. */
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
   /** Once. A route that turns its caller away before it asks has cost them a head, not a body. */
@@ -145,7 +146,11 @@ function decode(raw: string): string {
 function splitUrl(url: string): { readonly path: string; readonly query: Readonly<Record<string, string>> } {
   const mark = url.indexOf("?");
   if (mark < 0) return { path: url, query: {} };
-  return { path: url.slice(0, mark), query: Object.fromEntries(new URLSearchParams(url.slice(mark + 1))) };
+  const query: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [name, value] of new URLSearchParams(url.slice(mark + 1))) {
+    query[name] = name in query ? `${query[name]},${value}` : value;
+  }
+  return { path: url.slice(0, mark), query: { ...query } };
 }
 
 async function write(outgoing: ServerResponse, { status, body, headers }: HttpReply): Promise<void> {

@@ -63,6 +63,7 @@ const newThread = (changes: Partial<Thread> = {}): Thread => ({
   overlay: null,
   error: null,
   ttlMs: null,
+  onCompletion: "keep",
   ...changes,
 });
 
@@ -79,6 +80,7 @@ const newRun = (threadId: string, changes: Partial<Run> = {}): Run => ({
   updatedAt: 2,
   metadata: {},
   multitaskStrategy: "enqueue",
+  dueAt: null,
   request: REQUEST,
   input: null,
   error: null,
@@ -416,7 +418,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         await tx.insertRun(later);
         await tx.insertRun(latest);
       });
-      const next = () => storage.transaction((tx) => tx.nextPendingRun());
+      const next = () => storage.transaction((tx) => tx.nextPendingRun(0));
       assert.deepEqual(await next(), latest, "an answer goes before what merely waits");
       await storage.transaction((tx) => tx.updateRun(latest.runId, { status: "running" }));
       assert.deepEqual(await next(), later);
@@ -424,6 +426,65 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await next(), null);
       await storage.transaction((tx) => tx.updateThread(paused.threadId, { status: "busy" }));
       assert.equal((await next())?.runId, "1");
+    });
+
+    test("a delayed run is in nobody's way until it is due, and queues up as of then", async (t) => {
+      const storage = await open(t);
+      const threads = [newThread({ status: "busy" }), newThread(), newThread(), newThread()] as const;
+      const at = (offsetMs: number): number => startedAt + offsetMs;
+      const startedAt = Date.now();
+      const [now, soon, sooner, late] = threads.map(({ threadId }, index) =>
+        newRun(threadId, { dueAt: [null, at(-50), at(-100), at(60_000)][index] ?? null }),
+      ) as [Run, Run, Run, Run];
+      await storage.transaction(async (tx) => {
+        for (const thread of threads) await tx.insertThread(thread);
+        for (const run of [now, soon, sooner, late]) await tx.insertRun(run);
+      });
+      const read = <T>(query: (tx: Tx) => T | Promise<T>): Promise<T> => storage.transaction(query);
+      assert.equal(await read((tx) => tx.hasPendingRun(soon.threadId)), false);
+      assert.equal(await read((tx) => tx.nextDueAt()), sooner.dueAt);
+      assert.deepEqual(await read((tx) => tx.nextPendingRun(at(-200))), now, "none is due yet");
+      const order: string[] = [];
+      for (;;) {
+        const next = await read(async (tx) => {
+          const run = await tx.nextPendingRun(at(0));
+          if (run !== null) await tx.updateRun(run.runId, { status: "running" });
+          return run;
+        });
+        if (next === null) break;
+        assert.equal(next.dueAt, null);
+        order.push(next.runId);
+      }
+      assert.deepEqual(order, [sooner.runId, soon.runId, now.runId], "as if accepted when they were due");
+      assert.equal(await read((tx) => tx.nextDueAt()), late.dueAt);
+      assert.equal((await read((tx) => tx.nextPendingRun(at(60_000))))?.runId, late.runId);
+      assert.equal(await read((tx) => tx.nextDueAt()), null);
+    });
+
+    test("active runs of all threads come in pages", async (t) => {
+      const storage = await open(t);
+      const runs = Array.from({ length: 5 }, () => newRun(newId()));
+      const others = [newRun(newId(), { status: "running" }), newRun(newId(), { status: "success" })];
+      await storage.transaction(async (tx) => {
+        for (const run of [...others, ...runs]) await tx.insertRun(run);
+      });
+      const seen: string[] = [];
+      for (let after: Run | null = null; ;) {
+        const page: readonly Run[] = await storage.transaction((tx) =>
+          tx.allActiveRuns({ status: "pending", after, limit: 2 }),
+        );
+        if (page.length === 0) break;
+        seen.push(...page.map(({ runId }) => runId));
+        after = page.at(-1) ?? null;
+      }
+      assert.deepEqual(
+        seen,
+        runs.map(({ runId }) => runId),
+      );
+      const running = await storage.transaction((tx) => tx.allActiveRuns({ status: "running", after: null, limit: 9 }));
+      assert.deepEqual(running, [others[0]]);
+      assert.equal(await storage.transaction((tx) => tx.threadOfRun(others[0]?.runId ?? "")), others[0]?.threadId);
+      assert.equal(await storage.transaction((tx) => tx.threadOfRun(newId())), null);
     });
 
     test("a second running run of a thread is refused by the storage (SP3)", async (t) => {

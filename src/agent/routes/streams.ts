@@ -4,11 +4,13 @@ import { SSE_HEADERS, withHeartbeats } from "../../http/sse.ts";
 import type { HttpReply, HttpRequest } from "../../http/app.ts";
 import type { Agent } from "../agent.ts";
 import type { Reading } from "../events/reader.ts";
-import { cancelRun } from "../runs.ts";
+import type { Run } from "../model.ts";
 import { startRun } from "../start-run.ts";
 import { readOwnRun } from "../streams.ts";
-import { id, route, type AgentRoute } from "./route.ts";
-import { locationHeaders, runCall } from "./runs.ts";
+import { id, route, type AgentRoute, type Call } from "./route.ts";
+import { runCall } from "./run-call.ts";
+import { cancelOnHangUp, locationHeaders, pathOf } from "./run-reply.ts";
+import { startOf } from "./stateless.ts";
 
 export function streamRoutes(agent: Agent, heartbeatMs: number): readonly AgentRoute[] {
   const reply = (reading: Reading, request: HttpRequest, headers: Readonly<Record<string, string>>): HttpReply => {
@@ -16,17 +18,18 @@ export function streamRoutes(agent: Agent, heartbeatMs: number): readonly AgentR
     const body = withHeartbeats(reading.pieces, agent.clock, heartbeatMs);
     return { status: 200, body, headers: { ...SSE_HEADERS, ...headers } };
   };
+  const replyToCaller = (call: Call<unknown, contract.StreamedRunBody>, run: Run, withThread: boolean): HttpReply => {
+    if (call.body.on_disconnect === "cancel") cancelOnHangUp(agent, call.caller, run, call.request);
+    return reply(readOwnRun(agent, run), call.request, locationHeaders(pathOf(run, withThread), "stream"));
+  };
   return [
     route(contract.streamRun, async (call) => {
-      const { body, request, caller } = call;
-      const threadId = id(call.ids, "thread_id");
-      const { run } = await startRun(agent, caller, threadId, await runCall(agent, call));
-      if (body.on_disconnect === "cancel") {
-        request.onHangUp(() => {
-          cancelRun(agent, caller, threadId, run.runId, "interrupt").catch(() => undefined); // it may be gone by then
-        });
-      }
-      return reply(readOwnRun(agent, run), request, locationHeaders(run, "stream"));
+      const start = { threadId: id(call.ids, "thread_id"), call: await runCall(agent, call, call.body) };
+      return replyToCaller(call, (await startRun(agent, call.caller, start)).run, true);
+    }),
+    route(contract.streamStatelessRun, async (call) => {
+      const start = await startOf(agent, call, call.body);
+      return replyToCaller(call, (await startRun(agent, call.caller, start)).run, false);
     }),
   ];
 }

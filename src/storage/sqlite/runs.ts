@@ -2,15 +2,17 @@
 // Invariants:
 //   RU1. At most one run of a thread is `running`; the unique partial index refuses a second.
 //   RU2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
+//   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
 import { BIG_VALUE_UNITS, type Run } from "../../agent/model.ts";
 import type { IdempotencyRecord, Tx } from "../../agent/ports.ts";
-import { contentHash } from "../../base/ids.ts";
+import { contentHash, firstIdAt } from "../../base/ids.ts";
 import type { Database, Row } from "./database.ts";
 import { table } from "./rows.ts";
 
 interface RunRow extends Run {
   /** Runs that answer or continue a pause go before those that merely wait. */
   readonly urgent: number;
+  readonly queueKey: string;
 }
 
 const RUNS = table<RunRow>("runs", {
@@ -23,6 +25,8 @@ const RUNS = table<RunRow>("runs", {
   attempt: ["attempt", "plain"],
   crashes: ["crashes", "plain"],
   urgent: ["urgent", "plain"],
+  queueKey: ["queue_key", "plain"],
+  dueAt: ["due_at", "plain"],
   createdAt: ["created_at", "plain"],
   updatedAt: ["updated_at", "plain"],
   metadata: ["metadata", "json"],
@@ -45,14 +49,17 @@ const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", {
 
 type RunVerbs =
   | "run"
+  | "threadOfRun"
   | "runs"
   | "activeRuns"
   | "runsOfAssistant"
+  | "allActiveRuns"
   | "newestRunId"
   | "insertRun"
   | "updateRun"
   | "deleteRun"
   | "nextPendingRun"
+  | "nextDueAt"
   | "runningRuns"
   | "hasPendingRun"
   | "countPendingRuns"
@@ -61,9 +68,12 @@ type RunVerbs =
   | "putIdempotency"
   | "deleteIdempotencyBefore";
 
+/** Delayed runs that enter the queue in one claim: more follow with the next. */
+const DUE_AT_ONCE_MAX = 100;
+
 export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
   const read = (row: Row): Run => {
-    const { urgent: _urgent, ...run } = RUNS.read(row);
+    const { urgent: _urgent, queueKey: _queueKey, ...run } = RUNS.read(row);
     if (run.input?.startsWith("#") !== true) return run;
     const blob = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", run.threadId, run.input.slice(1));
     return { ...run, input: String(blob?.["data"]) };
@@ -73,6 +83,10 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
     return row === null ? null : read(row);
   };
   return {
+    threadOfRun(runId) {
+      const row = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId);
+      return row === null ? null : String(row["thread_id"]);
+    },
     run: (threadId, runId) => one("WHERE run_id = ? AND thread_id = ?", runId, threadId),
     runs(threadId, query) {
       const rows = db.all(
@@ -89,7 +103,7 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
     activeRuns(threadId) {
       const rows = db.all(
         `SELECT ${RUNS.columns} FROM runs WHERE thread_id = ? AND status IN ('pending', 'running')
-         ORDER BY status = 'running' DESC, urgent DESC, run_id`,
+         ORDER BY status = 'running' DESC, due_at IS NOT NULL, urgent DESC, queue_key`,
         threadId,
       );
       return rows.map(read);
@@ -100,6 +114,16 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
          WHERE assistant_id = ? AND status ${which === "active" ? "" : "NOT"} IN ('pending', 'running')
          ORDER BY run_id LIMIT ?`,
         assistantId,
+        limit,
+      );
+      return rows.map(read);
+    },
+    allActiveRuns({ status, after, limit }) {
+      const rows = db.all(
+        `SELECT ${RUNS.columns} FROM runs WHERE status = '${status}' AND (thread_id, run_id) > (?, ?)
+         ORDER BY thread_id, run_id LIMIT ?`,
+        after?.threadId ?? "",
+        after?.runId ?? "",
         limit,
       );
       return rows.map(read);
@@ -115,7 +139,8 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
         db.run("INSERT OR IGNORE INTO blobs (thread_id, hash, data) VALUES (?, ?, ?)", run.threadId, hash, input);
         input = `#${hash}`;
       }
-      RUNS.insert(db, [{ ...run, input, urgent: run.request.goesFirst ? 1 : 0 }]);
+      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // RU3
+      RUNS.insert(db, [{ ...run, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
     },
     updateRun(runId, patch) {
       RUNS.update(db, "run_id", runId, patch);
@@ -124,16 +149,28 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
       db.run("DELETE FROM runs WHERE run_id = ?", runId);
       db.run("DELETE FROM idempotency WHERE run_id = ?", runId);
     },
-    nextPendingRun: () =>
-      one(
-        `WHERE status = 'pending'
+    nextPendingRun(at) {
+      db.run(
+        `UPDATE runs SET due_at = NULL WHERE run_id IN
+           (SELECT run_id FROM runs WHERE status = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
+        at,
+        DUE_AT_ONCE_MAX,
+      ); // RU3
+      return one(
+        `WHERE status = 'pending' AND due_at IS NULL
            AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = runs.thread_id AND other.status = 'running')
            AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = runs.thread_id AND threads.status = 'interrupted')
-         ORDER BY urgent DESC, run_id LIMIT 1`,
-      ),
+         ORDER BY urgent DESC, queue_key LIMIT 1`,
+      );
+    },
+    nextDueAt() {
+      const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
+      return typeof at === "number" ? at : null;
+    },
     runningRuns: () => db.all(`SELECT ${RUNS.columns} FROM runs WHERE status = 'running'`).map(read),
     hasPendingRun: (threadId) =>
-      db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' LIMIT 1", threadId) !== null,
+      db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' AND due_at IS NULL LIMIT 1", threadId) !==
+      null,
     countPendingRuns: () => Number(db.get("SELECT count(*) AS n FROM runs WHERE status = 'pending'")?.["n"]),
     isCurrent: (runId, attempt) =>
       db.get("SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND status = 'running'", runId, attempt) !== null,

@@ -101,6 +101,16 @@ const MIGRATIONS: readonly string[] = [
     item_id INTEGER NOT NULL, field TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (item_id, field)
   ) WITHOUT ROWID;
   `,
+  // Delayed runs, and threads that go when their runs have ended. queue_key: the place in the queue, ordered like run ids.
+  `
+  ALTER TABLE threads ADD COLUMN on_completion TEXT NOT NULL DEFAULT 'keep';
+  ALTER TABLE runs ADD COLUMN due_at INTEGER;
+  ALTER TABLE runs ADD COLUMN queue_key TEXT NOT NULL DEFAULT '';
+  UPDATE runs SET queue_key = run_id;
+  DROP INDEX runs_pending;
+  CREATE INDEX runs_pending ON runs (urgent DESC, queue_key) WHERE status = 'pending' AND due_at IS NULL;
+  CREATE INDEX runs_delayed ON runs (due_at) WHERE status = 'pending' AND due_at IS NOT NULL;
+  `,
 ];
 
 export class NewerDatabaseError extends Error {

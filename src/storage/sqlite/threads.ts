@@ -23,6 +23,7 @@ const THREADS = table<Thread>("threads", {
   overlay: ["overlay", "plain"],
   error: ["error", "json"],
   ttlMs: ["ttl_ms", "plain"],
+  onCompletion: ["on_completion", "plain"],
 });
 
 const TABLES_OF_A_THREAD = [

@@ -1,0 +1,58 @@
+// Run reply: what the replies to calls about one run have in common: where it can be found, and what waiting for it gives.
+import type { HttpReply, HttpRequest } from "../../http/app.ts";
+import { replyWhenReady } from "../../http/wait.ts";
+import { requireInScope, type Ask } from "../access.ts";
+import type { Agent } from "../agent.ts";
+import { cancelRun } from "../cancel-runs.ts";
+import type { Caller, Run } from "../model.ts";
+import type { WaitResult } from "../run-ends.ts";
+import type { Waiting } from "../runs.ts";
+import { runEndToText } from "../wire.ts";
+
+type RunIds = Pick<Run, "threadId" | "runId">;
+
+/** How a run is addressed: on its thread, or by its id alone when its caller knows of no thread. */
+export function pathOf({ threadId, runId }: RunIds, withThread: boolean): string {
+  return withThread ? `/threads/${threadId}/runs/${runId}` : `/runs/${runId}`;
+}
+
+/** Clients take the run's id from the first, and come again to the second when they are cut off. */
+export function locationHeaders(path: string, rejoin: "join" | "stream"): Readonly<Record<string, string>> {
+  return { "Content-Location": path, Location: `${path}/${rejoin}` };
+}
+
+/** A call that ends the run when its caller hangs up does more than read. @throws {ApiError} `forbidden` */
+export async function requireMayCancel(agent: Agent, ids: Readonly<Record<string, string>>, ask: Ask): Promise<void> {
+  const scope = await ask("threads:update", { ...ids, action: "interrupt", metadata: null });
+  if (scope !== null) await requireInScope(agent, ids, scope);
+}
+
+export function cancelOnHangUp(agent: Agent, caller: Caller, run: RunIds, request: HttpRequest): void {
+  request.onHangUp(() => {
+    cancelRun(agent, caller, run.threadId, run.runId, "interrupt").catch(() => undefined); // it may be gone by then
+  });
+}
+
+export function replyToWaiter(
+  agent: Agent,
+  waiting: Waiting,
+  path: string,
+  request: HttpRequest,
+  keepAliveMs: number,
+): Promise<HttpReply> {
+  request.onHangUp(waiting.leave);
+  const headers = { ...locationHeaders(path, "join"), "Content-Type": "application/json" };
+  const reply = waiting.result.then((result) => replyOf(result, headers));
+  return replyWhenReady(reply, headers, agent.clock, keepAliveMs);
+}
+
+function replyOf(result: WaitResult, headers: Readonly<Record<string, string>>): HttpReply {
+  if (result.kind === "ended") return { status: 200, body: runEndToText(result.end), headers };
+  const again = `join it at ${headers["Location"]}`;
+  const errors = {
+    deleted: { error: "Deleted", message: "the thread was deleted" },
+    handed_back: { error: "ServerShutdown", message: `the run goes on after the restart: ${again}` },
+    not_stored: { error: "StorageError", message: `what the run wrote cannot be stored at present: ${again}` },
+  } as const;
+  return { status: 200, body: JSON.stringify({ __error__: errors[result.why] }), headers };
+}

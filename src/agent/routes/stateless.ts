@@ -1,0 +1,83 @@
+// Routes of runs without a thread, and of runs of any thread: parse → operation → reply.
+import * as contract from "../../api/stateless.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { Agent } from "../agent.ts";
+import { cancelRuns, type CancelSelection } from "../cancel-runs.ts";
+import type { Run } from "../model.ts";
+import { getRun, waitForRun, waitForStarted } from "../runs.ts";
+import { startRun, startRuns, type RunStart } from "../start-run.ts";
+import { statelessStart, threadOfRun } from "../stateless.ts";
+import { runToWire } from "../wire.ts";
+import { id, json, NO_CONTENT, route, type AgentRoute, type Call } from "./route.ts";
+import { runCall } from "./run-call.ts";
+import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel } from "./run-reply.ts";
+
+export function statelessRoutes(agent: Agent, keepAliveMs: number): readonly AgentRoute[] {
+  const runObject = (run: Run) => runToWire(run, run.input === null ? null : agent.graphs.toWire(run.input));
+  return [
+    route(contract.createStatelessRun, async (call) => {
+      const { run } = await startRun(agent, call.caller, await startOf(agent, call, call.body));
+      return json(runObject(run), locationHeaders(pathOf(run, false), "join"));
+    }),
+    route(contract.waitStatelessRun, async (call) => {
+      const started = await startRun(agent, call.caller, await startOf(agent, call, call.body));
+      if (call.body.on_disconnect === "cancel") cancelOnHangUp(agent, call.caller, started.run, call.request);
+      const waiting = await waitForStarted(agent, started);
+      return replyToWaiter(agent, waiting, pathOf(started.run, false), call.request, keepAliveMs);
+    }),
+    route(contract.createRunBatch, async (call) => {
+      const starts = await Promise.all(call.body.map((body, index) => startOf(agent, call, body, index)));
+      const started = await startRuns(agent, call.caller, starts);
+      return json(started.map(({ run }) => runObject(run)));
+    }),
+    route(contract.cancelRuns, async ({ body, query, caller, scope }) => {
+      await cancelRuns(agent, caller, scope, selectionOf(body), query.action);
+      return NO_CONTENT;
+    }),
+    route(contract.getRunById, async ({ ids, scope }) => {
+      const runId = id(ids, "run_id");
+      return json(runObject(await getRun(agent, await threadOfRun(agent, scope, runId), runId)));
+    }),
+    route(contract.joinRunById, async ({ ids, query, request, caller, scope, ask }) => {
+      const runId = id(ids, "run_id");
+      const run = { runId, threadId: await threadOfRun(agent, scope, runId) };
+      if (query.cancel_on_disconnect) await requireMayCancel(agent, { thread_id: run.threadId, run_id: runId }, ask);
+      const waiting = await waitForRun(agent, run.threadId, runId);
+      if (query.cancel_on_disconnect) cancelOnHangUp(agent, caller, run, request);
+      return replyToWaiter(agent, waiting, pathOf(run, false), request, keepAliveMs);
+    }),
+  ];
+}
+
+/** The API's word, and that of the official client's types. */
+const KEEPS: ReadonlySet<string> = new Set(["keep", "continue"]);
+
+/** @param part says which of several runs in one request this is. */
+export async function startOf(
+  agent: Agent,
+  call: Call<unknown, unknown>,
+  body: contract.StatelessRunBody,
+  part: number | null = null,
+): Promise<RunStart> {
+  return statelessStart(agent.newId, {
+    call: await runCall(agent, call, body, part),
+    onCompletion: KEEPS.has(body.on_completion ?? "") ? "keep" : "delete",
+    threadId: body.thread_id ?? null,
+  });
+}
+
+function selectionOf(body: {
+  readonly thread_id?: string | null | undefined;
+  readonly run_ids?: readonly string[] | null | undefined;
+  readonly status?: "pending" | "running" | "all" | null | undefined;
+}): CancelSelection {
+  const { thread_id: threadId, run_ids: runIds, status } = body;
+  const named = runIds !== null && runIds !== undefined;
+  const refuse = (path: string, message: string): ApiError =>
+    new ApiError("invalid_request", `body field ${path}: ${message}`, { errors: [{ path, message }] });
+  if (named && status !== null && status !== undefined) throw refuse("status", "goes without run_ids");
+  if (named && (threadId === null || threadId === undefined)) throw refuse("thread_id", "is needed beside run_ids");
+  if (named) return { threadId: threadId ?? "", runIds };
+  if (status === null || status === undefined) throw refuse("status", "is needed when there are no run_ids");
+  return { threadId: threadId ?? null, status };
+}

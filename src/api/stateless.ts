@@ -1,0 +1,100 @@
+// The wire contract of runs without a thread, and of runs of any thread.
+import * as z from "zod";
+import { isJsonObject, type Json } from "../base/json.ts";
+import { operation } from "./operation.ts";
+import { RUN_REFUSALS, runBody } from "./runs.ts";
+import { flag, run, uuid } from "./schemas.ts";
+
+const TAG = "Stateless runs";
+
+export const statelessRunBody = runBody
+  .extend({
+    on_completion: z
+      .enum(["delete", "keep", "complete", "continue"])
+      .nullish()
+      .describe(
+        'what becomes of the run\'s own thread at its end; "complete" and "continue" are other words for the two',
+      ),
+    thread_id: uuid.nullish().describe("run on this thread, which is kept, instead of one of its own"),
+  })
+  .meta({ id: "RunCreateStateless" });
+
+export type StatelessRunBody = z.infer<typeof statelessRunBody>;
+
+/** The official client sends the runs of a batch with names as it has them itself: `multitaskStrategy`. Both are read. */
+function snakeNames(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  const given = Object.entries(value).map(([name, member]): [string, Json] => {
+    const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return [snake in statelessRunBody.shape && !Object.hasOwn(value, snake) ? snake : name, member];
+  });
+  return Object.fromEntries(given);
+}
+
+export const createStatelessRun = operation("createStatelessRun", "post", "/runs", {
+  tag: TAG,
+  access: "threads:create_run",
+  summary: "Start a run in the background on a thread of its own, which is deleted when the run has ended",
+  body: statelessRunBody,
+  reply: run,
+  refusals: RUN_REFUSALS,
+});
+
+export const waitStatelessRun = operation("waitStatelessRun", "post", "/runs/wait", {
+  tag: TAG,
+  access: "threads:create_run",
+  summary: "Start a run on a thread of its own and wait until it ends or pauses",
+  body: statelessRunBody,
+  reply: z.unknown(),
+  description: "As POST /threads/{thread_id}/runs/wait. A run that pauses keeps its thread until the pause has ended.",
+  refusals: RUN_REFUSALS,
+});
+
+const BATCH_MAX = 1000;
+
+export const createRunBatch = operation("createRunBatch", "post", "/runs/batch", {
+  tag: TAG,
+  access: "threads:create_run",
+  summary: "Start several runs in the background: all of them, or none",
+  body: z
+    .array(z.preprocess(snakeNames, statelessRunBody))
+    .min(1)
+    .max(BATCH_MAX)
+    .describe("bodies as POST /runs takes them"),
+  reply: z.array(run),
+  description: "The runs in the order of their bodies. A refusal says in `index` which body it is about.",
+  refusals: RUN_REFUSALS,
+});
+
+export const cancelRuns = operation("cancelRuns", "post", "/runs/cancel", {
+  tag: TAG,
+  access: "threads:update",
+  summary: "Cancel the named runs of a thread, or all with a status: of a thread, or of every one",
+  query: z.object({ action: z.enum(["interrupt", "rollback"]).default("interrupt") }),
+  body: z.object({
+    thread_id: uuid.nullish(),
+    run_ids: z.array(uuid).min(1).max(1000).nullish(),
+    status: z.enum(["pending", "running", "all"]).nullish(),
+  }),
+  reply: null,
+  status: 204,
+  description: "Pending runs have ended, running ones are told to.",
+  refusals: ["thread_not_found", "run_not_found"],
+});
+
+export const getRunById = operation("getRunById", "get", "/runs/{run_id}", {
+  tag: TAG,
+  access: "threads:read",
+  summary: "Get a run by its id alone",
+  reply: run,
+  refusals: ["run_not_found"],
+});
+
+export const joinRunById = operation("joinRunById", "get", "/runs/{run_id}/join", {
+  tag: TAG,
+  access: "threads:read",
+  summary: "Wait for a run, by its id alone",
+  query: z.object({ cancel_on_disconnect: flag }),
+  reply: z.unknown(),
+  refusals: ["run_not_found"],
+});
