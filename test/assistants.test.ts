@@ -1,4 +1,6 @@
-// Tests of assistants with the official client, unmodified: making, changing, finding, deleting them, and running on them.
+// Tests of assistants with the official client, unmodified: making, changing, finding, deleting them,
+// running on them, and what they tell of their graph.
+import { RemoteGraph } from "@langchain/langgraph/remote";
 import { Client, type Assistant, type Thread } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -319,6 +321,86 @@ suite("running", () => {
   });
 });
 
+suite("describing the graph", () => {
+  test("its drawing, with as many levels of subgraphs open as asked for", PATIENCE, async () => {
+    const { assistant_id: id } = await client.assistants.create({ graphId: "annotated" });
+    const nodesOf = async (name: string, xray?: boolean | number) =>
+      (await client.assistants.getGraph(name, xray === undefined ? {} : { xray })).nodes
+        .map((node) => node.id)
+        .join(" ");
+    assert.equal(await nodesOf(id), "__start__ outer work __end__");
+    assert.equal(await nodesOf("annotated", false), "__start__ outer work __end__");
+    assert.equal(await nodesOf(id, 1), "__start__ outer:inner outer:after work __end__");
+    assert.equal(await nodesOf(id, true), "__start__ outer:inner:check outer:inner:work outer:after work __end__");
+    assert.equal(await nodesOf("body", true), "0 1 2");
+    const { nodes, edges } = await client.assistants.getGraph("agent");
+    const any = { $schema: "https://json-schema.org/draft/2020-12/schema" };
+    assert.deepEqual(nodes, [
+      { id: "__start__", type: "schema", data: any },
+      { id: "human_node", type: "runnable", data: { id: ["langgraph", "RunnableCallable"], name: "human_node" } },
+      { id: "__end__", type: "schema", data: any },
+    ]);
+    assert.deepEqual(edges, [
+      { source: "__start__", target: "human_node", conditional: false },
+      { source: "human_node", target: "__end__", conditional: false },
+    ]);
+  });
+
+  for (const [name, fields] of [
+    ["zod4", "topic count size list tree when"],
+    ["zod3", "topic count"],
+    ["zod_messages", "messages"],
+    ["state_schema", "messages step done old"],
+    ["annotated", "messages topic item trail count"],
+    ["parts", "question"],
+  ] as const) {
+    test(`its schemas: ${name} takes ${fields}`, PATIENCE, async () => {
+      const schemas = await client.assistants.getSchemas(name);
+      assert.equal(schemas.graph_id, name);
+      assert.equal(Object.keys(schemas.input_schema?.properties ?? {}).join(" "), fields);
+      for (const schema of [schemas.input_schema, schemas.output_schema, schemas.state_schema])
+        assert.equal(schema?.type, "object");
+      assert.deepEqual(schemas.config_schema, schemas.context_schema);
+    });
+  }
+
+  test("schemas where nothing is declared: everything is allowed, and no context", PATIENCE, async () => {
+    const { output_schema, context_schema, config_schema } = await client.assistants.getSchemas("settings");
+    assert.deepEqual(output_schema, { type: "object", properties: { config: {}, context: {} } });
+    assert.deepEqual([context_schema, config_schema], [null, null]);
+    assert.deepEqual((await client.assistants.getSchemas("zod4")).context_schema?.required, ["user"]);
+  });
+
+  test("its subgraphs: below it, one by name, and all the way down, also in plain JavaScript", PATIENCE, async () => {
+    const names = async (id: string, options?: { namespace?: string; recurse?: boolean }) =>
+      Object.keys(await client.assistants.getSubgraphs(id, options)).join(" ");
+    assert.equal(await names("annotated"), "outer");
+    assert.equal(await names("annotated", { recurse: true }), "outer outer|inner");
+    assert.equal(await names("annotated", { namespace: "outer" }), "outer");
+    assert.equal(await names("annotated", { namespace: "outer", recurse: true }), "outer outer|inner");
+    assert.equal(await names("annotated", { namespace: "outer|inner" }), "outer|inner");
+    assert.equal(await names("annotated", { namespace: "oute" }), "");
+    assert.equal(await names("agent", { recurse: true }), "");
+    const { inner } = await client.assistants.getSubgraphs("zod_messages");
+    assert.deepEqual(inner?.input_schema?.properties, {
+      topic: { type: "string" },
+      count: { type: "number", default: 1 },
+    });
+  });
+
+  test("RemoteGraph draws and opens it as it does a graph in its own process", PATIENCE, async () => {
+    const remote = new RemoteGraph({ graphId: "annotated", url: server.url });
+    const drawn = await remote.getGraphAsync({ xray: true });
+    assert.equal(
+      Object.keys(drawn.nodes).join(" "),
+      "__start__ outer:inner:check outer:inner:work outer:after work __end__",
+    );
+    const below: string[] = [];
+    for await (const [name] of remote.getSubgraphsAsync(undefined, true)) below.push(name);
+    assert.deepEqual(below, ["outer", "outer|inner"]);
+  });
+});
+
 const REFUSED: readonly (readonly [
   name: string,
   method: string,
@@ -358,6 +440,13 @@ const REFUSED: readonly (readonly [
   ["a version that never was", "POST", "/assistants/agent/latest", { version: 9 }, 404, "assistant_version_not_found"],
   ["a version that is no number", "POST", "/assistants/agent/latest", { version: "1" }, 422, "invalid_request"],
   ["no version", "POST", "/assistants/agent/latest", {}, 422, "invalid_request"],
+  ["a drawing of nothing", "GET", `/assistants/${NOWHERE}/graph`, undefined, 404, "assistant_not_found"],
+  ["schemas of nothing", "GET", `/assistants/${NOWHERE}/schemas`, undefined, 404, "assistant_not_found"],
+  ["subgraphs of nothing", "GET", "/assistants/nope/subgraphs", undefined, 404, "assistant_not_found"],
+  ["a subgraph of nothing", "GET", "/assistants/nope/subgraphs/a", undefined, 404, "assistant_not_found"],
+  ["an unknown depth", "GET", "/assistants/agent/graph?xray=deep", undefined, 422, "invalid_request"],
+  ["a depth below nothing", "GET", "/assistants/agent/graph?xray=-1", undefined, 422, "invalid_request"],
+  ["a depth that is too great", "GET", "/assistants/agent/graph?xray=101", undefined, 422, "invalid_request"],
   ["a page of nothing", "POST", "/assistants/search", { limit: 0 }, 422, "invalid_request"],
   ["a page that is too long", "POST", "/assistants/search", { limit: 1001 }, 422, "invalid_request"],
   ["an unknown order", "POST", "/assistants/search", { sort_by: "colour" }, 422, "invalid_request"],
@@ -381,7 +470,7 @@ test(
   "assistants and their versions are there after a restart; those of a graph that is gone are not offered",
   PATIENCE,
   async () => {
-    const first = await startServer({ config: CONFIG, env: { HOLDPOINT_MAX_ASSISTANTS: "5" } });
+    const first = await startServer({ config: CONFIG, env: { HOLDPOINT_MAX_ASSISTANTS: "12" } });
     try {
       const before = new Client({ apiUrl: first.url, apiKey: null });
       const { assistant_id: id } = await before.assistants.create(DRAFT);

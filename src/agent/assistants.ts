@@ -6,7 +6,7 @@ import { ApiError } from "../base/errors.ts";
 import { isUuid, uuidV5 } from "../base/ids.ts";
 import type { Agent } from "./agent.ts";
 import type { Assistant, AssistantVersion, Scope } from "./model.ts";
-import type { AssistantFilter, AssistantQuery, GraphDescription, Tx } from "./ports.ts";
+import type { AssistantFilter, AssistantQuery, GraphDescription, GraphDrawing, GraphSchemas, Tx } from "./ports.ts";
 import { inScope } from "./scope.ts";
 
 /** Namespace of the ids of built-in assistants: clients compute the same id from a graph's name. */
@@ -106,4 +106,40 @@ export function countAssistants(agent: Agent, search: AssistantSearch): Promise<
 function filterOf(agent: Agent, { graphId, ...rest }: AssistantSearch): AssistantFilter {
   const deployed = deployedGraphs(agent); // AS2
   return { ...rest, graphIds: graphId === null ? deployed : deployed.filter((id) => id === graphId) };
+}
+
+/** @param depth levels of subgraphs to open. @throws {ApiError} `assistant_not_found` */
+export async function drawAssistant(agent: Agent, idOrGraph: string, depth: number): Promise<GraphDrawing> {
+  const { graphId } = await getAssistant(agent, idOrGraph);
+  return agent.graphs.draw(graphId, depth);
+}
+
+export interface AssistantSchemas extends GraphSchemas {
+  readonly graphId: string;
+}
+
+/** @throws {ApiError} `assistant_not_found` */
+export async function schemasOfAssistant(agent: Agent, idOrGraph: string): Promise<AssistantSchemas> {
+  const { graphId } = await getAssistant(agent, idOrGraph);
+  return { graphId, ...(await agent.graphs.schemas(graphId)) };
+}
+
+/**
+ * Schemas of subgraphs by namespace (`child|grandchild`).
+ * @param namespace one subgraph, or all that are directly below. @param recurse those below them as well.
+ * @throws {ApiError} `assistant_not_found`
+ */
+export async function subgraphsOfAssistant(
+  agent: Agent,
+  idOrGraph: string,
+  namespace: string | null,
+  recurse: boolean,
+): Promise<Readonly<Record<string, AssistantSchemas>>> {
+  const { graphId } = await getAssistant(agent, idOrGraph);
+  const all = [...(await agent.graphs.subgraphSchemas(graphId))];
+  const wanted = all.filter(([path]) => {
+    if (namespace === null) return recurse || !path.includes("|");
+    return path === namespace || (recurse && path.startsWith(`${namespace}|`));
+  });
+  return Object.fromEntries(wanted.map(([path, schemas]) => [path, { graphId, ...schemas }]));
 }

@@ -448,6 +448,20 @@ export interface UpdateResult {
   readonly next: readonly string[];
 }
 
+/** Nodes and edges as the library draws them: `{id, type, data}` and `{source, target, data?, conditional?}`. */
+export interface GraphDrawing {
+  readonly nodes: readonly JsonObject[];
+  readonly edges: readonly JsonObject[];
+}
+
+/** JSON Schemas of a graph. One that says nothing is `{}`; null where nothing was declared. */
+export interface GraphSchemas {
+  readonly input: JsonObject;
+  readonly output: JsonObject;
+  readonly state: JsonObject;
+  readonly context: JsonObject | null;
+}
+
 export interface Graphs {
   list(): readonly GraphDescription[];
   describe(graphId: string): GraphDescription | null;
@@ -469,6 +483,11 @@ export interface Graphs {
     from: Fingerprint,
     pausedAt: readonly (readonly string[])[],
   ): readonly string[];
+  /** @param depth levels of subgraphs to open: 0 none, infinity all. */
+  draw(graphId: string, depth: number): Promise<GraphDrawing>;
+  schemas(graphId: string): Promise<GraphSchemas>;
+  /** Schemas of subgraphs by namespace: `"child"`, `"child|grandchild"`. */
+  subgraphSchemas(graphId: string): Promise<ReadonlyMap<string, GraphSchemas>>;
   encode(value: unknown): Encoded;
   toWire(encoded: Encoded): Json;
   /** A live value of the graph (may hold messages and the like) as wire JSON text. */

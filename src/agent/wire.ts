@@ -1,6 +1,7 @@
 // Wire: rows of the model → the objects that clients see. The only place that knows both spellings.
 import { isoTime } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import type { AssistantSchemas } from "./assistants.ts";
 import { VALUES_ONLY } from "./model.ts";
 import type { Assistant, AssistantVersion, ErrorInfo, Interrupt, Run, StoreItem, Thread } from "./model.ts";
 import type { RunEnd, StateSnapshot } from "./ports.ts";
@@ -111,6 +112,17 @@ export function itemToWire(item: StoreItem, score: number | null): JsonObject {
     created_at: isoTime(item.createdAt),
     updated_at: isoTime(item.updatedAt),
     ...(score === null ? {} : { score }),
+  };
+}
+
+export function schemasToWire({ graphId, input, output, state, context }: AssistantSchemas): JsonObject {
+  return {
+    graph_id: graphId,
+    input_schema: input,
+    output_schema: output,
+    state_schema: state,
+    config_schema: context, // JavaScript graphs declare one schema for both
+    context_schema: context,
   };
 }
 

@@ -5,6 +5,7 @@ import {
   assistant,
   assistantVersion,
   flag,
+  graphSchemas,
   json,
   jsonObject,
   limit,
@@ -130,3 +131,59 @@ export const setLatest = operation("setLatestAssistantVersion", "post", "/assist
   reply: assistant,
   refusals: ["assistant_not_found", "assistant_version_not_found", "graph_not_found"],
 });
+
+const XRAY_DEPTH_MAX = 100;
+
+/** `true` opens all subgraphs, a number so many levels of them. Becomes a depth. */
+const xray = z
+  .union([z.enum(["true", "false", ""]), z.string().regex(/^\d{1,3}$/, "must be true, false or a number of levels")])
+  .default("false")
+  .transform((text) =>
+    text === "true" || text === "" ? Number.POSITIVE_INFINITY : text === "false" ? 0 : Number(text),
+  )
+  .refine((depth) => depth === Number.POSITIVE_INFINITY || depth <= XRAY_DEPTH_MAX, `at most ${XRAY_DEPTH_MAX} levels`);
+
+export const getGraph = operation("getAssistantGraph", "get", "/assistants/{assistant_id}/graph", {
+  tag: TAG,
+  access: "assistants:read",
+  summary: "Get the drawing of an assistant's graph, with its subgraphs opened as xray says",
+  query: z.object({ xray }),
+  reply: z.object({
+    nodes: z.array(z.record(z.string(), z.unknown())),
+    edges: z.array(z.record(z.string(), z.unknown())),
+  }),
+  refusals: ["assistant_not_found"],
+});
+
+export const getSchemas = operation("getAssistantSchemas", "get", "/assistants/{assistant_id}/schemas", {
+  tag: TAG,
+  access: "assistants:read",
+  summary: "Get the JSON Schemas of an assistant's graph: {} allows everything, null was not declared",
+  reply: graphSchemas,
+  refusals: ["assistant_not_found"],
+});
+
+const subgraphQuery = z.object({ recurse: flag });
+
+export const getSubgraphs = operation("getAssistantSubgraphs", "get", "/assistants/{assistant_id}/subgraphs", {
+  tag: TAG,
+  access: "assistants:read",
+  summary: "Get the JSON Schemas of the subgraphs by namespace; with recurse also of those below them",
+  query: subgraphQuery,
+  reply: z.record(z.string(), graphSchemas),
+  refusals: ["assistant_not_found"],
+});
+
+export const getSubgraph = operation(
+  "getAssistantSubgraph",
+  "get",
+  "/assistants/{assistant_id}/subgraphs/{namespace}",
+  {
+    tag: TAG,
+    access: "assistants:read",
+    summary: "Get the JSON Schemas of one subgraph, named as child|grandchild; with recurse also of those below it",
+    query: subgraphQuery,
+    reply: z.record(z.string(), graphSchemas),
+    refusals: ["assistant_not_found"],
+  },
+);

@@ -47,7 +47,7 @@ function pathParameters(path: string): readonly Part[] {
     name,
     in: "path",
     required: true,
-    schema: name === "assistant_id" ? { type: "string" } : { type: "string", format: "uuid" },
+    schema: name === "assistant_id" || name === "namespace" ? { type: "string" } : { type: "string", format: "uuid" },
   }));
 }
 

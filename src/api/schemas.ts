@@ -107,6 +107,19 @@ const assistantMembers = {
 export const assistant = z.object({ ...assistantMembers, updated_at: z.string() }).meta({ id: "Assistant" });
 export const assistantVersion = z.object(assistantMembers).meta({ id: "AssistantVersion" });
 
+const jsonSchema = z.record(z.string(), z.unknown());
+
+export const graphSchemas = z
+  .object({
+    graph_id: z.string(),
+    input_schema: jsonSchema,
+    output_schema: jsonSchema,
+    state_schema: jsonSchema,
+    config_schema: jsonSchema.nullable(),
+    context_schema: jsonSchema.nullable(),
+  })
+  .meta({ id: "GraphSchemas" });
+
 export const checkpointConfig = z
   .object({
     thread_id: uuid.optional(),

@@ -6,12 +6,23 @@ export interface StreamConfig {
   readonly [key: string]: unknown;
 }
 
+export interface Channel {
+  readonly lc_graph_name?: string;
+  /** How a value is written to it; its kinds have one name or the other, or none. */
+  readonly operator?: unknown;
+  readonly reducer?: unknown;
+  /** What it holds before the first write. */
+  readonly value?: unknown;
+}
+
 /** Structural, so that graphs of any copy and version of the library fit. */
 export interface CompiledGraph {
   readonly nodes: Readonly<Record<string, unknown>>;
-  readonly channels: Readonly<Record<string, { readonly lc_graph_name?: string }>>;
+  readonly channels: Readonly<Record<string, Channel>>;
   readonly streamChannelsAsIs: string | readonly string[];
   readonly checkpointer?: unknown;
+  /** What it was compiled from; the functional API has none. */
+  readonly builder?: GraphBuilder;
   /** Breakpoints that the graph was compiled with. */
   readonly interruptAfter?: "*" | readonly string[];
   stream(input: unknown, config: StreamConfig): Promise<AsyncIterable<unknown>>;
@@ -19,7 +30,19 @@ export interface CompiledGraph {
   getState(config: StreamConfig, options?: { readonly subgraphs?: boolean }): Promise<LibraryState>;
   getStateHistory(config: StreamConfig, options?: object): AsyncIterable<LibraryState>;
   updateState(config: StreamConfig, values: unknown, asNode?: string): Promise<StreamConfig>;
+  getGraphAsync(config: { readonly xray: boolean | number }): Promise<{ toJSON(): unknown }>;
   getSubgraphsAsync(namespace?: string, recurse?: boolean): AsyncIterable<[string, CompiledGraph]>;
+}
+
+/** The state as it was declared: a schema where there is one, and the channels by name always. */
+export interface GraphBuilder {
+  readonly _schemaRuntimeDefinition?: unknown;
+  readonly _schemaDefinition?: Readonly<Record<string, unknown>>;
+  readonly _inputRuntimeDefinition?: unknown;
+  readonly _inputDefinition?: Readonly<Record<string, unknown>>;
+  readonly _outputRuntimeDefinition?: unknown;
+  readonly _outputDefinition?: Readonly<Record<string, unknown>>;
+  readonly _configRuntimeSchema?: unknown;
 }
 
 export interface LibraryState {

@@ -1,14 +1,16 @@
 // Graphs: the port that the agent room talks to, over the graphs that were deployed.
 import type { Fingerprint } from "../agent/model.ts";
-import type { GraphDescription, Graphs, Storage } from "../agent/ports.ts";
+import type { GraphDescription, Graphs, GraphSchemas, Storage } from "../agent/ports.ts";
 import { createCodec } from "./codec.ts";
 import type { GraphsConfig } from "./config-file.ts";
+import { drawGraph } from "./drawing.ts";
 import { fingerprintOf, missingParts } from "./fingerprint.ts";
 import type { CompiledGraph } from "./graph.ts";
 import { createInterruptIds } from "./interrupt-ids.ts";
 import type { Library } from "./library.ts";
 import { loadGraph } from "./load.ts";
 import { runGraph, type RunContext } from "./run-graph.ts";
+import { schemasOf } from "./schemas.ts";
 import { readHistory, readState, updateState } from "./state.ts";
 
 interface Deployed extends GraphDescription {
@@ -50,6 +52,14 @@ export async function createGraphs(config: GraphsConfig, library: Library, stora
     },
     valuesOf: (stored, fingerprint) => codec.toWire(pickOutputs(stored, fingerprint)),
     missingFor: (graphId, stored, from, pausedAt) => missingParts(get(graphId).fingerprint, from, stored, pausedAt),
+    draw: (graphId, depth) => drawGraph(get(graphId).graph, depth),
+    schemas: async (graphId) => schemasOf(get(graphId).graph, library),
+    async subgraphSchemas(graphId) {
+      const schemas = new Map<string, GraphSchemas>();
+      for await (const [namespace, subgraph] of get(graphId).graph.getSubgraphsAsync(undefined, true))
+        schemas.set(namespace, schemasOf(subgraph, library));
+      return schemas;
+    },
     encode: (value) => codec.encode(value),
     toWire: (encoded) => codec.toWire(codec.decode(codec.parse(encoded))),
     wireText: (value) => codec.wireText(value),

@@ -6,13 +6,19 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Document } from "@langchain/core/documents";
 import type * as Messages from "@langchain/core/messages";
+import type * as JsonSchema from "@langchain/core/utils/json_schema";
+import type * as Types from "@langchain/core/utils/types";
 import type * as LangGraph from "@langchain/langgraph";
+import type * as Zod from "@langchain/langgraph/zod";
 
 export interface Library {
   readonly version: string;
   readonly langgraph: typeof LangGraph;
   readonly messages: typeof Messages;
   readonly Document: typeof Document;
+  readonly zod: typeof Zod;
+  readonly jsonSchema: typeof JsonSchema;
+  readonly types: typeof Types;
 }
 
 export class LibraryError extends Error {
@@ -40,12 +46,15 @@ export async function loadLibrary(folder: string): Promise<Library> {
   }
   const core = packageFolder("@langchain/core", root);
   if (core === null) throw new LibraryError(`@langchain/core is not installed beside ${root}`);
-  const [langgraph, messages, documents] = await Promise.all([
+  const [langgraph, zod, messages, documents, jsonSchema, types] = await Promise.all([
     importFrom<typeof LangGraph>(root, "."),
+    importFrom<typeof Zod>(root, "./zod"),
     importFrom<typeof Messages>(core, "./messages"),
     importFrom<{ readonly Document: typeof Document }>(core, "./documents"),
+    importFrom<typeof JsonSchema>(core, "./utils/json_schema"),
+    importFrom<typeof Types>(core, "./utils/types"),
   ]);
-  return { version, langgraph, messages, Document: documents.Document };
+  return { version, langgraph, zod, messages, Document: documents.Document, jsonSchema, types };
 }
 
 function isSupported(version: string): boolean {

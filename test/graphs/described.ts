@@ -1,7 +1,10 @@
-// Graphs for tests of assistants: one that shows the config and context it was given.
-import { Annotation, StateGraph, type Runtime } from "@langchain/langgraph";
+// Graphs for tests of assistants: one that shows the config and context it was given, and one for each way to say what
+// a state is.
+import { Annotation, entrypoint, MessagesAnnotation, StateGraph, type Runtime } from "@langchain/langgraph";
+import { withLangGraph } from "@langchain/langgraph/zod";
+import * as z from "zod";
 
-const Shown = Annotation.Root({ config: Annotation<unknown>, context: Annotation<unknown>, limit: Annotation<number> });
+const Shown = Annotation.Root({ config: Annotation<unknown>, context: Annotation<unknown> });
 
 /** Keeps what its node received. */
 export const settings = new StateGraph(Shown)
@@ -12,3 +15,83 @@ export const settings = new StateGraph(Shown)
   .addEdge("__start__", "show")
   .addEdge("show", "__end__")
   .compile();
+
+const Tree = z.object({
+  name: z.string(),
+  get children() {
+    return z.array(Tree);
+  },
+});
+
+const Zod4 = z.object({
+  topic: z.string().describe("What it is about"),
+  count: z.number().int().default(3),
+  size: z.enum(["small", "big"]).optional(),
+  list: withLangGraph(z.array(z.string()), {
+    reducer: { schema: z.union([z.string(), z.array(z.string())]), fn: (list, more) => list.concat(more) },
+    jsonSchemaExtra: { title: "The list" },
+    default: (): string[] => [],
+  }),
+  tree: Tree.optional(),
+  when: z.date().optional(),
+});
+
+const nothing = (): object => ({});
+
+/** A state in zod 4: defaults, a reducer with a schema of its own, a field that refers to itself, one that JSON cannot say. */
+export const zod4 = new StateGraph({
+  state: Zod4,
+  context: z.object({ user: z.string(), dry: z.boolean().optional() }),
+})
+  .addNode("work", nothing)
+  .addEdge("__start__", "work")
+  .addEdge("work", "__end__")
+  .compile();
+
+/** Input and output of their own. */
+export const parts = new StateGraph({
+  state: z.object({ question: z.string(), draft: z.string(), answer: z.string() }),
+  input: z.object({ question: z.string() }),
+  output: z.object({ answer: z.string() }),
+})
+  .addNode("check", nothing)
+  .addNode("work", nothing)
+  .addEdge("__start__", "check")
+  .addEdge("check", "work")
+  .addEdge("work", "__end__")
+  .compile();
+
+const middle = new StateGraph(z.object({ question: z.string(), answer: z.string() }))
+  .addNode("inner", parts)
+  .addNode("after", nothing)
+  .addEdge("__start__", "inner")
+  .addEdge("inner", "after")
+  .addEdge("after", "__end__")
+  .compile();
+
+interface Item {
+  /** How many */
+  readonly count: number;
+  readonly tags?: readonly string[];
+  readonly kind: "a" | "b";
+  readonly next: Item | null;
+}
+
+/** What is known of these at run time are names, messages and the kind of a default; the types say the rest. */
+export const annotated = new StateGraph(
+  Annotation.Root({
+    ...MessagesAnnotation.spec,
+    topic: Annotation<string>,
+    item: Annotation<Item>,
+    trail: Annotation<string[]>({ reducer: (before, now) => before.concat(now), default: () => [] }),
+    count: Annotation<number>({ reducer: (_, now) => now, default: () => 7 }),
+  }),
+)
+  .addNode("outer", middle)
+  .addNode("work", nothing)
+  .addEdge("__start__", "outer")
+  .addConditionalEdges("outer", () => "work", { again: "outer", on: "work" })
+  .addEdge("work", "__end__")
+  .compile();
+
+export const body = entrypoint("body", async (job: { readonly topic: string }) => ({ text: job.topic }));

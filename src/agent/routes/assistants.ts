@@ -1,5 +1,6 @@
 // Routes of assistants: parse → operation → reply.
 import * as contract from "../../api/assistants.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { Agent } from "../agent.ts";
 import {
   createAssistant,
@@ -9,9 +10,18 @@ import {
   type AssistantPatch,
 } from "../assistant-changes.ts";
 import { deleteAssistant } from "../assistant-deletion.ts";
-import { countAssistants, getAssistant, searchAssistants, type AssistantSearch } from "../assistants.ts";
+import {
+  countAssistants,
+  drawAssistant,
+  getAssistant,
+  schemasOfAssistant,
+  searchAssistants,
+  subgraphsOfAssistant,
+  type AssistantSchemas,
+  type AssistantSearch,
+} from "../assistants.ts";
 import type { Scope } from "../model.ts";
-import { assistantToWire, assistantVersionToWire } from "../wire.ts";
+import { assistantToWire, assistantVersionToWire, schemasToWire } from "../wire.ts";
 import { id, json, paginationHeaders, route, select, type AgentRoute } from "./route.ts";
 
 export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
@@ -63,7 +73,24 @@ export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
     route(contract.setLatest, async ({ ids, body, scope }) =>
       json(assistantToWire(await setLatestVersion(agent, scope, id(ids, "assistant_id"), body.version))),
     ),
+    route(contract.getGraph, async ({ ids, query }) =>
+      json(await drawAssistant(agent, id(ids, "assistant_id"), query.xray)),
+    ),
+    route(contract.getSchemas, async ({ ids }) =>
+      json(schemasToWire(await schemasOfAssistant(agent, id(ids, "assistant_id")))),
+    ),
+    route(contract.getSubgraphs, async ({ ids, query }) =>
+      json(subgraphsToWire(await subgraphsOfAssistant(agent, id(ids, "assistant_id"), null, query.recurse))),
+    ),
+    route(contract.getSubgraph, async ({ ids, query }) => {
+      const found = subgraphsOfAssistant(agent, id(ids, "assistant_id"), id(ids, "namespace"), query.recurse);
+      return json(subgraphsToWire(await found));
+    }),
   ];
+}
+
+function subgraphsToWire(subgraphs: Readonly<Record<string, AssistantSchemas>>): JsonObject {
+  return Object.fromEntries(Object.entries(subgraphs).map(([path, schemas]) => [path, schemasToWire(schemas)]));
 }
 
 interface FilterBody {
