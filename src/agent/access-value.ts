@@ -21,7 +21,7 @@ const NAMESPACE_NAMES: Readonly<Record<string, string>> = {
 };
 
 export function toAccessValue(event: AccessEvent, { ids, query, body }: RequestParts): JsonObject {
-  const metadata = body["metadata"] ?? null;
+  const metadata = body["metadata"] ?? query["metadata"] ?? null;
   if (event === "threads:create_run") {
     const kwargs = Object.entries(body).filter(([name]) => !RUN_MEMBERS.includes(name));
     return {

@@ -11,7 +11,7 @@ import { findAssistant, namesBuiltIn } from "./assistants.ts";
 import type { Caller, Scope } from "./model.ts";
 import type { Access, AccessAnswer, Tx } from "./ports.ts";
 import { inScope } from "./scope.ts";
-import { requireThread, threadNotFound } from "./threads.ts";
+import { requireThread, threadNotFound } from "./waiting.ts";
 
 /** Nobody has to authenticate; the record of answers says so. */
 export const ANONYMOUS: Caller = { name: "anonymous", user: null, permissions: [] };

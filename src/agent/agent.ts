@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { NewId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { EventHub } from "./events/hub.ts";
+import type { InboxFeed } from "./inbox-feed.ts";
 import type { Access, Graphs, Storage, Store } from "./ports.ts";
 import type { Worker } from "./worker.ts";
 
@@ -15,6 +16,7 @@ export interface Agent {
   readonly access: Access | null;
   readonly worker: Worker;
   readonly events: EventHub;
+  readonly inbox: InboxFeed;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;

@@ -88,7 +88,7 @@ async function deleteIfThere(agent: Agent, threadId: string): Promise<void> {
 async function refuseActiveRuns(tx: Tx, assistantId: string, scope: Scope, doomed: ThreadQuery | null): Promise<void> {
   const active: Run[] = [];
   for (const run of await tx.runsOfAssistant(assistantId, "active", RUNS_PER_STEP)) {
-    if (doomed !== null && (await tx.countThreads({ ...doomed, ids: [run.threadId] })) > 0) continue;
+    if (doomed !== null && (await tx.countThreads({ ...doomed, ids: [run.threadId] }, 1)) > 0) continue;
     active.push(run);
   }
   if (active.length === 0) return;

@@ -3,13 +3,14 @@
 //   CA1. A cancellation is on record (audit) before its caller hears of it, and survives the process.
 //   CA2. A run that waits in the queue ends by the same rules as one that was claimed and aborted at once.
 import type { Agent } from "./agent.ts";
-import { endingOf, finishRun, removeIfDone } from "./finish.ts";
+import { authorOf } from "./audit.ts";
+import { endingOf, finishRun, removeIfDone, type Finished } from "./finish.ts";
 import type { Caller, Run, Scope } from "./model.ts";
 import type { GraphRunResult, Tx } from "./ports.ts";
 import { requireRun } from "./runs.ts";
 import { inScope } from "./scope.ts";
-import { threadNotFound } from "./threads.ts";
 import { isActive, nextRunStatus } from "./transitions.ts";
+import { threadNotFound } from "./waiting.ts";
 
 export type CancelAction = "interrupt" | "rollback";
 
@@ -120,6 +121,8 @@ interface Page {
 interface Cancelled {
   readonly run: Run;
   readonly outcome: "had_ended" | "ended" | "is_ending";
+  /** Null when the run had not got the thread. */
+  readonly finished?: Finished | null;
 }
 
 function reasonOf(action: CancelAction): "cancel" | "rollback" {
@@ -130,22 +133,37 @@ async function cancel(agent: Agent, tx: Tx, caller: Caller, run: Run, action: Ca
   if (!isActive(run.status)) return { run, outcome: "had_ended" };
   const { threadId, runId } = run;
   const at = agent.clock.now();
-  await tx.audit([{ threadId, at, action: "cancelled", by: caller.name, interruptId: null, runId, value: action }]); // CA1
+  const entry = {
+    ...authorOf(caller),
+    threadId,
+    at,
+    action: "cancelled",
+    interruptId: null,
+    runId,
+    value: action,
+  } as const;
+  await tx.audit([entry]); // CA1
   if (run.status === "running") return { run, outcome: "is_ending" };
-  return { run: await endPending(tx, run, reasonOf(action), at), outcome: "ended" };
+  return { ...(await endPending(tx, run, reasonOf(action), at)), outcome: "ended" };
 }
 
 /** After the commit. @returns whether the run has ended. */
-function tell(agent: Agent, { run, outcome }: Cancelled, action: CancelAction): boolean {
+function tell(agent: Agent, { run, outcome, finished = null }: Cancelled, action: CancelAction): boolean {
   if (outcome === "is_ending") return !agent.worker.abort(run.runId, reasonOf(action));
   if (outcome === "had_ended") return true;
+  if (finished !== null) agent.inbox.added(finished.waiting, finished.metadata);
   agent.worker.ends.ended(run.runId, () => ({ run, valuesText: null, interrupts: [], pause: null }));
   agent.worker.wake();
   return true;
 }
 
 /** CA2. A run that has not got the thread only leaves the queue. */
-async function endPending(tx: Tx, run: Run, reason: "cancel" | "rollback", at: number): Promise<Run> {
+async function endPending(
+  tx: Tx,
+  run: Run,
+  reason: "cancel" | "rollback",
+  at: number,
+): Promise<{ readonly run: Run; readonly finished: Finished | null }> {
   const { threadId } = run;
   const others = (await tx.activeRuns(threadId)).filter((other) => other.runId !== run.runId);
   const busy = (await tx.thread(threadId))?.status === "busy";
@@ -153,7 +171,7 @@ async function endPending(tx: Tx, run: Run, reason: "cancel" | "rollback", at: n
     const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at };
     await tx.updateRun(run.runId, patch);
     await removeIfDone(tx, threadId);
-    return { ...run, ...patch };
+    return { run: { ...run, ...patch }, finished: null };
   }
   const claimed: Run = { ...run, status: "running", attempt: run.attempt + 1 };
   await tx.updateRun(run.runId, { status: claimed.status, attempt: claimed.attempt });
@@ -165,5 +183,6 @@ async function endPending(tx: Tx, run: Run, reason: "cancel" | "rollback", at: n
     unused: run.request.command?.answers ?? [],
     held: [],
   };
-  return (await finishRun(tx, claimed, result, endingOf(result, reason), at))?.run ?? claimed;
+  const finished = await finishRun(tx, claimed, result, endingOf(result, reason), at);
+  return { run: finished?.run ?? claimed, finished };
 }

@@ -4,7 +4,11 @@
 //   FI2. A run that is no longer in its attempt ends nothing.
 //   FI3. A question whose answer no task has used is open again when the thread waits for it.
 //   FI4. A thread made for a stateless run is deleted in the transaction that ends its last run, unless that paused.
+import type { JsonObject } from "../base/json.ts";
+import { breakpointAt } from "./breakpoint.ts";
+import { assistantDeadline, deadlineOf } from "./deadline.ts";
 import type { AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread, WriteSet } from "./model.ts";
+import { summarise } from "./payload-kind.ts";
 import type { GraphRunResult, Question, Tx } from "./ports.ts";
 import { nextRunStatus, nextThreadStatus, type ThreadEvent } from "./transitions.ts";
 
@@ -16,12 +20,18 @@ export interface Ending {
   readonly pause: PauseKind | null;
   readonly error: ErrorInfo | null;
   readonly questions: readonly Question[];
+  /** Nodes that a breakpoint holds back. */
+  readonly next: readonly string[];
 }
 
 export interface Finished {
   readonly run: Run;
   readonly pause: PauseKind | null;
   readonly interrupts: readonly Interrupt[];
+  /** What waits for a person from now on: the questions, or the breakpoint. */
+  readonly waiting: readonly Interrupt[];
+  /** The thread's. */
+  readonly metadata: JsonObject;
 }
 
 const NOTHING: WriteSet = { checkpoints: [], writes: [], blobs: [] };
@@ -32,13 +42,14 @@ export function endingOf(result: GraphRunResult, reason: AbortReason | null): En
     error,
     pause: null,
     questions: [],
+    next: [],
   });
   const { outcome } = result;
   switch (outcome.kind) {
     case "done":
       return ending("done");
     case "breakpoint":
-      return { ...ending("pause"), pause: "breakpoint" };
+      return { ...ending("pause"), pause: "breakpoint", next: outcome.next };
     case "question":
       return { ...ending("pause"), pause: "question", questions: outcome.questions };
     case "failed":
@@ -74,7 +85,7 @@ export async function finishRun(
   const known = await tx.interrupts(run.threadId, null);
   const settled =
     ending.endedBy === "pause"
-      ? settlePause(thread, run, ending.questions, known, checkpointId, at)
+      ? settlePause(run, ending, known, checkpointId, await assistantMetadata(tx, run, ending), at)
       : settleEnd(run, ending.endedBy, keep ? result.unused.map((answer) => answer.interruptId) : null, known, at);
   await tx.putInterrupts(settled.changed);
   await tx.audit(settled.audit);
@@ -90,6 +101,7 @@ export async function finishRun(
     checkpointId,
     overlay: result.overlay,
     error: failed ? ending.error : null,
+    stateUpdatedAt: at,
     updatedAt: at,
   });
   const patch: Partial<Run> = {
@@ -103,8 +115,9 @@ export async function finishRun(
   };
   await tx.updateRun(run.runId, patch);
   await removeIfDone(tx, run.threadId);
-  const interrupts = ending.endedBy === "pause" ? settled.open : [];
-  return { run: { ...run, ...patch }, pause: ending.pause, interrupts };
+  const interrupts = ending.pause === "question" ? settled.open : [];
+  const waiting = status === "interrupted" ? settled.open : [];
+  return { run: { ...run, ...patch }, pause: ending.pause, interrupts, waiting, metadata: thread.metadata };
 }
 
 /** A thread that was made for a stateless run goes with its last run. While it is paused it waits, however long. */
@@ -128,29 +141,48 @@ interface Settled {
   readonly audit: readonly AuditEntry[];
 }
 
-/** The questions of this pause are open; whatever else was open is not waited for any more. */
+/** Only a question without a deadline of its own looks at its assistant's (DL1). */
+async function assistantMetadata(tx: Tx, run: Run, { questions }: Ending): Promise<JsonObject> {
+  if (questions.every((question) => deadlineOf(question.value, 0).expiresAt !== null)) return {};
+  return (await tx.assistant(run.assistantId))?.metadata ?? {};
+}
+
+/** The questions of this pause, or its breakpoint, are open; whatever else was open is not waited for any more. */
 function settlePause(
-  thread: Thread,
   run: Run,
-  questions: readonly Question[],
+  { pause, questions, next }: Ending,
   known: readonly Interrupt[],
   rootCheckpointId: string | null,
+  assistant: JsonObject,
   at: number,
 ): Settled {
   const before = new Map(known.map((interrupt) => [interrupt.interruptId, interrupt]));
   const open = questions.map((question): Interrupt => {
     const same = before.get(question.interruptId);
-    const stillOpen = same?.state === "open";
+    const waited = same?.state === "open" ? same : null;
+    const own = deadlineOf(question.value, at);
+    const deadline = own.expiresAt === null ? assistantDeadline(assistant, at) : own;
     return {
       ...question,
-      threadId: thread.threadId,
+      threadId: run.threadId,
       rootCheckpointId: rootCheckpointId ?? question.checkpointId,
       state: "open",
-      createdAt: stillOpen ? same.createdAt : at,
+      createdAt: waited?.createdAt ?? at,
       runId: run.runId,
+      graphId: run.graphId,
+      assistantId: run.assistantId,
+      node: question.ns.at(-1)?.split(":")[0] ?? "",
+      kind: summarise(question.value, question.responseSchema).kind,
+      claim: waited?.claim ?? null,
+      expiresAt: waited === null ? deadline.expiresAt : waited.expiresAt,
+      onExpiry: waited === null ? deadline.onExpiry : waited.onExpiry,
       answer: null,
     };
   });
+  if (pause === "breakpoint" && rootCheckpointId !== null) {
+    const { threadId, runId, graphId, assistantId } = run;
+    open.push(breakpointAt(threadId, rootCheckpointId, next, { runId, graphId, assistantId }, at));
+  }
   const asked = new Set(open.map((interrupt) => interrupt.interruptId));
   const dropped = known.filter((interrupt) => interrupt.state === "open" && !asked.has(interrupt.interruptId));
   return {

@@ -42,6 +42,14 @@ export interface Caller {
   /** What the authentication knows of them, for graphs and handlers; null when nobody has to authenticate. */
   readonly user: JsonObject | null;
   readonly permissions: readonly string[];
+  /** Absent for what the server does by itself. */
+  readonly origin?: Origin;
+}
+
+/** Where a call came from, as far as the server can tell; both bounded. */
+export interface Origin {
+  readonly address: string;
+  readonly userAgent: string | null;
 }
 
 /** What a caller may touch: objects whose metadata meets every condition; null is everything. */
@@ -71,10 +79,16 @@ export interface Thread {
   /** Values that differ from the checkpoint's, because finished branches wait for a paused sibling. */
   readonly overlay: Encoded | null;
   readonly error: ErrorInfo | null;
-  /** Milliseconds after the last change at which the thread is deleted; null keeps it. */
+  /** When its state or status last changed; a change of the metadata is none. */
+  readonly stateUpdatedAt: number;
+  /** Milliseconds after the last change at which `ttlStrategy` is done to the thread; null keeps it. */
   readonly ttlMs: number | null;
   readonly onCompletion: OnCompletion;
+  readonly ttlStrategy: TtlStrategy;
 }
+
+/** `delete`: the thread and all that belongs to it. `keep_latest`: its checkpoints but for the newest. */
+export type TtlStrategy = "delete" | "keep_latest";
 
 /** One answer that a run carries: which question of which task, and the value. */
 export interface CarriedAnswer {
@@ -171,6 +185,23 @@ export interface Run {
 
 export type InterruptState = "open" | "answered" | "abandoned";
 
+/**
+ * What a person is asked for. `breakpoint`: the word to go on; it is kept as a row like a question, so that the inbox
+ * lists both in one order, and is no question anywhere else.
+ */
+export type InterruptKind = "tool_approval" | "form" | "question" | "breakpoint";
+
+/** Somebody has taken it on themselves to answer. */
+export interface Claim {
+  readonly by: string;
+  readonly at: number;
+  /** Null: until it is released. */
+  readonly until: number | null;
+}
+
+/** What happens when nobody has answered in time. */
+export type OnExpiry = "fail" | { readonly answer: Json };
+
 /** One question of one task. Kept after it was answered, until the thread is deleted. */
 export interface Interrupt {
   readonly threadId: string;
@@ -191,8 +222,17 @@ export interface Interrupt {
   readonly responseSchema: JsonObject | null;
   readonly state: InterruptState;
   readonly createdAt: number;
-  /** The run that asked. */
+  /** The run that asked, its graph and its assistant. */
   readonly runId: string;
+  readonly graphId: string;
+  readonly assistantId: string;
+  /** The node that asks: the innermost of `ns`. At a breakpoint, the nodes that come next. */
+  readonly node: string;
+  readonly kind: InterruptKind;
+  readonly claim: Claim | null;
+  readonly expiresAt: number | null;
+  /** Null: when it expires it is overdue, and waits on. */
+  readonly onExpiry: OnExpiry | null;
   readonly answer: AnswerRecord | null;
 }
 
@@ -203,7 +243,21 @@ export interface AnswerRecord {
   readonly value: Json;
 }
 
-export type AuditAction = "answered" | "answered_as_fork" | "abandoned" | "cancelled" | "reopened";
+export type AuditAction =
+  | "answered"
+  | "answered_as_fork"
+  | "continued"
+  | "abandoned"
+  | "cancelled"
+  | "reopened"
+  | "claimed"
+  | "released"
+  | "expired"
+  /** Its deadline passed, and what was to happen then could not be done: it waits on. */
+  | "expiry_refused";
+
+/** By which way something came about. */
+export type AuditVia = "api" | "inbox" | "deadline" | "server";
 
 export interface AuditEntry {
   readonly threadId: string;
@@ -213,6 +267,9 @@ export interface AuditEntry {
   readonly interruptId: string | null;
   readonly runId: string | null;
   readonly value: Json;
+  /** `api` when absent. */
+  readonly via?: AuditVia;
+  readonly origin?: Origin;
 }
 
 export interface Assistant {

@@ -12,6 +12,7 @@ import type {
   ErrorInfo,
   Fingerprint,
   Interrupt,
+  InterruptKind,
   InterruptState,
   PauseKind,
   Run,
@@ -61,6 +62,43 @@ export interface AssistantVersionQuery {
   readonly offset: number;
 }
 
+/** Items of the inbox in a total order: by time of asking, then by their ids. */
+export interface InboxQuery {
+  readonly scope: Scope;
+  readonly threadId: string | null;
+  readonly graphId: string | null;
+  readonly assistantId: string | null;
+  readonly node: string | null;
+  readonly kind: InterruptKind | null;
+  readonly claimedBy: string | null;
+  readonly unclaimed: boolean;
+  /** Present time, by which a claim that has run out is none. */
+  readonly now: number;
+  readonly createdBefore: number | null;
+  /** The thread's metadata contains this. */
+  readonly metadata: JsonObject | null;
+  readonly after: InboxPlace | null;
+  readonly limit: number;
+  readonly descending: boolean;
+}
+
+export interface InboxPlace {
+  readonly createdAt: number;
+  readonly threadId: string;
+  readonly interruptId: string;
+}
+
+export interface InboxRow {
+  readonly interrupt: Interrupt;
+  readonly metadata: JsonObject;
+  readonly status: ThreadStatus;
+}
+
+export interface AuditRecord extends AuditEntry {
+  /** Counts up within the thread, without gaps. */
+  readonly seq: number;
+}
+
 export interface CheckpointQuery {
   readonly ns: string;
   readonly before: string | null;
@@ -90,7 +128,8 @@ export interface Tx extends StoreTx {
   /** The thread and everything that belongs to it. */
   deleteThread(threadId: string): Awaitable<boolean>;
   searchThreads(query: ThreadQuery): Awaitable<readonly Thread[]>;
-  countThreads(query: ThreadQuery): Awaitable<number>;
+  /** @param max counting stops there: an exact total of many is no part of a page. */
+  countThreads(query: ThreadQuery, max: number | null): Awaitable<number>;
   /** Ids of threads whose time to live has passed. */
   expiredThreads(at: number, limit: number): Awaitable<readonly string[]>;
   /** Checkpoints, writes, blobs and interrupts of one thread, under another thread's id. */
@@ -132,12 +171,27 @@ export interface Tx extends StoreTx {
   /** The run is running, and in this attempt: what it writes counts. */
   isCurrent(runId: string, attempt: number): Awaitable<boolean>;
 
+  /** Questions; breakpoints are left out. */
   interrupts(threadId: string, state: InterruptState | null): Awaitable<readonly Interrupt[]>;
+  /** One question or breakpoint, whatever its state. */
+  interrupt(threadId: string, interruptId: string): Awaitable<Interrupt | null>;
+  /** The breakpoint that the thread is paused at. */
+  openBreakpoint(threadId: string): Awaitable<Interrupt | null>;
+  /** What waits on paused threads: open questions and breakpoints. */
+  inbox(query: InboxQuery): Awaitable<readonly InboxRow[]>;
+  /** Open questions of paused threads whose deadline has passed and says what happens then; earliest first. */
+  dueInterrupts(at: number, limit: number): Awaitable<readonly Interrupt[]>;
+  /** The earliest such deadline. */
+  nextDeadline(): Awaitable<number | null>;
   /** Written again when the same question is asked again. */
   putInterrupts(interrupts: readonly Interrupt[]): Awaitable<void>;
   countOpenInterrupts(): Awaitable<number>;
   audit(entries: readonly AuditEntry[]): Awaitable<void>;
-  auditOf(threadId: string): Awaitable<readonly AuditEntry[]>;
+  /** Oldest first, those after `seq`. */
+  auditOf(
+    threadId: string,
+    page?: { readonly after: number; readonly limit: number },
+  ): Awaitable<readonly AuditRecord[]>;
 
   /** A checkpoint with its values; the newest of the namespace when no id is given. */
   checkpoint(threadId: string, ns: string, checkpointId: string | null): Awaitable<StoredCheckpoint | null>;
@@ -333,7 +387,8 @@ export interface Access {
 export type GraphOutcome =
   | { readonly kind: "done"; readonly values: unknown }
   | { readonly kind: "question"; readonly values: unknown; readonly questions: readonly Question[] }
-  | { readonly kind: "breakpoint"; readonly values: unknown }
+  /** `next`: the nodes that it holds back. */
+  | { readonly kind: "breakpoint"; readonly values: unknown; readonly next: readonly string[] }
   | { readonly kind: "failed"; readonly error: ErrorInfo }
   /** Ended because its signal was aborted; the reason is the signal's. */
   | { readonly kind: "aborted" };

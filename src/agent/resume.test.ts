@@ -17,7 +17,18 @@ const ids = {
 function thread(status: ThreadStatus, pause: PauseKind | null = null): Thread {
   const at = { createdAt: 0, updatedAt: 0 };
   const rest = { metadata: {}, config: {}, graphId: "g", assistantId: "s", checkpointId: "now", overlay: null };
-  return { threadId: "t", ...at, ...rest, status, pause, error: null, ttlMs: null, onCompletion: "keep" };
+  return {
+    threadId: "t",
+    ...at,
+    ...rest,
+    status,
+    pause,
+    error: null,
+    stateUpdatedAt: 0,
+    ttlMs: null,
+    ttlStrategy: "delete",
+    onCompletion: "keep",
+  };
 }
 
 function question(interruptId: string, changes: Partial<Interrupt> = {}): Interrupt {
@@ -37,6 +48,13 @@ function question(interruptId: string, changes: Partial<Interrupt> = {}): Interr
     state: "open",
     createdAt: 0,
     runId: "asker",
+    graphId: "graph",
+    assistantId: "assistant",
+    node: "node",
+    kind: "question",
+    claim: null,
+    expiresAt: null,
+    onExpiry: null,
     answer: null,
     ...changes,
   };

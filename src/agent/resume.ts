@@ -148,20 +148,29 @@ function refusal(
 ): ApiError {
   const pending = openQuestions(thread, known).map((interrupt) => interruptToWire(interrupt, true));
   const question = named ?? (pending.length === 0 ? lastAnswered(known) : undefined);
-  const extra: Record<string, unknown> = { thread_status: thread.status, pending };
-  const headers: Record<string, string> = {};
-  const answer = question?.answer;
-  if (question !== undefined && question.state === "answered" && answer !== null && answer !== undefined) {
-    extra["answered"] = {
-      interrupt_id: question.interruptId,
-      run_id: answer.runId,
-      at: isoTime(answer.at),
-      by: answer.by,
-      same_value: JSON.stringify(answer.value) === JSON.stringify(value),
-    } satisfies JsonObject;
-    headers["Location"] = `/threads/${thread.threadId}/runs/${answer.runId}/join`;
-  }
-  return new ApiError(code, detail, extra, headers);
+  const { extra, headers } = question === undefined ? UNANSWERED : answeredBy(question, value);
+  return new ApiError(code, detail, { thread_status: thread.status, pending, ...extra }, headers);
+}
+
+interface RefusalParts {
+  readonly extra: JsonObject;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const UNANSWERED: RefusalParts = { extra: {}, headers: {} };
+
+/** The members of a refusal that say which run took the answer. @param value the answer that came too late, if one did. */
+export function answeredBy(question: Interrupt, value: Json | undefined): RefusalParts {
+  const { answer, threadId, interruptId } = question;
+  if (question.state !== "answered" || answer === null) return UNANSWERED;
+  const answered = {
+    interrupt_id: interruptId,
+    run_id: answer.runId,
+    at: isoTime(answer.at),
+    by: answer.by,
+    ...(value === undefined ? {} : { same_value: JSON.stringify(answer.value) === JSON.stringify(value) }),
+  };
+  return { extra: { answered }, headers: { Location: `/threads/${threadId}/runs/${answer.runId}/join` } };
 }
 
 function lastAnswered(known: readonly Interrupt[]): Interrupt | undefined {

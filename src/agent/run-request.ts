@@ -5,7 +5,7 @@ import type { Reach } from "./access.ts";
 import type { Agent } from "./agent.ts";
 import { gotoTargets, type Intent } from "./intent.ts";
 import { VALUES_ONLY } from "./model.ts";
-import type { Assistant, Caller, Durability, MultitaskStrategy, RunRequest, StreamRequest } from "./model.ts";
+import type { Assistant, AuditVia, Caller, Durability, MultitaskStrategy, RunRequest, StreamRequest } from "./model.ts";
 import type { AcceptedAnswers } from "./resume.ts";
 
 export interface RunCall {
@@ -29,6 +29,10 @@ export interface RunCall {
   readonly requestHash: string;
   /** What its caller may touch. */
   readonly reach: Reach;
+  /** Which way the call came; `api` when absent. Through the inbox, a claim of somebody else counts. */
+  readonly via?: AuditVia;
+  /** Refused unless the thread is paused at this breakpoint. */
+  readonly atBreakpoint?: string;
 }
 
 /** How long an Idempotency-Key gives the same run again. */

@@ -14,9 +14,11 @@ import { createHttpService, type HttpService } from "../http/server.ts";
 import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
 import { createEventHub } from "./events/hub.ts";
+import { createInboxFeed } from "./inbox-feed.ts";
 import { createAgentMetrics } from "./metrics.ts";
 import type { Access, Graphs, Storage, Store, Wakes } from "./ports.ts";
 import { assistantRoutes } from "./routes/assistants.ts";
+import { inboxRoutes } from "./routes/inbox.ts";
 import { metaRoutes, type Versions } from "./routes/meta.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { storeRoutes } from "./routes/store.ts";
@@ -60,6 +62,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     storage.boundUnits,
   );
   const events = createEventHub(wakes);
+  const inbox = createInboxFeed(newId);
   const worker = createWorker(
     {
       slots: config.jobsPerWorker,
@@ -67,15 +70,16 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
       graceMs,
       crashesMax: config.jobAttemptsMax,
     },
-    { storage, graphs, events, clock, log, onRunEnd: counted.onRunEnd },
+    { storage, graphs, events, clock, log, onRunEnd: counted.onRunEnd, onWaiting: inbox.added },
   );
   running = worker.running;
   const limits = { pendingRunsMax: config.pendingRunsMax, assistantsMax: config.assistantsMax };
-  const agent: Agent = { storage, store, graphs, access, worker, events, clock, newId, log, limits };
+  const agent: Agent = { storage, store, graphs, access, worker, events, inbox, clock, newId, log, limits };
   const routes = [
     ...threadRoutes(agent),
     ...runRoutes(agent, config.keepAliveMs),
     ...statelessRoutes(agent, config.keepAliveMs),
+    ...inboxRoutes(agent, config.keepAliveMs),
     ...assistantRoutes(agent),
     ...storeRoutes(agent),
     ...streamRoutes(agent, config.streamHeartbeatMs),
@@ -107,7 +111,9 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   // The worker starts before the port opens, and is told to stop before the port closes (SV1, SV2).
   const claims: Service = { name: "worker", start: () => Promise.resolve(), stop: () => worker.stop() };
   const claiming: Service = { name: "claiming", start: () => worker.start(), stop: () => Promise.resolve() };
-  const parts = group("agent server", [register, claiming, http, events, claims, createSweeper(agent)]);
+  // Readings of the inbox never end by themselves, so they are ended before the port waits for its replies.
+  const watching: Service = { name: "inbox", start: () => Promise.resolve(), stop: async () => inbox.close() };
+  const parts = group("agent server", [register, claiming, http, events, claims, watching, createSweeper(agent)]);
   return { name: parts.name, start: () => parts.start(), stop: () => parts.stop(), address: () => http.address() };
 }
 

@@ -8,18 +8,21 @@
 //   ST5. A thread or an assistant that is out of the caller's reach is refused like one that is not there.
 import { contentHash } from "../base/ids.ts";
 import { ApiError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
 import { findAssistant } from "./assistants.ts";
+import { authorOf } from "./audit.ts";
+import { checkClaims } from "./claims.ts";
 import { checkContinuable } from "./continuable.ts";
 import { intentOf, type Intent } from "./intent.ts";
-import type { Assistant, Caller, Interrupt, MultitaskStrategy, Run, Thread } from "./model.ts";
+import type { Assistant, AuditVia, Caller, Interrupt, MultitaskStrategy, Run, Thread } from "./model.ts";
 import type { Tx } from "./ports.ts";
 import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
 import { checkNodeNames, requestOf, type RunCall } from "./run-request.ts";
 import { inScope, stamped } from "./scope.ts";
-import { newThread, threadNotFound } from "./threads.ts";
+import { newThread } from "./threads.ts";
 import { nextRunStatus } from "./transitions.ts";
+import { threadNotFound } from "./waiting.ts";
 
 /** One run that is asked for. */
 export interface RunStart {
@@ -83,6 +86,7 @@ async function startAll(
     for (const [index, { run, created, hasHistory }] of accepted.entries()) {
       if (created && run.status === "running") slots[index]?.start(run, hasHistory);
     }
+    for (const { left, metadata } of accepted) agent.inbox.left(left, metadata);
     for (const { cancel, run } of accepted) for (const other of cancel) tellToEnd(agent, other, run.multitaskStrategy);
     if (accepted.some(({ created, run }) => !created || run.status !== "running")) agent.worker.wake();
     return accepted;
@@ -100,6 +104,9 @@ interface Accepted extends StartedRun {
   readonly hasHistory: boolean;
   /** Runs that give way to this one: those that were pending have ended, running ones are to be aborted. */
   readonly cancel: readonly Run[];
+  /** What waited for a person on the thread and does not any more, with the thread's metadata. */
+  readonly left: readonly Interrupt[];
+  readonly metadata: JsonObject;
 }
 
 async function accept(
@@ -113,7 +120,7 @@ async function accept(
   const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
   checkNodeNames(agent, assistant.graphId, call, intent);
   const repeated = await findRepeated(tx, caller, call);
-  if (repeated !== null) return { run: repeated, created: false, hasHistory: true, cancel: [] };
+  if (repeated !== null) return { run: repeated, created: false, hasHistory: true, cancel: [], left: [], metadata: {} };
   const at = agent.clock.now();
   const thread = await findOrCreate(tx, threadId, call, fresh, at);
   const dueAt = call.afterSeconds === 0 ? null : at + Math.ceil(call.afterSeconds * 1000);
@@ -123,6 +130,9 @@ async function accept(
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
   const known = await tx.interrupts(threadId, null);
   const answers = intent.kind === "resume" ? acceptAnswers(thread, known, intent.resume, forkFrom) : null;
+  const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
+  if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) throw passed(call.atBreakpoint);
+  if (call.via === "inbox") checkClaims([...(answers?.questions ?? []), breakpoint], caller, at);
   await checkContinuable(agent, tx, thread, known, intent, assistant.graphId, forkFrom);
 
   const queued = thread.status === "busy";
@@ -161,20 +171,25 @@ async function accept(
     pausedOn: [],
   };
   const changed = graphChange(thread, assistant);
+  let left: readonly Interrupt[] = [];
   if (queued || dueAt !== null) {
     if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
   } else {
     if (!(await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }))) {
       throw new ApiError("thread_busy", "Another call was faster.", { pending: [] }); // ST1
     }
-    await settleQuestions(tx, caller, thread, known, intent, answers, run, forkFrom, at);
+    left = await settleQuestions(tx, caller, thread, known, breakpoint, intent, answers, run, forkFrom, at, call.via);
   }
   await tx.insertRun(run);
   if (call.idempotencyKey !== null) {
     const key = storedKey(caller, call.idempotencyKey);
     await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId: run.runId, createdAt: at }); // ST4
   }
-  return { run, created: true, hasHistory: thread.checkpointId !== null, cancel };
+  return { run, created: true, hasHistory: thread.checkpointId !== null, cancel, left, metadata: thread.metadata };
+}
+
+function passed(breakpointId: string): ApiError {
+  return new ApiError("interrupt_stale", `The thread is not paused at the breakpoint ${breakpointId} any more.`);
 }
 
 /** Clients find threads by the graph and assistant in their metadata. */
@@ -255,7 +270,7 @@ async function makeWay(
   for (const run of active) {
     const { runId } = run;
     const value = strategy === "rollback" ? "rollback" : "interrupt";
-    await tx.audit([{ threadId, at, action: "cancelled", by: caller.name, interruptId: null, runId, value }]);
+    await tx.audit([{ ...authorOf(caller), threadId, at, action: "cancelled", interruptId: null, runId, value }]);
     if (run.status === "pending") {
       const reason = reasonOf(strategy);
       const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at } as const;
@@ -266,22 +281,27 @@ async function makeWay(
   return gone;
 }
 
-/** Answered questions are marked with their answer; a new input abandons those that were open. Both are audited here. */
+/**
+ * Answered questions are marked with their answer; a new input abandons those that were open. Both are audited here.
+ * @returns all that waited, as it is now.
+ */
 async function settleQuestions(
   tx: Tx,
   caller: Caller,
   thread: Thread,
   known: readonly Interrupt[],
+  breakpoint: Interrupt | null,
   intent: Intent,
   answers: AcceptedAnswers | null,
   run: Run,
   forkFrom: string | null,
   at: number,
-): Promise<void> {
+  via: AuditVia | undefined,
+): Promise<readonly Interrupt[]> {
   const entry = (interrupt: Interrupt, value: Json) => ({
+    ...authorOf(caller, via),
     threadId: thread.threadId,
     at,
-    by: caller.name,
     interruptId: interrupt.interruptId,
     runId: run.runId,
     value,
@@ -301,6 +321,15 @@ async function settleQuestions(
     const action = forkFrom === null ? ("answered" as const) : ("answered_as_fork" as const);
     audit.push({ ...entry(question, value), action });
   }
+  if (breakpoint !== null) {
+    const continued = intent.kind === "continue" && forkFrom === null;
+    const answer = continued ? { runId: run.runId, at, by: caller.name, value: null } : null;
+    changed.push({ ...breakpoint, state: continued ? "answered" : "abandoned", answer });
+    audit.push({ ...entry(breakpoint, null), action: continued ? ("continued" as const) : ("abandoned" as const) });
+  }
   if (changed.length > 0) await tx.putInterrupts(changed);
   if (audit.length > 0) await tx.audit(audit);
+  if (thread.status !== "interrupted") return [];
+  const touched = new Set(changed.map((interrupt) => interrupt.interruptId));
+  return [...changed, ...known.filter(({ state, interruptId }) => state === "open" && !touched.has(interruptId))];
 }

@@ -6,9 +6,11 @@ import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
 import { removeIfDone } from "./finish.ts";
+import { authorOf } from "./audit.ts";
+import { breakpointAt } from "./breakpoint.ts";
 import type { Caller, Interrupt, Thread } from "./model.ts";
 import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate } from "./ports.ts";
-import { requireThread } from "./threads.ts";
+import { requireThread } from "./waiting.ts";
 import { nextThreadStatus } from "./transitions.ts";
 
 export interface StateView {
@@ -117,7 +119,7 @@ export async function editState(
   const { set, checkpoint, next } = await agent.graphs.update(address, edit, metadata, agent.newId());
   const before = thread.checkpointId;
 
-  await agent.storage.transaction(async (tx) => {
+  const { left, added } = await agent.storage.transaction(async (tx) => {
     const current = await requireThread(tx, threadId);
     refuseBusy(current);
     if (current.checkpointId !== before)
@@ -125,21 +127,27 @@ export async function editState(
     const at = agent.clock.now();
     await tx.putWriteSet(set);
     const root = set.checkpoints.findLast((row) => row.ns === "");
-    if (root === undefined) return; // a subgraph's state: the pause above it stays as it is
-    const open = await tx.interrupts(threadId, "open");
-    await tx.putInterrupts(open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const })));
+    if (root === undefined) return { left: [], added: [] }; // a subgraph's state: the pause above it stays as it is
+    const open = [...(await tx.interrupts(threadId, "open"))];
+    const breakpoint = await tx.openBreakpoint(threadId);
+    if (breakpoint !== null) open.push(breakpoint);
+    const abandoned = open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const }));
+    await tx.putInterrupts(abandoned);
     await tx.audit(
       open.map(({ interruptId }) => ({
+        ...authorOf(caller),
         threadId,
         at,
         action: "abandoned" as const,
-        by: caller.name,
         interruptId,
         runId: null,
         value: edit.asNode,
       })),
     );
     const status = nextThreadStatus(current.status, next.length > 0 ? "pause" : "rest");
+    const asked = { runId: "", graphId, assistantId: current.assistantId ?? "" };
+    const waiting = status === "interrupted" ? [breakpointAt(threadId, root.checkpointId, next, asked, at)] : [];
+    await tx.putInterrupts(waiting);
     await tx.updateThread(threadId, {
       graphId,
       status,
@@ -147,10 +155,14 @@ export async function editState(
       checkpointId: root.checkpointId,
       overlay: null,
       error: null,
+      stateUpdatedAt: at,
       updatedAt: at,
     });
     if (status === "idle") await removeIfDone(tx, threadId);
+    return { left: abandoned, added: waiting };
   });
+  agent.inbox.left(left, thread.metadata);
+  agent.inbox.added(added, thread.metadata);
   agent.worker.wake();
   return checkpoint;
 }

@@ -3,9 +3,10 @@
 import { ApiError } from "../base/errors.ts";
 import { contains, type Json, type JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
-import type { Interrupt, Scope, Thread } from "./model.ts";
+import type { Interrupt, Run, Scope, Thread } from "./model.ts";
 import type { ThreadQuery, Tx } from "./ports.ts";
 import { inScope, stamped } from "./scope.ts";
+import { openItems, requireThread, threadNotFound } from "./waiting.ts";
 
 export interface ThreadView {
   readonly thread: Thread;
@@ -28,8 +29,10 @@ export function newThread(threadId: string, metadata: JsonObject, ttlMs: number 
     checkpointId: null,
     overlay: null,
     error: null,
+    stateUpdatedAt: at,
     ttlMs,
     onCompletion: "keep",
+    ttlStrategy: "delete",
   };
 }
 
@@ -82,12 +85,25 @@ export async function patchThread(
 }
 
 export async function deleteThread(agent: Agent, threadId: string): Promise<void> {
-  const active = await agent.storage.transaction(async (tx) => {
-    await requireThread(tx, threadId);
-    const runs = await tx.activeRuns(threadId);
-    await tx.deleteThread(threadId);
-    return runs;
-  });
+  const gone = await agent.storage.transaction(async (tx) => takeAway(tx, await requireThread(tx, threadId)));
+  announceDeleted(agent, gone);
+}
+
+interface Gone {
+  readonly thread: Thread;
+  readonly active: readonly Run[];
+  readonly waited: readonly Interrupt[];
+}
+
+async function takeAway(tx: Tx, thread: Thread): Promise<Gone> {
+  const active = await tx.activeRuns(thread.threadId);
+  const waited = await openItems(tx, thread);
+  await tx.deleteThread(thread.threadId);
+  return { thread, active, waited };
+}
+
+function announceDeleted(agent: Agent, { thread, active, waited }: Gone): void {
+  agent.inbox.deleted(waited, thread.metadata);
   for (const run of active) {
     if (!agent.worker.abort(run.runId, "deleted")) agent.worker.ends.gone(run.runId, "deleted"); // TD1
   }
@@ -95,6 +111,9 @@ export async function deleteThread(agent: Agent, threadId: string): Promise<void
 
 /** A filter on values reads every state that the other filters leave; it looks at this many threads and no further. */
 const VALUES_SCAN_MAX = 10_000;
+
+/** How far past a page its total counts on. */
+const COUNT_PAST_PAGE = 100;
 
 export async function searchThreads(
   agent: Agent,
@@ -107,7 +126,10 @@ export async function searchThreads(
       const views = [];
       for (const thread of threads) views.push(await viewOf(agent, tx, thread));
       const complete = views.length < query.limit && (views.length > 0 || query.offset === 0);
-      return { total: complete ? query.offset + views.length : await tx.countThreads(query), threads: views };
+      return {
+        total: complete ? query.offset + views.length : await tx.countThreads(query, query.offset + COUNT_PAST_PAGE),
+        threads: views,
+      };
     }
     const matching: ThreadView[] = [];
     let total = 0;
@@ -125,7 +147,7 @@ export async function searchThreads(
 export async function copyThread(agent: Agent, threadId: string, readable: Scope): Promise<ThreadView> {
   const at = agent.clock.now();
   const copyId = agent.newId();
-  return agent.storage.transaction(async (tx) => {
+  const { view, waiting } = await agent.storage.transaction(async (tx) => {
     const thread = await requireThread(tx, threadId);
     if (!inScope(thread.metadata, readable)) throw threadNotFound(threadId);
     const busy = thread.status === "busy";
@@ -146,8 +168,10 @@ export async function copyThread(agent: Agent, threadId: string, readable: Scope
       const open = await tx.interrupts(copyId, "open");
       await tx.putInterrupts(open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const })));
     }
-    return viewOf(agent, tx, copy);
+    return { view: await viewOf(agent, tx, copy), waiting: await openItems(tx, copy) };
   });
+  agent.inbox.added(waiting, view.thread.metadata);
+  return view;
 }
 
 /** Threads deleted in one sweep: more wait for the next. */
@@ -156,22 +180,15 @@ const SWEEP_MAX = 500;
 /** Deletes threads whose time to live has passed. @returns how many. */
 export async function sweepThreads(agent: Agent): Promise<number> {
   const expired = await agent.storage.transaction(async (tx) => {
-    const ids = await tx.expiredThreads(agent.clock.now(), SWEEP_MAX);
-    for (const id of ids) await tx.deleteThread(id);
-    return ids;
+    const gone: Gone[] = [];
+    for (const id of await tx.expiredThreads(agent.clock.now(), SWEEP_MAX)) {
+      gone.push(await takeAway(tx, await requireThread(tx, id)));
+    }
+    return gone;
   });
+  for (const gone of expired) announceDeleted(agent, gone);
   if (expired.length > 0) agent.log.info("threads_expired", { threads: expired.length });
   return expired.length;
-}
-
-export async function requireThread(tx: Tx, threadId: string): Promise<Thread> {
-  const thread = await tx.thread(threadId);
-  if (thread === null) throw threadNotFound(threadId);
-  return thread;
-}
-
-export function threadNotFound(threadId: string): ApiError {
-  return new ApiError("thread_not_found", `Thread with ID ${threadId} not found`);
 }
 
 async function viewOf(agent: Agent, tx: Tx, thread: Thread): Promise<ThreadView> {

@@ -33,7 +33,7 @@ export function threadToWire(thread: Thread, values: Json | undefined, open: rea
     thread_id: thread.threadId,
     created_at: isoTime(thread.createdAt),
     updated_at: isoTime(thread.updatedAt),
-    state_updated_at: isoTime(thread.updatedAt),
+    state_updated_at: isoTime(thread.stateUpdatedAt),
     metadata: thread.metadata,
     status: thread.status,
     config: thread.config,

@@ -6,13 +6,14 @@
 //   WK4. A delayed run is claimed when it is due: a claim that finds nothing sets a timer for the next one.
 import type { Clock } from "../base/clock.ts";
 import { describeError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import { endingEvents } from "./events/endings.ts";
 import type { EventHub } from "./events/hub.ts";
 import { executeRun, type Claimed } from "./execute-run.ts";
 import { handBack, type AbortReason } from "./finish.ts";
-import type { Run } from "./model.ts";
+import type { Interrupt, Run } from "./model.ts";
 import type { Graphs, RunEnd, Storage, Tx } from "./ports.ts";
 import { createRunEnds, type RunEnds } from "./run-ends.ts";
 import { nextRunStatus } from "./transitions.ts";
@@ -31,6 +32,8 @@ export interface WorkerPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly onRunEnd: (run: Run, durationMs: number) => void;
+  /** Called after the commit with what waits for a person from then on. */
+  readonly onWaiting: (items: readonly Interrupt[], metadata: JsonObject) => void;
 }
 
 export interface Worker extends Service {
@@ -126,6 +129,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       return executed.next;
     }
     const { run: ended, pause, interrupts } = finished;
+    ports.onWaiting(finished.waiting, finished.metadata); // WK2
     for (const event of endingEvents(finished, executed.held, () => ports.graphs.wireText(values))) {
       events.append(event);
     }

@@ -121,8 +121,13 @@ export async function runGraph(
         return finish({ kind: "failed", error: { error: "answer_not_used", message } }, unused, values);
       }
       if (questions.length > 0) return finish({ kind: "question", values, questions }, unused, values);
-      const held = paused && (await holdsSomething(graph, saver, run));
-      return finish({ kind: held ? "breakpoint" : "done", values }, unused, values);
+      const held = paused ? (await savedState(graph, saver, run)).next : [];
+      // A breakpoint behind the last node holds nothing back: there the run has ended.
+      return finish(
+        held.length > 0 ? { kind: "breakpoint", values, next: held } : { kind: "done", values },
+        unused,
+        values,
+      );
     }
   } catch (error) {
     if (saver !== null) unused = unusedAnswers(saver, unused);
@@ -130,13 +135,6 @@ export async function runGraph(
     const { name, message } = describeError(cause ?? error);
     return finish({ kind: "failed", error: { error: name, message } }, unused, values);
   }
-}
-
-/** A breakpoint behind the last node holds nothing back: there the run has ended. */
-async function holdsSomething(graph: CompiledGraph, saver: RunSaver, run: Run): Promise<boolean> {
-  const after = run.request.interruptAfter ?? graph.interruptAfter ?? [];
-  if (after.length === 0) return true;
-  return (await savedState(graph, saver, run)).next.length > 0;
 }
 
 function savedState(graph: CompiledGraph, saver: RunSaver, run: Run): Promise<LibraryState> {

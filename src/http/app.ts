@@ -20,6 +20,8 @@ export interface HttpRequest {
   /** A name that comes several times has its values in one text, with commas between them. */
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
+  /** Of the peer of the connection; empty when it has gone. */
+  readonly remoteAddress: string;
   /** Once. A route that turns its caller away before it asks has cost them a head, not a body. */
   readonly readBody: () => Promise<JsonBody>;
   /** Calls back when the peer goes away before it has its reply. */
@@ -72,6 +74,7 @@ export function createApp(options: AppOptions): RequestListener {
         query,
         params: found.params,
         headers: incoming.headers,
+        remoteAddress: incoming.socket.remoteAddress ?? "",
         readBody: () => readJsonBody(incoming, options.bodyBytesMax),
         onHangUp: (callback) => {
           outgoing.once("close", () => {

@@ -8,16 +8,21 @@ export interface Problem {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is no ApiError is a defect of ours: it is logged whole and told in one word. */
 export function problemOf(thrown: unknown, log: Log): Problem {
-  const error = thrown instanceof ApiError ? thrown : hidden(thrown, log);
-  const [, title] = ERROR_CODES[error.code];
-  const { code, status, message: detail, extra } = error;
-  const text = JSON.stringify({ type: `urn:holdpoint:error:${code}`, title, status, detail, code, ...extra });
-  return { status, text, headers: { "Content-Type": "application/problem+json", ...error.headers } };
+  const error = apiErrorOf(thrown, log);
+  const text = JSON.stringify(problemObject(error));
+  return { status: error.status, text, headers: { "Content-Type": "application/problem+json", ...error.headers } };
 }
 
-function hidden(thrown: unknown, log: Log): ApiError {
+/** The members of a problem, also for one that is told beside others in one reply. */
+export function problemObject({ code, status, message: detail, extra }: ApiError): object {
+  const [, title] = ERROR_CODES[code];
+  return { type: `urn:holdpoint:error:${code}`, title, status, detail, code, ...extra };
+}
+
+/** What is no ApiError is a defect of ours: it is logged whole and told in one word. */
+export function apiErrorOf(thrown: unknown, log: Log): ApiError {
+  if (thrown instanceof ApiError) return thrown;
   const { name, message } = describeError(thrown);
   log.error("request_failed", { name, message, stack: thrown instanceof Error ? thrown.stack : undefined });
   return new ApiError("internal_error", "The server failed; its log says why.");

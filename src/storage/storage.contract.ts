@@ -26,6 +26,7 @@ import { contentHash, createIdSource } from "../base/ids.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { assistantCases } from "./assistants.contract.ts";
 import { storeCases } from "./store.contract.ts";
+import { inboxCases } from "./inbox.contract.ts";
 
 /** Opens an empty storage, and closes it after the test. */
 export type OpenStorage = (t: TestContext) => Promise<Storage>;
@@ -62,8 +63,10 @@ const newThread = (changes: Partial<Thread> = {}): Thread => ({
   checkpointId: null,
   overlay: null,
   error: null,
+  stateUpdatedAt: 2,
   ttlMs: null,
   onCompletion: "keep",
+  ttlStrategy: "delete",
   ...changes,
 });
 
@@ -106,6 +109,13 @@ const newInterrupt = (threadId: string, interruptId: string, changes: Partial<In
   state: "open",
   createdAt: 1,
   runId: "r",
+  graphId: "graph",
+  assistantId: "assistant",
+  node: "b",
+  kind: "question",
+  claim: null,
+  expiresAt: null,
+  onExpiry: null,
   answer: null,
   ...changes,
 });
@@ -317,7 +327,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         );
         if (query.limit !== undefined) continue;
         assert.equal(
-          await storage.transaction((tx) => tx.countThreads({ ...ALL, ...query, limit: 0 })),
+          await storage.transaction((tx) => tx.countThreads({ ...ALL, ...query, limit: 0 }, null)),
           expected.length,
         );
       }
@@ -699,7 +709,10 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       await storage.transaction((tx) => tx.audit(trail.slice(0, 2)));
       await storage.transaction((tx) => tx.audit(trail.slice(2)));
       await storage.transaction((tx) => tx.audit([]));
-      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(threadId)), trail);
+      assert.deepEqual(
+        await storage.transaction((tx) => tx.auditOf(threadId)),
+        trail.map((one, at) => ({ ...one, seq: at + 1 })),
+      );
       assert.deepEqual(await storage.transaction((tx) => tx.auditOf(newId())), []);
     });
 
@@ -791,6 +804,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
 
     assistantCases(open, ODD, (changes) => newRun(newId(), changes), newId);
     storeCases(open, ODD);
+    inboxCases(open, { newThread, newInterrupt, newId });
 
     test("every operation of the port is used above", () => {
       assert.deepEqual(

@@ -46,7 +46,7 @@ export function route<Query, Body>(
   const { method, path } = operation;
   const handle = async (agent: Agent, request: HttpRequest): Promise<HttpReply> => {
     const access = operation.access === "public" ? null : agent.access;
-    const caller = access === null ? ANONYMOUS : await access.authenticate(request); // RO1
+    const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request); // RO1
     const ids = parsePathIds(request.params);
     const query = parse(operation.query, request.query, "query");
     const sent = takesBody(operation) ? await request.readBody() : NO_BODY;
@@ -66,6 +66,13 @@ export function route<Query, Body>(
 }
 
 const NO_BODY: JsonBody = { value: undefined, text: "" };
+const USER_AGENT_UNITS_MAX = 256;
+
+/** The caller with where the call came from, for the audit trail. */
+function withOrigin(caller: Caller, { remoteAddress, headers }: HttpRequest): Caller {
+  const userAgent = headers["user-agent"]?.slice(0, USER_AGENT_UNITS_MAX) ?? null;
+  return { ...caller, origin: { address: remoteAddress, userAgent } };
+}
 
 interface Admitted<Query, Body> {
   readonly scope: Scope;

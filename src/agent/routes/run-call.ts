@@ -1,14 +1,12 @@
 // Run call: the body of a run-creating call → what the operation takes. Shared by all routes that create runs.
 import type { RunBody } from "../../api/runs.ts";
-import { ApiError } from "../../base/errors.ts";
 import { contentHash } from "../../base/ids.ts";
 import { reachOf } from "../access.ts";
 import type { Agent } from "../agent.ts";
 import { VALUES_ONLY, type StreamRequest } from "../model.ts";
 import type { RunCall } from "../run-request.ts";
+import { idempotencyKeyOf } from "./idempotency-key.ts";
 import type { Call } from "./route.ts";
-
-const IDEMPOTENCY_KEY_UNITS_MAX = 255;
 
 /** @param part says which of several runs in one request this is: each has a key of its own. */
 export async function runCall(
@@ -17,11 +15,7 @@ export async function runCall(
   body: RunBody,
   part: number | null = null,
 ): Promise<RunCall> {
-  const key = request.headers["idempotency-key"];
-  if (key !== undefined && (typeof key !== "string" || key === "" || key.length > IDEMPOTENCY_KEY_UNITS_MAX)) {
-    const detail = `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_UNITS_MAX} characters.`;
-    throw new ApiError("invalid_request", detail, { errors: [{ path: "Idempotency-Key", message: detail }] });
-  }
+  const key = idempotencyKeyOf(request);
   const exit = body.checkpoint_during === false ? "exit" : "async";
   return {
     assistantId: body.assistant_id,

@@ -1,8 +1,11 @@
 // Interrupts and the audit trail in SQLite.
 // Invariant IN1: audit rows are only ever added; they go when their thread goes.
-import type { AuditEntry, Interrupt } from "../../agent/model.ts";
-import type { Tx } from "../../agent/ports.ts";
+import type { Interrupt, ThreadStatus } from "../../agent/model.ts";
+import type { AuditRecord, Tx } from "../../agent/ports.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { Database } from "./database.ts";
+import { planInbox } from "./inbox-plan.ts";
+import { indexItem } from "./metadata-index.ts";
 import { table } from "./rows.ts";
 
 const INTERRUPTS = table<Interrupt>("interrupts", {
@@ -21,10 +24,17 @@ const INTERRUPTS = table<Interrupt>("interrupts", {
   state: ["state", "plain"],
   createdAt: ["created_at", "plain"],
   runId: ["run_id", "plain"],
+  graphId: ["graph_id", "plain"],
+  assistantId: ["assistant_id", "plain"],
+  node: ["node", "plain"],
+  kind: ["kind", "plain"],
+  claim: ["claim", "json"],
+  expiresAt: ["expires_at", "plain"],
+  onExpiry: ["on_expiry", "json"],
   answer: ["answer", "json"],
 });
 
-const AUDIT = table<AuditEntry & { readonly seq: number }>("audit", {
+const AUDIT = table<AuditRecord>("audit", {
   threadId: ["thread_id", "plain"],
   seq: ["seq", "plain"],
   at: ["at", "plain"],
@@ -33,15 +43,32 @@ const AUDIT = table<AuditEntry & { readonly seq: number }>("audit", {
   interruptId: ["interrupt_id", "plain"],
   runId: ["run_id", "plain"],
   value: ["value", "json"],
+  via: ["via", "plain"],
+  origin: ["origin", "json"],
 });
 
-export function interruptVerbs(
-  db: Database,
-): Pick<Tx, "interrupts" | "putInterrupts" | "countOpenInterrupts" | "audit" | "auditOf"> {
+type InterruptVerbs =
+  | "interrupts"
+  | "interrupt"
+  | "openBreakpoint"
+  | "putInterrupts"
+  | "countOpenInterrupts"
+  | "inbox"
+  | "dueInterrupts"
+  | "nextDeadline"
+  | "audit"
+  | "auditOf";
+
+export function interruptVerbs(db: Database): Pick<Tx, InterruptVerbs> {
+  const one = (where: string, ...parameters: string[]): Interrupt | null => {
+    const row = db.get(`SELECT ${INTERRUPTS.columns} FROM interrupts WHERE ${where}`, ...parameters);
+    return row === null ? null : readInterrupt(row);
+  };
   return {
     interrupts(threadId, state) {
       const rows = db.all(
-        `SELECT ${INTERRUPTS.columns} FROM interrupts WHERE thread_id = ? AND (? IS NULL OR state = ?)
+        `SELECT ${INTERRUPTS.columns} FROM interrupts
+         WHERE thread_id = ? AND (? IS NULL OR state = ?) AND kind <> 'breakpoint'
          ORDER BY created_at, position, interrupt_id`,
         threadId,
         state,
@@ -49,8 +76,37 @@ export function interruptVerbs(
       );
       return rows.map(readInterrupt);
     },
-    putInterrupts: (interrupts) => INTERRUPTS.insert(db, interrupts.map(writeInterrupt), "INSERT OR REPLACE"),
-    countOpenInterrupts: () => Number(db.get("SELECT count(*) AS n FROM interrupts WHERE state = 'open'")?.["n"]),
+    interrupt: (threadId, interruptId) => one("thread_id = ? AND interrupt_id = ?", threadId, interruptId),
+    openBreakpoint: (threadId) => one("thread_id = ? AND kind = 'breakpoint' AND state = 'open'", threadId),
+    putInterrupts(interrupts) {
+      INTERRUPTS.insert(db, interrupts.map(writeInterrupt), "INSERT OR REPLACE");
+      for (const interrupt of interrupts) indexItem(db, interrupt, interrupt.state === "open");
+    },
+    countOpenInterrupts: () =>
+      Number(db.get("SELECT count(*) AS n FROM interrupts WHERE state = 'open' AND kind <> 'breakpoint'")?.["n"]),
+    inbox(query) {
+      const { from, where, parameters, place } = planInbox(db, query);
+      const direction = query.descending ? "DESC" : "ASC";
+      const rows = db.all(
+        `SELECT ${COLUMNS}, t.metadata AS thread_metadata, t.status AS thread_status FROM ${from} WHERE ${where}
+         ORDER BY ${place.map((column) => `${column} ${direction}`).join(", ")} LIMIT ?`,
+        ...parameters,
+        query.limit,
+      );
+      return rows.map((row) => ({
+        interrupt: readInterrupt(row),
+        metadata: JSON.parse(String(row["thread_metadata"])) as JsonObject,
+        status: row["thread_status"] as ThreadStatus,
+      }));
+    },
+    dueInterrupts(at, limit) {
+      const rows = db.all(`SELECT ${COLUMNS} ${DUE} AND expires_at <= ? ORDER BY expires_at LIMIT ?`, at, limit);
+      return rows.map(readInterrupt);
+    },
+    nextDeadline() {
+      const at = db.get(`SELECT expires_at ${DUE} ORDER BY expires_at LIMIT 1`)?.["expires_at"];
+      return typeof at === "number" ? at : null;
+    },
     audit(entries) {
       const first = entries[0];
       if (first === undefined) return;
@@ -61,13 +117,35 @@ export function interruptVerbs(
         entries.map((entry) => ({ ...entry, value: wrap(entry.value), seq: ++seq })),
       );
     },
-    auditOf: (threadId) =>
-      db.all(`SELECT ${AUDIT.columns} FROM audit WHERE thread_id = ? ORDER BY seq`, threadId).map((row) => {
-        const { seq: _seq, ...entry } = AUDIT.read(row);
-        return { ...entry, value: unwrap(entry.value) };
-      }),
+    auditOf(threadId, page) {
+      const rows = db.all(
+        `SELECT ${AUDIT.columns} FROM audit WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+        threadId,
+        page?.after ?? 0,
+        page?.limit ?? -1,
+      );
+      return rows.map((row) => {
+        const { via, origin, ...entry } = AUDIT.read(row);
+        const value = unwrap(entry.value);
+        // What was not said is not there, as in the entry that was given.
+        return {
+          ...entry,
+          value,
+          ...(via === null ? {} : { via }),
+          ...(origin === null ? {} : { origin }),
+        };
+      });
+    },
   };
 }
+
+const COLUMNS = INTERRUPTS.columns
+  .split(", ")
+  .map((name) => `i.${name}`)
+  .join(", ");
+
+const DUE = `FROM interrupts AS i INDEXED BY interrupts_due CROSS JOIN threads AS t ON t.thread_id = i.thread_id
+  WHERE i.state = 'open' AND on_expiry IS NOT NULL AND t.status = 'interrupted'`;
 
 /** JSON null and SQL NULL differ: values are kept in a list of one. */
 const wrap = (value: Interrupt["value"]): Interrupt["value"] => [value];

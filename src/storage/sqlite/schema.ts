@@ -111,6 +111,63 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_pending ON runs (urgent DESC, queue_key) WHERE status = 'pending' AND due_at IS NULL;
   CREATE INDEX runs_delayed ON runs (due_at) WHERE status = 'pending' AND due_at IS NOT NULL;
   `,
+  // What waits for people, and metadata, by index. Rows from before get what can be told of them in SQL.
+  `
+  ALTER TABLE threads ADD COLUMN state_updated_at INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE threads ADD COLUMN ttl_strategy TEXT NOT NULL DEFAULT 'delete';
+  UPDATE threads SET state_updated_at = updated_at;
+
+  ALTER TABLE interrupts ADD COLUMN graph_id TEXT NOT NULL DEFAULT '';
+  ALTER TABLE interrupts ADD COLUMN assistant_id TEXT NOT NULL DEFAULT '';
+  ALTER TABLE interrupts ADD COLUMN node TEXT NOT NULL DEFAULT '';
+  ALTER TABLE interrupts ADD COLUMN kind TEXT NOT NULL DEFAULT 'question';
+  ALTER TABLE interrupts ADD COLUMN claim TEXT;
+  ALTER TABLE interrupts ADD COLUMN expires_at INTEGER;
+  ALTER TABLE interrupts ADD COLUMN on_expiry TEXT;
+  UPDATE interrupts SET
+    node = substr(ns ->> '$[#-1]', 1, instr(ns ->> '$[#-1]', ':') - 1),
+    kind = CASE WHEN value LIKE '%"action_request%' OR value LIKE '%"actionRequests"%' THEN 'tool_approval'
+                WHEN response_schema IS NOT NULL THEN 'form' ELSE 'question' END,
+    (graph_id, assistant_id) =
+      (SELECT coalesce(graph_id, ''), coalesce(assistant_id, '') FROM threads WHERE threads.thread_id = interrupts.thread_id);
+  INSERT INTO interrupts (thread_id, interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx,
+      ns, position, value, state, created_at, run_id, graph_id, assistant_id, kind)
+    SELECT thread_id, replace(checkpoint_id, '-', ''), '', '', '', checkpoint_id, checkpoint_id, 0,
+      '[]', 0, '[null]', 'open', updated_at, '', coalesce(graph_id, ''), coalesce(assistant_id, ''), 'breakpoint'
+    FROM threads WHERE status = 'interrupted' AND pause = 'breakpoint' AND checkpoint_id IS NOT NULL;
+  DROP INDEX interrupts_open;
+  CREATE INDEX interrupts_open ON interrupts (created_at, thread_id, interrupt_id) WHERE state = 'open';
+  CREATE INDEX interrupts_open_graph ON interrupts (graph_id, created_at, thread_id, interrupt_id) WHERE state = 'open';
+  CREATE INDEX interrupts_open_assistant ON interrupts (assistant_id, created_at, thread_id, interrupt_id) WHERE state = 'open';
+  CREATE INDEX interrupts_open_node ON interrupts (node, created_at, thread_id, interrupt_id) WHERE state = 'open';
+  CREATE INDEX interrupts_open_kind ON interrupts (kind, created_at, thread_id, interrupt_id) WHERE state = 'open';
+  CREATE INDEX interrupts_open_claim ON interrupts (claim ->> '$.by', created_at, thread_id, interrupt_id)
+    WHERE state = 'open' AND claim IS NOT NULL;
+  CREATE INDEX interrupts_due ON interrupts (expires_at) WHERE state = 'open' AND on_expiry IS NOT NULL;
+
+  CREATE TABLE thread_metadata (
+    thread_id TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, created_at INTEGER NOT NULL,
+    PRIMARY KEY (thread_id, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX thread_metadata_values ON thread_metadata (key, value, created_at, thread_id);
+  INSERT INTO thread_metadata (thread_id, key, value, created_at)
+    SELECT thread_id, key, substr(CASE type WHEN 'text' THEN json_quote(value) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+      WHEN 'null' THEN 'null' ELSE atom END, 1, 200), created_at
+    FROM threads, json_each(threads.metadata) WHERE type NOT IN ('object', 'array');
+  CREATE TABLE inbox_metadata (
+    thread_id TEXT NOT NULL, interrupt_id TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, created_at INTEGER NOT NULL,
+    PRIMARY KEY (thread_id, interrupt_id, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX inbox_metadata_values ON inbox_metadata (key, value, created_at, thread_id, interrupt_id);
+  INSERT INTO inbox_metadata (thread_id, interrupt_id, key, value, created_at)
+    SELECT i.thread_id, interrupt_id, key, m.value, i.created_at
+    FROM interrupts AS i JOIN thread_metadata AS m ON m.thread_id = i.thread_id WHERE i.state = 'open';
+
+  ALTER TABLE audit ADD COLUMN via TEXT;
+  ALTER TABLE audit ADD COLUMN origin TEXT;
+  CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
+    BEGIN SELECT RAISE(ABORT, 'audit rows are never changed'); END;
+  `,
 ];
 
 export class NewerDatabaseError extends Error {

@@ -6,7 +6,7 @@ import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../agent/model.ts";
 import type { ThreadQuery, Tx } from "../../agent/ports.ts";
 import type { Database } from "./database.ts";
-import { addMetadataConditions } from "./metadata-filter.ts";
+import { fewest, indexMetadata, indexOpenItems, metadataConditions, type Candidate } from "./metadata-index.ts";
 import { table } from "./rows.ts";
 
 const THREADS = table<Thread>("threads", {
@@ -22,8 +22,10 @@ const THREADS = table<Thread>("threads", {
   checkpointId: ["checkpoint_id", "plain"],
   overlay: ["overlay", "plain"],
   error: ["error", "json"],
+  stateUpdatedAt: ["state_updated_at", "plain"],
   ttlMs: ["ttl_ms", "plain"],
   onCompletion: ["on_completion", "plain"],
+  ttlStrategy: ["ttl_strategy", "plain"],
 });
 
 const TABLES_OF_A_THREAD = [
@@ -35,6 +37,8 @@ const TABLES_OF_A_THREAD = [
   "writes",
   "blobs",
   "idempotency",
+  "thread_metadata",
+  "inbox_metadata",
   "threads",
 ];
 
@@ -55,32 +59,45 @@ export function threadVerbs(db: Database): Pick<Tx, ThreadVerbs> {
       const row = db.get(`SELECT ${THREADS.columns} FROM threads WHERE thread_id = ?`, threadId);
       return row === null ? null : THREADS.read(row);
     },
-    insertThread: (thread) => THREADS.insert(db, [thread]),
+    insertThread(thread) {
+      THREADS.insert(db, [thread]);
+      if (Object.keys(thread.metadata).length > 0) indexMetadata(db, thread.threadId, thread.metadata);
+    },
     updateThread(threadId, patch) {
       THREADS.update(db, "thread_id", threadId, patch);
+      if (patch.metadata !== undefined) indexMetadata(db, threadId, patch.metadata);
     },
-    takeThread: (threadId, from, patch) =>
-      THREADS.update(db, "thread_id", threadId, { ...patch, status: "busy", pause: null }, `AND status = '${from}'`) ===
-      1,
+    takeThread(threadId, from, patch) {
+      const taken = { ...patch, status: "busy", pause: null } as const;
+      if (THREADS.update(db, "thread_id", threadId, taken, `AND status = '${from}'`) !== 1) return false;
+      if (patch.metadata !== undefined) indexMetadata(db, threadId, patch.metadata);
+      return true;
+    },
     deleteThread(threadId) {
       let existed = false;
       for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0; // TH2; threads is the last
       return existed;
     },
     searchThreads(query) {
-      const { where, parameters } = filterOf(query);
-      const order = `${query.sortBy} ${query.descending ? "DESC" : "ASC"}, thread_id DESC`;
+      const { from, where, parameters, createdAt } = planSearch(db, query);
+      const direction = query.descending ? "DESC" : "ASC";
+      const column = query.sortBy === "created_at" ? createdAt : `t.${query.sortBy}`;
       const rows = db.all(
-        `SELECT ${THREADS.columns} FROM threads ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,
+        `SELECT ${THREADS.columns
+          .split(", ")
+          .map((name) => `t.${name}`)
+          .join(", ")} FROM ${from} ${where}
+         ORDER BY ${column} ${direction}, t.thread_id ${direction} LIMIT ? OFFSET ?`,
         ...parameters,
         query.limit,
         query.offset,
       );
       return rows.map(THREADS.read);
     },
-    countThreads(query) {
-      const { where, parameters } = filterOf(query);
-      return Number(db.get(`SELECT count(*) AS n FROM threads ${where}`, ...parameters)?.["n"]);
+    countThreads(query, max) {
+      const { from, where, parameters } = planSearch(db, query);
+      const counted = `SELECT count(*) AS n FROM (SELECT 1 FROM ${from} ${where} LIMIT ?)`;
+      return Number(db.get(counted, ...parameters, max ?? -1)?.["n"]);
     },
     expiredThreads(at, limit) {
       const rows = db.all(
@@ -98,6 +115,7 @@ export function threadVerbs(db: Database): Pick<Tx, ThreadVerbs> {
           from,
         );
       }
+      indexOpenItems(db, to);
     },
   };
 }
@@ -110,20 +128,52 @@ const COPIED = [
   ["blobs", "hash, data"],
   [
     "interrupts",
-    "interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx, ns, position, value, response_schema, state, created_at, run_id, answer",
+    "interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx, ns, position, value, response_schema, state, created_at, run_id, answer, graph_id, assistant_id, node, kind, expires_at, on_expiry",
   ],
 ] as const;
 
-function filterOf(query: ThreadQuery): { readonly where: string; readonly parameters: SQLInputValue[] } {
+interface SearchPlan {
+  readonly from: string;
+  readonly where: string;
+  readonly parameters: readonly SQLInputValue[];
+  /** The column that has the time of creation in the order of the index that is read. */
+  readonly createdAt: string;
+}
+
+/** Reads the index that leaves the fewest rows, and checks the other conditions on them. */
+function planSearch(db: Database, query: ThreadQuery): SearchPlan {
+  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
   const conditions: string[] = [];
   const parameters: SQLInputValue[] = [];
-  const add = (condition: string, ...values: SQLInputValue[]): void => {
+  const add = (condition: string, ...values: readonly SQLInputValue[]): void => {
     conditions.push(condition);
     parameters.push(...values);
   };
-  addMetadataConditions(add, query); // TH1
-  if (query.ids !== null) add("thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.ids));
   // A word of a closed list, as a literal: only so does SQLite see that a partial index fits.
-  if (query.status !== null) add(`status = '${query.status}'`);
-  return { where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, parameters };
+  const status = query.status === null ? null : `t.status = '${query.status}'`;
+  const candidates: Candidate<(typeof indexed)[number] | null>[] = indexed.map((one) => ({
+    what: one,
+    probe: ["SELECT 1 FROM thread_metadata WHERE key = ? AND value = ?", one.key, one.text],
+  }));
+  if (status !== null) candidates.push({ what: null, probe: [`SELECT 1 FROM threads AS t WHERE ${status}`] });
+  if (query.ids !== null) add("t.thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.ids));
+  const driver = query.ids !== null || indexed.length === 0 ? null : fewest(db, candidates);
+  if (driver !== null) add("m.key = ? AND m.value = ?", driver.key, driver.text);
+  if (status !== null) add(status);
+  for (const one of indexed) {
+    if (one === driver) continue;
+    const has =
+      "EXISTS (SELECT 1 FROM thread_metadata AS o WHERE o.thread_id = t.thread_id AND o.key = ? AND o.value = ?)";
+    add(has, one.key, one.text);
+  }
+  for (const part of rest) add("json_contains(t.metadata, ?)", part); // TH1
+  return {
+    from:
+      driver === null
+        ? "threads AS t"
+        : "thread_metadata AS m INDEXED BY thread_metadata_values CROSS JOIN threads AS t ON t.thread_id = m.thread_id",
+    where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`,
+    parameters,
+    createdAt: driver === null ? "t.created_at" : "m.created_at",
+  };
 }

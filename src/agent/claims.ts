@@ -1,0 +1,93 @@
+// Claims: who has taken it on themselves to answer what. A claim keeps others from answering through the inbox.
+// Invariants:
+//   CL1. While a claim holds, only its owner answers through the inbox. Plain resumes are not held up: a claim is an
+//        arrangement between people, and a program that answers by the API is not part of it. The audit trail has both.
+//   CL2. One claim an item: of all who claim at the same moment, one gets it.
+//   CL3. A claim that has run out, and the claim of an item that is not open, is none.
+import { isoTime } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import type { Agent } from "./agent.ts";
+import { authorOf } from "./audit.ts";
+import { requireOpenItem, type Item } from "./inbox.ts";
+import type { AuditEntry, Caller, Claim, Interrupt } from "./model.ts";
+import type { Tx } from "./ports.ts";
+
+export function holdingClaim({ claim }: Interrupt, at: number): Claim | null {
+  return claim === null || (claim.until !== null && claim.until <= at) ? null : claim; // CL3
+}
+
+/** @throws {ApiError} `interrupt_claimed` when somebody else has claimed one of the items (CL1). */
+export function checkClaims(items: readonly (Interrupt | null)[], caller: Caller, at: number): void {
+  for (const item of items) {
+    const claim = item === null ? null : holdingClaim(item, at);
+    if (item !== null && claim !== null && claim.by !== caller.name) throw claimed(item, claim);
+  }
+}
+
+function claimed({ interruptId }: Interrupt, claim: Claim): ApiError {
+  return new ApiError("interrupt_claimed", `${claim.by} has claimed interrupt ${interruptId}.`, {
+    interrupt_id: interruptId,
+    claim: { by: claim.by, at: isoTime(claim.at), until: claim.until === null ? null : isoTime(claim.until) },
+  });
+}
+
+/**
+ * The owner may claim again, to renew a claim that runs out.
+ * @throws {ApiError} `interrupt_claimed`, and what requireOpenItem() throws
+ */
+export async function claimItem(
+  agent: Agent,
+  caller: Caller,
+  threadId: string,
+  interruptId: string,
+  forMs: number | null,
+): Promise<Item> {
+  const at = agent.clock.now();
+  const item = await agent.storage.transaction(async (tx) => {
+    const { interrupt, thread } = await requireOpenItem(tx, threadId, interruptId);
+    checkClaims([interrupt], caller, at); // CL2: in one transaction with the write below
+    const claim: Claim = { by: caller.name, at, until: forMs === null ? null : at + forMs };
+    await note(tx, interrupt, caller, "claimed", claim, at);
+    return { thread, interrupt: { ...interrupt, claim } };
+  });
+  agent.inbox.changed("claimed", item.interrupt, item.thread.metadata);
+  return item;
+}
+
+/**
+ * @param force also the claim of somebody else, who may be away.
+ * @throws {ApiError} `interrupt_claimed`, and what requireOpenItem() throws
+ */
+export async function releaseItem(
+  agent: Agent,
+  caller: Caller,
+  threadId: string,
+  interruptId: string,
+  force: boolean,
+): Promise<Item> {
+  const at = agent.clock.now();
+  const { item, released } = await agent.storage.transaction(async (tx) => {
+    const { interrupt, thread } = await requireOpenItem(tx, threadId, interruptId);
+    if (interrupt.claim === null) return { item: { thread, interrupt }, released: false };
+    if (!force) checkClaims([interrupt], caller, at);
+    await note(tx, interrupt, caller, "released", null, at);
+    return { item: { thread, interrupt: { ...interrupt, claim: null } }, released: true };
+  });
+  if (released) agent.inbox.changed("released", item.interrupt, item.thread.metadata);
+  return item;
+}
+
+async function note(
+  tx: Tx,
+  interrupt: Interrupt,
+  caller: Caller,
+  action: "claimed" | "released",
+  claim: Claim | null,
+  at: number,
+): Promise<void> {
+  const { threadId, interruptId } = interrupt;
+  const value = (claim ?? interrupt.claim)?.by ?? null;
+  const entry: AuditEntry = { ...authorOf(caller, "inbox"), threadId, at, action, interruptId, runId: null, value };
+  await tx.putInterrupts([{ ...interrupt, claim }]);
+  await tx.audit([entry]);
+}

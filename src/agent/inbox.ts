@@ -1,0 +1,70 @@
+// Inbox: what waits for people, one item a question or breakpoint, over all threads.
+// Invariants:
+//   IN1. An item is listed exactly while it can be answered (storage: IP1).
+//   IN2. A page holds at most PAGE_UNITS_MAX units of values beside its first item; the next page goes on from there.
+import { ApiError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Agent } from "./agent.ts";
+import type { Interrupt, Thread } from "./model.ts";
+import type { InboxPlace, InboxQuery, InboxRow, Tx } from "./ports.ts";
+import { answeredBy } from "./resume.ts";
+import { requireThread } from "./waiting.ts";
+
+/** An item with what is said of its thread. */
+export interface Item {
+  readonly interrupt: Interrupt;
+  readonly thread: Pick<Thread, "status" | "metadata">;
+}
+
+export interface InboxPage {
+  readonly rows: readonly InboxRow[];
+  /** Where the next page begins; null at the end. */
+  readonly next: InboxPlace | null;
+}
+
+const PAGE_UNITS_MAX = 4_000_000;
+
+export async function listInbox(agent: Agent, query: Omit<InboxQuery, "now">): Promise<InboxPage> {
+  const now = agent.clock.now();
+  const found = await agent.storage.transaction((tx) => tx.inbox({ ...query, now, limit: query.limit + 1 }));
+  const rows: InboxRow[] = [];
+  let units = 0;
+  for (const row of found.slice(0, query.limit)) {
+    units += JSON.stringify(row.interrupt.value).length;
+    if (rows.length > 0 && units > PAGE_UNITS_MAX) break; // IN2
+    rows.push(row);
+  }
+  const last = rows.at(-1)?.interrupt;
+  return { rows, next: rows.length < found.length && last !== undefined ? last : null };
+}
+
+/** Open or not. @throws {ApiError} `thread_not_found`, `interrupt_not_found` */
+export async function getItem(agent: Agent, threadId: string, interruptId: string): Promise<Item> {
+  return agent.storage.transaction((tx) => requireItem(tx, threadId, interruptId));
+}
+
+async function requireItem(tx: Tx, threadId: string, interruptId: string): Promise<Item> {
+  const thread = await requireThread(tx, threadId);
+  const interrupt = await tx.interrupt(threadId, interruptId);
+  if (interrupt === null)
+    throw new ApiError("interrupt_not_found", `The thread never had an interrupt ${interruptId}.`);
+  return { thread, interrupt };
+}
+
+/** @throws {ApiError} `thread_not_found`, `interrupt_not_found`, `interrupt_stale`, `thread_busy` */
+export async function requireOpenItem(tx: Tx, threadId: string, interruptId: string): Promise<Item> {
+  const item = await requireItem(tx, threadId, interruptId);
+  const { thread, interrupt } = item;
+  if (interrupt.state !== "open") {
+    const said: JsonObject = { thread_status: thread.status };
+    const { extra, headers } = answeredBy(interrupt, undefined);
+    throw new ApiError(
+      "interrupt_stale",
+      `Interrupt ${interruptId} is not open any more.`,
+      { ...said, ...extra },
+      headers,
+    );
+  }
+  if (thread.status !== "interrupted") throw new ApiError("thread_busy", "The thread has a run in progress.");
+  return item;
+}

@@ -1,0 +1,120 @@
+// Routes of the inbox and the audit trail: parse → operation → reply.
+import * as contract from "../../api/inbox.ts";
+import { ApiError } from "../../base/errors.ts";
+import { isUuid } from "../../base/ids.ts";
+import type { Json } from "../../base/json.ts";
+import { problemObject } from "../../http/problem.ts";
+import { SSE_HEADERS, sseText, withHeartbeats } from "../../http/sse.ts";
+import type { Agent } from "../agent.ts";
+import { auditCsv, auditNdjson } from "../audit-export.ts";
+import { readAudit } from "../audit.ts";
+import { claimItem, releaseItem } from "../claims.ts";
+import { answerInbox, type AnswerResult } from "../inbox-answers.ts";
+import { auditToWire, itemToWire } from "../inbox-wire.ts";
+import { getItem, listInbox, type Item } from "../inbox.ts";
+import type { Caller } from "../model.ts";
+import type { InboxPlace } from "../ports.ts";
+import { idempotencyKeyOf } from "./idempotency-key.ts";
+import { id, json, route, type AgentRoute } from "./route.ts";
+
+export function inboxRoutes(agent: Agent, keepAliveMs: number): readonly AgentRoute[] {
+  const itemObject = ({ interrupt, thread }: Item) =>
+    itemToWire(interrupt, thread.status, thread.metadata, agent.clock.now());
+  return [
+    route(contract.listInbox, async ({ query, scope }) => {
+      const { rows, next } = await listInbox(agent, {
+        scope,
+        threadId: query.thread_id ?? null,
+        graphId: query.graph_id ?? null,
+        assistantId: query.assistant_id ?? null,
+        node: query.node ?? null,
+        kind: query.kind ?? null,
+        claimedBy: query.claimed_by ?? null,
+        unclaimed: query.unclaimed,
+        createdBefore: query.older_than === undefined ? null : agent.clock.now() - query.older_than,
+        metadata: query.metadata ?? null,
+        after: query.cursor === undefined ? null : placeOf(query.cursor),
+        limit: query.limit,
+        descending: query.order === "desc",
+      });
+      const items = rows.map(({ interrupt, metadata, status }) =>
+        itemObject({ interrupt, thread: { metadata, status } }),
+      );
+      return json({ items, next_cursor: next === null ? null : cursorOf(next) });
+    }),
+    route(contract.watchInbox, async ({ request, scope }) => {
+      const last = request.headers["last-event-id"];
+      const events = agent.inbox.watch(scope, typeof last === "string" && last !== "" ? last : null);
+      const texts = (async function* texts() {
+        for await (const event of events) yield sseText(event);
+      })();
+      return { status: 200, body: withHeartbeats(texts, agent.clock, keepAliveMs), headers: SSE_HEADERS };
+    }),
+    route(contract.getInboxItem, async ({ ids }) =>
+      json(itemObject(await getItem(agent, id(ids, "thread_id"), id(ids, "interrupt_id")))),
+    ),
+    route(contract.claimInboxItem, async ({ ids, body, caller }) => {
+      const seconds = body.expires_in_seconds ?? null;
+      const forMs = seconds === null ? null : Math.ceil(seconds * 1000);
+      const as = authorOf(agent, caller, body.by);
+      return json(itemObject(await claimItem(agent, as, id(ids, "thread_id"), id(ids, "interrupt_id"), forMs)));
+    }),
+    route(contract.releaseInboxItem, async ({ ids, body, caller }) => {
+      const as = authorOf(agent, caller, body.by);
+      const item = await releaseItem(agent, as, id(ids, "thread_id"), id(ids, "interrupt_id"), body.force);
+      return json(itemObject(item));
+    }),
+    route(contract.answerInbox, async ({ body, caller, scope, ask, request }) => {
+      const as = authorOf(agent, caller, "by" in body ? body.by : undefined);
+      const answers = body.answers.map((answer) => ({
+        threadId: answer.thread_id,
+        interruptId: answer.interrupt_id,
+        resume: answer.resume,
+      }));
+      const results = await answerInbox(agent, as, { scope, ask }, answers, idempotencyKeyOf(request) ?? null);
+      return json({ results: results.map(resultObject) });
+    }),
+    route(contract.getAudit, async ({ ids, query }) => {
+      const threadId = id(ids, "thread_id");
+      const first = await readAudit(agent, threadId, { after: query.after, limit: query.limit });
+      if (query.format === "json") return json({ items: first.items.map(auditToWire), next_after: first.next });
+      const [write, type] = query.format === "csv" ? [auditCsv, "text/csv"] : [auditNdjson, "application/x-ndjson"];
+      const headers = { "Content-Type": `${type}; charset=utf-8` };
+      return { status: 200, body: write(agent, threadId, query.after), headers };
+    }),
+  ];
+}
+
+/** @throws {ApiError} `invalid_request`: who is known by their credentials has no other name. */
+function authorOf(agent: Agent, caller: Caller, by: string | undefined): Caller {
+  if (by === undefined || by === caller.name) return caller;
+  if (agent.access === null) return { ...caller, name: by };
+  throw new ApiError("invalid_request", "`by` is for servers where nobody has to authenticate: leave it out.");
+}
+
+function resultObject(result: AnswerResult): object {
+  const { threadId, interruptId } = result.answer;
+  const ids = { thread_id: threadId, interrupt_id: interruptId };
+  return "run" in result
+    ? { ...ids, status: "answered", run_id: result.run.runId }
+    : { ...ids, status: "refused", problem: problemObject(result.refusal) };
+}
+
+function cursorOf({ createdAt, threadId, interruptId }: InboxPlace): string {
+  return Buffer.from(JSON.stringify([createdAt, threadId, interruptId])).toString("base64url");
+}
+
+/** @throws {ApiError} `invalid_request` */
+function placeOf(cursor: string): InboxPlace {
+  try {
+    const [createdAt, threadId, interruptId] = JSON.parse(
+      Buffer.from(cursor, "base64url").toString(),
+    ) as readonly Json[];
+    if (typeof createdAt === "number" && typeof threadId === "string" && typeof interruptId === "string") {
+      if (isUuid(threadId)) return { createdAt, threadId, interruptId };
+    }
+  } catch {
+    // said below
+  }
+  throw new ApiError("invalid_request", "cursor is not one that this call has given out.");
+}

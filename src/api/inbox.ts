@@ -1,0 +1,203 @@
+// The wire contract of the inbox and of the audit trail.
+import * as z from "zod";
+import { operation } from "./operation.ts";
+import { flag, json, jsonObject, limit, uuid } from "./schemas.ts";
+import { isJsonObject } from "../base/json.ts";
+
+const TAG = "Inbox";
+
+const interruptId = z.string().regex(/^[0-9a-f]{32}$/, "must be 32 lower-case hex digits");
+const name = z.string().min(1).max(200);
+const kind = z.enum(["tool_approval", "form", "question", "breakpoint"]);
+
+const item = z
+  .object({
+    id: z.string().describe("the interrupt; with thread_id the key of the item"),
+    thread_id: uuid,
+    graph_id: z.string(),
+    assistant_id: z.string(),
+    run_id: z.string().nullable().describe("the run that asked"),
+    node: z.string().describe("the node that asks; at a breakpoint, the nodes that come next"),
+    ns: z.array(z.string()),
+    kind,
+    dialect: z.enum(["human_interrupt", "hitl", "hitl_camel", "json_schema", "plain"]).nullable(),
+    title: z.string().describe("one line, at most 200 characters"),
+    action: z.string().nullable().describe("name of the first action that waits for approval"),
+    actions: z.number().int().describe("how many actions wait for approval in this item"),
+    created_at: z.string(),
+    claim: z.object({ by: z.string(), at: z.string(), until: z.string().nullable() }).nullable(),
+    deadline: z
+      .object({ expires_at: z.string(), on_expiry: z.enum(["fail", "answer"]).nullable() })
+      .nullable()
+      .describe("on_expiry null: it waits on, overdue"),
+    state: z.enum(["open", "answered", "abandoned"]),
+    overdue: z.boolean(),
+    thread_status: z.enum(["idle", "busy", "interrupted", "error"]),
+    metadata: z.record(z.string(), z.unknown()).describe("the thread's"),
+    value: z.unknown().describe("what the node gave to interrupt()"),
+    response_schema: z.record(z.string(), z.unknown()).optional(),
+    answered: z
+      .object({ by: z.string(), at: z.string(), run_id: z.string(), value: z.unknown() })
+      .optional()
+      .describe("present when it has been answered"),
+  })
+  .meta({ id: "InboxItem" });
+
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+const SECONDS_MAX = 10 * 366 * 86_400;
+
+/** `90`, `90s`, `15m`, `2h`, `7d` → milliseconds. */
+const age = z
+  .string()
+  .regex(/^\d{1,9}[smhd]?$/, "must be a number of seconds, or a number with s, m, h or d")
+  .transform((text) => {
+    const unit = /[smhd]$/.exec(text)?.[0] as keyof typeof SECONDS | undefined;
+    return Number.parseInt(text, 10) * (unit === undefined ? 1 : SECONDS[unit]) * 1000;
+  })
+  .refine((ms) => ms <= SECONDS_MAX * 1000, "is too long");
+
+/** A JSON object in the query. */
+const objectText = z
+  .string()
+  .max(16_384)
+  .transform((text, context) => {
+    try {
+      const value: unknown = JSON.parse(text);
+      if (isJsonObject(value)) return value;
+    } catch {
+      // said below
+    }
+    context.addIssue({ code: "custom", message: "must be a JSON object" });
+    return z.NEVER;
+  });
+
+export const listInbox = operation("listInbox", "get", "/inbox", {
+  tag: TAG,
+  access: "threads:search",
+  summary: "List what waits for a person, over all threads: one item an open question or breakpoint",
+  query: z.object({
+    thread_id: uuid.optional(),
+    graph_id: z.string().max(1024).optional(),
+    assistant_id: z.string().max(1024).optional(),
+    node: z.string().max(1024).optional(),
+    kind: kind.optional(),
+    older_than: age.optional(),
+    metadata: objectText.optional(),
+    claimed_by: name.optional(),
+    unclaimed: flag,
+    order: z.enum(["asc", "desc"]).default("asc"),
+    limit: limit(50),
+    cursor: z.string().max(1024).optional(),
+  }),
+  reply: z.object({ items: z.array(item), next_cursor: z.string().nullable() }),
+  description: "Longest waiting first. A page may be shorter than its limit; next_cursor is null on the last one.",
+});
+
+export const getInboxItem = operation("getInboxItem", "get", "/inbox/{thread_id}/{interrupt_id}", {
+  tag: TAG,
+  access: "threads:read",
+  summary: "Get one item, also after it was answered",
+  reply: item,
+  refusals: ["thread_not_found", "interrupt_not_found"],
+});
+
+const author = { by: name.optional().describe("who does this, where nobody has to authenticate") };
+
+export const claimInboxItem = operation("claimInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/claim", {
+  tag: TAG,
+  access: "threads:update",
+  summary: "Claim an item: nobody else can answer it through the inbox then",
+  body: z.object({
+    ...author,
+    expires_in_seconds: z.number().positive().max(SECONDS_MAX).nullish().describe("how long the claim holds"),
+  }),
+  reply: item,
+  refusals: ["thread_not_found", "interrupt_not_found", "interrupt_claimed", "interrupt_stale", "thread_busy"],
+});
+
+export const releaseInboxItem = operation("releaseInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/release", {
+  tag: TAG,
+  access: "threads:update",
+  summary: "Release a claim",
+  body: z.object({ ...author, force: z.boolean().default(false).describe("also the claim of somebody else") }),
+  reply: item,
+  refusals: ["thread_not_found", "interrupt_not_found", "interrupt_claimed", "interrupt_stale", "thread_busy"],
+});
+
+const ANSWERS_MAX = 1000;
+
+const answers = z
+  .array(
+    z.object({
+      thread_id: uuid,
+      interrupt_id: interruptId,
+      resume: json.optional().describe("the answer; left out to go on at a breakpoint"),
+    }),
+  )
+  .min(1)
+  .max(ANSWERS_MAX);
+
+export const answerInbox = operation("answerInbox", "post", "/inbox/answers", {
+  tag: TAG,
+  access: "threads:create_run",
+  summary: "Answer many items; all of one thread in one run, or none of them",
+  body: z
+    .union([answers.transform((list) => ({ answers: list })), z.object({ ...author, answers })])
+    .describe("a list of answers, or {answers, by}"),
+  reply: z.object({
+    results: z.array(
+      z.object({
+        thread_id: uuid,
+        interrupt_id: z.string(),
+        status: z.enum(["answered", "refused"]),
+        run_id: z.string().optional().describe("the run that goes on with the answer"),
+        problem: jsonObject.optional().describe("why it was refused: a problem as other calls have it"),
+      }),
+    ),
+  }),
+  description: "One result an answer, in their order. 200 also when all were refused: look at each.",
+  refusals: ["idempotency_key_reused", "shutting_down", "overloaded"],
+});
+
+export const watchInbox = operation("watchInbox", "get", "/inbox/events", {
+  tag: TAG,
+  access: "threads:search",
+  summary: "Watch the inbox: server-sent events as items come, go and are claimed",
+  reply: z.string(),
+  description:
+    "ready (the list can be loaded now), added, claimed, released, answered, expired, removed; reload says to load the list again. Last-Event-ID goes on after that event.",
+  refusals: ["overloaded"],
+});
+
+const auditEntry = z
+  .object({
+    seq: z.number().int().describe("counts up within the thread"),
+    at: z.string(),
+    action: z
+      .string()
+      .describe(
+        "answered, answered_as_fork, continued, abandoned, cancelled, reopened, claimed, released, expired, expiry_refused",
+      ),
+    by: z.string(),
+    via: z.enum(["api", "inbox", "deadline", "server"]),
+    address: z.string().nullable(),
+    user_agent: z.string().nullable(),
+    thread_id: uuid,
+    interrupt_id: z.string().nullable(),
+    run_id: z.string().nullable(),
+    value: z.unknown(),
+  })
+  .meta({ id: "AuditEntry" });
+
+export const getAudit = operation("getAudit", "get", "/threads/{thread_id}/audit", {
+  tag: TAG,
+  access: "threads:read",
+  summary: "The audit trail of a thread, oldest first: who did what to what waited, and from where",
+  query: z.object({
+    limit: limit(100),
+    after: z.coerce.number().int().min(0).default(0).describe("the seq after which to begin"),
+    format: z.enum(["json", "ndjson", "csv"]).default("json").describe("ndjson and csv have the whole trail"),
+  }),
+  reply: z.object({ items: z.array(auditEntry), next_after: z.number().int().nullable() }),
+  refusals: ["thread_not_found"],
+});
