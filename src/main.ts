@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Access } from "./agent/ports.ts";
+import type { Access, Storage, Store } from "./agent/ports.ts";
 import type { AgentConfig } from "./agent/settings.ts";
 import type { Config, Env, SettingsTable } from "./base/config.ts";
 import { keepHeapSmall } from "./base/heap.ts";
@@ -237,6 +237,23 @@ async function openLog<Table extends SettingsTable>(
   });
 }
 
+/** @throws {Error} when the embedding function does not load. */
+async function openStore(
+  config: AgentConfig,
+  { folder, store }: GraphsConfig,
+  storage: Storage,
+  log: Log,
+): Promise<Store & Service> {
+  const [{ createStore }, { systemClock: clock }] = await Promise.all([
+    import("./agent/store.ts"),
+    import("./base/clock.ts"),
+  ]);
+  const { index, ...times } = store;
+  const embedder = index === null ? null : await (await import("./graphs/embed.ts")).loadEmbedder(index, folder);
+  const options = { ...times, itemBytesMax: config.storeItemBytesMax, fields: index?.fields ?? [] };
+  return createStore(options, { storage, clock, log, embedder });
+}
+
 interface Running extends Service {
   readonly announce: () => void;
 }
@@ -250,11 +267,10 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, 
     import("./agent/server.ts"),
     import("./graphs/graphs.ts"),
   ]);
-  const [{ systemClock }, { createIdSource }, { createMetrics }, { createStore }] = await Promise.all([
+  const [{ systemClock }, { createIdSource }, { createMetrics }] = await Promise.all([
     import("./base/clock.ts"),
     import("./base/ids.ts"),
     import("./base/metrics.ts"),
-    import("./agent/store.ts"),
   ]);
   const { createLocalWakes } = await import("./storage/local-wakes.ts");
   const library = await loadLibrary(graphsConfig.folder);
@@ -267,11 +283,8 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, 
   });
   await storage.start();
   try {
-    const store = createStore(
-      { itemBytesMax: config.storeItemBytesMax, defaultTtlMs: null, refreshOnRead: true, fields: ["$"] },
-      { storage, clock: systemClock, embedder: null },
-    );
-    const graphs = await createGraphs(graphsConfig, library, storage);
+    const store = await openStore(config, graphsConfig, storage, log);
+    const graphs = await createGraphs(graphsConfig, library, storage, store);
     const server = createAgentServer(config, {
       storage,
       store,

@@ -1,12 +1,15 @@
 // Tests of the store, end to end: the long-term memory over HTTP, with the official client.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import { call, removeFolder, startServer } from "./harness/server.ts";
+import { call, removeFolder, ROOT, startServer } from "./harness/server.ts";
+import { until } from "./harness/threads.ts";
 
 const PATIENCE = { timeout: 20_000 };
 const server = await startServer({ env: { HOLDPOINT_MAX_STORE_ITEM_BYTES: "2000" } });
-const { store } = new Client({ apiUrl: server.url, apiKey: null });
+const client = new Client({ apiUrl: server.url, apiKey: null });
+const { store } = client;
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);
@@ -127,6 +130,164 @@ suite("a time to live", () => {
       }
     },
   );
+});
+
+type Calls = readonly (readonly [method: string, ...parameters: unknown[]])[];
+
+suite("in graphs", () => {
+  const run = async (graph: string, calls: Calls): Promise<unknown[]> => {
+    const { thread_id: id } = await client.threads.create();
+    const values = (await client.runs.wait(id, graph, { input: { calls } })) as { readonly results: unknown[] };
+    return values.results;
+  };
+
+  for (const graph of ["memory", "memory_of_its_own", "memory_in_subgraph"]) {
+    test(`${graph}: a node sees what HTTP has stored, and the other way round (GS1, GS2)`, PATIENCE, async () => {
+      const namespace = ["graphs", graph];
+      await store.putItem(namespace, "from http", { x: 1, kind: "a" });
+      const results = await run(graph, [
+        ["get", namespace, "from http"],
+        ["put", namespace, "from node", { y: [1, { z: null }], kind: "b" }],
+        ["get", namespace, "from node"],
+        ["search", namespace, { filter: { kind: { $in: ["b"] } } }],
+        ["listNamespaces", { prefix: ["graphs"], suffix: [graph] }],
+        [
+          "batch",
+          [
+            { namespace, key: "from http" },
+            { namespace, key: "batched", value: { b: 1 } },
+          ],
+        ],
+        ["delete", namespace, "from http"],
+        ["get", namespace, "from http"],
+      ]);
+      const brief = JSON.parse(JSON.stringify(results), (key, value: unknown) =>
+        key === "createdAt" || key === "updatedAt" ? undefined : value,
+      ) as unknown;
+      const http = { namespace, key: "from http", value: { x: 1, kind: "a" } };
+      const node = { namespace, key: "from node", value: { y: [1, { z: null }], kind: "b" } };
+      assert.deepEqual(brief, [http, null, node, [node], [namespace], [http, null], null, null]);
+      assert.deepEqual((await store.getItem(namespace, "from node"))?.value, node.value);
+      assert.deepEqual(keysOf(await store.searchItems(namespace)), ["batched", "from node"]);
+    });
+  }
+
+  test("what a node has put is on disk when its promise resolves (GS2)", PATIENCE, async () => {
+    const first = await startServer();
+    const { threads, runs, store: before } = new Client({ apiUrl: first.url, apiKey: null });
+    const { thread_id: id } = await threads.create();
+    await runs.create(id, "memory_then_hang", { input: { put: "k" } });
+    await until("the put of the node", async () => (await before.getItem(["hang"], "k")) ?? undefined);
+    await first.kill();
+    const second = await startServer({ dataDir: first.dataDir });
+    const after = await call(second, "GET", "/store/items?namespace=hang&key=k");
+    assert.deepEqual((after.body as { readonly value: unknown }).value, { kept: true });
+    await second.kill();
+    removeFolder(first.dataDir);
+  });
+
+  test("a date becomes its text, as in JSON", PATIENCE, async () => {
+    await run("memory", [["put", ["plain"], "date", "odd:date"]]);
+    assert.deepEqual((await store.getItem(["plain"], "date"))?.value, { at: "1970-01-01T00:00:00.000Z" });
+  });
+
+  for (const [name, says, calls] of [
+    ["a function", /no JSON form: "f" is a function/, [["put", ["plain"], "k", "odd:function"]]],
+    ["a map", /no JSON form: "m" is a Map/, [["put", ["plain"], "k", "odd:map"]]],
+    ["a namespace with a dot", /dots|periods/, [["put", ["a.b"], "k", {}]]],
+    ["a namespace too deep", /at most 16 labels/, [["search", Array.from({ length: 17 }, () => "a")]]],
+    [
+      "a value that is too large",
+      /HOLDPOINT_MAX_STORE_ITEM_BYTES/,
+      [["put", ["plain"], "k", { text: "x".repeat(3000) }]],
+    ],
+    ["an operator that does not exist", /is no operator/, [["search", ["plain"], { filter: { a: { $x: 1 } } }]]],
+  ] as const) {
+    test(`${name} fails the node that used it, and stores nothing (GS3)`, PATIENCE, async () => {
+      await assert.rejects(run("memory", calls), says);
+      assert.equal(await store.getItem(["plain"], "k"), null);
+    });
+  }
+});
+
+suite("by meaning", () => {
+  const named = async (config: string) => {
+    const started = await startServer({ config: join(ROOT, "test", "graphs", config) });
+    after(async () => {
+      await started.stop();
+      removeFolder(started.dataDir);
+    });
+    const again = new Client({ apiUrl: started.url, apiKey: null, callerOptions: { maxRetries: 0 } });
+    return { store: again.store, runs: again.runs, threads: again.threads, logs: started.logs };
+  };
+
+  test(
+    "items are ranked by what they mean, with a score; changed and deleted items are found anew",
+    PATIENCE,
+    async () => {
+      const { store: memory, runs, threads } = await named("with-embeddings.json");
+      await memory.putItem(["m"], "cat", { text: "a cat" });
+      await memory.putItem(["m", "deep"], "both", { text: "a cat, a dog" });
+      await memory.putItem(["m"], "parts", { parts: [{ body: "car" }, { body: "dog" }], kind: "list" });
+      await memory.putItem(["m"], "unindexed", { text: "cat" }, { index: false });
+      await memory.putItem(["m"], "other field", { text: "car", title: "cat cat" }, { index: ["title"] });
+      await memory.putItem(["elsewhere"], "cat", { text: "cat" });
+      const ranked = async (query: string, more: object = {}) =>
+        (await memory.searchItems(["m"], { query, ...more })).items.map(({ key, score }) => [key, score?.toFixed(2)]);
+      assert.deepEqual(await ranked("cat"), [
+        ["cat", "1.00"],
+        ["other field", "1.00"],
+        ["both", "0.71"],
+        ["parts", "0.00"],
+      ]);
+      assert.deepEqual(await ranked("dog", { limit: 2 }), [
+        ["parts", "1.00"],
+        ["both", "0.71"],
+      ]);
+      assert.deepEqual(await ranked("dog", { filter: { kind: "list" } }), [["parts", "1.00"]]);
+      await memory.putItem(["m"], "cat", { text: "a dog" });
+      await memory.deleteItem(["m"], "parts");
+      assert.deepEqual(await ranked("dog", { limit: 1 }), [["cat", "1.00"]]);
+      const { thread_id: id } = await threads.create();
+      const calls = [
+        ["search", ["m"], { query: "dog", limit: 1 }],
+        ["put", ["m"], "k", { a: "car" }, ["a"]],
+      ];
+      const { results } = (await runs.wait(id, "memory", { input: { calls } })) as { readonly results: never[][] };
+      const [found] = results[0] ?? [];
+      assert.deepEqual([found?.["key"], found?.["score"]], ["cat", 1]);
+      assert.deepEqual(await ranked("car", { limit: 1 }), [["k", "1.00"]], "a node can say what is indexed");
+    },
+  );
+
+  test("when the embedding function fails, the call says so and the item stays as it was (ME2)", PATIENCE, async () => {
+    const { store: memory } = await named("with-embeddings.json");
+    await memory.putItem(["m"], "k", { text: "cat" });
+    for (const [text, reason] of [
+      ["fail", /the model is not at home/],
+      ["short", /a vector has 1 numbers, and store\.index\.dims is 3/],
+      ["nan", /something in it that is no number/],
+    ] as const) {
+      const put = memory.putItem(["m"], "k", { text });
+      await assert.rejects(put, (error: Error) => error.message.startsWith("HTTP 502: ") && reason.test(error.message));
+      assert.deepEqual((await memory.getItem(["m"], "k"))?.value, { text: "cat" });
+      await assert.rejects(memory.searchItems(["m"], { query: text }), reason);
+    }
+    assert.deepEqual(keysOf(await memory.searchItems(["m"], { query: "cat" })), ["k"]);
+  });
+
+  test("an Embeddings object is asked for queries its own way; what has expired is swept", PATIENCE, async () => {
+    const { store: memory, logs } = await named("with-embedding-model.json");
+    await memory.putItem(["m"], "both", { text: "cat dog" }, { ttl: null });
+    await memory.putItem(["m"], "short", { text: "cat dog" });
+    assert.deepEqual(keysOf(await memory.searchItems(["m"], { query: "animal", limit: 1 })).length, 1);
+    await until("the end of the item", async () =>
+      (await memory.getItem(["m"], "short")) === null ? true : undefined,
+    );
+    assert.deepEqual(keysOf(await memory.searchItems(["m"])), ["both"]);
+    assert.deepEqual(keysOf(await memory.searchItems(["m"], { query: "animal" })), ["both"]);
+    await until("the sweep", () => logs.find(({ event }) => event === "store_items_expired"));
+  });
 });
 
 suite("refusals", () => {

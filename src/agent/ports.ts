@@ -334,8 +334,6 @@ export interface Store {
   listNamespaces(
     request: Pick<NamespaceQuery, "prefix" | "suffix" | "depthMax" | "limit" | "offset">,
   ): Promise<readonly (readonly string[])[]>;
-  /** Deletes what has expired. @returns how many. */
-  sweep(): Promise<number>;
 }
 
 /** The deployment's embedding function. */
@@ -343,7 +341,7 @@ export interface Embedder {
   /** Numbers in a vector. */
   readonly dims: number;
   /** One vector a text, in their order. Rejects with what the function threw, or a reason. */
-  embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
+  embed(texts: readonly string[], as: "item" | "query"): Promise<readonly Float32Array[]>;
 }
 
 /** Tells readers that there is more to read. Telling is cheap when nobody listens. */

@@ -32,7 +32,7 @@ import { createWorker } from "./worker.ts";
 
 export interface AgentServerPorts {
   readonly storage: Storage & { readonly boundUnits: () => number };
-  readonly store: Store;
+  readonly store: Store & Service;
   readonly graphs: Graphs;
   readonly wakes: Wakes;
   /** Null when nobody has to authenticate. */
@@ -113,7 +113,16 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const claiming: Service = { name: "claiming", start: () => worker.start(), stop: () => Promise.resolve() };
   // Readings of the inbox never end by themselves, so they are ended before the port waits for its replies.
   const watching: Service = { name: "inbox", start: () => Promise.resolve(), stop: async () => inbox.close() };
-  const parts = group("agent server", [register, claiming, http, events, claims, watching, createSweeper(agent)]);
+  const parts = group("agent server", [
+    register,
+    claiming,
+    http,
+    events,
+    claims,
+    watching,
+    store,
+    createSweeper(agent),
+  ]);
   return { name: parts.name, start: () => parts.start(), stop: () => parts.stop(), address: () => http.address() };
 }
 

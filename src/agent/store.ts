@@ -8,14 +8,17 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError, describeError } from "../base/errors.ts";
 import { parseFilter, type FilterCondition } from "../base/json-filter.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
+import type { Service } from "../base/lifecycle.ts";
+import type { Log } from "../base/log.ts";
 import type { StoreItem, StoreVector } from "./model.ts";
 import type { Embedder, Storage, Store, StorePut } from "./ports.ts";
-import { textsAt, type IndexedText } from "./store-index.ts";
+import { textsAt, type IndexedText } from "../base/json-path.ts";
 
 export interface StoreOptions {
   readonly itemBytesMax: number;
   readonly defaultTtlMs: number | null;
   readonly refreshOnRead: boolean;
+  readonly sweepEveryMs: number;
   /** Fields that become vectors when a put names none. */
   readonly fields: readonly string[];
 }
@@ -23,6 +26,7 @@ export interface StoreOptions {
 export interface StorePorts {
   readonly storage: Storage;
   readonly clock: Clock;
+  readonly log: Log;
   /** Null when the deployment has no embedding function. */
   readonly embedder: Embedder | null;
 }
@@ -38,16 +42,31 @@ const COMPARE_MAX = 10_000;
 const SWEEP_BATCH = 500;
 const EMBED_TIMEOUT_MS = 60_000;
 
-export function createStore(options: StoreOptions, { storage, clock, embedder }: StorePorts): Store {
+/** Started, it deletes what has expired, now and then. */
+export function createStore(options: StoreOptions, ports: StorePorts): Store & Service {
+  const { storage, clock, log, embedder } = ports;
   const vectorsOf = async (request: StorePut): Promise<readonly StoreVector[]> => {
     if (embedder === null || request.index === false) return [];
     const texts = textsOf(request.value, request.index ?? options.fields);
     const vectors = await embed(
       embedder,
       texts.map(({ text }) => text),
+      "item",
       clock,
     );
     return texts.map(({ field }, at) => ({ field, vector: vectors[at] ?? new Float32Array() }));
+  };
+  let cancel: () => void = () => undefined;
+  let stopped = false;
+  const sweepAndGoOn = (): void => {
+    sweep(storage, clock)
+      .then(
+        (deleted) => deleted > 0 && log.info("store_items_expired", { items: deleted }),
+        (error: unknown) => log.warning("sweep_failed", { reason: describeError(error).message }),
+      )
+      .finally(() => {
+        if (!stopped) cancel = clock.after(options.sweepEveryMs, sweepAndGoOn);
+      });
   };
   return {
     async get(namespace, key, refreshTtl) {
@@ -86,7 +105,7 @@ export function createStore(options: StoreOptions, { storage, clock, embedder }:
       const filter = filterOf(request.filter);
       const { prefix, limit, offset } = request;
       const asked = embedder === null || request.query === null ? null : [request.query];
-      const [vector = null] = asked === null || embedder === null ? [] : await embed(embedder, asked, clock);
+      const [vector = null] = asked === null || embedder === null ? [] : await embed(embedder, asked, "query", clock);
       const lookMax = vector === null ? LOOK_MAX : COMPARE_MAX;
       const found = await storage.transaction(async (tx) => {
         const at = clock.now();
@@ -104,16 +123,24 @@ export function createStore(options: StoreOptions, { storage, clock, embedder }:
       const found = await storage.transaction((tx) => tx.storeNamespaces({ ...request, lookMax: LOOK_MAX, at }));
       return found ?? tooBroad(`${LOOK_MAX} namespaces`);
     },
-    async sweep() {
-      let deleted = 0;
-      for (let more = true; more;) {
-        const count = await storage.transaction((tx) => tx.deleteExpiredStoreItems(clock.now(), SWEEP_BATCH));
-        deleted += count;
-        more = count === SWEEP_BATCH;
-      }
-      return deleted;
+    name: "store",
+    async start() {
+      cancel = clock.after(options.sweepEveryMs, sweepAndGoOn);
+    },
+    async stop() {
+      stopped = true;
+      cancel();
     },
   };
+}
+
+/** Batch by batch, so that other transactions get their turn. @returns how many items it deleted. */
+async function sweep(storage: Storage, clock: Clock): Promise<number> {
+  for (let deleted = 0; ;) {
+    const count = await storage.transaction((tx) => tx.deleteExpiredStoreItems(clock.now(), SWEEP_BATCH));
+    deleted += count;
+    if (count < SWEEP_BATCH) return deleted;
+  }
 }
 
 const isFleeting = (item: StoreItem): boolean => item.ttlMs !== null;
@@ -184,14 +211,19 @@ function textsOf(value: JsonObject, fields: readonly string[]): readonly Indexed
 }
 
 /** @throws {ApiError} `embedding_failed` */
-async function embed(embedder: Embedder, texts: readonly string[], clock: Clock): Promise<readonly Float32Array[]> {
+async function embed(
+  embedder: Embedder,
+  texts: readonly string[],
+  as: "item" | "query",
+  clock: Clock,
+): Promise<readonly Float32Array[]> {
   if (texts.length === 0) return [];
   let stopTimer: () => void = () => undefined;
   const late = new Promise<never>((_, reject) => {
     stopTimer = clock.after(EMBED_TIMEOUT_MS, () => reject(new Error(`no reply within ${EMBED_TIMEOUT_MS} ms`)));
   });
   try {
-    return await Promise.race([embedder.embed(texts), late]);
+    return await Promise.race([embedder.embed(texts, as), late]);
   } catch (error) {
     const reason = describeError(error).message;
     throw new ApiError("embedding_failed", `Nothing was changed. The embedding function failed: ${reason}`);

@@ -50,7 +50,7 @@ const REMARKS: readonly (readonly [key: string, remark: RegExp | null])[] = [
   ["$schema", null],
   ["python_version", /Python/],
   ["pip_config_file", /Python/],
-  ["store", /not supported/],
+  ["store", null],
   ["auth", null],
   ["checkpointer", /not supported/],
   ["grahps", /not a known key/],

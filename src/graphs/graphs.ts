@@ -1,6 +1,6 @@
 // Graphs: the port that the agent room talks to, over the graphs that were deployed.
 import type { Fingerprint } from "../agent/model.ts";
-import type { GraphDescription, Graphs, GraphSchemas, Storage } from "../agent/ports.ts";
+import type { GraphDescription, Graphs, GraphSchemas, Storage, Store } from "../agent/ports.ts";
 import { createCodec } from "./codec.ts";
 import type { GraphsConfig } from "./config-file.ts";
 import { drawGraph } from "./drawing.ts";
@@ -11,6 +11,7 @@ import type { Library } from "./library.ts";
 import { loadGraph } from "./load.ts";
 import { runGraph, type RunContext } from "./run-graph.ts";
 import { schemasOf } from "./schemas.ts";
+import { createGraphStore } from "./store.ts";
 import { readHistory, readState, updateState } from "./state.ts";
 
 interface Deployed extends GraphDescription {
@@ -18,13 +19,19 @@ interface Deployed extends GraphDescription {
 }
 
 /** @throws {GraphLoadError} when a graph does not load. */
-export async function createGraphs(config: GraphsConfig, library: Library, storage: Storage): Promise<Graphs> {
+export async function createGraphs(
+  config: GraphsConfig,
+  library: Library,
+  storage: Storage,
+  store: Store,
+): Promise<Graphs> {
   const codec = createCodec(library);
   const context: RunContext = {
     library,
     codec,
     ids: await createInterruptIds(),
     read: (query) => storage.transaction(query),
+    store: createGraphStore(library, store),
   };
   const deployed = new Map<string, Deployed>();
   for (const source of config.graphs) {

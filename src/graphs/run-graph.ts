@@ -21,6 +21,8 @@ export interface RunContext {
   readonly codec: Codec;
   readonly ids: InterruptIds;
   readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
+  /** The long-term memory, as LangGraph's BaseStore. */
+  readonly store: object;
 }
 
 /** A retry policy loses an answer when the node fails after it; this many times the answer is given again. */
@@ -87,7 +89,10 @@ export async function runGraph(
     });
     const taskNames = new Map<string, string>();
     events = createStreamEvents(context, stream, saver.checkpointOf, sink.emit);
-    const config = runConfig(run, saver, AbortSignal.any([signal, failure.signal]), library, progress.started, plan);
+    const config = {
+      ...runConfig(run, saver, AbortSignal.any([signal, failure.signal]), library, progress.started, plan),
+      store: context.store, // over one that was compiled in
+    };
     for (let pass = 0; ; pass++) {
       const input =
         progress.started || pass > 0 ? resumeInput(library, unused) : firstInput(library, codec, run, unused);

@@ -108,7 +108,11 @@ async function updateOnce(
     throw new ApiError("node_unknown", `as_node "${node}" is not a node of this graph`, { known });
   }
   try {
-    const config = await view.updateState(withSaver(address, saver.checkpointer), update.values, node ?? undefined);
+    const config = await view.updateState(
+      { ...withSaver(address, saver.checkpointer), store: context.store },
+      update.values,
+      node ?? undefined,
+    );
     const set = saver.take();
     if (set.checkpoints.length === 0) throw saver.failure() ?? new Error("the update made no checkpoint");
     const next = await nextAfter(context, graph, address, set);

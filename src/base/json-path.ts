@@ -1,6 +1,6 @@
-// Store index: which texts of an item become vectors. Paths as LangGraph's stores write them.
-// Invariant IX1: a path that fits nothing in an item gives no text; a path that is none is refused.
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+// JSON path: the texts that a path finds in an object. Paths as LangGraph's stores write them.
+// Invariant JP1: a path that fits nothing in an item gives no text; a path that is none is refused.
+import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
 /** A member by its name, or a place in a list: from the end when negative, `*` for every one. */
 type PathStep = { readonly name: string } | { readonly place: number | "*" };
@@ -47,7 +47,7 @@ export function textsAt(value: JsonObject, path: string): readonly IndexedText[]
 
 function follow(member: Json, step: PathStep): readonly Json[] {
   if ("name" in step) {
-    if (!isJsonObject(member) || !Object.hasOwn(member, step.name)) return []; // IX1
+    if (!isJsonObject(member) || !Object.hasOwn(member, step.name)) return []; // JP1
     return [member[step.name] as Json];
   }
   if (!Array.isArray(member)) return [];

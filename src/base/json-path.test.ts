@@ -1,7 +1,7 @@
-// Tests of the store index: the texts that a path finds in an item (IX1).
+// Tests of JSON paths: the texts that a path finds in an object (JP1).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parsePath, textsAt } from "./store-index.ts";
+import { parsePath, textsAt } from "./json-path.ts";
 
 const ITEM = {
   text: "hello",

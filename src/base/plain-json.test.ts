@@ -1,0 +1,46 @@
+// Tests of plain JSON: what has a form, and what is refused instead of being lost (PJ1, PJ2).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { toPlainJson } from "./plain-json.ts";
+
+const cycle: Record<string, unknown> = {};
+cycle["self"] = cycle;
+const nested = (levels: number): unknown => {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level++) value = [value];
+  return value;
+};
+
+test("JSON comes back as an equal copy (PJ2)", () => {
+  const value = JSON.parse('{"a":[1,"x",null,true,{"__proto__":{"b":2}}],"":{}}') as Record<string, unknown>;
+  const copy = toPlainJson(value) as typeof value;
+  assert.deepEqual(copy, value);
+  (value["a"] as unknown[]).push("later");
+  assert.notDeepEqual(copy, value);
+});
+
+test("what has a toJSON becomes what it gives; a member that is undefined is no member", () => {
+  const value = { at: new Date(0), link: new URL("http://a.b/"), none: undefined };
+  assert.deepEqual(toPlainJson(value), { at: "1970-01-01T00:00:00.000Z", link: "http://a.b/" });
+});
+
+const REFUSED: readonly (readonly [name: string, value: unknown, says: RegExp])[] = [
+  ["a function", { f: () => 1 }, /"f" is a function/],
+  ["a symbol", { s: Symbol("x") }, /"s" is a symbol/],
+  ["NaN", { n: Number.NaN }, /"n" is NaN/],
+  ["infinity", [Infinity], /"0" is Infinity/],
+  ["a hole in a list", [undefined], /"0" is undefined/],
+  ["nothing at all", undefined, /it is undefined/],
+  ["a map", { m: new Map([[1, 2]]) }, /"m" is a Map/],
+  ["a set", { m: new Set([1]) }, /"m" is a Set/],
+  ["bytes", { b: new Uint8Array(2) }, /"b" is a Uint8Array/],
+  ["a bigint", { b: 1n }, /BigInt/],
+  ["a cycle", cycle, /circular/],
+  ["501 levels", nested(501), /more than 500 levels/],
+];
+
+for (const [name, value, says] of REFUSED) {
+  test(`${name} is refused (PJ1)`, () => {
+    assert.throws(() => toPlainJson(value), says);
+  });
+}
