@@ -7,11 +7,13 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Access, Storage, Store } from "./agent/ports.ts";
 import type { AgentConfig } from "./agent/settings.ts";
+import type { Surface } from "./agent/surface.ts";
 import type { Config, Env, SettingsTable } from "./base/config.ts";
 import { keepHeapSmall } from "./base/heap.ts";
 import type { Service } from "./base/lifecycle.ts";
 import type { Log } from "./base/log.ts";
 import type { GraphsConfig } from "./graphs/config-file.ts";
+import type { LoadedApp } from "./graphs/custom-app.ts";
 
 enableCompileCache();
 keepHeapSmall();
@@ -258,6 +260,18 @@ interface Running extends Service {
   readonly announce: () => void;
 }
 
+/** What is served, and where: settings win over the file. */
+async function readSurface(config: AgentConfig, { http, folder }: GraphsConfig, log: Log): Promise<Surface> {
+  let app: LoadedApp | null = null;
+  if (http.app !== null) {
+    const { loadCustomApp } = await import("./graphs/custom-app.ts");
+    app = await loadCustomApp(http.app, folder);
+    if (app.hasMiddleware)
+      log.warning("custom_middleware", { remark: "it runs for routes of the app, not for others" });
+  }
+  return { ...http, app, mountPrefix: config.mountPrefix ?? http.mountPrefix };
+}
+
 async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, dev: boolean): Promise<Running> {
   for (const [name, value] of Object.entries(graphsConfig.env)) process.env[name] ??= value;
 
@@ -290,6 +304,7 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, 
       store,
       graphs,
       access: await openAccess(config, graphsConfig, log),
+      surface: await readSurface(config, graphsConfig, log),
       wakes: createLocalWakes(),
       versions,
       log,

@@ -1,7 +1,7 @@
 // Access value: the members of a request as handlers of the SDK's `Auth` expect them, and back with their changes.
 // Invariants:
 //   AV1. `metadata` is always there when something is made, changed or searched, so that a handler can add to it.
-//   AV2. What a path names stays as the caller sent it; so does the assistant of a run.
+//   AV2. The thread and the assistant that a call is about stay those that the caller named, in the path or the body.
 //   AV3. Every other change counts, of the query too: a handler that moves a call into a namespace means it.
 import type { AccessEvent } from "../api/operation.ts";
 import type { Json, JsonObject } from "../base/json.ts";
@@ -13,7 +13,8 @@ export interface RequestParts {
 }
 
 /** Members of a run's request that handlers get by name; all others they find under `kwargs`. */
-const RUN_MEMBERS = ["assistant_id", "metadata", "multitask_strategy", "if_not_exists", "after_seconds"];
+const RUN_MEMBERS = ["thread_id", "assistant_id", "metadata", "multitask_strategy", "if_not_exists", "after_seconds"];
+const NAMED = new Set(["thread_id", "assistant_id"]);
 /** Event → the body's name for what handlers know as `namespace`. */
 const NAMESPACE_NAMES: Readonly<Record<string, string>> = {
   "store:search": "namespace_prefix",
@@ -34,7 +35,7 @@ export function toAccessValue(event: AccessEvent, { ids, query, body }: RequestP
       if_not_exists: body["if_not_exists"] ?? "reject",
       after_seconds: body["after_seconds"] ?? 0,
       kwargs: Object.fromEntries(kwargs),
-      thread_id: null,
+      thread_id: body["thread_id"] ?? null,
       ...ids,
     };
   }
@@ -58,12 +59,12 @@ export function fromAccessValue(
 ): { readonly query: JsonObject; readonly body: JsonObject } {
   const { ids, query, body } = parts;
   if (event === "threads:create_run") {
-    const own = pick(value, (name) => RUN_MEMBERS.includes(name) && name !== "assistant_id"); // AV2
+    const own = pick(value, (name) => RUN_MEMBERS.includes(name) && !NAMED.has(name)); // AV2
     return { query, body: { ...body, ...own, ...(value["kwargs"] as JsonObject) } };
   }
   const namespace = NAMESPACE_NAMES[event];
   const changed = { ...value, ...(namespace === undefined ? {} : { [namespace]: value["namespace"] ?? null }) };
-  const isBodys = (name: string): boolean => !(name in ids) && !(name in query) && name !== "thread_id";
+  const isBodys = (name: string): boolean => !(name in ids) && !(name in query) && !NAMED.has(name);
   return {
     query: { ...query, ...pick(changed, (name) => name in query && !(name in ids)) },
     body: { ...body, ...pick(changed, isBodys) },

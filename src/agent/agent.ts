@@ -2,6 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { NewId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import type { ConfigurableHeaders } from "./configurable-headers.ts";
 import type { EventHub } from "./events/hub.ts";
 import type { InboxFeed } from "./inbox-feed.ts";
 import type { Access, Graphs, Storage, Store } from "./ports.ts";
@@ -14,6 +15,7 @@ export interface Agent {
   readonly graphs: Graphs;
   /** Null when nobody has to authenticate. */
   readonly access: Access | null;
+  readonly headers: ConfigurableHeaders;
   readonly worker: Worker;
   readonly events: EventHub;
   readonly inbox: InboxFeed;

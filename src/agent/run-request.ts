@@ -33,12 +33,15 @@ export interface RunCall {
   readonly via?: AuditVia;
   /** Refused unless the thread is paused at this breakpoint. */
   readonly atBreakpoint?: string;
+  /** Headers of the request that the graph may see. */
+  readonly headers?: JsonObject;
 }
 
 /** How long an Idempotency-Key gives the same run again. */
 export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 
 export function requestOf(
+  agent: Agent,
   caller: Caller,
   call: RunCall,
   intent: Intent,
@@ -58,7 +61,7 @@ export function requestOf(
       : null;
   return {
     command,
-    config: mergeConfig(mergeConfig(assistant.config, threadConfig), call.config),
+    config: mergeConfig(agent, mergeConfigs(assistant.config, threadConfig), call),
     context: mergeContext(assistant.context, call.context),
     interruptBefore: call.interruptBefore,
     interruptAfter: call.interruptAfter,
@@ -76,9 +79,17 @@ function isDefault({ modes, subgraphs, resumable }: StreamRequest): boolean {
   return modes.length === 1 && modes[0] === VALUES_ONLY.modes[0] && !subgraphs && !resumable;
 }
 
-function mergeConfig(base: JsonObject, given: JsonObject): JsonObject {
+function mergeConfigs(base: JsonObject, given: JsonObject): JsonObject {
   const configurable = { ...(base["configurable"] as JsonObject), ...(given["configurable"] as JsonObject) };
   return { ...base, ...given, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
+}
+
+/** What only a header may set comes from this request's, or not at all. */
+function mergeConfig(agent: Agent, base: JsonObject, { config, headers }: RunCall): JsonObject {
+  const merged = mergeConfigs(base, config);
+  const configurable = { ...agent.headers.strip((merged["configurable"] ?? {}) as JsonObject), ...headers };
+  const { configurable: _given, ...rest } = merged;
+  return { ...rest, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
 }
 
 function mergeContext(base: Json, given: Json): Json {

@@ -13,6 +13,7 @@ import { isLoopbackAddress } from "../http/browser.ts";
 import { createHttpService, type HttpService } from "../http/server.ts";
 import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
+import { createConfigurableHeaders } from "./configurable-headers.ts";
 import { createEventHub } from "./events/hub.ts";
 import { createInboxFeed } from "./inbox-feed.ts";
 import { createAgentMetrics } from "./metrics.ts";
@@ -27,6 +28,7 @@ import { streamRoutes } from "./routes/streams.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import { IDEMPOTENCY_KEPT_MS } from "./run-request.ts";
 import type { AgentConfig } from "./settings.ts";
+import { corsRules, customApp, served, type Surface } from "./surface.ts";
 import { sweepThreads } from "./threads.ts";
 import { createWorker } from "./worker.ts";
 
@@ -37,6 +39,7 @@ export interface AgentServerPorts {
   readonly wakes: Wakes;
   /** Null when nobody has to authenticate. */
   readonly access: Access | null;
+  readonly surface: Surface;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -52,7 +55,7 @@ const SWEEP_EVERY_MS = 60_000;
 const DRAIN_SPARE_MS = 5000;
 
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
-  const { storage, store, graphs, wakes, access, clock, newId, log, metrics, versions } = ports;
+  const { storage, store, graphs, wakes, access, surface, clock, newId, log, metrics, versions } = ports;
   const graceMs = config.shutdownGraceSecs * 1000;
   let running = (): number => 0;
   const counted = createAgentMetrics(
@@ -74,8 +77,9 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   );
   running = worker.running;
   const limits = { pendingRunsMax: config.pendingRunsMax, assistantsMax: config.assistantsMax };
-  const agent: Agent = { storage, store, graphs, access, worker, events, inbox, clock, newId, log, limits };
-  const routes = [
+  const headers = createConfigurableHeaders(surface.configurableHeaders);
+  const agent: Agent = { storage, store, graphs, access, headers, worker, events, inbox, clock, newId, log, limits };
+  const open = [
     ...threadRoutes(agent),
     ...runRoutes(agent, config.keepAliveMs),
     ...statelessRoutes(agent, config.keepAliveMs),
@@ -84,15 +88,9 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     ...storeRoutes(agent),
     ...streamRoutes(agent, config.streamHeartbeatMs),
   ];
-  const all = [
-    ...routes,
-    ...metaRoutes(
-      agent,
-      metrics,
-      versions,
-      routes.map(({ operation }) => operation),
-    ),
-  ];
+  const routes = served(open, surface);
+  const operations = routes.map(({ operation }) => operation);
+  const all = [...routes, ...served(metaRoutes(agent, metrics, versions, operations, surface.mountPrefix), surface)];
   const http = createHttpService({
     name: "http",
     host: config.host,
@@ -100,6 +98,9 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     limits: { drainMs: graceMs + DRAIN_SPARE_MS },
     listener: createApp({
       routes: all.map((one) => one.bind(agent)),
+      custom: customApp(surface, access),
+      prefix: surface.mountPrefix,
+      cors: corsRules(surface),
       bodyBytesMax: config.bodyBytesMax,
       loopback: isLoopbackAddress(config.host),
       log,

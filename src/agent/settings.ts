@@ -1,13 +1,24 @@
 // Settings of the agent server: every environment variable it knows, in one table (docs/configuration.md shows the same).
-import { boolean, integer, text, type Config } from "../base/config.ts";
+import { boolean, integer, setting, text, type Config, type Setting } from "../base/config.ts";
 import { apiKeysSetting } from "./api-keys.ts";
 import { LOG_SETTINGS } from "../base/log-settings.ts";
+
+const PREFIX = /^(\/[\w~-][\w.~-]*)+\/?$/;
+
+function mountPrefix(name: string): Setting<string | null> {
+  const meaning = "Path that all addresses are below; wins over http.mount_prefix of the configuration file.";
+  return setting<string | null>(name, "path", null, "/path", { meaning }, (value) => {
+    if (!PREFIX.test(value)) throw new Error(`"${value}" is not of the form /path`);
+    return value.replace(/\/$/, "");
+  });
+}
 
 const MEBIBYTE = 1024 * 1024;
 
 export const AGENT_SETTINGS = {
   port: integer("PORT", 2024, { min: 0, max: 65_535 }, { meaning: "Port of the agent server; 0 takes a free one." }),
   host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
+  mountPrefix: mountPrefix("MOUNT_PREFIX"),
   unsafeListen: boolean("HOLDPOINT_ALLOW_UNAUTHENTICATED", false, {
     meaning: "Listen beyond loopback although nobody has to authenticate.",
   }),

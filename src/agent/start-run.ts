@@ -163,7 +163,7 @@ async function accept(
     },
     multitaskStrategy: call.multitaskStrategy,
     dueAt,
-    request: requestOf(caller, call, intent, answers, assistant, thread.config, forkFrom, continuesPause),
+    request: requestOf(agent, caller, call, intent, answers, assistant, thread.config, forkFrom, continuesPause),
     input: intent.kind === "input" ? agent.graphs.encode(intent.input) : null,
     error: null,
     checkpointId: null,

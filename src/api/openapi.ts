@@ -6,7 +6,7 @@ import { problem } from "./schemas.ts";
 
 type Part = Record<string, unknown>;
 
-export function openApiDocument(operations: readonly AnyOperation[], version: string): Part {
+export function openApiDocument(operations: readonly AnyOperation[], version: string, prefix: string): Part {
   const components: Record<string, unknown> = {};
   const schemaOf = (schema: z.ZodType, io: "input" | "output"): unknown => {
     const converted = z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline" }) as Part;
@@ -32,6 +32,7 @@ export function openApiDocument(operations: readonly AnyOperation[], version: st
   return {
     openapi: "3.1.0",
     info: { title: "Holdpoint agent server", version, license: { name: "Apache-2.0" } },
+    ...(prefix === "" ? {} : { servers: [{ url: prefix }] }),
     paths,
     components: { schemas: components },
   };

@@ -12,6 +12,7 @@ export const ERROR_CODES = {
   forbidden: [403, "The caller may not do this"],
   refused_by_handler: [400, "The authentication handler refuses the request"],
   forbidden_host: [403, "This Host header is not served here"],
+  forbidden_origin: [403, "Pages of this origin may not do this"],
   not_found: [404, "There is nothing at this address"],
   thread_not_found: [404, "Thread not found"],
   run_not_found: [404, "Run not found"],

@@ -6,6 +6,7 @@ import { parseEnv } from "node:util";
 import * as z from "zod";
 import { AUTH_SECTION, authPath, authRemarks } from "./auth-config.ts";
 import { STORE_SECTION, storeConfig, storeRemarks, type StoreConfig } from "./store-config.ts";
+import { HTTP_SECTION, httpConfig, httpRemarks, type HttpConfig } from "./http-config.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
 
 export interface GraphSource extends ExportPath {
@@ -21,6 +22,7 @@ export interface GraphsConfig {
   /** Handlers that authenticate and authorize; null when the file names none. */
   readonly auth: ExportPath | null;
   readonly store: StoreConfig;
+  readonly http: HttpConfig;
   readonly remarks: readonly string[];
 }
 
@@ -39,6 +41,7 @@ const FILE = z.looseObject({
   env: z.union([z.string(), z.record(z.string(), z.coerce.string()), z.array(z.string())]).optional(),
   auth: AUTH_SECTION.optional(),
   store: STORE_SECTION.optional(),
+  http: HTTP_SECTION.nullish(),
 });
 
 const PYTHON_KEYS = new Set(["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"]);
@@ -54,8 +57,9 @@ const BUILD_KEYS = new Set([
   "node_version",
   "node_loader",
 ]);
+const HANDLED_KEYS = new Set(["graphs", "env", "auth", "store", "http"]);
 /** Known keys that this version does not act on yet. */
-const LATER_KEYS = new Set(["checkpointer", "encryption", "http", "webhooks", "ui", "ui_config"]);
+const LATER_KEYS = new Set(["checkpointer", "encryption", "webhooks", "ui", "ui_config"]);
 
 /** @throws {ConfigFileError} with file, place and reason. */
 export function readGraphsConfig(path: string, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
@@ -80,10 +84,12 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
     env: readEnvironment(file, folder, parsed.data.env, env),
     auth: authPath(parsed.data.auth, folder),
     store: storeConfig(parsed.data.store, folder),
+    http: httpConfig(parsed.data.http, folder),
     remarks: [
       ...Object.keys(parsed.data).flatMap((key) => remarkOn(key)),
       ...authRemarks(parsed.data.auth),
       ...storeRemarks(parsed.data.store),
+      ...httpRemarks(parsed.data.http),
     ],
   };
 }
@@ -144,7 +150,7 @@ function readEnvironment(
 }
 
 function remarkOn(key: string): readonly string[] {
-  if (key === "graphs" || key === "env" || key === "auth" || key === "store" || BUILD_KEYS.has(key)) return [];
+  if (HANDLED_KEYS.has(key) || BUILD_KEYS.has(key)) return [];
   if (PYTHON_KEYS.has(key)) return [`"${key}" is for Python graphs and has no effect here`];
   if (LATER_KEYS.has(key)) return [`"${key}" is not supported by this version and has no effect`];
   return [`"${key}" is not a known key and has no effect`];

@@ -1,15 +1,17 @@
 // App: routes → one request listener. Reads bodies, answers refusals, adds the headers that every reply has.
-// Invariant AP1: every request gets exactly one reply, also when the route, the body or the peer fails.
-import { RegExpRouter } from "hono/router/reg-exp-router";
-import { SmartRouter } from "hono/router/smart-router";
-import { TrieRouter } from "hono/router/trie-router";
+// Invariants:
+//   AP1. Every request gets exactly one reply, also when the route, the body or the peer fails.
+//   AP2. A custom app's own routes win over the server's; what neither has is not found.
 import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { addressOf, createFinder, type Address } from "./address.ts";
 import { readJsonBody, type JsonBody } from "./body.ts";
-import { checkHost, corsHeaders, preflightHeaders } from "./browser.ts";
+import { checkHost } from "./browser.ts";
+import { checkSite, createCors, type CorsRules } from "./cors.ts";
 import { problemOf } from "./problem.ts";
+import { askWebApp, type WebApp } from "./web.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -32,7 +34,7 @@ export interface HttpReply {
   readonly status: number;
   /** JSON text, other text with its Content-Type in the headers, or pieces over time. */
   readonly body: string | AsyncIterable<string | Uint8Array> | null;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
 export interface HttpRoute {
@@ -42,8 +44,20 @@ export interface HttpRoute {
   readonly handle: (request: HttpRequest) => Promise<HttpReply>;
 }
 
+/** A request before its body is read. */
+export type RequestHead = Pick<HttpRequest, "method" | "url" | "headers">;
+
+export interface CustomApp extends WebApp {
+  /** Turns away who may not come in; what it gives is handed to the app. */
+  readonly admit: (head: RequestHead) => Promise<object>;
+}
+
 export interface AppOptions {
   readonly routes: readonly HttpRoute[];
+  readonly custom: CustomApp | null;
+  /** `""`, or the path that all addresses are below. */
+  readonly prefix: string;
+  readonly cors: CorsRules;
   readonly bodyBytesMax: number;
   /** The server listens on loopback only. */
   readonly loopback: boolean;
@@ -52,43 +66,77 @@ export interface AppOptions {
   readonly monotonic: () => number;
 }
 
+/** Who answers: a route of ours, the custom app, or nobody because it is a question about CORS. */
+type Answerer =
+  | { readonly kind: "route"; readonly route: HttpRoute; readonly params: HttpRequest["params"] }
+  | { readonly kind: "custom"; readonly app: CustomApp }
+  | { readonly kind: "preflight" };
+
 export function createApp(options: AppOptions): RequestListener {
-  const find = createFinder(options.routes);
+  const finder = createFinder(options.routes);
+  const cors = createCors(options.cors);
+  const answererOf = (method: string, { path }: Address, headers: IncomingHttpHeaders): Answerer => {
+    const { custom: app } = options;
+    if (method === "OPTIONS") {
+      const wanted = headers["access-control-request-method"];
+      const isCustom = app !== null && app.claim(wanted ?? method, path) !== "none";
+      if (finder.knows(path) || (isCustom && wanted !== undefined)) return { kind: "preflight" };
+    }
+    const claim = app === null ? "none" : app.claim(method, path);
+    if (app !== null && (claim === "first" || (claim === "rest" && !finder.knows(path))))
+      return { kind: "custom", app }; // AP2
+    return { kind: "route", ...finder.find(method, path) };
+  };
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const startedAt = options.monotonic();
-    const { path, query } = splitUrl(incoming.url ?? "/");
+    const { method = "GET", url = "/", headers } = incoming;
+    const onHangUp = (callback: () => void): void => {
+      if (outgoing.destroyed && !outgoing.writableFinished) return callback();
+      outgoing.once("close", () => {
+        if (!outgoing.writableFinished) callback();
+      });
+    };
     let route: HttpRoute | null = null;
     let reply: HttpReply;
     try {
-      if (options.loopback) checkHost(incoming.headers.host);
-      const found = find(incoming.method ?? "GET", path);
-      if (found === "preflight") {
-        const { origin, "access-control-request-headers": headers } = incoming.headers;
-        return write(outgoing, { status: 204, body: null, headers: preflightHeaders(origin, headers) });
+      if (options.loopback) checkHost(headers.host);
+      const address = addressOf(url, options.prefix);
+      if (address === null) throw new ApiError("not_found", `All addresses are below ${options.prefix}.`);
+      const { path, query, search } = address;
+      const answerer = answererOf(method, address, headers);
+      if (answerer.kind === "preflight") {
+        const allowed = cors.preflight(headers.origin, headers["access-control-request-headers"]);
+        return await write(outgoing, { status: 204, body: null, headers: allowed });
       }
-      route = found.route;
-      reply = await route.handle({
-        method: incoming.method ?? "GET",
-        url: incoming.url ?? "/",
-        path,
-        query,
-        params: found.params,
-        headers: incoming.headers,
-        remoteAddress: incoming.socket.remoteAddress ?? "",
-        readBody: () => readJsonBody(incoming, options.bodyBytesMax),
-        onHangUp: (callback) => {
-          outgoing.once("close", () => {
-            if (!outgoing.writableFinished) callback();
-          });
-        },
-      });
+      if (answerer.kind === "custom") {
+        const env = await answerer.app.admit({ method, url, headers });
+        const call = { incoming, target: `${path}${search}`, bytesMax: options.bodyBytesMax, env, onHangUp };
+        reply = await askWebApp(answerer.app, call);
+      } else {
+        checkSite(method, headers, cors);
+        const { params } = answerer;
+        route = answerer.route;
+        const answered = await route.handle({
+          method,
+          url,
+          path,
+          query,
+          params,
+          headers,
+          remoteAddress: incoming.socket.remoteAddress ?? "",
+          readBody: () => readJsonBody(incoming, options.bodyBytesMax),
+          onHangUp,
+        });
+        reply = placed(answered, options.prefix);
+      }
     } catch (error) {
-      const { status, text, headers } = problemOf(error, options.log);
-      reply = { status, headers, body: text };
+      const { status, text, headers: own } = problemOf(error, options.log);
+      reply = placed({ status, headers: own, body: text }, options.prefix);
     }
     options.onReply(route, reply.status, (options.monotonic() - startedAt) / 1000);
-    const cors = corsHeaders(incoming.headers.origin);
-    await write(outgoing, { ...reply, headers: { ...reply.headers, ...cors } });
+    const decided = "access-control-allow-origin" in (reply.headers ?? {}); // by the custom app, for itself
+    const allowed = decided ? {} : cors.headers(headers.origin);
+    await write(outgoing, { ...reply, headers: { ...reply.headers, ...allowed } });
   };
   return (incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
@@ -98,62 +146,14 @@ export function createApp(options: AppOptions): RequestListener {
   };
 }
 
-interface Found {
-  readonly route: HttpRoute;
-  readonly params: Readonly<Record<string, string>>;
-}
-
-/** What the router answers: handlers with their parameters, as text or as places in a list of texts. */
-type Matches = readonly [
-  handlers: readonly (readonly [HttpRoute, Readonly<Record<string, string | number>>])[],
-  texts?: readonly string[],
-];
-
-/** @returns a function that throws {ApiError} `not_found` or `method_not_allowed` when no route fits. */
-function createFinder(routes: readonly HttpRoute[]): (method: string, path: string) => Found | "preflight" {
-  const router = new SmartRouter<HttpRoute>({ routers: [new RegExpRouter(), new TrieRouter()] });
-  const methods = new Set<string>();
-  for (const route of routes) {
-    methods.add(route.method.toUpperCase());
-    router.add(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), route);
-  }
-  const match = (method: string, path: string): Found | null => {
-    const [handlers, stash] = router.match(method, path) as Matches;
-    const first = handlers[0];
-    if (first === undefined) return null;
-    const params = Object.entries(first[1]).map(([name, value]): [string, string] => {
-      const raw = typeof value === "number" ? (stash?.[value] ?? "") : value;
-      return [name, decode(raw)];
-    });
-    return { route: first[0], params: Object.fromEntries(params) };
-  };
-  return (method, path) => {
-    const found = match(method === "HEAD" ? "GET" : method, path);
-    if (found !== null) return found;
-    const others = [...methods].filter((other) => match(other, path) !== null);
-    if (others.length === 0) throw new ApiError("not_found", "No such address; GET /openapi.json lists them.");
-    if (method === "OPTIONS") return "preflight";
-    const allow = others.join(", ");
-    throw new ApiError("method_not_allowed", `This address takes ${allow}.`, {}, { Allow: allow });
-  };
-}
-
-function decode(raw: string): string {
-  try {
-    return decodeURIComponent(raw);
-  } catch {
-    return raw;
-  }
-}
-
-function splitUrl(url: string): { readonly path: string; readonly query: Readonly<Record<string, string>> } {
-  const mark = url.indexOf("?");
-  if (mark < 0) return { path: url, query: {} };
-  const query: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const [name, value] of new URLSearchParams(url.slice(mark + 1))) {
-    query[name] = name in query ? `${query[name]},${value}` : value;
-  }
-  return { path: url.slice(0, mark), query: { ...query } };
+/** Addresses in headers, as they are from outside. */
+function placed(reply: HttpReply, prefix: string): HttpReply {
+  if (prefix === "" || reply.headers === undefined) return reply;
+  const headers = Object.entries(reply.headers).map(([name, value]): [string, string | string[]] => {
+    const isAddress = name === "Location" || name === "Content-Location";
+    return [name, isAddress && typeof value === "string" && value.startsWith("/") ? `${prefix}${value}` : value];
+  });
+  return { ...reply, headers: Object.fromEntries(headers) };
 }
 
 async function write(outgoing: ServerResponse, { status, body, headers }: HttpReply): Promise<void> {

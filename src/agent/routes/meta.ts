@@ -12,12 +12,16 @@ export interface Versions {
   readonly library: string;
 }
 
-/** @param others operations of the other routes, for the OpenAPI document. */
+/**
+ * @param others operations of the other routes, for the OpenAPI document.
+ * @param prefix path that all addresses are below, or `""`.
+ */
 export function metaRoutes(
   agent: Agent,
   metrics: Metrics,
   versions: Versions,
   others: readonly AnyOperation[],
+  prefix: string,
 ): readonly AgentRoute[] {
   const ok = async () => json({ ok: true });
   const own: AgentRoute[] = [
@@ -47,7 +51,7 @@ export function metaRoutes(
   let document: string | null = null;
   const openApi: AgentRoute = route(contract.getOpenApi, async () => {
     document ??= JSON.stringify(
-      openApiDocument([...own, openApi].map((one) => one.operation).concat(others), versions.holdpoint),
+      openApiDocument([...own, openApi].map((one) => one.operation).concat(others), versions.holdpoint, prefix),
     );
     return { status: 200, body: document };
   });

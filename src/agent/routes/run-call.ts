@@ -35,6 +35,7 @@ export async function runCall(
     idempotencyKey: key === undefined || part === null ? (key ?? null) : `${key}\n${part}`,
     requestHash: key === undefined ? "" : contentHash(`${request.path}\n${request.body.text}`),
     reach: await reachOf(agent, scope, body.assistant_id, ask),
+    headers: agent.headers.pick(request.headers),
   };
 }
 

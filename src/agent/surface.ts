@@ -1,0 +1,58 @@
+// Surface: what of the server is served, where, and to whom, as the operator has it. The defaults serve everything.
+import type { CustomApp, RequestHead } from "../http/app.ts";
+import { LOOPBACK_CORS, type CorsRules } from "../http/cors.ts";
+import type { WebApp } from "../http/web.ts";
+import type { HeaderRules } from "./configurable-headers.ts";
+import type { Access } from "./ports.ts";
+import type { AgentRoute } from "./routes/route.ts";
+
+export interface Surface {
+  /** `""`, or the path that all addresses are below. */
+  readonly mountPrefix: string;
+  /** Names of groups of routes that are not served. */
+  readonly disabled: readonly string[];
+  /** Null origins: the default ones. */
+  readonly cors:
+    | (Omit<CorsRules, "origins" | "maxAgeSecs"> & {
+        readonly origins: readonly string[] | null;
+        readonly maxAgeSecs: number | null;
+      })
+    | null;
+  readonly configurableHeaders: HeaderRules | null;
+  /** Routes of the operator's own. */
+  readonly app: WebApp | null;
+  /** They are for authenticated callers. Without effect when nobody has to authenticate. */
+  readonly customRouteAuth: boolean;
+}
+
+export function corsRules({ cors }: Surface): CorsRules {
+  if (cors === null) return LOOPBACK_CORS;
+  const { origins, pattern, maxAgeSecs, ...rest } = cors;
+  const named = origins === null ? LOOPBACK_CORS : { origins, pattern };
+  return {
+    ...rest,
+    origins: named.origins,
+    pattern: named.pattern,
+    maxAgeSecs: maxAgeSecs ?? LOOPBACK_CORS.maxAgeSecs,
+  };
+}
+
+/** Group → groups that would be a way round it. */
+const GO_WITH: Readonly<Record<string, readonly string[]>> = { crons: ["runs"] };
+
+/** Probes stay: who runs the server must be able to see that it does. */
+export function served(routes: readonly AgentRoute[], { disabled }: Surface): readonly AgentRoute[] {
+  const isDisabled = (group: string): boolean =>
+    [group, ...(GO_WITH[group] ?? [])].some((one) => disabled.includes(one));
+  return routes.filter(({ operation: { tag, access } }) => access === "public" || !isDisabled(tag.toLowerCase()));
+}
+
+export function customApp({ app, customRouteAuth }: Surface, access: Access | null): CustomApp | null {
+  if (app === null) return null;
+  const admit = async (head: RequestHead): Promise<object> => {
+    if (access === null || !customRouteAuth) return {};
+    const { name, user, permissions } = await access.authenticate(head);
+    return { auth: { user: user ?? { identity: name }, permissions } };
+  };
+  return { ...app, admit };
+}

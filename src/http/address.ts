@@ -1,0 +1,121 @@
+// Address: the target of a request → its path and query, and the route that the path leads to.
+// Invariants:
+//   AD1. A path has one reading: the path as sent and the path decoded name the same thing. Escapes of characters that
+//        need none, escaped separators, dot segments and broken escapes lead nowhere.
+//   AD2. The mount prefix decides where routes are, and nothing about who may use them.
+import { RegExpRouter } from "hono/router/reg-exp-router";
+import { SmartRouter } from "hono/router/smart-router";
+import { TrieRouter } from "hono/router/trie-router";
+import { ApiError } from "../base/errors.ts";
+
+export interface Address {
+  /** Without the mount prefix. */
+  readonly path: string;
+  readonly search: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** @param prefix `""`, or `/of/the/mount`. Null when the target is not below it. */
+export function addressOf(target: string, prefix: string): Address | null {
+  const mark = target.indexOf("?");
+  const whole = mark < 0 ? target : target.slice(0, mark);
+  const path = below(whole, prefix);
+  if (path === null) return null;
+  const search = mark < 0 ? "" : target.slice(mark);
+  return { path, search, query: queryOf(search) };
+}
+
+/** Of a name that comes several times the values are joined with commas. */
+function queryOf(search: string): Readonly<Record<string, string>> {
+  const query: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [name, value] of new URLSearchParams(search)) {
+    query[name] = name in query ? `${query[name]},${value}` : value;
+  }
+  return { ...query };
+}
+
+/** The official client puts a Location of ours behind its own base address, which has the prefix too: it counts once. */
+function below(path: string, prefix: string): string | null {
+  if (prefix === "") return path;
+  const once = cut(path, prefix);
+  return once === null ? null : (cut(once, prefix) ?? once);
+}
+
+function cut(path: string, prefix: string): string | null {
+  if (path === prefix) return "/";
+  return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : null;
+}
+
+const PATH_UNITS_MAX = 4096;
+/** Letters, digits, "-", ".", "_", "~" (RFC 3986: unreserved); "/", "\\" and NUL. */
+const NEEDLESS_ESCAPE = /%(2[DEF]|3\d|4[1-9A-F]|5[\dACF]|6[1-9A-F]|7[\dAE]|00)/i;
+const DOT_SEGMENT = /\/\.{1,2}(\/|$)/;
+const UNUSUAL = /[^\x21-\x7e]|\\/;
+
+function hasOneReading(path: string): boolean {
+  if (path.length > PATH_UNITS_MAX) return false;
+  return !NEEDLESS_ESCAPE.test(path) && !DOT_SEGMENT.test(path) && !UNUSUAL.test(path);
+}
+
+export interface Found<Route> {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** What the router answers: handlers with their parameters, as text or as places in a list of texts. */
+type Matches<Route> = readonly [
+  handlers: readonly (readonly [Route, Readonly<Record<string, string | number>>])[],
+  texts?: readonly string[],
+];
+
+export interface Finder<Route> {
+  /** @throws {ApiError} `not_found` or `method_not_allowed` when no route fits. */
+  find(method: string, path: string): Found<Route>;
+  /** Some method of this path is served. */
+  knows(path: string): boolean;
+}
+
+export function createFinder<Route extends { readonly method: string; readonly path: string }>(
+  routes: readonly Route[],
+): Finder<Route> {
+  const router = new SmartRouter<Route>({ routers: [new RegExpRouter(), new TrieRouter()] });
+  const methods = new Set<string>();
+  for (const route of routes) {
+    methods.add(route.method.toUpperCase());
+    router.add(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), route);
+  }
+  const match = (method: string, path: string): Found<Route> | null => {
+    const [handlers, stash] = router.match(method, path) as Matches<Route>;
+    const first = handlers[0];
+    if (first === undefined) return null;
+    const params: Record<string, string> = {};
+    for (const [name, value] of Object.entries(first[1])) {
+      const decoded = decode(typeof value === "number" ? (stash?.[value] ?? "") : value);
+      if (decoded === null) return null;
+      params[name] = decoded;
+    }
+    return { route: first[0], params };
+  };
+  const methodsOf = (path: string): readonly string[] =>
+    hasOneReading(path) ? [...methods].filter((method) => match(method, path) !== null) : []; // AD1
+  return {
+    find(method, path) {
+      const found = hasOneReading(path) ? match(method === "HEAD" ? "GET" : method, path) : null;
+      if (found !== null) return found;
+      const others = methodsOf(path).join(", ");
+      if (others === "") throw new ApiError("not_found", "No such address; GET /openapi.json lists them.");
+      throw new ApiError("method_not_allowed", `This address takes ${others}.`, {}, { Allow: others });
+    },
+    knows: (path) => methodsOf(path).length > 0,
+  };
+}
+
+/** Null for an escape that is no UTF-8. */
+function decode(raw: string): string | null {
+  if (!raw.includes("%")) return raw;
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return null;
+  }
+}

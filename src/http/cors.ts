@@ -1,0 +1,91 @@
+// CORS: which pages on other origins may read replies, and what a preflight is told.
+// Invariants:
+//   CO1. By default only pages from this machine may read replies, and never with credentials.
+//   CO2. A preflight runs nothing.
+//   CO3. Credentials are for origins that the rules name. "*" is answered with "*", which browsers take for none.
+//   CO4. What clients need to follow a run is always exposed.
+import type { IncomingHttpHeaders } from "node:http";
+import { ApiError } from "../base/errors.ts";
+
+export interface CorsRules {
+  /** Origins as browsers send them, or "*". */
+  readonly origins: readonly string[];
+  /** Matches whole origins. */
+  readonly pattern: RegExp | null;
+  /** Null: those that the routes have. */
+  readonly methods: readonly string[] | null;
+  /** Null: those that the page asks for. */
+  readonly headers: readonly string[] | null;
+  readonly credentials: boolean;
+  /** Besides those of CO4. */
+  readonly exposed: readonly string[];
+  readonly maxAgeSecs: number;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface Cors {
+  /** Headers of a reply; none when the page may not read it. */
+  readonly headers: (origin: string | undefined) => Headers;
+  /** Headers of the reply to a preflight (CO2). */
+  readonly preflight: (origin: string | undefined, requestedHeaders: string | undefined) => Headers;
+}
+
+const LOOPBACK_ORIGIN = /^https?:\/\/(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
+const EXPOSED = ["Content-Location", "Location", "Retry-After", "X-Pagination-Total", "X-Pagination-Next"];
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const ORIGIN_UNITS_MAX = 512;
+
+/** CO1 */
+export const LOOPBACK_CORS: CorsRules = {
+  origins: [],
+  pattern: LOOPBACK_ORIGIN,
+  methods: null,
+  headers: null,
+  credentials: false,
+  exposed: [],
+  maxAgeSecs: 600,
+};
+
+export function createCors(rules: CorsRules): Cors {
+  const exposed = [...EXPOSED, ...rules.exposed].join(", "); // CO4
+  const isNamed = (origin: string): boolean =>
+    origin !== "*" && (rules.origins.includes(origin) || rules.pattern?.test(origin) === true);
+  const allowed = (origin: string | undefined): Record<string, string> | null => {
+    if (origin === undefined || origin.length > ORIGIN_UNITS_MAX) return null;
+    if (isNamed(origin)) {
+      const credentials = rules.credentials ? { "Access-Control-Allow-Credentials": "true" } : {};
+      return { "Access-Control-Allow-Origin": origin, ...credentials, Vary: "Origin" };
+    }
+    return rules.origins.includes("*") ? { "Access-Control-Allow-Origin": "*", Vary: "Origin" } : null; // CO3
+  };
+  return {
+    headers(origin) {
+      const own = allowed(origin);
+      return own === null ? {} : { ...own, "Access-Control-Expose-Headers": exposed };
+    },
+    preflight(origin, requestedHeaders) {
+      const own = allowed(origin);
+      if (own === null) return {};
+      return {
+        ...own,
+        "Access-Control-Expose-Headers": exposed,
+        "Access-Control-Allow-Methods": (rules.methods ?? METHODS).join(", "),
+        "Access-Control-Allow-Headers": rules.headers?.join(", ") ?? requestedHeaders ?? "content-type",
+        "Access-Control-Allow-Private-Network": "true",
+        "Access-Control-Max-Age": String(rules.maxAgeSecs),
+      };
+    },
+  };
+}
+
+/**
+ * A page need not read the reply to do harm with a request. What changes something is taken from pages of allowed
+ * origins only; browsers say by themselves when a request comes from another site.
+ * @throws {ApiError} `forbidden_origin`
+ */
+export function checkSite(method: string | undefined, headers: IncomingHttpHeaders, cors: Cors): void {
+  if (headers["sec-fetch-site"] !== "cross-site" || method === "GET" || method === "HEAD") return;
+  if (cors.headers(headers.origin)["Access-Control-Allow-Origin"] !== undefined) return;
+  throw new ApiError("forbidden_origin", "Pages of other sites may not call this; http.cors can allow an origin.");
+}
