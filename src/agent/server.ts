@@ -14,6 +14,7 @@ import { createHttpService, type HttpService } from "../http/server.ts";
 import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
 import { createConfigurableHeaders } from "./configurable-headers.ts";
+import { createDeadlines } from "./deadlines.ts";
 import { createEventHub } from "./events/hub.ts";
 import { createInboxFeed } from "./inbox-feed.ts";
 import { createAgentMetrics } from "./metrics.ts";
@@ -83,7 +84,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     ...threadRoutes(agent),
     ...runRoutes(agent, config.keepAliveMs),
     ...statelessRoutes(agent, config.keepAliveMs),
-    ...inboxRoutes(agent, config.keepAliveMs),
+    ...inboxRoutes(agent, config.streamHeartbeatMs),
     ...assistantRoutes(agent),
     ...storeRoutes(agent),
     ...streamRoutes(agent, config.streamHeartbeatMs),
@@ -122,6 +123,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     claims,
     watching,
     store,
+    createDeadlines(agent),
     createSweeper(agent),
   ]);
   return { name: parts.name, start: () => parts.start(), stop: () => parts.stop(), address: () => http.address() };

@@ -25,7 +25,7 @@ const THREADS: readonly (readonly [ThreadStatus, ThreadEvent, ThreadStatus | "re
   ["interrupted", "take", "busy"],
   ["interrupted", "pause", "interrupted"],
   ["interrupted", "rest", "idle"],
-  ["interrupted", "fail", "refused"],
+  ["interrupted", "fail", "error"], // its deadline has passed
   ["error", "take", "busy"],
   ["error", "pause", "interrupted"],
   ["error", "rest", "idle"],

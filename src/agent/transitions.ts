@@ -9,13 +9,13 @@ export type ThreadEvent =
   | "pause"
   /** Its run ended and nothing is pending. */
   | "rest"
-  /** Its run failed. */
+  /** Its run failed, or nobody answered in time. */
   | "fail";
 
 export const THREAD_TRANSITIONS = {
   idle: { take: "busy", pause: "interrupted", rest: "idle", fail: null },
   busy: { take: null, pause: "interrupted", rest: "idle", fail: "error" },
-  interrupted: { take: "busy", pause: "interrupted", rest: "idle", fail: null },
+  interrupted: { take: "busy", pause: "interrupted", rest: "idle", fail: "error" },
   error: { take: "busy", pause: "interrupted", rest: "idle", fail: null },
 } as const satisfies Record<ThreadStatus, Record<ThreadEvent, ThreadStatus | null>>;
 

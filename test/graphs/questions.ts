@@ -141,3 +141,19 @@ export const schema = new StateGraph(Echo)
   .addEdge("__start__", "ask")
   .addEdge("ask", "__end__")
   .compile();
+
+const Timed = Annotation.Root({ asks: Annotation<Record<string, unknown>>, done: list });
+
+function timedBranch(name: string) {
+  return (state: typeof Timed.State) => ({ done: [`${name}=${JSON.stringify(interrupt(state.asks[name]))}`] });
+}
+
+/** Three branches, each of which asks with what the input has for it. */
+export const timedBranches = new StateGraph(Timed)
+  .addNode("a", timedBranch("a"))
+  .addNode("b", timedBranch("b"))
+  .addNode("c", timedBranch("c"))
+  .addEdge("__start__", "a")
+  .addEdge("__start__", "b")
+  .addEdge("__start__", "c")
+  .compile();

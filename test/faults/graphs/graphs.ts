@@ -110,3 +110,16 @@ export const steps = new StateGraph(Log)
   .addEdge("two", "three")
   .addEdge("three", "__end__")
   .compile();
+
+const Timed = Annotation.Root({ payload: Annotation<unknown>, answer: Annotation<unknown> });
+
+/** A question that says itself until when it waits. */
+export const timed = new StateGraph(Timed)
+  .addNode("ask", ({ payload }, config) => {
+    const answer: unknown = interrupt(payload);
+    effect(config, "answered", answer);
+    return { answer };
+  })
+  .addEdge("__start__", "ask")
+  .addEdge("ask", "__end__")
+  .compile();

@@ -1,0 +1,53 @@
+// The process dies around the moment at which a deadline is acted on. Checked:
+//   DE1. Whatever the moment, the default answer is used once, or the thread fails once, and the trail has it once.
+//   DE3. What had not happened when the process died happens after the restart.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Bench, FULL, only, type Fault } from "../harness/fault-server.ts";
+
+const ROUNDS = FULL ? 50 : 1;
+const bench = new Bench();
+before(() => bench.start());
+after(() => bench.end());
+
+interface Case {
+  readonly point: string;
+  readonly onExpiry: unknown;
+  readonly ends: "idle" | "error";
+}
+
+const CASES: readonly Case[] = [
+  { point: "before commit: accept answer", onExpiry: { answer: "late" }, ends: "idle" },
+  { point: "after commit: accept answer", onExpiry: { answer: "late" }, ends: "idle" },
+  { point: "before commit: consumed", onExpiry: { answer: "late" }, ends: "idle" },
+  { point: "before commit: end", onExpiry: { answer: "late" }, ends: "idle" },
+  { point: "statement: audit", onExpiry: "fail", ends: "error" },
+];
+
+for (const { point, onExpiry, ends } of CASES) {
+  test(`killed at "${point}", the deadline is acted on once (${ROUNDS} rounds; DE1, DE3)`, async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const thread = await bench.newThread();
+      const payload = { expires_in_seconds: 0.1, on_expiry: onExpiry };
+      bench.arm({ point, action: "kill", thread } satisfies Fault); // none of them is met before the deadline
+      await bench.post(`/threads/${thread}/runs/wait`, { assistant_id: "timed", input: { payload } });
+      await bench.restartAfterFault();
+      assert.equal(await settledOnce(thread), ends);
+      const { body } = await bench.call("GET", `/threads/${thread}/audit`);
+      const { items } = body as { readonly items: readonly { readonly action: string; readonly by: string }[] };
+      const { action, by } = only(items, JSON.stringify(items));
+      assert.deepEqual([action, by], [ends === "idle" ? "answered" : "expired", "deadline"]);
+      if (ends === "error") continue;
+      assert.equal((await bench.values(thread))["answer"], "late");
+      assert.equal((await bench.runs(thread)).length, 2);
+    }
+  });
+}
+
+/** The status of the thread when it neither runs nor waits. */
+async function settledOnce(thread: string): Promise<string> {
+  for (;;) {
+    const status = await bench.settled(thread);
+    if (status !== "interrupted") return status;
+  }
+}
