@@ -298,7 +298,9 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, 
   await storage.start();
   try {
     const store = await openStore(config, graphsConfig, storage, log);
-    const graphs = await createGraphs(graphsConfig, library, storage, store);
+    const { createTypeReader } = await import("./graphs/type-reader.ts");
+    const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, log);
+    const graphs = await createGraphs(graphsConfig, library, storage, store, types);
     const server = createAgentServer(config, {
       storage,
       store,

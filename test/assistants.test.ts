@@ -371,6 +371,29 @@ suite("describing the graph", () => {
     assert.deepEqual((await client.assistants.getSchemas("zod4")).context_schema?.required, ["user"]);
   });
 
+  test("what Annotation does not keep at run time, TypeScript types tell", PATIENCE, async () => {
+    const { state_schema } = await client.assistants.getSchemas("annotated");
+    const { topic, item, trail, count, messages } = state_schema?.properties ?? {};
+    assert.deepEqual(
+      [topic, trail, count],
+      [{ type: "string" }, { type: "array", items: { type: "string" } }, { type: "number", default: 7 }],
+    );
+    assert.deepEqual(item, {
+      type: "object",
+      properties: {
+        count: { type: "number", description: "How many" },
+        tags: { type: "array", items: { type: "string" } },
+        kind: { enum: ["a", "b"] },
+        next: {},
+      },
+      required: ["count", "kind", "next"],
+    });
+    assert.equal((messages as { langgraph_type?: string }).langgraph_type, "messages");
+    const { input_schema, output_schema } = await client.assistants.getSchemas("body");
+    assert.deepEqual(Object.keys(input_schema?.properties ?? {}), ["topic"]);
+    assert.deepEqual(Object.keys(output_schema?.properties ?? {}), ["text"]);
+  });
+
   test("its subgraphs: below it, one by name, and all the way down, also in plain JavaScript", PATIENCE, async () => {
     const names = async (id: string, options?: { namespace?: string; recurse?: boolean }) =>
       Object.keys(await client.assistants.getSubgraphs(id, options)).join(" ");

@@ -62,6 +62,12 @@ export const AGENT_SETTINGS = {
     { min: 1, max: 10_000_000 },
     { meaning: "Runs that may wait in the queue; more are refused with 503." },
   ),
+  schemaTimeoutMs: integer(
+    "LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS",
+    30_000,
+    { min: 0, max: 600_000 },
+    { meaning: "Time to read the schemas of graphs from their TypeScript types; 0 leaves types out." },
+  ),
   assistantsMax: integer(
     "HOLDPOINT_MAX_ASSISTANTS",
     100_000,

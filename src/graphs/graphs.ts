@@ -2,6 +2,7 @@
 import type { Fingerprint } from "../agent/model.ts";
 import type { GraphDescription, Graphs, GraphSchemas, Storage, Store } from "../agent/ports.ts";
 import { createCodec } from "./codec.ts";
+import { completeSchemas } from "./complete-schemas.ts";
 import type { GraphsConfig } from "./config-file.ts";
 import { drawGraph } from "./drawing.ts";
 import { fingerprintOf, missingParts } from "./fingerprint.ts";
@@ -13,6 +14,7 @@ import { runGraph, type RunContext } from "./run-graph.ts";
 import { schemasOf } from "./schemas.ts";
 import { createGraphStore } from "./store.ts";
 import { readHistory, readState, updateState } from "./state.ts";
+import type { TypeReader } from "./type-reader.ts";
 
 interface Deployed extends GraphDescription {
   readonly graph: CompiledGraph;
@@ -24,6 +26,7 @@ export async function createGraphs(
   library: Library,
   storage: Storage,
   store: Store,
+  types: TypeReader,
 ): Promise<Graphs> {
   const codec = createCodec(library);
   const context: RunContext = {
@@ -60,7 +63,7 @@ export async function createGraphs(
     valuesOf: (stored, fingerprint) => codec.toWire(pickOutputs(stored, fingerprint)),
     missingFor: (graphId, stored, from, pausedAt) => missingParts(get(graphId).fingerprint, from, stored, pausedAt),
     draw: (graphId, depth) => drawGraph(get(graphId).graph, depth),
-    schemas: async (graphId) => schemasOf(get(graphId).graph, library),
+    schemas: (graphId) => completeSchemas(schemasOf(get(graphId).graph, library), () => types.read(graphId)),
     async subgraphSchemas(graphId) {
       const schemas = new Map<string, GraphSchemas>();
       for await (const [namespace, subgraph] of get(graphId).graph.getSubgraphsAsync(undefined, true))

@@ -1,0 +1,44 @@
+// Type extractor: a program of its own, started by type-reader.ts, so that no type check holds up the server or ends it.
+// Gets an ExtractorRequest on its standard input, and prints `{graphId: TypeSchemas | null}`.
+// Invariants:
+//   TX1. It ends by its deadline, also when the check is in an endless loop and nobody is left who would end it.
+//   TX2. A graph whose types cannot be told takes none from the others.
+import { text } from "node:stream/consumers";
+import { Worker } from "node:worker_threads";
+import { openTypes } from "./type-checker.ts";
+import { graphTypeSchemas, type TypeSchemas } from "./type-schemas.ts";
+
+export interface TypedGraph {
+  readonly graphId: string;
+  readonly file: string;
+  readonly exportName: string;
+}
+
+export interface ExtractorRequest {
+  /** The project, from which its TypeScript is looked up. */
+  readonly folder: string;
+  readonly graphs: readonly TypedGraph[];
+  readonly deadlineMs: number;
+}
+
+const WATCHDOG = "setTimeout(() => process.kill(process.pid, 'SIGKILL'), require('node:worker_threads').workerData)";
+
+const { folder, graphs, deadlineMs } = JSON.parse(await text(process.stdin)) as ExtractorRequest;
+new Worker(WATCHDOG, { eval: true, workerData: deadlineMs }).unref(); // TX1
+const files = await openTypes(
+  folder,
+  graphs.map(({ file }) => file),
+);
+const found = Object.fromEntries(graphs.map((graph) => [graph.graphId, schemasOf(graph)]));
+files?.close();
+process.stdout.write(JSON.stringify(found));
+
+function schemasOf({ file, exportName }: TypedGraph): TypeSchemas | null {
+  try {
+    const program = files?.programOf(file) ?? null;
+    const type = program?.exportOf(exportName);
+    return program === null || type === undefined ? null : graphTypeSchemas(program, type);
+  } catch {
+    return null; // TX2
+  }
+}

@@ -1,0 +1,55 @@
+// A graph whose state is told by types alone, exported in every way that a graph can be.
+import type { BaseMessage } from "@langchain/core/messages";
+import { Annotation, entrypoint, StateGraph } from "@langchain/langgraph";
+
+interface Endless {
+  readonly name: string;
+  readonly below: readonly Endless[];
+}
+
+type Branded = string & { readonly brand: unique symbol };
+
+const State = Annotation.Root({
+  text: Annotation<string>,
+  number: Annotation<number>,
+  flag: Annotation<boolean>,
+  anything: Annotation<unknown>,
+  list: Annotation<readonly number[]>,
+  pair: Annotation<readonly [string, number]>,
+  table: Annotation<Record<string, number>>,
+  choice: Annotation<"small" | "big">,
+  mixed: Annotation<true | 7 | "x">,
+  either: Annotation<string | string[] | null>,
+  open: Annotation<string | { readonly run: () => void } | Date>,
+  object: Annotation<{
+    /** How much */
+    readonly amount: number;
+    readonly note?: string;
+    readonly may: string | undefined;
+  }>,
+  endless: Annotation<Endless>,
+  branded: Annotation<Branded>,
+  date: Annotation<Date>,
+  map: Annotation<Map<string, string>>,
+  chat: Annotation<BaseMessage[]>({ reducer: (before, now) => before.concat(now), default: () => [] }),
+});
+
+const Context = Annotation.Root({ model: Annotation<"big" | "small">, warmth: Annotation<number> });
+
+const build = () =>
+  new StateGraph(State, Context)
+    .addNode("work", () => ({}))
+    .addEdge("__start__", "work")
+    .addEdge("work", "__end__");
+
+export const compiled = build().compile();
+export const uncompiled = build();
+export const promised = Promise.resolve(compiled);
+export const wrapped = { graph: compiled };
+export const factory = (_config: object) => build();
+export const slowFactory = async (_config: object) => {
+  await Promise.resolve();
+  return build().compile();
+};
+export const called = entrypoint("called", async (job: { readonly topic: string }) => ({ text: job.topic }));
+export const noGraph = { answer: 42 };
