@@ -6,6 +6,7 @@ import type { ConfigurableHeaders } from "./configurable-headers.ts";
 import type { EventHub } from "./events/hub.ts";
 import type { InboxFeed } from "./inbox-feed.ts";
 import type { Access, Graphs, Storage, Store } from "./ports.ts";
+import type { Webhooks } from "./webhooks.ts";
 import type { Worker } from "./worker.ts";
 
 export interface Agent {
@@ -19,6 +20,7 @@ export interface Agent {
   readonly worker: Worker;
   readonly events: EventHub;
   readonly inbox: InboxFeed;
+  readonly webhooks: Pick<Webhooks, "check" | "wake">;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;

@@ -4,13 +4,14 @@
 //   CA2. A run that waits in the queue ends by the same rules as one that was claimed and aborted at once.
 import type { Agent } from "./agent.ts";
 import { authorOf } from "./audit.ts";
-import { endingOf, finishRun, removeIfDone, type Finished } from "./finish.ts";
+import { endingOf, endWaiting, finishRun, removeIfDone, type Finished } from "./finish.ts";
 import type { Caller, Run, Scope } from "./model.ts";
 import type { GraphRunResult, Tx } from "./ports.ts";
 import { requireRun } from "./runs.ts";
 import { inScope } from "./scope.ts";
-import { isActive, nextRunStatus } from "./transitions.ts";
+import { isActive } from "./transitions.ts";
 import { threadNotFound } from "./waiting.ts";
+import { announcer } from "./webhook-event.ts";
 
 export type CancelAction = "interrupt" | "rollback";
 
@@ -144,7 +145,7 @@ async function cancel(agent: Agent, tx: Tx, caller: Caller, run: Run, action: Ca
   } as const;
   await tx.audit([entry]); // CA1
   if (run.status === "running") return { run, outcome: "is_ending" };
-  return { ...(await endPending(tx, run, reasonOf(action), at)), outcome: "ended" };
+  return { ...(await endPending(agent, tx, run, reasonOf(action), at)), outcome: "ended" };
 }
 
 /** After the commit. @returns whether the run has ended. */
@@ -154,24 +155,26 @@ function tell(agent: Agent, { run, outcome, finished = null }: Cancelled, action
   if (finished !== null) agent.inbox.added(finished.waiting, finished.metadata);
   agent.worker.ends.ended(run.runId, () => ({ run, valuesText: null, interrupts: [], pause: null }));
   agent.worker.wake();
+  if (run.request.webhook !== undefined) agent.webhooks.wake();
   return true;
 }
 
 /** CA2. A run that has not got the thread only leaves the queue. */
 async function endPending(
+  agent: Agent,
   tx: Tx,
   run: Run,
   reason: "cancel" | "rollback",
   at: number,
 ): Promise<{ readonly run: Run; readonly finished: Finished | null }> {
   const { threadId } = run;
+  const announce = announcer(agent.graphs, () => null);
   const others = (await tx.activeRuns(threadId)).filter((other) => other.runId !== run.runId);
   const busy = (await tx.thread(threadId))?.status === "busy";
   if (run.dueAt !== null || !busy || others.some((other) => other.status === "running")) {
-    const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at };
-    await tx.updateRun(run.runId, patch);
+    const ended = await endWaiting(tx, run, reason, at, announce);
     await removeIfDone(tx, threadId);
-    return { run: { ...run, ...patch }, finished: null };
+    return { run: ended, finished: null };
   }
   const claimed: Run = { ...run, status: "running", attempt: run.attempt + 1 };
   await tx.updateRun(run.runId, { status: claimed.status, attempt: claimed.attempt });
@@ -183,6 +186,6 @@ async function endPending(
     unused: run.request.command?.answers ?? [],
     held: [],
   };
-  const finished = await finishRun(tx, claimed, result, endingOf(result, reason), at);
+  const finished = await finishRun(tx, claimed, result, endingOf(result, reason), at, announce);
   return { run: finished?.run ?? claimed, finished };
 }

@@ -7,6 +7,7 @@ import { ApiError, describeError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { endingOf, finishRun, handBack, type AbortReason, type Finished } from "./finish.ts";
 import type { Run, WriteSet } from "./model.ts";
+import { announcer } from "./webhook-event.ts";
 import type { Awaitable, GraphRunResult, Graphs, HeldEvent, RunEvent, RunSink, Storage, Tx } from "./ports.ts";
 
 export interface Claimed {
@@ -44,6 +45,7 @@ export interface Executed {
 }
 
 const NOTHING: WriteSet = { checkpoints: [], writes: [], blobs: [] };
+const NO_VALUES = (): null => null;
 const STORE_AGAIN_MS = [250, 1000, 2000, 5000] as const;
 
 export async function executeRun(
@@ -69,7 +71,8 @@ export async function executeRun(
   try {
     const stored = await storage.transaction(async (tx) => {
       if (sink.failed()) throw new ApiError("storage_unavailable", "an earlier write of this run failed"); // EX1
-      const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now());
+      const announce = announcer(graphs, () => ("values" in outcome ? graphs.wireText(values) : null));
+      const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now(), announce);
       return { finished, next: await ports.claimNext(tx) };
     });
     return { ...stored, left: "deleted", values, held: result.held };
@@ -98,7 +101,7 @@ async function storeFailure(
   for (let attempt = 0; ; attempt++) {
     try {
       return await ports.storage.transaction((tx) =>
-        finishRun(tx, run, lost, endingOf(lost, "write_failed"), ports.clock.now()),
+        finishRun(tx, run, lost, endingOf(lost, "write_failed"), ports.clock.now(), announcer(ports.graphs, NO_VALUES)),
       );
     } catch (error) {
       ports.log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
@@ -112,7 +115,8 @@ async function storeFailure(
 
 async function handBackIfOurs(tx: Tx, run: Run, rest: WriteSet, ports: ExecutePorts): Promise<void> {
   if (await tx.putRunWrites(run.runId, run.attempt, rest)) {
-    await handBack(tx, run, false, ports.crashesMax, ports.clock.now());
+    const announce = announcer(ports.graphs, NO_VALUES);
+    await handBack(tx, run, false, ports.crashesMax, ports.clock.now(), announce);
   }
 }
 

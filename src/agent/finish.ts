@@ -10,6 +10,7 @@ import { assistantDeadline, deadlineOf } from "./deadline.ts";
 import type { AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread, WriteSet } from "./model.ts";
 import { summarise } from "./payload-kind.ts";
 import type { GraphRunResult, Question, Tx } from "./ports.ts";
+import type { Announce } from "./webhook-event.ts";
 import { nextRunStatus, nextThreadStatus, type ThreadEvent } from "./transitions.ts";
 
 /** Why a run's signal was aborted. */
@@ -71,6 +72,7 @@ export async function finishRun(
   result: GraphRunResult,
   ending: Ending,
   at: number,
+  announce: Announce,
 ): Promise<Finished | null> {
   const keep = ending.endedBy !== "rollback";
   const current = keep
@@ -114,10 +116,27 @@ export async function finishRun(
     updatedAt: at,
   };
   await tx.updateRun(run.runId, patch);
-  await removeIfDone(tx, run.threadId);
   const interrupts = ending.pause === "question" ? settled.open : [];
   const waiting = status === "interrupted" ? settled.open : [];
-  return { run: { ...run, ...patch }, pause: ending.pause, interrupts, waiting, metadata: thread.metadata };
+  const ended = { run: { ...run, ...patch }, pause: ending.pause, interrupts };
+  await announce(tx, { ...ended, startedAt: run.updatedAt });
+  await removeIfDone(tx, run.threadId);
+  return { ...ended, waiting, metadata: thread.metadata };
+}
+
+/** Ends a run that waits and has not got its thread: it only leaves the queue. */
+export async function endWaiting(
+  tx: Tx,
+  run: Run,
+  reason: "cancel" | "rollback",
+  at: number,
+  announce: Announce,
+): Promise<Run> {
+  const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at };
+  await tx.updateRun(run.runId, patch);
+  const ended = { ...run, ...patch };
+  await announce(tx, { run: ended, startedAt: null, pause: null, interrupts: [] });
+  return ended;
 }
 
 /** A thread that was made for a stateless run goes with its last run. While it is paused it waits, however long. */
@@ -232,7 +251,14 @@ function settleEnd(
 }
 
 /** Puts a run that the process could not end back into the queue (a shutdown), or counts it as cut short (a crash). */
-export async function handBack(tx: Tx, run: Run, crashed: boolean, crashesMax: number, at: number): Promise<Run> {
+export async function handBack(
+  tx: Tx,
+  run: Run,
+  crashed: boolean,
+  crashesMax: number,
+  at: number,
+  announce: Announce,
+): Promise<Run> {
   const crashes = run.crashes + (crashed ? 1 : 0);
   if (crashes <= crashesMax) {
     const patch = { status: nextRunStatus("running", "hand_back"), crashes, updatedAt: at };
@@ -248,6 +274,6 @@ export async function handBack(tx: Tx, run: Run, crashed: boolean, crashesMax: n
     unused: run.request.command?.answers ?? [],
     held: [],
   };
-  const finished = await finishRun(tx, { ...run, crashes }, lost, endingOf(lost, null), at);
+  const finished = await finishRun(tx, { ...run, crashes }, lost, endingOf(lost, null), at, announce);
   return finished?.run ?? run;
 }

@@ -161,6 +161,7 @@ export function continuation(asker: Run | null, assistantId: string): RunCall {
     ifNotExists: "reject",
     durability: request?.durability ?? "async",
     stream: VALUES_ONLY,
+    webhook: request?.webhook ?? null,
     afterSeconds: 0,
     checkpointId: null,
     idempotencyKey: null,

@@ -6,6 +6,7 @@ import type { Storage } from "./ports.ts";
 
 export interface AgentMetrics {
   readonly onRunEnd: (run: Run, durationMs: number) => void;
+  readonly onWebhook: (outcome: "sent" | "failed" | "given_up") => void;
   readonly onReply: (route: HttpRoute | null, status: number, seconds: number) => void;
 }
 
@@ -26,6 +27,10 @@ export function createAgentMetrics(
     REQUEST_SECONDS,
     ["http_route", "http_response_status_code"],
   );
+  const webhooks = metrics.counter("agent_webhooks_total", "Tries to send a webhook, by how they ended", ["outcome"]);
+  metrics.gauge("agent_webhooks_pending", "Webhooks that are still to be sent", async (gauge) =>
+    gauge.set(await storage.transaction((tx) => tx.countWebhooks())),
+  );
   metrics.gauge("agent_workers_max", "Runs that may be in progress at the same time", (gauge) =>
     gauge.set(worker.slots),
   );
@@ -44,6 +49,7 @@ export function createAgentMetrics(
       runs.inc({ graph: run.graphId, status: run.status, ended_by: run.endedBy ?? "" });
       duration.observe({ graph: run.graphId }, durationMs / 1000);
     },
+    onWebhook: (outcome) => webhooks.inc({ outcome }),
     onReply(route, status, seconds) {
       requests.observe({ http_route: route?.path ?? "", http_response_status_code: String(status) }, seconds);
     },

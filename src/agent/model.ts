@@ -151,6 +151,8 @@ export interface RunRequest {
   readonly permissions: readonly string[];
   /** Left out when it is VALUES_ONLY. */
   readonly stream?: StreamRequest;
+  /** Where to tell how the run ended, as the call gave it. */
+  readonly webhook?: string;
   /** Present when the run was to begin later than it was accepted. */
   readonly afterSeconds?: number;
 }
@@ -181,6 +183,21 @@ export interface Run {
   readonly overlay: Encoded | null;
   /** Questions open when the run paused, in task order. */
   readonly pausedOn: readonly string[];
+}
+
+/** The end of a run that is still to be told to somebody: a row of the outbox. A run ends once, so its id names the event. */
+export interface Webhook {
+  readonly runId: string;
+  readonly url: string;
+  /** Host and port of the URL: those that share it share its patience. */
+  readonly host: string;
+  /** JSON text. */
+  readonly body: string;
+  /** How often it was tried. */
+  readonly attempts: number;
+  /** Not tried before this. While it is being tried, when another may take over. */
+  readonly dueAt: number;
+  readonly createdAt: number;
 }
 
 export type InterruptState = "open" | "answered" | "abandoned";

@@ -24,6 +24,7 @@ import type {
   TaskWrites,
   Thread,
   ThreadStatus,
+  Webhook,
   WriteSet,
 } from "./model.ts";
 
@@ -207,6 +208,16 @@ export interface Tx extends StoreTx {
   putRunWrites(runId: string, attempt: number, set: WriteSet): Awaitable<boolean>;
   /** Takes back everything that a run wrote on its thread. */
   deleteRunData(threadId: string, runId: string): Awaitable<void>;
+
+  /** Once per run. */
+  putWebhook(webhook: Webhook): Awaitable<void>;
+  /** The webhook that is due longest, on none of these hosts, as it is after counting this try and moving it to `until`. */
+  claimWebhook(at: number, until: number, hostsExcepted: readonly string[]): Awaitable<Webhook | null>;
+  /** When the next webhook is due, on none of these hosts. */
+  nextWebhookAt(hostsExcepted: readonly string[]): Awaitable<number | null>;
+  delayWebhook(runId: string, dueAt: number): Awaitable<void>;
+  deleteWebhook(runId: string): Awaitable<void>;
+  countWebhooks(): Awaitable<number>;
 
   fingerprint(hash: string): Awaitable<Fingerprint | null>;
   putFingerprint(fingerprint: Fingerprint, at: number): Awaitable<void>;
@@ -513,6 +524,17 @@ export interface GraphSchemas {
   readonly output: JsonObject;
   readonly state: JsonObject;
   readonly context: JsonObject | null;
+}
+
+/** Where webhooks may go, and what goes along. Unless it is opened: public addresses, over https. */
+export interface WebhookPolicy {
+  readonly requireHttps: boolean;
+  readonly domains: readonly string[] | null;
+  readonly ports: readonly number[] | null;
+  readonly urlUnitsMax: number;
+  /** Networks in CIDR form that are allowed although they are not public. */
+  readonly networks: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface Graphs {

@@ -22,6 +22,7 @@ export interface RunCall {
   readonly durability: Durability;
   readonly stream: StreamRequest;
   readonly checkpointId: string | null;
+  readonly webhook: string | null;
   /** 0 begins as soon as it can. */
   readonly afterSeconds: number;
   readonly idempotencyKey: string | null;
@@ -71,6 +72,7 @@ export function requestOf(
     user: caller.user,
     permissions: caller.permissions,
     ...(isDefault(call.stream) ? {} : { stream: call.stream }),
+    ...(call.webhook === null ? {} : { webhook: call.webhook }),
     ...(call.afterSeconds === 0 ? {} : { afterSeconds: call.afterSeconds }),
   };
 }

@@ -10,6 +10,7 @@ import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { createApp } from "../http/app.ts";
 import { isLoopbackAddress } from "../http/browser.ts";
+import { guardedPost, resolveHost } from "../http/guarded-post.ts";
 import { createHttpService, type HttpService } from "../http/server.ts";
 import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
@@ -18,7 +19,8 @@ import { createDeadlines } from "./deadlines.ts";
 import { createEventHub } from "./events/hub.ts";
 import { createInboxFeed } from "./inbox-feed.ts";
 import { createAgentMetrics } from "./metrics.ts";
-import type { Access, Graphs, Storage, Store, Wakes } from "./ports.ts";
+import type { Run } from "./model.ts";
+import type { Access, Graphs, Storage, Store, Wakes, WebhookPolicy } from "./ports.ts";
 import { assistantRoutes } from "./routes/assistants.ts";
 import { inboxRoutes } from "./routes/inbox.ts";
 import { metaRoutes, type Versions } from "./routes/meta.ts";
@@ -31,6 +33,7 @@ import { IDEMPOTENCY_KEPT_MS } from "./run-request.ts";
 import type { AgentConfig } from "./settings.ts";
 import { corsRules, customApp, served, type Surface } from "./surface.ts";
 import { sweepThreads } from "./threads.ts";
+import { createWebhooks } from "./webhooks.ts";
 import { createWorker } from "./worker.ts";
 
 export interface AgentServerPorts {
@@ -41,6 +44,7 @@ export interface AgentServerPorts {
   /** Null when nobody has to authenticate. */
   readonly access: Access | null;
   readonly surface: Surface;
+  readonly webhooks: WebhookPolicy;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -67,6 +71,28 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   );
   const events = createEventHub(wakes);
   const inbox = createInboxFeed(newId);
+  const webhooks = createWebhooks(
+    {
+      policy: ports.webhooks,
+      secret: config.webhookSecret,
+      attemptsMax: config.webhookAttemptsMax,
+      retryMs: config.webhookRetryMs,
+      userAgent: `holdpoint/${versions.holdpoint}`,
+    },
+    {
+      storage,
+      clock,
+      log,
+      random: Math.random,
+      post: (post, policy, limits, signal) =>
+        guardedPost(post, policy, limits, { resolve: resolveHost, clock }, signal),
+      onOutcome: counted.onWebhook,
+    },
+  );
+  const onEnd = (run: Run, durationMs: number): void => {
+    counted.onRunEnd(run, durationMs);
+    if (run.request.webhook !== undefined) webhooks.wake();
+  };
   const worker = createWorker(
     {
       slots: config.jobsPerWorker,
@@ -74,12 +100,26 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
       graceMs,
       crashesMax: config.jobAttemptsMax,
     },
-    { storage, graphs, events, clock, log, onRunEnd: counted.onRunEnd, onWaiting: inbox.added },
+    { storage, graphs, events, clock, log, onRunEnd: onEnd, onWaiting: inbox.added },
   );
   running = worker.running;
   const limits = { pendingRunsMax: config.pendingRunsMax, assistantsMax: config.assistantsMax };
   const headers = createConfigurableHeaders(surface.configurableHeaders);
-  const agent: Agent = { storage, store, graphs, access, headers, worker, events, inbox, clock, newId, log, limits };
+  const agent: Agent = {
+    storage,
+    store,
+    graphs,
+    access,
+    headers,
+    worker,
+    events,
+    inbox,
+    webhooks,
+    clock,
+    newId,
+    log,
+    limits,
+  };
   const open = [
     ...threadRoutes(agent),
     ...runRoutes(agent, config.keepAliveMs),
@@ -118,6 +158,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const parts = group("agent server", [
     register,
     claiming,
+    webhooks,
     http,
     events,
     claims,

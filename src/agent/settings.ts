@@ -100,6 +100,25 @@ export const AGENT_SETTINGS = {
       meaning: "A stream gets a comment after this many milliseconds without an event, and again each time they pass.",
     },
   ),
+  webhookSecret: text("HOLDPOINT_WEBHOOK_SECRET", null, {
+    meaning: "Signs webhooks: any text, or whsec_ and base64. Without it they are sent unsigned.",
+    secret: true,
+  }),
+  webhookAttemptsMax: integer(
+    "HOLDPOINT_WEBHOOK_MAX_ATTEMPTS",
+    16,
+    { min: 1, max: 100 },
+    { meaning: "Times a webhook is tried before it is given up." },
+  ),
+  webhookRetryMs: integer(
+    "HOLDPOINT_WEBHOOK_RETRY_MS",
+    5000,
+    { min: 10, max: 3_600_000 },
+    {
+      meaning:
+        "Wait before a webhook is tried again, in milliseconds. Doubles with each further failure, up to an hour.",
+    },
+  ),
   ...LOG_SETTINGS,
 } as const;
 

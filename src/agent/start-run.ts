@@ -14,6 +14,7 @@ import { findAssistant } from "./assistants.ts";
 import { authorOf } from "./audit.ts";
 import { checkClaims } from "./claims.ts";
 import { checkContinuable } from "./continuable.ts";
+import { endWaiting } from "./finish.ts";
 import { intentOf, type Intent } from "./intent.ts";
 import type { Assistant, AuditVia, Caller, Interrupt, MultitaskStrategy, Run, Thread } from "./model.ts";
 import type { Tx } from "./ports.ts";
@@ -21,8 +22,8 @@ import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
 import { checkNodeNames, requestOf, type RunCall } from "./run-request.ts";
 import { inScope, stamped } from "./scope.ts";
 import { newThread } from "./threads.ts";
-import { nextRunStatus } from "./transitions.ts";
 import { threadNotFound } from "./waiting.ts";
+import { announcer } from "./webhook-event.ts";
 
 /** One run that is asked for. */
 export interface RunStart {
@@ -96,8 +97,12 @@ async function startAll(
 }
 
 function tellToEnd(agent: Agent, run: Run, strategy: MultitaskStrategy): void {
-  if (run.status === "running") agent.worker.abort(run.runId, reasonOf(strategy));
-  else agent.worker.ends.ended(run.runId, () => ({ run, valuesText: null, interrupts: [], pause: null }));
+  if (run.status === "running") {
+    agent.worker.abort(run.runId, reasonOf(strategy));
+    return;
+  }
+  agent.worker.ends.ended(run.runId, () => ({ run, valuesText: null, interrupts: [], pause: null }));
+  if (run.request.webhook !== undefined) agent.webhooks.wake();
 }
 
 interface Accepted extends StartedRun {
@@ -117,6 +122,7 @@ async function accept(
   slotFree: boolean,
 ): Promise<Accepted> {
   const intent = intentOf(call.input, call.command);
+  if (call.webhook !== null) agent.webhooks.check(call.webhook);
   const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
   checkNodeNames(agent, assistant.graphId, call, intent);
   const repeated = await findRepeated(tx, caller, call);
@@ -136,7 +142,7 @@ async function accept(
   await checkContinuable(agent, tx, thread, known, intent, assistant.graphId, forkFrom);
 
   const queued = thread.status === "busy";
-  const cancel = await makeWay(tx, caller, threadId, queued, call.multitaskStrategy, at);
+  const cancel = await makeWay(agent, tx, caller, threadId, queued, call.multitaskStrategy, at);
   const continuesPause = thread.status === "interrupted" && (intent.kind === "resume" || intent.kind === "continue");
   // Runs are held while a thread is paused, and they were there first.
   const behindHeld = thread.status === "interrupted" && !continuesPause && (await tx.hasPendingRun(threadId));
@@ -252,6 +258,7 @@ function reasonOf(strategy: MultitaskStrategy): "cancel" | "rollback" {
  * @returns those that give way.
  */
 async function makeWay(
+  agent: Agent,
   tx: Tx,
   caller: Caller,
   threadId: string,
@@ -272,10 +279,15 @@ async function makeWay(
     const value = strategy === "rollback" ? "rollback" : "interrupt";
     await tx.audit([{ ...authorOf(caller), threadId, at, action: "cancelled", interruptId: null, runId, value }]);
     if (run.status === "pending") {
-      const reason = reasonOf(strategy);
-      const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at } as const;
-      await tx.updateRun(runId, patch);
-      gone.push({ ...run, ...patch });
+      gone.push(
+        await endWaiting(
+          tx,
+          run,
+          reasonOf(strategy),
+          at,
+          announcer(agent.graphs, () => null),
+        ),
+      );
     } else gone.push(run);
   }
   return gone;

@@ -38,7 +38,7 @@ export function corsRules({ cors }: Surface): CorsRules {
 }
 
 /** Group → groups that would be a way round it. */
-const GO_WITH: Readonly<Record<string, readonly string[]>> = { crons: ["runs"] };
+const GO_WITH: Readonly<Record<string, readonly string[]>> = { crons: ["runs"], streams: ["runs"] };
 
 /** Probes stay: who runs the server must be able to see that it does. */
 export function served(routes: readonly AgentRoute[], { disabled }: Surface): readonly AgentRoute[] {

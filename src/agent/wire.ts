@@ -76,6 +76,7 @@ export function runToWire(run: Run, input: Json): JsonObject {
       interrupt_after: request.interruptAfter,
       durability: request.durability,
       checkpoint_id: request.checkpointId,
+      ...(request.webhook === undefined ? {} : { webhook: request.webhook }),
       ...(request.afterSeconds === undefined ? {} : { after_seconds: request.afterSeconds }),
       stream_mode: (request.stream ?? VALUES_ONLY).modes,
       subgraphs: request.stream?.subgraphs ?? false,

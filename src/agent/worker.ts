@@ -16,6 +16,7 @@ import { handBack, type AbortReason } from "./finish.ts";
 import type { Interrupt, Run } from "./model.ts";
 import type { Graphs, RunEnd, Storage, Tx } from "./ports.ts";
 import { createRunEnds, type RunEnds } from "./run-ends.ts";
+import { announcer } from "./webhook-event.ts";
 import { nextRunStatus } from "./transitions.ts";
 
 export interface WorkerOptions {
@@ -224,7 +225,8 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     async start() {
       const recovered = await storage.transaction(async (tx) => {
         const cut = await tx.runningRuns();
-        for (const run of cut) await handBack(tx, run, true, options.crashesMax, clock.now());
+        const announce = announcer(ports.graphs, () => null);
+        for (const run of cut) await handBack(tx, run, true, options.crashesMax, clock.now(), announce);
         return cut.length;
       });
       if (recovered > 0) log.info("runs_taken_up_again", { runs: recovered });

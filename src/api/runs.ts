@@ -10,8 +10,6 @@ const breakpoints = z
   .union([z.literal("*"), z.array(z.string().min(1).max(1024)).max(1000)])
   .transform((value) => (Array.isArray(value) && value.length === 1 && value[0] === "*" ? "*" : value));
 
-const later = (what: string) => z.null(`${what} is not supported by this version`).optional();
-
 const AFTER_SECONDS_MAX = 366 * 24 * 60 * 60;
 
 const streamMode = z.enum([
@@ -47,7 +45,7 @@ export const runBody = z
     stream_subgraphs: z.boolean().nullish(),
     stream_resumable: z.boolean().nullish(),
     on_disconnect: z.enum(["cancel", "continue"]).nullish(),
-    webhook: later("webhook"),
+    webhook: z.string().nullish().describe("told by POST how the run ended"),
     after_seconds: z
       .number()
       .min(0)
@@ -81,6 +79,7 @@ export const RUN_REFUSALS = [
   "nothing_to_continue",
   "graph_incompatible",
   "input_with_command",
+  "webhook_refused",
   "node_unknown",
   "idempotency_key_reused",
   "overloaded",

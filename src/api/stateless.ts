@@ -5,7 +5,7 @@ import { operation } from "./operation.ts";
 import { RUN_REFUSALS, runBody } from "./runs.ts";
 import { flag, run, uuid } from "./schemas.ts";
 
-const TAG = "Stateless runs";
+const TAG = "Runs";
 
 export const statelessRunBody = runBody
   .extend({

@@ -45,6 +45,7 @@ export const ERROR_CODES = {
   answer_delayed: [422, "An answer cannot be delayed"],
   answer_invalid: [422, "The answer does not fit the question's response schema"],
   input_with_command: [422, "input and command cannot be sent together"],
+  webhook_refused: [422, "Webhooks cannot be sent to this address"],
   node_unknown: [422, "No such node in this graph"],
   state_update_invalid: [422, "The graph refuses this state update"],
   idempotency_key_reused: [422, "This Idempotency-Key was used with another request"],

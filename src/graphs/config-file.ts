@@ -7,7 +7,9 @@ import * as z from "zod";
 import { AUTH_SECTION, authPath, authRemarks } from "./auth-config.ts";
 import { STORE_SECTION, storeConfig, storeRemarks, type StoreConfig } from "./store-config.ts";
 import { HTTP_SECTION, httpConfig, httpRemarks, type HttpConfig } from "./http-config.ts";
+import type { WebhookPolicy } from "../agent/ports.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
+import { WEBHOOKS_SECTION, webhookPolicy, webhooksRemarks } from "./webhooks-config.ts";
 
 export interface GraphSource extends ExportPath {
   readonly graphId: string;
@@ -23,6 +25,7 @@ export interface GraphsConfig {
   readonly auth: ExportPath | null;
   readonly store: StoreConfig;
   readonly http: HttpConfig;
+  readonly webhooks: WebhookPolicy;
   readonly remarks: readonly string[];
 }
 
@@ -42,6 +45,7 @@ const FILE = z.looseObject({
   auth: AUTH_SECTION.optional(),
   store: STORE_SECTION.optional(),
   http: HTTP_SECTION.nullish(),
+  webhooks: WEBHOOKS_SECTION.optional(),
 });
 
 const PYTHON_KEYS = new Set(["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"]);
@@ -57,9 +61,9 @@ const BUILD_KEYS = new Set([
   "node_version",
   "node_loader",
 ]);
-const HANDLED_KEYS = new Set(["graphs", "env", "auth", "store", "http"]);
+const HANDLED_KEYS = new Set(["graphs", "env", "auth", "store", "http", "webhooks"]);
 /** Known keys that this version does not act on yet. */
-const LATER_KEYS = new Set(["checkpointer", "encryption", "webhooks", "ui", "ui_config"]);
+const LATER_KEYS = new Set(["checkpointer", "encryption", "ui", "ui_config"]);
 
 /** @throws {ConfigFileError} with file, place and reason. */
 export function readGraphsConfig(path: string, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
@@ -78,18 +82,21 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
   );
   if (graphs.length === 0)
     throw new ConfigFileError(file, `graphs: names no graph; write {"graphs": {"agent": "./agent.ts:graph"}}`);
+  const ownEnv = readEnvironment(file, folder, parsed.data.env, env);
   return {
     folder,
     graphs,
-    env: readEnvironment(file, folder, parsed.data.env, env),
+    env: ownEnv,
     auth: authPath(parsed.data.auth, folder),
     store: storeConfig(parsed.data.store, folder),
     http: httpConfig(parsed.data.http, folder),
+    webhooks: readWebhooks(file, parsed.data.webhooks, { ...ownEnv, ...env }),
     remarks: [
       ...Object.keys(parsed.data).flatMap((key) => remarkOn(key)),
       ...authRemarks(parsed.data.auth),
       ...storeRemarks(parsed.data.store),
       ...httpRemarks(parsed.data.http),
+      ...webhooksRemarks(parsed.data.webhooks),
     ],
   };
 }
@@ -123,6 +130,18 @@ function graphSource(
   const path = parseExportPath(text, folder);
   if (path === null) throw new ConfigFileError(file, `graphs.${graphId}: "${text}" ${EXPORT_PATH_FORM}`);
   return { graphId, ...path, description: typeof entry === "string" ? null : (entry.description ?? null) };
+}
+
+function readWebhooks(
+  file: string,
+  section: Parameters<typeof webhookPolicy>[0],
+  env: Readonly<Record<string, string | undefined>>,
+): WebhookPolicy {
+  try {
+    return webhookPolicy(section, env);
+  } catch (error) {
+    throw new ConfigFileError(file, `webhooks.${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 function readEnvironment(

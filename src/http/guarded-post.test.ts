@@ -30,7 +30,7 @@ async function peer(answer: RequestListener): Promise<Peer> {
       let body = "";
       for await (const chunk of request) body += String(chunk);
       requests.push({ request, body });
-      await answer(request, response);
+      answer(request, response);
     })();
   }).listen(0, "127.0.0.1");
   servers.push(server);

@@ -18,6 +18,7 @@ import type {
   RunRequest,
   TaskWrites,
   Thread,
+  Webhook,
   WriteSet,
 } from "../agent/model.ts";
 import { BIG_VALUE_UNITS } from "../agent/model.ts";
@@ -469,6 +470,35 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await read((tx) => tx.nextDueAt()), late.dueAt);
       assert.equal((await read((tx) => tx.nextPendingRun(at(60_000))))?.runId, late.runId);
       assert.equal(await read((tx) => tx.nextDueAt()), null);
+    });
+
+    test("a webhook is claimed when it is due, longest due first, and comes back if its try does not end", async (t) => {
+      const storage = await open(t);
+      const newWebhook = (host: string, dueAt: number, body = "{}"): Webhook => {
+        const runId = newId();
+        return { runId, url: `https://${host}/x`, host, body, attempts: 0, dueAt, createdAt: 1 };
+      };
+      const [late, first, other] = [newWebhook("a", 50), newWebhook("a", 10, JSON.stringify(ODD)), newWebhook("b", 20)];
+      await storage.transaction(async (tx) => {
+        for (const webhook of [late, first, other]) await tx.putWebhook(webhook);
+        await tx.putWebhook({ ...first, body: "again" });
+      });
+      const claim = (at: number, hosts: readonly string[] = []) =>
+        storage.transaction((tx) => tx.claimWebhook(at, at + 1000, hosts));
+      const nextAt = (hosts: readonly string[] = []) => storage.transaction((tx) => tx.nextWebhookAt(hosts));
+      assert.equal(await claim(9), null);
+      assert.equal(await nextAt(), 10);
+      assert.deepEqual(await claim(30), { ...first, attempts: 1, dueAt: 1030 }, "once per run, as it was first");
+      assert.equal(await claim(30, ["b"]), null);
+      assert.equal(await nextAt(["b"]), 50);
+      assert.equal((await claim(30))?.runId, other.runId);
+      await storage.transaction((tx) => tx.deleteWebhook(other.runId));
+      await storage.transaction((tx) => tx.delayWebhook(late.runId, 5000));
+      assert.equal(await claim(1029), null);
+      assert.deepEqual(await claim(1030), { ...first, attempts: 2, dueAt: 2030 });
+      assert.equal(await storage.transaction((tx) => tx.countWebhooks()), 2);
+      await storage.transaction((tx) => tx.deleteWebhook(first.runId));
+      assert.equal(await nextAt(), 5000);
     });
 
     test("active runs of all threads come in pages", async (t) => {

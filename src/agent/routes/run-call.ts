@@ -31,6 +31,7 @@ export async function runCall(
     durability: body.durability ?? exit,
     checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
     stream: streamRequest(body),
+    webhook: body.webhook ?? null,
     afterSeconds: body.after_seconds ?? 0,
     idempotencyKey: key === undefined || part === null ? (key ?? null) : `${key}\n${part}`,
     requestHash: key === undefined ? "" : contentHash(`${request.path}\n${request.body.text}`),

@@ -168,6 +168,13 @@ const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
     BEGIN SELECT RAISE(ABORT, 'audit rows are never changed'); END;
   `,
+  `
+  CREATE TABLE webhooks (
+    run_id TEXT PRIMARY KEY, url TEXT NOT NULL, host TEXT NOT NULL, body TEXT NOT NULL,
+    attempts INTEGER NOT NULL, due_at INTEGER NOT NULL, created_at INTEGER NOT NULL
+  );
+  CREATE INDEX webhooks_due ON webhooks (due_at);
+  `,
 ];
 
 export class NewerDatabaseError extends Error {

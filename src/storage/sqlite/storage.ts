@@ -16,6 +16,7 @@ import { migrate } from "./schema.ts";
 import { defineMetadataFilter } from "./metadata-filter.ts";
 import { storeVerbs } from "./store.ts";
 import { threadVerbs } from "./threads.ts";
+import { webhookVerbs } from "./webhooks.ts";
 
 export interface SqliteOptions {
   readonly folder: string;
@@ -65,6 +66,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           ...catalogueVerbs(db),
           ...assistantVerbs(db),
           ...storeVerbs(db),
+          ...webhookVerbs(db),
         };
         open = { lock, db, commits, tx };
       } catch (error) {
