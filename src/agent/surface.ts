@@ -37,14 +37,25 @@ export function corsRules({ cors }: Surface): CorsRules {
   };
 }
 
-/** Group → groups that would be a way round it. */
-const GO_WITH: Readonly<Record<string, readonly string[]>> = { crons: ["runs"], streams: ["runs"] };
+/** Path → names under which its route can be switched off. A cron starts runs: without runs there are none. */
+const GROUPS: readonly (readonly [path: RegExp, groups: readonly string[]])[] = [
+  [/^\/assistants(\/|$)/, ["assistants"]],
+  [/^(\/threads\/\{thread_id\})?\/runs\/crons(\/|$)/, ["crons", "runs"]],
+  [/^(\/threads\/\{thread_id\})?\/runs(\/|$)/, ["runs"]],
+  [/^\/threads(\/|$)/, ["threads"]],
+  [/^\/store(\/|$)/, ["store"]],
+  [/^\/inbox(\/|$)/, ["inbox"]],
+];
+
+function groupsOf(path: string): readonly string[] {
+  return GROUPS.find(([pattern]) => pattern.test(path))?.[1] ?? ["meta"];
+}
 
 /** Probes stay: who runs the server must be able to see that it does. */
 export function served(routes: readonly AgentRoute[], { disabled }: Surface): readonly AgentRoute[] {
-  const isDisabled = (group: string): boolean =>
-    [group, ...(GO_WITH[group] ?? [])].some((one) => disabled.includes(one));
-  return routes.filter(({ operation: { tag, access } }) => access === "public" || !isDisabled(tag.toLowerCase()));
+  return routes.filter(({ operation: { path, access } }) => {
+    return access === "public" || !groupsOf(path).some((group) => disabled.includes(group));
+  });
 }
 
 export function customApp({ app, customRouteAuth }: Surface, access: Access | null): CustomApp | null {

@@ -22,6 +22,7 @@ export function openApiDocument(operations: readonly AnyOperation[], version: st
       operationId: one.id,
       tags: [one.tag],
       summary: one.summary,
+      "x-access": one.access,
       parameters: [...pathParameters(one.path), ...queryParameters(schemaOf(one.query, "input"))],
       ...(takesBody(one)
         ? { requestBody: { content: { "application/json": { schema: schemaOf(one.body, "input") } } } }

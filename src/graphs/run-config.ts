@@ -77,14 +77,14 @@ export function checkpointMetadata(run: Run): JsonObject {
   };
 }
 
+function isServerOwned(name: string): boolean {
+  return SERVER_OWNED.has(name) || name.startsWith("__pregel_") || name.startsWith("langgraph_auth"); // RC2
+}
+
 function clientConfigurable(config: JsonObject): Record<string, unknown> {
   const given = config["configurable"];
   if (typeof given !== "object" || given === null || Array.isArray(given)) return {};
-  return Object.fromEntries(
-    Object.entries(given).filter(
-      ([name]) => !SERVER_OWNED.has(name) && !name.startsWith("__pregel_") && !name.startsWith("langgraph_auth"), // RC2
-    ),
-  );
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !isServerOwned(name)));
 }
 
 /** Who asked for the run. Kept with it, so that every attempt has it (RC2). */
@@ -99,7 +99,5 @@ function authConfigurable({ user, permissions }: Run["request"]): Record<string,
 
 /** The library copies these from `configurable` unless they are there: the request's own would win (RC2). */
 function clientMetadata(metadata: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(metadata).filter(([name]) => !SERVER_OWNED.has(name) && !name.startsWith("langgraph_auth")),
-  );
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => !isServerOwned(name)));
 }

@@ -9,6 +9,7 @@ interface User {
 
 const USERS: Readonly<Record<string, User>> = {
   "token-ann": { identity: "ann", org: "acme", permissions: ["read", "write"] },
+  "token-kim": { identity: "kim", org: "acme", permissions: ["read", "write"] },
   "token-bob": { identity: "bob", org: "bolt", permissions: ["read", "write"] },
   "token-eve": { identity: "eve", org: "acme", permissions: ["read"] },
 };
