@@ -1,0 +1,115 @@
+// Database of the trace store: one SQLite file, its tables, and what survives a crash.
+// Invariants:
+//   TB1. A transaction that was acknowledged survives kill -9 and power loss: WAL with synchronous=FULL.
+//   TB2. One process has the file; a second is refused by name. kill -9 frees it.
+//   TB3. A file of a newer version is not touched.
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Database {
+  get(sql: string, ...parameters: SQLInputValue[]): Row | null;
+  all(sql: string, ...parameters: SQLInputValue[]): readonly Row[];
+  run(sql: string, ...parameters: SQLInputValue[]): number;
+  /** Undone when `work` throws. */
+  transaction<T>(work: () => T): T;
+  close(): void;
+}
+
+const VERSION = 1;
+
+/** Runs of a trace lie together, in the order of the tree. Times are microseconds since 1970. */
+const TABLES = `
+  CREATE TABLE runs (
+    run_id TEXT PRIMARY KEY, trace_id TEXT NOT NULL, dotted_order TEXT NOT NULL, bytes INTEGER NOT NULL,
+    facts TEXT NOT NULL, summary TEXT NOT NULL, main TEXT NOT NULL,
+    inputs TEXT, outputs TEXT, events TEXT, extra TEXT, error TEXT, serialized TEXT
+  );
+  CREATE INDEX runs_tree ON runs (trace_id, dotted_order);
+  CREATE TABLE attachments (
+    run_id TEXT NOT NULL, trace_id TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes BLOB NOT NULL,
+    PRIMARY KEY (run_id, name)
+  );
+  CREATE INDEX attachments_trace ON attachments (trace_id);
+  CREATE TABLE traces (
+    trace_id TEXT PRIMARY KEY, project TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL, error TEXT,
+    started INTEGER NOT NULL, ended INTEGER, latency INTEGER, runs INTEGER NOT NULL, errors INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost REAL, bytes INTEGER NOT NULL,
+    thread_id TEXT, touched INTEGER NOT NULL, received_at INTEGER NOT NULL
+  );
+  CREATE INDEX traces_started ON traces (started, trace_id);
+  CREATE INDEX traces_project ON traces (project, started, trace_id);
+  CREATE INDEX traces_thread ON traces (thread_id, started, trace_id) WHERE thread_id IS NOT NULL;
+  CREATE INDEX traces_touched ON traces (touched);
+  CREATE INDEX traces_received ON traces (received_at);
+  CREATE TABLE tags (
+    trace_id TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (trace_id, kind, key, value)
+  ) WITHOUT ROWID;
+`;
+
+export class TraceDatabaseError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "TraceDatabaseError";
+  }
+}
+
+/** @throws {TraceDatabaseError} TB2, TB3. */
+export function openDatabase(folder: string): Database {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, "traces.db");
+  closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
+  const connection = new DatabaseSync(file);
+  try {
+    connection.exec(`
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA auto_vacuum = INCREMENTAL;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA temp_store = MEMORY;
+    `);
+    migrate(connection, file);
+  } catch (error) {
+    connection.close();
+    if (error instanceof TraceDatabaseError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    const busy = /locked|busy/.test(reason) ? `${file} is in use by another process: stop it first` : null;
+    throw new TraceDatabaseError(busy ?? `${file} cannot be opened: ${reason}`);
+  }
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    let statement = statements.get(sql);
+    if (statement === undefined) statements.set(sql, (statement = connection.prepare(sql)));
+    return statement;
+  };
+  return {
+    get: (sql, ...parameters) => prepared(sql).get(...parameters) ?? null,
+    all: (sql, ...parameters) => prepared(sql).all(...parameters),
+    run: (sql, ...parameters) => Number(prepared(sql).run(...parameters).changes),
+    transaction(work) {
+      connection.exec("BEGIN IMMEDIATE");
+      try {
+        const result = work();
+        connection.exec("COMMIT");
+        return result;
+      } catch (error) {
+        if (connection.isTransaction) connection.exec("ROLLBACK");
+        throw error;
+      }
+    },
+    close: () => connection.close(),
+  };
+}
+
+function migrate(connection: DatabaseSync, file: string): void {
+  const version = Number(connection.prepare("PRAGMA user_version").get()?.["user_version"]);
+  if (version > VERSION)
+    throw new TraceDatabaseError(`${file} was written by a newer version: start that one, or use another folder`);
+  connection.exec("BEGIN IMMEDIATE"); // also takes the lock for good
+  if (version === 0) connection.exec(TABLES);
+  connection.exec(`PRAGMA user_version = ${VERSION}`);
+  connection.exec("COMMIT");
+}

@@ -1,0 +1,77 @@
+// Facts: what search and lists need of a run, read out of its fields once, when it is stored.
+import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+
+export interface Facts {
+  readonly model: string | null;
+  readonly threadId: string | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars, as the sender worked it out; null when it did not. */
+  readonly cost: number | null;
+  /** Microseconds since 1970 at which the first token came. */
+  readonly firstTokenAt: number | null;
+  /** Scalar metadata, as text: what traces are searched by. */
+  readonly metadata: readonly (readonly [key: string, value: string])[];
+}
+
+const METADATA_MAX = 64;
+const KEY_UNITS_MAX = 200;
+const VALUE_UNITS_MAX = 500;
+/** Senders group the runs of a conversation under one of these, the first that is there. */
+const THREAD_KEYS = ["thread_id", "session_id", "conversation_id"];
+
+export function factsOf(extra: Json | undefined, outputs: Json | undefined, events: Json | undefined): Facts {
+  const metadata = member(extra, "metadata");
+  const usage = isJsonObject(metadata["usage_metadata"])
+    ? metadata["usage_metadata"]
+    : member(outputs, "usage_metadata");
+  return {
+    model: text(metadata["ls_model_name"]) ?? text(member(extra, "invocation_params")["model"]),
+    threadId: THREAD_KEYS.map((key) => text(metadata[key])).find((id) => id !== null) ?? null,
+    inputTokens: count(usage["input_tokens"]),
+    outputTokens: count(usage["output_tokens"]),
+    cost: typeof usage["total_cost"] === "number" ? usage["total_cost"] : null,
+    firstTokenAt: firstToken(events),
+    metadata: scalars(metadata),
+  };
+}
+
+function member(value: Json | undefined, name: string): JsonObject {
+  const found = isJsonObject(value) ? value[name] : undefined;
+  return isJsonObject(found) ? found : {};
+}
+
+function text(value: Json | undefined): string | null {
+  return typeof value === "string" && value !== "" ? value.slice(0, VALUE_UNITS_MAX) : null;
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
+}
+
+function scalars(metadata: JsonObject): Facts["metadata"] {
+  const found: [string, string][] = [];
+  for (const [key, value] of Object.entries(metadata)) {
+    if (found.length >= METADATA_MAX) break;
+    if (value === null || typeof value === "object" || key.length > KEY_UNITS_MAX) continue;
+    const written = String(value);
+    if (written.length <= VALUE_UNITS_MAX) found.push([key, written]);
+  }
+  return found;
+}
+
+function firstToken(events: Json | undefined): number | null {
+  if (!Array.isArray(events)) return null;
+  const event = (events as readonly Json[]).find((one) => isJsonObject(one) && one["name"] === "new_token");
+  return isJsonObject(event) ? microseconds(event["time"]) : null;
+}
+
+/** RFC 3339 text, or milliseconds since 1970 → microseconds since 1970. */
+export function microseconds(value: Json | undefined): number | null {
+  if (typeof value === "number") return Number.isFinite(value) ? Math.round(value * 1000) : null;
+  if (typeof value !== "string") return null;
+  const ms = Date.parse(value.replace(/(\.\d{3})\d+/, "$1"));
+  if (Number.isNaN(ms)) return null;
+  const below = /\.\d{3}(\d{1,3})/.exec(value)?.[1] ?? "";
+  return ms * 1000 + Number(below.padEnd(3, "0"));
+}

@@ -1,0 +1,101 @@
+// Ingest: the tracing backend's ingest API, as the collector and the `langsmith` SDK speak it (upload → run changes → store).
+// Any key is taken: what listens here listens on this machine.
+// Invariants:
+//   TI1. 202 is answered after the runs are durable, and never for an upload of which a part was refused.
+//   TI2. A request that cannot be read changes nothing, and its sender learns why.
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { ApiError, describeError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { boundaryOf, partsOf } from "./multipart.ts";
+import { changeOfRun, changesOfBatch, changesOfParts, UploadError, type RunChange } from "./run-change.ts";
+import type { TraceStore } from "./store.ts";
+import { readUpload } from "./upload-body.ts";
+
+export interface IngestOptions {
+  readonly store: TraceStore;
+  /** What comes before `/runs` and `/info` in the address; "" for nothing. */
+  readonly prefix: string;
+  readonly version: string;
+  readonly log: Log;
+}
+
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
+/** What senders are told: they cut their uploads to it. */
+const UPLOAD_RUNS_MAX = 1000;
+const UPLOAD_BYTES_MAX = 20 * 1024 * 1024;
+
+export function createIngest({ store, prefix, version, log }: IngestOptions): RequestListener {
+  const info = JSON.stringify({
+    version,
+    batch_ingest_config: {
+      use_multipart_endpoint: true,
+      size_limit: UPLOAD_RUNS_MAX,
+      size_limit_bytes: UPLOAD_BYTES_MAX,
+      scale_up_qsize_trigger: 1000,
+      scale_up_nthreads_limit: 16,
+      scale_down_nempty_trigger: 4,
+    },
+    instance_flags: { gzip_body_enabled: true, zstd_compression_enabled: true },
+  });
+
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const path = (incoming.url ?? "/").split("?")[0] ?? "/";
+    if (!path.startsWith(prefix)) return reply(outgoing, 404, NOT_FOUND);
+    const what = `${incoming.method} ${path.slice(prefix.length)}`;
+    if (what === "GET /info") return reply(outgoing, 200, info);
+    const read = readerOf(what, incoming.headers["content-type"]);
+    if (read === null) return reply(outgoing, 404, NOT_FOUND);
+    store.write(read(await readUpload(incoming, BODY_BYTES_MAX)));
+    reply(outgoing, 202, "{}"); // TI1
+  };
+
+  return (incoming, outgoing) => {
+    serve(incoming, outgoing).catch((error: unknown) => {
+      if (outgoing.headersSent || outgoing.destroyed) {
+        outgoing.destroy();
+        return;
+      }
+      const { status, detail } = refusalOf(error);
+      if (status === 500) log.error("trace_upload_failed", { reason: describeError(error).message });
+      reply(outgoing, status, JSON.stringify({ error: detail, detail })); // TI2
+      if (!incoming.complete) incoming.destroy();
+    });
+  };
+}
+
+const NOT_FOUND = JSON.stringify({ error: "not found", detail: "There is nothing at this address." });
+
+type Reader = (body: Buffer) => readonly RunChange[];
+
+function readerOf(what: string, contentType: string | undefined): Reader | null {
+  if (what === "POST /runs/multipart") {
+    const boundary = boundaryOf(contentType);
+    if (boundary === null) throw new UploadError("Content-Type must be multipart/form-data with a boundary");
+    return (body) => changesOfParts(partsOf(body, boundary));
+  }
+  if (what === "POST /runs/batch") return (body) => changesOfBatch(jsonOf(body));
+  if (what === "POST /runs") return (body) => [changeOfRun("post", jsonOf(body), null)];
+  const patched = /^PATCH \/runs\/([^/]+)$/.exec(what)?.[1];
+  return patched === undefined ? null : (body) => [changeOfRun("patch", jsonOf(body), patched)];
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    throw new UploadError("the body is not valid JSON");
+  }
+}
+
+function refusalOf(error: unknown): { readonly status: number; readonly detail: string } {
+  if (error instanceof UploadError) return { status: 422, detail: error.message };
+  if (error instanceof ApiError) return { status: STATUS[error.code] ?? 400, detail: error.message };
+  return { status: 500, detail: "The trace store failed; its log says why." };
+}
+
+const STATUS: Readonly<Partial<Record<string, number>>> = { body_too_large: 413, unsupported_media_type: 415 };
+
+function reply(outgoing: ServerResponse, status: number, body: string): void {
+  outgoing.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });
+  outgoing.end(body);
+}

@@ -1,0 +1,56 @@
+// Tests of multipart bodies (invariants MP1, MP2): the forms that senders use, and bodies that are no multipart.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { boundaryOf, partsOf } from "./multipart.ts";
+
+const read = (text: string) =>
+  [...partsOf(Buffer.from(text), "b")].map(({ name, type, bytes }) => [name, type, bytes.toString()]);
+
+const DISPOSITION = 'Content-Disposition: form-data; name="post.1"';
+
+test("a length in the head, in the content type, or none: the part is the same (MP1)", () => {
+  const heads = [
+    `${DISPOSITION}\r\nContent-Type: application/json\r\nContent-Length: 2`,
+    `${DISPOSITION}\r\nContent-Type: application/json; length=2`,
+    `${DISPOSITION}\r\nContent-Type: application/json`,
+    `content-type: application/json\r\ncontent-disposition: form-data; name="post.1"`,
+  ];
+  for (const head of heads) {
+    assert.deepEqual(read(`--b\r\n${head}\r\n\r\n{}\r\n--b--\r\n`), [["post.1", "application/json", "{}"]], head);
+  }
+});
+
+test("a part with a length may hold the boundary (MP1)", () => {
+  const content = "x\r\n--b\r\ny";
+  const body = `--b\r\n${DISPOSITION}\r\nContent-Type: text/plain\r\nContent-Length: ${content.length}\r\n\r\n${content}\r\n--b--\r\n`;
+  assert.deepEqual(read(body), [["post.1", "text/plain", content]]);
+});
+
+test("parts are views of the body (MP2)", () => {
+  const body = Buffer.from(`--b\r\n${DISPOSITION}\r\nContent-Type: text/plain\r\n\r\nabc\r\n--b--\r\n`);
+  const [part] = [...partsOf(body, "b")];
+  assert.equal(part?.bytes.buffer, body.buffer);
+});
+
+const BROKEN: readonly [name: string, body: string][] = [
+  ["no boundary at all", "{}"],
+  ["no end", `--b\r\n${DISPOSITION}\r\nContent-Type: text/plain\r\n\r\nabc`],
+  ["no name", "--b\r\nContent-Type: text/plain\r\n\r\nabc\r\n--b--\r\n"],
+  ["no blank line", "--b\r\nContent-Type: text/plain\r\n--b--\r\n"],
+  ["too short a length", `--b\r\n${DISPOSITION}\r\nContent-Length: 2\r\n\r\nabc\r\n--b--\r\n`],
+  ["too long a length", `--b\r\n${DISPOSITION}\r\nContent-Length: 400\r\n\r\nabc\r\n--b--\r\n`],
+  ["a length that is none", `--b\r\n${DISPOSITION}\r\nContent-Length: -1\r\n\r\nabc\r\n--b--\r\n`],
+];
+for (const [name, body] of BROKEN) {
+  test(`refused: ${name}`, () => {
+    assert.throws(() => read(body), { name: "UploadError" });
+  });
+}
+
+test("the boundary is read from the content type, quoted or not; other types have none", () => {
+  assert.equal(boundaryOf("multipart/form-data; boundary=abc"), "abc");
+  assert.equal(boundaryOf('multipart/form-data; charset=utf-8; boundary="a b"'), "a b");
+  assert.equal(boundaryOf("multipart/mixed; boundary=abc"), null);
+  assert.equal(boundaryOf("application/json"), null);
+  assert.equal(boundaryOf(undefined), null);
+});

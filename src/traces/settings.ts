@@ -1,0 +1,27 @@
+// Settings of the local trace store: how much it keeps.
+import { durationMs, integer, type Config } from "../base/config.ts";
+
+const MIB = 1024 * 1024;
+
+export const TRACE_SETTINGS = {
+  traceRunsMax: integer(
+    "TRACES_MAX_RUNS",
+    200_000,
+    { min: 100, max: 100_000_000 },
+    { meaning: "Runs that the local trace store keeps; the traces that were touched longest ago go first." },
+  ),
+  traceBytesMax: integer(
+    "TRACES_MAX_BYTES",
+    1024 * MIB,
+    { min: MIB, max: 1024 * 1024 * MIB },
+    { meaning: "Bytes that the local trace store keeps." },
+  ),
+  traceAgeMax: durationMs(
+    "TRACES_MAX_AGE",
+    7 * 24 * 3_600_000,
+    { min: 60_000, max: 10 * 366 * 24 * 3_600_000 },
+    { meaning: "Traces that nothing was added to for so long are deleted from the local trace store." },
+  ),
+} as const;
+
+export type TraceConfig = Config<typeof TRACE_SETTINGS>;

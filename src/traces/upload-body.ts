@@ -1,0 +1,39 @@
+// Upload body: the bytes of an upload, counted while they arrive, and decompressed within the same bound.
+// Invariant UB1: never more than `bytesMax` are held, on the wire or decompressed, whatever the headers promise.
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { gunzip, zstdDecompress } from "node:zlib";
+import { ApiError } from "../base/errors.ts";
+
+const inflate = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) } as const;
+
+/** @throws {ApiError} `body_too_large`, `unsupported_media_type`, `malformed_request` */
+export async function readUpload(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const encoding = incoming.headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity" && encoding !== "gzip" && encoding !== "zstd")
+    throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not read here.`);
+  const wire = await readWire(incoming, bytesMax);
+  if (encoding === "identity") return wire;
+  try {
+    return await inflate[encoding](wire, { maxOutputLength: bytesMax }); // UB1
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
+    throw new ApiError("malformed_request", `The body is not valid ${encoding}.`);
+  }
+}
+
+async function readWire(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > bytesMax) throw tooLarge(bytesMax); // UB1
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function tooLarge(bytesMax: number): ApiError {
+  return new ApiError("body_too_large", `The body may have at most ${bytesMax} bytes.`, {}, { Connection: "close" });
+}
