@@ -1,7 +1,8 @@
-// Benchmarks: `npm run bench -- agent [--peer] [--short]`, `npm run bench -- collector`. Prints a table and one closing line of ratios.
+// Benchmarks: `npm run bench -- agent [--peer] [--short]`, `… collector`, `… traces`. Prints a table and one closing line of ratios.
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
 import { benchCollector } from "./collector.ts";
+import { benchTraces } from "./traces.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -10,7 +11,8 @@ const { positionals, values } = parseArgs({
 const [what = "agent"] = positionals;
 if (what === "agent") await benchAgent(values);
 else if (what === "collector") await benchCollector();
+else if (what === "traces") await benchTraces();
 else {
-  console.error(`no such benchmark: ${what}. There are: agent, collector`);
+  console.error(`no such benchmark: ${what}. There are: agent, collector, traces`);
   process.exitCode = 2;
 }

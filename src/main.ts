@@ -12,6 +12,9 @@ import type { Config, Env, SettingsTable } from "./base/config.ts";
 import { keepHeapSmall } from "./base/heap.ts";
 import type { Service } from "./base/lifecycle.ts";
 import type { Log } from "./base/log.ts";
+import type { CollectorConfig } from "./collector/settings.ts";
+import type { TraceServer } from "./traces/server.ts";
+import type { TraceConfig } from "./traces/settings.ts";
 import type { GraphsConfig } from "./graphs/config-file.ts";
 import type { LoadedApp } from "./graphs/custom-app.ts";
 
@@ -97,16 +100,25 @@ function collect(options: { readonly printConfig?: boolean }): Promise<void> {
     if (options.printConfig === true) return printConfigOf(table, config);
     const log = await openLog(table, config);
     const { runCollector } = await import("./collector/run.ts");
-    const collector = runCollector(config, log);
+    const traces = config.endpoint === null ? await openTraceServer(config, log) : null;
+    const collector = runCollector(localBackend(config, traces === null ? null : traces.address().port), log);
     await collector.start();
-    stopOnSignals(collector, log, () => (collector.lost() > 0 ? 1 : 0));
+    const stop = async (): Promise<void> => {
+      try {
+        await collector.stop();
+      } finally {
+        await traces?.stop(); // last: what the collector sends at its end still finds its backend
+      }
+    };
+    stopOnSignals(stop, log, () => (collector.lost() > 0 ? 1 : 0));
   });
 }
 
 function checkUploads(options: { readonly json?: boolean }): Promise<void> {
   return command(async () => {
     const { checkCollector } = await import("./collector/check.ts");
-    const steps = await checkCollector((await collectorConfig()).config);
+    const { config } = await collectorConfig();
+    const steps = await checkCollector(localBackend(config, config.endpoint === null ? config.tracePort : null));
     const lines = steps.map(({ name, outcome, detail }) => `${outcome.padEnd(8)} ${name}: ${detail}`);
     process.stdout.write(`${options.json === true ? JSON.stringify(steps) : lines.join("\n")}\n`);
     if (steps.some(({ outcome }) => outcome === "failed")) process.exitCode = 1;
@@ -116,7 +128,8 @@ function checkUploads(options: { readonly json?: boolean }): Promise<void> {
 function replay(options: { readonly json?: boolean }): Promise<void> {
   return command(async () => {
     const { replayDeadLetters } = await import("./collector/replay.ts");
-    const result = await replayDeadLetters((await collectorConfig()).config);
+    const { config } = await collectorConfig();
+    const result = await replayDeadLetters(localBackend(config, config.endpoint === null ? config.tracePort : null));
     const { sent, kept, otherKey, problems } = result;
     const lines = [`sent ${sent}, kept ${kept} (of another key: ${otherKey})`, ...problems];
     process.stdout.write(`${options.json === true ? JSON.stringify(result) : lines.join("\n")}\n`);
@@ -125,12 +138,32 @@ function replay(options: { readonly json?: boolean }): Promise<void> {
 }
 
 async function collectorConfig() {
-  const [{ collectorSettings }, { LOG_SETTINGS }] = await Promise.all([
+  const [{ collectorSettings }, { TRACE_SETTINGS }, { LOG_SETTINGS }] = await Promise.all([
     import("./collector/settings.ts"),
+    import("./traces/settings.ts"),
     import("./base/log-settings.ts"),
   ]);
-  const table = { ...collectorSettings, ...LOG_SETTINGS } as const;
+  const table = { ...collectorSettings, ...TRACE_SETTINGS, ...LOG_SETTINGS } as const;
   return { table, config: await configOf(table, process.env) };
+}
+
+/** The embedded tracing backend, started: the collector's backend is an address. */
+async function openTraceServer(config: TraceConfig, log: Log): Promise<TraceServer> {
+  const [{ createTraceServer }, { systemClock }] = await Promise.all([
+    import("./traces/server.ts"),
+    import("./base/clock.ts"),
+  ]);
+  const traces = createTraceServer(config, { clock: systemClock, log, version: VERSION });
+  await traces.start();
+  log.info("local_trace_store", { url: localUrl(traces.address().port), folder: config.traceDir });
+  return traces;
+}
+
+const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
+
+/** Without an endpoint, traces stay on this machine, and no sender needs a key. @param port of the store; null leaves the endpoint. */
+function localBackend<C extends CollectorConfig>(config: C, port: number | null): C {
+  return port === null ? config : { ...config, endpoint: localUrl(port), apiKey: config.apiKey ?? "local" };
 }
 
 function serve(options: ServeOptions, dev: boolean): Promise<void> {
@@ -144,7 +177,11 @@ function serve(options: ServeOptions, dev: boolean): Promise<void> {
     await checkAccess(config, graphs);
     const anyPort = dev && options.port === undefined && process.env["PORT"] === undefined;
     const service = await (anyPort ? startOnFreePort(config, graphs, log) : start(config, graphs, log, dev));
-    stopOnSignals(service, log, () => 0);
+    stopOnSignals(
+      () => service.stop(),
+      log,
+      () => 0,
+    );
     service.announce(); // who reads this may send a signal at once
   });
 }
@@ -345,13 +382,13 @@ function announce(
 }
 
 /** The first signal drains, a second one ends at once. */
-function stopOnSignals(service: Service, log: Log, exitCode: () => number): void {
+function stopOnSignals(stop: () => Promise<void>, log: Log, exitCode: () => number): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(1);
     stopping = true;
     log.info("stopping", { signal });
-    service.stop().then(
+    stop().then(
       () => {
         log.info("stopped");
         process.exit(exitCode());

@@ -19,6 +19,7 @@ export const ERROR_CODES = {
   assistant_not_found: [404, "Assistant not found"],
   assistant_version_not_found: [404, "Assistant version not found"],
   graph_not_found: [404, "Graph not found"],
+  trace_not_found: [404, "Not in the trace store"],
   checkpoint_not_found: [404, "Checkpoint not found"],
   interrupt_not_found: [404, "Interrupt not found"],
   method_not_allowed: [405, "This address does not take that method"],

@@ -13,7 +13,7 @@ export const collectorSettings = {
     { meaning: "Port of the collector. 0 takes a free one." },
   ),
   endpoint: text("TRACING_ENDPOINT", null, {
-    meaning: "Base address of the tracing backend; the collector does not start without it.",
+    meaning: "Base address of the tracing backend. Without it, traces go to the local trace store.",
     aliases: ["LANGSMITH_ENDPOINT"],
   }),
   apiKey: text("TRACING_API_KEY", null, {

@@ -13,8 +13,6 @@ import { readUpload } from "./upload-body.ts";
 
 export interface IngestOptions {
   readonly store: TraceStore;
-  /** What comes before `/runs` and `/info` in the address; "" for nothing. */
-  readonly prefix: string;
   readonly version: string;
   readonly log: Log;
 }
@@ -24,7 +22,7 @@ const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const UPLOAD_RUNS_MAX = 1000;
 const UPLOAD_BYTES_MAX = 20 * 1024 * 1024;
 
-export function createIngest({ store, prefix, version, log }: IngestOptions): RequestListener {
+export function createIngest({ store, version, log }: IngestOptions): RequestListener {
   const info = JSON.stringify({
     version,
     batch_ingest_config: {
@@ -40,8 +38,7 @@ export function createIngest({ store, prefix, version, log }: IngestOptions): Re
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const path = (incoming.url ?? "/").split("?")[0] ?? "/";
-    if (!path.startsWith(prefix)) return reply(outgoing, 404, NOT_FOUND);
-    const what = `${incoming.method} ${path.slice(prefix.length)}`;
+    const what = `${incoming.method} ${path}`;
     if (what === "GET /info") return reply(outgoing, 200, info);
     const read = readerOf(what, incoming.headers["content-type"]);
     if (read === null) return reply(outgoing, 404, NOT_FOUND);

@@ -1,9 +1,18 @@
 // Settings of the local trace store: how much it keeps.
-import { durationMs, integer, type Config } from "../base/config.ts";
+import { durationMs, integer, text, type Config } from "../base/config.ts";
 
 const MIB = 1024 * 1024;
 
 export const TRACE_SETTINGS = {
+  tracePort: integer(
+    "TRACES_PORT",
+    4319,
+    { min: 0, max: 65_535 },
+    { meaning: "Port of the local trace store, on this machine only. 0 takes a free one." },
+  ),
+  traceDir: text("TRACES_DIR", "./.holdpoint", {
+    meaning: "Folder of the local trace store. One process at a time may use it.",
+  }),
   traceRunsMax: integer(
     "TRACES_MAX_RUNS",
     200_000,

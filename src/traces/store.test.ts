@@ -31,16 +31,14 @@ const ALL: TraceSearch = {
   cursor: null,
 };
 
-interface TestStore {
-  readonly store: TraceStore;
-  readonly folder: string;
-  now: number;
-}
-
 async function open(t: TestContext, limits: { runs?: number; bytes?: number; folder?: string } = {}) {
   const folder = limits.folder ?? mkdtempSync(join(tmpdir(), "holdpoint-traces-"));
-  const at: { now: number } = { now: START };
-  const clock: Clock = { now: () => at.now, monotonic: () => at.now, after: () => () => undefined };
+  const at: { now: number; sweep: () => void } = { now: START, sweep: () => undefined };
+  const after: Clock["after"] = (_ms, callback) => {
+    at.sweep = callback;
+    return () => undefined;
+  };
+  const clock: Clock = { now: () => at.now, monotonic: () => at.now, after };
   const log = createLog({ level: "error", json: true, secrets: [], now: () => at.now, write: () => undefined });
   const config = {
     traceRunsMax: limits.runs ?? 10_000,
@@ -53,7 +51,7 @@ async function open(t: TestContext, limits: { runs?: number; bytes?: number; fol
     await store.stop();
     rmSync(folder, { recursive: true, force: true });
   });
-  return Object.assign(at, { store, folder }) satisfies TestStore;
+  return Object.assign(at, { store, folder });
 }
 
 const uuid = (n: number): string => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
@@ -266,12 +264,14 @@ test("pages follow each other without gap or repeat, also when traces come in be
 
 test("old traces go when nothing was added to them for long enough", async (t) => {
   const at = await open(t);
-  at.store.write(post(run(1, 1)));
-  at.now += 1000;
-  at.store.write(post(run(2, 2)));
-  assert.equal(at.store.deleteTrace(uuid(2)), true);
-  assert.equal(at.store.deleteTrace(uuid(2)), false);
-  assert.deepEqual(at.store.totals().runs, 1);
+  at.store.write(post(run(10, 10, { name: "quiet" }), run(20, 20, { name: "busy" })));
+  at.now += 3_600_000;
+  at.store.write(post(run(20, 21)));
+  at.now += 1;
+  at.sweep();
+  assert.deepEqual(names(at.store.search(ALL).items), ["busy"]);
+  assert.deepEqual([at.store.deleteTrace(uuid(20)), at.store.deleteTrace(uuid(20))], [true, false]);
+  assert.deepEqual(at.store.totals(), { runs: 0, bytes: 0 });
 });
 
 test("attachments are kept with their run and counted", async (t) => {

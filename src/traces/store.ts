@@ -20,7 +20,7 @@ const SWEEP_EVERY_MS = 60_000;
 
 export function createTraceStore(
   folder: string,
-  config: TraceConfig,
+  config: Pick<TraceConfig, "traceRunsMax" | "traceBytesMax" | "traceAgeMax">,
   ports: { readonly clock: Clock; readonly log: Log },
 ): TraceStore {
   const { clock, log } = ports;

@@ -1,0 +1,51 @@
+// Trace server: the embedded tracing backend on one port: uploads in, questions answered. For this machine only.
+import type { RequestListener } from "node:http";
+import type { Clock } from "../base/clock.ts";
+import { group, type Service } from "../base/lifecycle.ts";
+import type { Log } from "../base/log.ts";
+import { createApp } from "../http/app.ts";
+import { LOOPBACK_CORS } from "../http/cors.ts";
+import { createHttpService, type HttpService } from "../http/server.ts";
+import { createIngest } from "./ingest.ts";
+import { traceRoutes } from "./routes.ts";
+import type { TraceConfig } from "./settings.ts";
+import { createTraceStore, type TraceStore } from "./store.ts";
+
+export interface TraceServer extends Service {
+  readonly store: TraceStore;
+  readonly address: HttpService["address"];
+}
+
+const LOOPBACK = "127.0.0.1";
+const QUERY_BODY_BYTES_MAX = 1024;
+
+export function createTraceServer(
+  config: TraceConfig,
+  ports: { readonly clock: Clock; readonly log: Log; readonly version: string },
+): TraceServer {
+  const { clock, log, version } = ports;
+  const store = createTraceStore(config.traceDir, config, { clock, log });
+  const ingest = createIngest({ store, version, log });
+  const questions = createApp({
+    routes: traceRoutes(store),
+    custom: null,
+    prefix: "",
+    cors: LOOPBACK_CORS,
+    bodyBytesMax: QUERY_BODY_BYTES_MAX,
+    loopback: true,
+    log,
+    onReply: () => undefined,
+    monotonic: clock.monotonic,
+  });
+  const listener: RequestListener = (incoming, outgoing) =>
+    (incoming.url?.startsWith("/traces") === true ? questions : ingest)(incoming, outgoing);
+  const http = createHttpService({ name: "traces http", host: LOOPBACK, port: config.tracePort, listener });
+  const parts = group("trace server", [store, http]);
+  return {
+    name: parts.name,
+    store,
+    address: () => http.address(),
+    start: () => parts.start(),
+    stop: () => parts.stop(),
+  };
+}
