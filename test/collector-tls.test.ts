@@ -92,7 +92,11 @@ describe("HTTPS_PROXY", () => {
   });
   const withProxy = async (run: () => Promise<void>): Promise<void> => {
     proxy = await startConnectProxy();
-    await run().finally(() => proxy.close());
+    try {
+      await run();
+    } finally {
+      await proxy.close();
+    }
   };
 
   test("uploads go through its tunnel; it sees the host, and neither key nor runs", () =>

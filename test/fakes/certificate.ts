@@ -55,7 +55,7 @@ export function createAuthority(name = "Test authority"): Authority {
           sequence(extension("551d11", sequence(...alternatives))),
           days,
         ),
-        key: own.privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+        key: own.privateKey.export({ type: "pkcs8", format: "pem" }),
       };
     },
   };

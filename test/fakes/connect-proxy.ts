@@ -27,7 +27,10 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
     proxy.asked.push({ target, headers: request.headers });
     client.on("error", () => undefined);
     sockets.add(client);
-    if (proxy.status !== 200) return void client.end(`HTTP/1.1 ${proxy.status} No\r\nContent-Length: 0\r\n\r\n`);
+    if (proxy.status !== 200) {
+      client.end(`HTTP/1.1 ${proxy.status} No\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
     const [host = "", port = ""] = target.split(":");
     const upstream = connect(Number(port), host, () => {
       client.write("HTTP/1.1 200 OK\r\n\r\n");
