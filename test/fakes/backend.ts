@@ -70,7 +70,13 @@ export interface FakeBackend {
 const TAKE: Answer = { status: 202, body: "{}" };
 
 export async function startBackend(
-  options: { readonly port?: number; readonly batchOnly?: boolean; readonly tls?: Certified } = {},
+  options: {
+    readonly port?: number;
+    readonly batchOnly?: boolean;
+    readonly tls?: Certified;
+    /** `uploads` and `runs` stay empty: for tests that send more than fits. */
+    readonly forgets?: boolean;
+  } = {},
 ): Promise<FakeBackend> {
   const watchers = new Set<() => void>();
   const violations: string[] = [];
@@ -102,10 +108,10 @@ export async function startBackend(
       for (const wake of watchers) wake();
       return answer(response, { status: 400, body: '{"error":"violation"}' });
     }
-    uploads.push(upload);
+    if (options.forgets !== true) uploads.push(upload);
     const what = await backend.script(upload);
     const takes = what === "take_and_reset" || (typeof what === "object" && what.status >= 200 && what.status < 300);
-    if (takes) runs.push(...upload.runs);
+    if (takes && options.forgets !== true) runs.push(...upload.runs);
     if (typeof what === "object") answer(response, what);
     else misbehave(what, response);
     for (const wake of watchers) wake();

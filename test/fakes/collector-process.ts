@@ -1,6 +1,8 @@
 // A collector in a process of its own, for tests that kill it and benchmarks that measure it. Reads the environment like main.
-// With KILL_AT="sync before 3" it ends itself with SIGKILL at that call of the spool's file port.
-import { readFileSync } from "node:fs";
+// At SIGUSR2 it collects its garbage and says what is left. With KILL_AT="sync before 3" it ends itself with SIGKILL at that call of the spool's file port.
+import { readdirSync, readFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { systemClock } from "../../src/base/clock.ts";
 import { readConfig, secretsOf } from "../../src/base/config.ts";
 import { createLog } from "../../src/base/log.ts";
@@ -33,3 +35,11 @@ const stop = (): void => {
 };
 process.once("SIGTERM", stop);
 process.once("SIGINT", stop);
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+process.on("SIGUSR2", () => {
+  collectGarbage();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  const fds = process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0;
+  process.stdout.write(`${JSON.stringify({ heapBytes: heapUsed + external, rssBytes: rss, fds })}\n`);
+});

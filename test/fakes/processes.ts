@@ -9,12 +9,17 @@ export interface CollectorProcess {
   readonly child: ChildProcess;
   readonly url: string;
   readonly log: () => string;
+  /** After a full garbage collection. `fds` is 0 where the system does not say. */
+  readonly measure: () => Promise<{ readonly heapBytes: number; readonly rssBytes: number; readonly fds: number }>;
   /** Resolves with the exit code, or the signal's name. */
   readonly ended: Promise<number | string>;
 }
 
-/** null: it ended before it listened (killed on the way). */
-export async function startCollectorProcess(env: Readonly<Record<string, string>>): Promise<CollectorProcess | null> {
+/** null: it ended before it listened (killed on the way, or it refused to start: `said` holds its words). */
+export async function startCollectorProcess(
+  env: Readonly<Record<string, string>>,
+  said: string[] = [],
+): Promise<CollectorProcess | null> {
   const child = spawn(process.execPath, [ENTRY], {
     env: {
       PATH: process.env["PATH"],
@@ -29,14 +34,18 @@ export async function startCollectorProcess(env: Readonly<Record<string, string>
   const endWithUs = (): void => void child.kill("SIGKILL");
   process.once("exit", endWithUs);
   child.once("exit", () => process.off("exit", endWithUs));
-  let log = "";
-  child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
-  const ended = once(child, "exit").then(([code, signal]: unknown[]) => (code as number | null) ?? (signal as string));
+  child.stderr.on("data", (chunk: Buffer) => void said.push(chunk.toString()));
+  const ended = once(child, "close").then(([code, signal]: unknown[]) => (code as number | null) ?? (signal as string));
   const line = await Promise.race([
     once(child.stdout, "data").then(([chunk]) => String(chunk)),
     ended.then(() => null),
   ]);
   if (line === null) return null;
   const { port } = JSON.parse(line) as { port: number };
-  return { child, url: `http://127.0.0.1:${port}`, log: () => log, ended };
+  const measure: CollectorProcess["measure"] = async () => {
+    const answer = once(child.stdout, "data");
+    child.kill("SIGUSR2");
+    return JSON.parse(String((await answer)[0])) as Awaited<ReturnType<CollectorProcess["measure"]>>;
+  };
+  return { child, url: `http://127.0.0.1:${port}`, log: () => said.join(""), measure, ended };
 }

@@ -1,0 +1,50 @@
+// One spool, one owner: of processes that start at the same moment exactly one gets it, and kill -9 gives it back.
+// HOLDPOINT_FAULTS=full: 100 races.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { startBackend } from "../fakes/backend.ts";
+import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
+
+const RACES = process.env["HOLDPOINT_FAULTS"] === "full" ? 100 : 4;
+
+test(`${RACES} times two processes start on one spool: one owner each time, whose work the next one finishes`, async () => {
+  const dir = await mkdtemp(`${tmpdir()}/holdpoint-owner-`);
+  const backend = await startBackend();
+  const wins = [0, 0];
+  const acked = new Set<string>();
+  for (let race = 0; race < RACES; race++) {
+    // Every other race is for a spool that does not exist yet; the others for one whose owner has just been killed, with
+    // what it had taken still undelivered.
+    const isNew = race % 2 === 0;
+    const spool = isNew ? `${dir}/${race}` : `${dir}/${race - 1}`;
+    backend.script = () => ({ status: isNew ? 503 : 202 });
+    const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: spool, RETRY_COOLDOWN_MS: "60000" };
+    const said: string[][] = [[], []];
+    const racers = await Promise.all(said.map((words) => startCollectorProcess(env, words)));
+    const owners = racers.filter((racer): racer is CollectorProcess => racer !== null);
+    assert.equal(owners.length, 1, said.map((words) => words.join("")).join("\n---\n"));
+    const [owner] = owners;
+    const place = racers.indexOf(owner ?? null);
+    wins[place] = (wins[place] ?? 0) + 1;
+    assert.match(said[1 - place]?.join("") ?? "", /another process uses the spool/);
+
+    const span = spanOf(race, 0);
+    const response = await fetch(`${owner?.url}/v1/traces`, {
+      method: "POST",
+      body: new Uint8Array(protobufRequest([span])),
+      headers: { "content-type": "application/x-protobuf", "x-api-key": "k" },
+    });
+    assert.equal(response.status, 200);
+    acked.add(span.name ?? "");
+    if (!isNew) await backend.when(() => acked.isSubsetOf(new Set(backend.runs.map((run) => run.main["name"]))));
+    owner?.child.kill("SIGKILL");
+    assert.equal(await owner?.ended, "SIGKILL");
+  }
+  await backend.close();
+  await rm(dir, { recursive: true });
+  assert.deepEqual(backend.violations, []);
+  console.log(`${RACES} races, won by the first ${wins[0]} times, by the second ${wins[1]} times`);
+});
