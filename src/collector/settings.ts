@@ -1,6 +1,6 @@
 // Settings of the collector: one table, read by main through base/config.ts. Names and defaults of the first ten are fixed;
 // the LANGSMITH_… names are aliases that lose to ours.
-import { boolean, durationMs, integer, text, type Config } from "../base/config.ts";
+import { boolean, durationMs, integer, type Setting, text, type Config } from "../base/config.ts";
 
 const MIB = 1024 * 1024;
 const BYTES_MAX = 1024 * 1024 * MIB;
@@ -12,10 +12,12 @@ export const collectorSettings = {
     { min: 0, max: 65_535 },
     { meaning: "Port of the collector. 0 takes a free one." },
   ),
-  endpoint: text("TRACING_ENDPOINT", null, {
-    meaning: "Base address of the tracing backend. Without it, traces go to the local trace store.",
-    aliases: ["LANGSMITH_ENDPOINT"],
-  }),
+  endpoint: withoutPassword(
+    text("TRACING_ENDPOINT", null, {
+      meaning: "Base address of the tracing backend. Without it, traces go to the local trace store.",
+      aliases: ["LANGSMITH_ENDPOINT"],
+    }),
+  ),
   apiKey: text("TRACING_API_KEY", null, {
     meaning: "Key for the backend, for requests that bring none of their own.",
     aliases: ["LANGSMITH_API_KEY"],
@@ -160,4 +162,17 @@ export function decompressedBytesMax(config: CollectorConfig): number {
 
 export function deadLetterDir(config: CollectorConfig): string | null {
   return config.deadLetterDir ?? (config.spoolDir === null ? null : `${config.spoolDir}/dead-letter`);
+}
+
+/** The address is logged at the start: nobody looks for a secret in it. */
+function withoutPassword(setting: Setting<string | null>): Setting<string | null> {
+  return {
+    ...setting,
+    parse(value) {
+      const { username, password } = URL.canParse(value) ? new URL(value) : { username: "", password: "" };
+      if (username !== "" || password !== "")
+        throw new Error("has a user name or password in it (not shown): the backend's key goes into TRACING_API_KEY");
+      return setting.parse(value);
+    },
+  };
 }

@@ -12,6 +12,7 @@ import {
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Certified } from "./certificate.ts";
+import { TLSSocket } from "node:tls";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 
 export interface TakenRun {
@@ -171,7 +172,10 @@ function answer(response: ServerResponse, what: Exclude<Answer, string>): void {
 }
 
 function misbehave(what: Extract<Answer, string>, response: ServerResponse): void {
-  if (what === "reset" || what === "take_and_reset") response.socket?.resetAndDestroy();
+  if (what === "reset" || what === "take_and_reset") {
+    if (response.socket instanceof TLSSocket) response.socket.destroy(); // cannot be reset
+    else response.socket?.resetAndDestroy();
+  }
   if (what === "lie") {
     response.writeHead(202, { "content-length": 1000 });
     response.write("{}", () => response.socket?.destroy());

@@ -8,6 +8,7 @@
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../../base/clock.ts";
+import { mask } from "../../base/log.ts";
 import { batchJsonOf, type Body, type BodyEncoding } from "../body.ts";
 import type { Backend, BackendLimits, SendOutcome } from "./port.ts";
 import { outcomeOf } from "./reply.ts";
@@ -124,7 +125,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ba
     } catch (error) {
       const code = error instanceof Error && "code" in error ? `${String(error.code)} ` : "";
       const reason = `${code}${error instanceof Error ? error.message : "the request failed"}`;
-      return { kind: "retry", reason: reason.replaceAll(body.tenant.apiKey || "\u0000", "***"), afterMs: null }; // HB3
+      return { kind: "retry", reason: mask(reason, [body.tenant.apiKey]), afterMs: null }; // HB3
     }
   }
 
@@ -167,8 +168,8 @@ function batchRequest(body: Body): { method: string; headers: Record<string, str
 
 /** The backend's words, short, on one line, and without the key should it repeat it (HB3). */
 function detailOf(text: string, apiKey: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return (apiKey === "" ? line : line.replaceAll(apiKey, "***")).slice(0, REASON_CHARS_MAX);
+  const masked = mask(text, [apiKey, JSON.stringify(apiKey).slice(1, -1)]); // first: the key may have spaces in a row
+  return masked.replaceAll(/\s+/g, " ").trim().slice(0, REASON_CHARS_MAX);
 }
 
 /** null: not what `/info` should say. */
