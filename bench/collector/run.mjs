@@ -3,7 +3,7 @@
 // Usage: node run.mjs LABEL 'env A=1 ./target' [load options KEY=VALUE ...]
 //   In the target command {PORT} and {SINK} are replaced by the port to listen on and the sink's base URL.
 // Options: MODE='{"status":500}' sink behaviour set before the load; DRAIN=8 seconds to wait at most; COUNT=parts|bytes;
-//   SAMPLE=1 adds the RSS every 500 ms; TARGET_CORE=1 (or 0,1); CHILDREN=1 sums CPU and RSS over the target's children (cluster).
+//   SAMPLE=1 adds the RSS every 500 ms; LEVEL3=1 adds what zstd level 3 makes of the same uploads; LOAD=big.mjs another load; TARGET_CORE=1 (or 0,1); CHILDREN=1 sums CPU and RSS over the target's children (cluster).
 // Result fields: spansPerS (runs seen by the sink / time from first send until last upload), cpuPer100k (CPU s of the target per
 //   100 000 spans), spansPerCpuS, rssMB/hwmMB, uploads, wireMB, decodedMB, lost.
 import { spawn } from "node:child_process";
@@ -28,11 +28,14 @@ const start = (core, argv, env, out) => {
 const endAll = () => {
   for (const k of kids) if (k.exitCode === null) k.kill("SIGKILL");
 };
-setTimeout(() => {
-  console.error("run.mjs: time limit");
-  endAll();
-  process.exit(1);
-}, 120000).unref();
+setTimeout(
+  () => {
+    console.error("run.mjs: time limit");
+    endAll();
+    process.exit(1);
+  },
+  120000 + 1000 * +(o.SECONDS ?? 5),
+).unref();
 const HZ = 100;
 function pids(root) {
   if (o.CHILDREN !== "1") return [root];
@@ -65,6 +68,7 @@ try {
   start(o.SINK_CORE ?? "0", [process.execPath, dir + "sink.mjs"], {
     PORT: String(sinkPort),
     COUNT: o.COUNT ?? "parts",
+    LEVEL3: o.LEVEL3 ?? "0",
   });
   const target = start(
     o.TARGET_CORE ?? "1",
@@ -83,18 +87,29 @@ try {
   if (o.WARM !== "0") {
     const w = start(
       o.SINK_CORE ?? "0",
-      [process.execPath, dir + "load.mjs", ...opts, "PORT=" + port, "SECONDS=" + (o.WARM ?? 1.5)],
+      [process.execPath, dir + "load.mjs", ...opts, "PORT=" + port, "RATE=0", "SECONDS=" + (o.WARM ?? 1.5)],
       {},
     );
     await new Promise((r) => w.on("exit", r));
-    await sleep(1500);
+    // What the warm-up sent must not be taken for what the load sends.
+    for (let i = 0, last = -1, same = 0; i < 40 && same < 5; i++) {
+      await sleep(300);
+      const { runs } = await stats();
+      same = runs === last ? same + 1 : 0;
+      last = runs;
+    }
   }
   const s0 = await stats(),
     u0 = usage(target.pid),
     t0 = Date.now(),
     samples = [];
   const timer = o.SAMPLE === "1" ? setInterval(() => samples.push(Math.round(usage(target.pid).rss)), 500) : null;
-  const l = start(o.SINK_CORE ?? "0", [process.execPath, dir + "load.mjs", ...opts, "PORT=" + port], {}, "pipe");
+  const l = start(
+    o.SINK_CORE ?? "0",
+    [process.execPath, dir + (o.LOAD ?? "load.mjs"), ...opts, "PORT=" + port],
+    {},
+    "pipe",
+  );
   let out = "";
   l.stdout.on("data", (d) => {
     out += d;
@@ -129,6 +144,7 @@ try {
       hwmMB: Math.round(u1.hwm),
       uploads: s1.requests - s0.requests,
       wireMB: +((s1.wire - s0.wire) / 1e6).toFixed(1),
+      level3MB: +((s1.level3 - s0.level3) / 1e6).toFixed(2),
       decodedMB: +((s1.decoded - s0.decoded) / 1e6).toFixed(1),
       inMB: load.rawMB,
       lost: load.ackSpans - runs,

@@ -4,15 +4,16 @@
 // POST /mode {"status":202,"delayMs":0,"hang":false,"destroy":false,"retryAfter":null} -> how uploads are answered from now on
 //   (status 500/429..., delayMs waits before answering, hang never answers, destroy cuts the connection after the headers).
 // Env: PORT (9100), COUNT=parts|bytes (parts: decompress and count; bytes: only wire bytes, cheapest), KEEP_IDS=1 keeps the set
-//   of run ids to report duplicates. CLI: node sink.mjs
+//   of run ids to report duplicates; LEVEL3=1 compresses every upload again, to compare. CLI: node sink.mjs
 import http from "node:http";
 import zlib from "node:zlib";
 const COUNT = process.env.COUNT ?? "parts",
-  KEEP = process.env.KEEP_IDS === "1";
+  KEEP = process.env.KEEP_IDS === "1",
+  LEVEL3 = process.env.LEVEL3 === "1";
 let s,
   mode = { status: 202, delayMs: 0, hang: false, destroy: false, retryAfter: null };
 const zero = () => {
-  s = { requests: 0, wire: 0, decoded: 0, parts: 0, runs: 0, duplicates: 0, bad: 0, first: 0, last: 0 };
+  s = { requests: 0, wire: 0, decoded: 0, parts: 0, runs: 0, duplicates: 0, bad: 0, level3: 0, first: 0, last: 0 };
   ids = new Set();
 };
 let ids;
@@ -22,6 +23,8 @@ function count(enc, body) {
   try {
     const b = enc === "zstd" ? zlib.zstdDecompressSync(body) : enc === "gzip" ? zlib.gunzipSync(body) : body;
     s.decoded += b.length;
+    if (LEVEL3)
+      s.level3 += zlib.zstdCompressSync(b, { params: { [zlib.constants.ZSTD_c_compressionLevel]: 3 } }).length;
     for (let o = b.indexOf(NAME); o >= 0; o = b.indexOf(NAME, o + NAME.length)) {
       s.parts++;
       const q = o + NAME.length + 36;
