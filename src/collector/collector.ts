@@ -19,6 +19,7 @@ import { createDurableIntake, type DurableIntake } from "./durable.ts";
 import { createLanes } from "./lanes.ts";
 import { createMetrics, type CollectorMetrics } from "./metrics.ts";
 import { createPipeline } from "./pipeline.ts";
+import { createQuietLog } from "./quiet-log.ts";
 import { createReceiver, type Intake } from "./receive.ts";
 import { isHeaderSafe } from "./request-head.ts";
 import { type CollectorConfig, deadLetterDir, decompressedBytesMax } from "./settings.ts";
@@ -54,7 +55,8 @@ const TREE_BYTES_A_RUN = 256;
 /** @throws {ConfigError} when settings do not fit together. */
 export function createCollector(config: CollectorConfig, ports: CollectorPorts): Collector {
   checkConfig(config);
-  const { backend, clock, log } = ports;
+  const { backend, clock } = ports;
+  const log = createQuietLog(ports.log, clock);
   const books = createBooks();
   const tenants = createTenants();
   const letters = deadLetterDir(config);
@@ -220,6 +222,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     await spool?.close();
     backend.close();
     unlock?.();
+    log.flush();
     log.info("collector_stopped", { ...booksLine(books), mode: spool === null ? "memory" : "durable" }); // CO3
   }
 
