@@ -2,7 +2,8 @@
 // Invariants:
 //   AD1. Bytes of requests under way plus bytes held further down the line stay below `bytesMax`; refusing is immediate.
 //   AD2. When nothing else is held, one request may be larger than that, up to the limit of a body.
-//   AD3. As soon as there are several keys, a key that already holds a sixteenth leaves the last quarter to the others.
+//   AD3. No key fills it for the others: SH1 and SH2 (share.ts).
+import { fitsShare } from "./share.ts";
 
 export interface Admission {
   /** null: no room. */
@@ -15,7 +16,6 @@ export interface Admission {
 export interface Passage {
   /** False: no room for that much more. */
   readonly grow: (bytes: number) => boolean;
-  readonly shrink: (bytes: number) => void;
   readonly leave: () => void;
 }
 
@@ -24,36 +24,33 @@ export interface AdmissionOptions {
   /** Held behind the door: by waiting spans, open batches, sealed bodies. */
   readonly heldBytes: () => number;
   readonly heldBytesOf: (tenantId: string) => number;
-  readonly tenants: () => number;
 }
 
 export function createAdmission(options: AdmissionOptions): Admission {
   let transit = 0;
+  const transitOf = new Map<string, number>();
+
   return {
     transitBytes: () => transit,
     enter(tenantId) {
       let own = 0;
+      const move = (bytes: number): void => {
+        own += bytes;
+        transit += bytes;
+        const left = (transitOf.get(tenantId) ?? 0) + bytes;
+        if (left === 0) transitOf.delete(tenantId);
+        else transitOf.set(tenantId, left);
+      };
       return {
         grow(bytes) {
-          const before = transit + options.heldBytes();
-          const total = before + bytes;
-          const alone = before === own; // AD2
-          if (total > options.bytesMax && !alone) return false; // AD1
-          if (total > options.bytesMax * 0.75 && !alone && options.tenants() > 1) {
-            if (options.heldBytesOf(tenantId) > options.bytesMax / 16) return false; // AD3
-          }
-          own += bytes;
-          transit += bytes;
+          const takenBytes = transit + options.heldBytes();
+          const ownBytes = (transitOf.get(tenantId) ?? 0) + options.heldBytesOf(tenantId);
+          const room = { bytesMax: options.bytesMax, takenBytes, ownBytes, otherBytes: takenBytes - ownBytes };
+          if (takenBytes !== own && !fitsShare(bytes, room)) return false; // AD1, AD2, AD3
+          move(bytes);
           return true;
         },
-        shrink(bytes) {
-          own -= bytes;
-          transit -= bytes;
-        },
-        leave() {
-          transit -= own;
-          own = 0;
-        },
+        leave: () => move(-own),
       };
     },
   };

@@ -67,6 +67,8 @@ export interface Assembler {
   recall(decision: Decision): void;
   /** Emits everything that waits. Can go on being used afterwards. */
   drain(): void;
+  waitingBytes(): number;
+  waitingBytesOf(tenant: string): number;
   stats(): AssembleStats;
 }
 
@@ -94,6 +96,7 @@ export function createAssembler(
   const trees = new Map<string, Tree>();
   const pins = new Map<string, Pin>();
   const waitingTrees = new Set<Tree>();
+  const waitingBytesOf = new Map<string, number>();
   const counts = {
     waiting: 0,
     waitingBytes: 0,
@@ -113,7 +116,7 @@ export function createAssembler(
     const key = traceId + tenant;
     let tree = last !== null && last.key === key ? last : trees.get(key); // spans of a trace come in groups
     if (tree === undefined) {
-      tree = createTree(key, now);
+      tree = createTree(key, tenant, now);
       trees.set(key, tree);
       const pin = pins.get(key);
       if (pin !== undefined) {
@@ -137,12 +140,19 @@ export function createAssembler(
     const nodes = tree.nodes.size;
     const result = change();
     counts.waiting += tree.waitingCount - waitingCount;
-    counts.waitingBytes += tree.waitingBytes - waitingBytes;
+    if (tree.waitingBytes !== waitingBytes) hold(tree.tenant, tree.waitingBytes - waitingBytes);
     counts.nodes += tree.nodes.size - nodes;
     if (tree.waitingCount === 0) {
       if (waitingCount > 0) waitingTrees.delete(tree);
     } else if (waitingCount === 0) waitingTrees.add(tree);
     return result;
+  }
+
+  function hold(tenant: string, bytes: number): void {
+    counts.waitingBytes += bytes;
+    const left = (waitingBytesOf.get(tenant) ?? 0) + bytes;
+    if (left === 0) waitingBytesOf.delete(tenant);
+    else waitingBytesOf.set(tenant, left);
   }
 
   function releaseTree(tree: Tree, limit: number): void {
@@ -221,6 +231,8 @@ export function createAssembler(
       cancelSweep = null;
       for (const tree of waitingTrees) releaseTree(tree, Infinity); // AS5
     },
+    waitingBytes: () => counts.waitingBytes,
+    waitingBytesOf: (tenant) => waitingBytesOf.get(tenant) ?? 0,
     stats: () => ({ ...counts, traces: trees.size }),
   };
 }

@@ -128,8 +128,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   const admission = createAdmission({
     bytesMax: config.queueBytesMax,
     heldBytes: () => pipeline.heldBytes() + lanes.heldBytes(),
-    heldBytesOf: lanes.heldBytesOf,
-    tenants: tenants.count,
+    heldBytesOf: (tenantId) => pipeline.heldBytesOf(tenantId) + lanes.heldBytesOf(tenantId),
   });
   const heldBytes = (): number => admission.transitBytes() + pipeline.heldBytes() + lanes.heldBytes();
   const durable: DurableIntake | null =

@@ -3,7 +3,8 @@
 // Invariants:
 //   DU1. "taken" is said only when the request is on disk; a failed write is never "taken".
 //   DU2. Requests are fed in the order in which they were taken.
-//   DU3. The spool never takes a new request beyond its limit; what makes room (batches, marks) always may be written.
+//   DU3. The spool never takes a new request beyond its limit, nor beyond its key's share (share.ts); what makes room
+//        (batches, marks) always may be written.
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createQueue } from "../base/queue.ts";
@@ -11,7 +12,9 @@ import type { Books } from "./books.ts";
 import { decode, decompress } from "./decode.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { Intake } from "./receive.ts";
+import { fitsShare } from "./share.ts";
 import type { Recovered, Spool, StoredRequest } from "./spool/port.ts";
+import type { Tenant } from "./translate/trace-run.ts";
 
 export interface DurableIntake {
   readonly take: Intake;
@@ -48,6 +51,12 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
   let lookAgain = false;
 
   const hasRoom = (): boolean => ports.heldBytes() < options.feedBytesMax;
+
+  function hasShare(tenant: Tenant, bytes: number): boolean {
+    const ownBytes = spool.liveBytes(tenant.id);
+    const otherBytes = spool.liveBytes() - ownBytes;
+    return fitsShare(bytes, { bytesMax: options.spoolBytesMax, takenBytes: spool.bytes(), ownBytes, otherBytes });
+  }
 
   function lose(request: StoredRequest, reason: string): void {
     books.lost.unreadable += request.pending;
@@ -94,7 +103,7 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
     pump,
     async take({ head, context, wire, decoded }) {
       if (spool.failure() !== null) return "unwritable";
-      if (spool.bytes() + wire.length > options.spoolBytesMax) return "no_room"; // DU3
+      if (!hasShare(context.tenant, wire.length)) return "no_room"; // DU3
       let stored: StoredRequest;
       try {
         stored = await spool.appendRequest({

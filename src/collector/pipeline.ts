@@ -57,6 +57,7 @@ export interface Pipeline {
   readonly recall: (decision: Decision) => void;
   /** Bytes in memory behind the door, without the lanes'. */
   readonly heldBytes: () => number;
+  readonly heldBytesOf: (tenantId: string) => number;
   readonly stats: () => AssembleStats;
   /** Nothing waits in trees or open batches when this resolves: all of it is in the lanes. */
   readonly flush: () => Promise<void>;
@@ -273,7 +274,8 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       }
     },
     recall: (decision) => assembler.recall(decision),
-    heldBytes: () => assembler.stats().waitingBytes + batcher.heldBytes() + sealingBytes,
+    heldBytes: () => assembler.waitingBytes() + batcher.heldBytes() + sealingBytes,
+    heldBytesOf: (tenantId) => assembler.waitingBytesOf(tenantId) + batcher.heldBytesOf(tenantId),
     stats: () => assembler.stats(),
     async flush() {
       assembler.drain();

@@ -67,7 +67,10 @@ export const collectorSettings = {
     "SPOOL_MAX_BYTES",
     10 * 1024 * MIB,
     { min: MIB, max: BYTES_MAX },
-    { meaning: "Size at which the spool takes nothing new." },
+    {
+      meaning:
+        "Size at which the spool takes nothing new. A key gets at most seven eighths, half while others hold something.",
+    },
   ),
   spoolAgeMaxMs: durationMs(
     "SPOOL_MAX_AGE",
@@ -82,7 +85,10 @@ export const collectorSettings = {
     "MAX_QUEUE_BYTES",
     64 * MIB,
     { min: MIB, max: BYTES_MAX },
-    { meaning: "Bytes of acknowledged spans in memory; above it senders get 503." },
+    {
+      meaning:
+        "Bytes of acknowledged spans in memory; above it senders get 503. A key gets at most seven eighths, half while others hold something.",
+    },
   ),
   decompressedBytesMax: integer(
     "MAX_DECOMPRESSED_BYTES",

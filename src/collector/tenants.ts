@@ -11,8 +11,6 @@ export function tenantIdOf(apiKey: string, tenantId: string): string {
 
 export interface Tenants {
   readonly of: (apiKey: string, tenantId: string) => Tenant;
-  /** How many have been seen lately. */
-  readonly count: () => number;
 }
 
 /** The same object for the same pair, while it is remembered. */
@@ -27,6 +25,5 @@ export function createTenants(): Tenants {
       if (known.size > TENANTS_MAX) known.delete(known.keys().next().value ?? "");
       return tenant;
     },
-    count: () => known.size,
   };
 }

@@ -24,6 +24,7 @@ export interface Node {
 
 export interface Tree {
   readonly key: string;
+  readonly tenant: string;
   readonly nodes: Map<string, Node>;
   /** Only for traces whose SDK names its runs, and for recalled ones. */
   readonly byRunId: Map<string, Node>;
@@ -41,9 +42,10 @@ export interface Tree {
   listedAt: number;
 }
 
-export function createTree(key: string, now: number): Tree {
+export function createTree(key: string, tenant: string, now: number): Tree {
   return {
     key,
+    tenant,
     nodes: new Map(),
     byRunId: new Map(),
     root: null,

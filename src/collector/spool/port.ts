@@ -69,6 +69,8 @@ export interface Spool {
   readonly requestDone: (request: StoredRequest, indexes: readonly number[]) => void;
   readonly batchDone: (batch: StoredBatch, first: number, runs: number) => void;
   readonly bytes: () => number;
+  /** Of records in which something is left: of one tenant, or of all. */
+  readonly liveBytes: (tenantId?: string) => number;
   /** null: writable. */
   readonly failure: () => string | null;
   readonly close: () => Promise<void>;

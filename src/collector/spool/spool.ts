@@ -56,6 +56,9 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
   const { files, clock, log } = ports;
   const { dir } = options;
   const segments = new Map<number, Segment>();
+  /** Bytes of live records, of each tenant and of all. */
+  const liveBytesOf = new Map<string, number>();
+  let liveBytes = 0;
   let main: AppendLog;
   let trees: TreeLog;
   let marks: Marks;
@@ -102,6 +105,13 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
     if (one === undefined) return;
     one.bytes = Math.max(one.bytes, bytes);
     one.live++;
+  }
+
+  function hold({ tenant }: StoredRequest | StoredBatch, bytes: number): void {
+    liveBytes += bytes;
+    const left = (liveBytesOf.get(tenant.id) ?? 0) + bytes;
+    if (left === 0) liveBytesOf.delete(tenant.id);
+    else liveBytesOf.set(tenant.id, left);
   }
 
   function ended(segment: number): void {
@@ -200,7 +210,9 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
         ranges[last + 1] = (ranges[last + 1] ?? 0) + 1;
       else ranges.push(index, 1);
     }
-    if (stored.pending === 0) ended(stored.segment);
+    if (stored.pending > 0) return ranges;
+    ended(stored.segment);
+    hold(stored, -stored.bytes);
     return ranges;
   }
 
@@ -214,7 +226,10 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
       await files.makeDir(dir);
       const recovery = await recoverSpool(dir, { ...ports, treeRunsKept: options.treeRunsKept });
       for (const [segment, found] of recovery.segments) segments.set(segment, { ...found, live: 0 });
-      for (const stored of [...recovery.requests, ...recovery.batches]) book(stored.segment, 0);
+      for (const stored of [...recovery.requests, ...recovery.batches]) {
+        book(stored.segment, 0);
+        hold(stored, stored.bytes);
+      }
       openLogs(recovery);
       await makeReserve().catch(() => undefined); // a full disk at start is met when it is written to
       planCollect();
@@ -227,6 +242,7 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
       book(ref.segment, ref.offset + ref.bytes);
       const stored = { ...ref, tenant, spans, pending: spans, done: null };
       if (spans === 0) ended(ref.segment);
+      else hold(stored, stored.bytes);
       return stored;
     },
     async appendBatch({ body, places, covers }) {
@@ -246,7 +262,9 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
       }
       for (const { request, indexes } of groupCovers(covers)) done(request, request.spans, indexes);
       const runs = offsets.length;
-      return { ...ref.value, tenant, createdMs, runs, pending: runs, done: null };
+      const stored = { ...ref.value, tenant, createdMs, runs, pending: runs, done: null };
+      hold(stored, stored.bytes);
+      return stored;
     },
     async readRequest(request) {
       const record = await readAt(request);
@@ -268,6 +286,7 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
       for (const segment of segments.values()) bytes += segment.bytes;
       return bytes;
     },
+    liveBytes: (tenantId) => (tenantId === undefined ? liveBytes : (liveBytesOf.get(tenantId) ?? 0)),
     failure: () => main.failure(),
     async close() {
       closed = true;
