@@ -7,7 +7,7 @@
 import type { Clock } from "../base/clock.ts";
 import { createRunWriter, type RunWriter } from "./encode.ts";
 import type { StoredRequest } from "./spool/port.ts";
-import type { Tenant, TraceRun } from "./translate/trace-run.ts";
+import type { Tenant, TraceRun, TraceRunPlace } from "./translate/trace-run.ts";
 
 export interface BatchLimits {
   readonly flushIntervalMs: number;
@@ -30,14 +30,6 @@ export interface OpenBatch {
   /** `origins[i]`: the spooled spans that run i is made from. Empty in memory mode. */
   readonly origins: (readonly Origin[])[];
   readonly cancelTimer: () => void;
-}
-
-/** What outlives the content of a run: its place in the tree. */
-export interface TraceRunPlace {
-  readonly id: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly dottedOrder: string;
 }
 
 export interface Batcher {

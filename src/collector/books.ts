@@ -11,6 +11,7 @@ export const DROP_REASONS = [
   "shut_down",
   "unreadable",
   "untranslatable",
+  "misplaced",
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
@@ -35,6 +36,7 @@ export function createBooks(): Books {
     shut_down: 0,
     unreadable: 0,
     untranslatable: 0,
+    misplaced: 0,
   });
   return { received: 0, rejected: 0, delivered: 0, filtered: 0, duplicates: 0, deadLettered: none(), lost: none() };
 }

@@ -6,6 +6,8 @@
 //   PI3. What of a spooled request became no run (filtered, duplicate) is marked done with; a duplicate of a span that is
 //        still waiting stays with it until that one is safe.
 //   PI4. A span that breaks translation is booked as lost and logged; its neighbours and the process go on.
+//   PI5. A run whose place breaks a rule of the backend is never uploaded, since a whole batch would be refused for it: it
+//        goes to the dead letters.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -15,7 +17,8 @@ import type { BackendLimits } from "./backend/port.ts";
 import { type Body, compress, cut } from "./body.ts";
 import type { Books } from "./books.ts";
 import type { DeadLetters } from "./dead-letter.ts";
-import { BOUNDARY } from "./encode.ts";
+import { dottedOrderFault } from "./dotted-order.ts";
+import { BOUNDARY, createRunWriter } from "./encode.ts";
 import type { Lanes, Parcel } from "./lanes.ts";
 import type { Span } from "./otlp/span.ts";
 import { isDone, type Spool, type StoredBatch, type StoredRequest } from "./spool/port.ts";
@@ -91,7 +94,37 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
   );
 
   function emit(run: TraceRun): void {
-    batcher.add(run, originsOf(run));
+    const origins = originsOf(run);
+    const fault = dottedOrderFault(run);
+    if (fault === null) batcher.add(run, origins);
+    else setAside(run, origins, fault); // PI5
+  }
+
+  function setAside(run: TraceRun, origins: readonly Origin[], fault: string): void {
+    const reason = `its place breaks ${fault}`;
+    const burying = buryAlone(run, reason)
+      .then(() => origins.forEach(({ request, index }) => spool?.requestDone(request, [index])))
+      .finally(() => sealing.delete(burying));
+    sealing.add(burying);
+  }
+
+  async function buryAlone(run: TraceRun, reason: string): Promise<void> {
+    const writer = createRunWriter();
+    writer.write(run);
+    const { tenant } = run;
+    const rawBytes = writer.bytes();
+    const raw = {
+      tenant,
+      createdMs: clock.now(),
+      boundary: BOUNDARY,
+      bytes: writer.close(),
+      rawBytes,
+      offsets: [0],
+      first: 0,
+    };
+    const body = await compress(raw, "identity", options.zstdLevel);
+    writer.release();
+    await bury({ body, cause: "misplaced", reason });
   }
 
   function originsOf(run: TraceRun): readonly Origin[] {

@@ -5,6 +5,7 @@
 //   HB3. A key appears in the request's headers only: never in a reason, never in an error.
 //   HB4. `limits()` never waits.
 //   HB5. A reply counts when the request has left whole, or its connection is closed: then nothing reads the body any more.
+//   HB6. How long to wait does not depend on our wall clock.
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../../base/clock.ts";
@@ -102,7 +103,9 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ba
     infoAskedAt = now;
     exchange("/info", { method: "GET", headers: {} }, INFO_TIMEOUT_MS, closed.signal).then(
       (reply) => {
-        if (reply.status === 200) limits = readInfo(reply.text) ?? limits;
+        const info = reply.status === 200 ? readInfo(reply.text) : null;
+        limits = info?.limits ?? limits;
+        if (info?.multipart === false) multipart = false; // known before the first upload: no try in vain
       },
       () => undefined, // unknown limits stay as they were; the uploads themselves tell that the backend is away
     );
@@ -110,18 +113,22 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ba
 
   async function send(body: Body, signal: AbortSignal): Promise<SendOutcome> {
     try {
+      const asMultipart = multipart;
       const reply = await exchange(
-        multipart ? "/runs/multipart" : "/runs/batch",
-        multipart ? multipartRequest(body) : batchRequest(body),
+        asMultipart ? "/runs/multipart" : "/runs/batch",
+        asMultipart ? multipartRequest(body) : batchRequest(body),
         options.timeoutMs,
         signal,
       );
-      if (reply.status === 404 && multipart) {
-        multipart = false; // an older backend: from now on the plain form
-        return await send(body, signal);
+      if (reply.status === 404 && asMultipart) {
+        multipart = false; // an older backend: from now on the plain form, as the next of the attempts that are allowed
+        return { kind: "retry", reason: "404 for the multipart form", afterMs: 0 };
       }
-      const retryAfter = reply.headers["retry-after"];
-      return outcomeOf(reply.status, detailOf(reply.text, body.tenant.apiKey), retryAfter, clock.now());
+      const { "retry-after": retryAfter, date } = reply.headers;
+      // A date is read against the backend's own clock: ours may be days off (HB6).
+      const saidAt = Date.parse(date ?? "");
+      const now = Number.isNaN(saidAt) ? clock.now() : saidAt;
+      return outcomeOf(reply.status, detailOf(reply.text, body.tenant.apiKey), retryAfter, now);
     } catch (error) {
       const code = error instanceof Error && "code" in error ? `${String(error.code)} ` : "";
       const reason = `${code}${error instanceof Error ? error.message : "the request failed"}`;
@@ -173,7 +180,7 @@ function detailOf(text: string, apiKey: string): string {
 }
 
 /** null: not what `/info` should say. */
-function readInfo(text: string): BackendLimits | null {
+function readInfo(text: string): { readonly limits: BackendLimits; readonly multipart: boolean } | null {
   let info: unknown;
   try {
     info = JSON.parse(text);
@@ -186,11 +193,9 @@ function readInfo(text: string): BackendLimits | null {
     typeof value === "number" && Number.isFinite(value) && value >= 1 ? Math.floor(value) : assumed;
   const encoding: BodyEncoding =
     flags["zstd_compression_enabled"] !== false ? "zstd" : flags["gzip_body_enabled"] === true ? "gzip" : "identity";
-  return {
-    runsMax: positive(ingest["size_limit"], LIMITS_ASSUMED.runsMax),
-    bytesMax: positive(ingest["size_limit_bytes"], LIMITS_ASSUMED.bytesMax),
-    encoding,
-  };
+  const runsMax = positive(ingest["size_limit"], LIMITS_ASSUMED.runsMax);
+  const bytesMax = positive(ingest["size_limit_bytes"], LIMITS_ASSUMED.bytesMax);
+  return { limits: { runsMax, bytesMax, encoding }, multipart: ingest["use_multipart_endpoint"] !== false };
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

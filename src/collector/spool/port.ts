@@ -1,10 +1,9 @@
 // Spool: the port to durable keeping. What is appended is safe when the promise resolves, until it is marked done.
-import type { TraceRunPlace } from "../batch.ts";
 import type { Body } from "../body.ts";
 import type { Books } from "../books.ts";
 import type { WireFormat } from "../otlp/status.ts";
 import type { ContentEncoding } from "../request-head.ts";
-import type { Tenant } from "../translate/trace-run.ts";
+import type { Tenant, TraceRunPlace } from "../translate/trace-run.ts";
 import type { Decision } from "../assemble.ts";
 
 /** A request in the spool; some of its spans may be done with. */

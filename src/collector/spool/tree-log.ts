@@ -5,7 +5,7 @@
 //   TL2. At most `treeRunsKept` runs, and nothing older than `treeAgeMs`, to within one segment.
 import type { Clock } from "../../base/clock.ts";
 import type { Decision } from "../assemble.ts";
-import type { TraceRunPlace } from "../batch.ts";
+import type { TraceRunPlace } from "../translate/trace-run.ts";
 import { createAppendLog, segmentName } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
 import { encodeRecord, RECORD, type SpoolRecord } from "./record.ts";

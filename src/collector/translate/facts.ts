@@ -4,6 +4,7 @@
 //   FA2. A span contributes at most ENTRIES_MAX entries to its families; of a key that repeats the last value counts.
 import type { Json } from "../../base/json.ts";
 import type { Attributes, AttributeValue, Span } from "../otlp/span.ts";
+import { type Count, countOf } from "./count.ts";
 import { FAMILY_NAMES, planOf, slotCount, type Family, type Sources } from "./keys.ts";
 import { plain } from "./plain.ts";
 
@@ -19,8 +20,8 @@ export interface Facts {
   value(sources: Sources): AttributeValue | undefined;
   /** First source that is a non-empty string. */
   text(sources: Sources): string;
-  /** First source that is present: an int, a double or a numeric string, not negative, not NaN. */
-  count(sources: Sources): number | undefined;
+  /** First source that is present and a count. */
+  count(sources: Sources): Count | undefined;
   has(sources: Sources): boolean;
   family(name: Family): readonly FamilyEntry[];
   /** Attributes that no rule knows, gathered only when asked for. */
@@ -118,14 +119,4 @@ export function createFactsReader(): FactsReader {
       return facts;
     },
   };
-}
-
-export function countOf(value: Json | bigint | AttributeValue): number | undefined {
-  const number =
-    typeof value === "string" && value.trim() !== ""
-      ? Number(value)
-      : typeof value === "bigint"
-        ? Number(value)
-        : value;
-  return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number : undefined;
 }

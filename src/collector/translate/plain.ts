@@ -22,6 +22,11 @@ function integerOf(value: bigint): Json {
   return value > INT64_MAX || value < INT64_MIN ? String(value) : rawJson(String(value));
 }
 
+/** The digits of an integer that is carried as raw JSON (PL1); null for every other value. */
+export function digitsOf(value: unknown): string | null {
+  return isRawInteger(value) ? (value as { readonly rawJSON: string }).rawJSON : null;
+}
+
 /** AttributeValue → JSON. Bytes become base64, as OTLP/JSON writes them. Deeper than the limit becomes null. */
 export function plain(value: AttributeValue, levels = JSON_DEPTH_MAX): Json {
   if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();

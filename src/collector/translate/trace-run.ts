@@ -103,5 +103,13 @@ export interface TraceRun {
   readonly content: RunContent;
 }
 
+/** What outlives the content of a run: its place in the tree. */
+export interface TraceRunPlace {
+  readonly id: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly dottedOrder: string;
+}
+
 /** Deeper JSON stays text: JSON.stringify fails from about 4,000 levels, and no honest trace comes near 128. */
 export const JSON_DEPTH_MAX = 128;

@@ -232,7 +232,7 @@ function eventsText(facts: Facts, talk: SpanTalk, start: UnixNano): string {
   for (const [from, unit] of FIRST_TOKEN) {
     const wait = facts.count(from);
     if (wait === undefined) continue;
-    events.push({ name: "new_token", time: rfc3339(plusSeconds(start, wait * unit)) });
+    events.push({ name: "new_token", time: rfc3339(plusSeconds(start, Number(wait) * unit)) });
     break;
   }
   events.push(...talk.kept);

@@ -4,12 +4,14 @@
 //   US2. input_tokens includes cached tokens, output_tokens includes reasoning. A source that counts them apart is told by
 //        its cached tokens being more than its input.
 //   US3. Details of the sender's own SDK are taken whole and beat every single attribute.
+//   US4. Counts keep every digit, sums too (count.ts).
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { AttributeValue } from "../otlp/span.ts";
-import { countOf, type Facts } from "./facts.ts";
+import { type Count, countOf, plus } from "./count.ts";
+import type { Facts } from "./facts.ts";
 import { member } from "./indexed.ts";
 import { sources, type Sources } from "./keys.ts";
-import { isObject, jsonOf } from "./plain.ts";
+import { isObject, jsonOf, plain } from "./plain.ts";
 
 const WHOLE = sources(
   "langsmith.usage_metadata",
@@ -179,20 +181,20 @@ export function usageOf(facts: Facts): JsonObject | null {
     facts.count(OUTPUT) ?? countOf(read(ADK_RESPONSE, ["usage_metadata", "candidates_token_count"]) ?? null);
   const inputDetails = detailsOf(facts, INPUT_TOKEN_DETAILS, read);
   const outputDetails = detailsOf(facts, OUTPUT_TOKEN_DETAILS, read);
-  const cached = (inputDetails.get("cache_read") ?? 0) + (inputDetails.get("cache_creation") ?? 0);
+  const cached = plus(inputDetails.get("cache_read") ?? 0, inputDetails.get("cache_creation") ?? 0);
   const apart = cached > (given ?? 0);
-  const input = apart ? (given ?? 0) + cached : given; // US2
+  const input = apart ? plus(given ?? 0, cached) : given; // US2
   const total = apart ? undefined : facts.count(TOTAL);
   const usage: Record<string, Json> = {};
-  if (input !== undefined) usage["input_tokens"] = input;
-  if (output !== undefined) usage["output_tokens"] = output;
+  if (input !== undefined) usage["input_tokens"] = plain(input);
+  if (output !== undefined) usage["output_tokens"] = plain(output);
   if (total !== undefined || input !== undefined || output !== undefined)
-    usage["total_tokens"] = total ?? (input ?? 0) + (output ?? 0);
-  if (inputDetails.size > 0) usage["input_token_details"] = Object.fromEntries(inputDetails);
-  if (outputDetails.size > 0) usage["output_token_details"] = Object.fromEntries(outputDetails);
+    usage["total_tokens"] = plain(total ?? plus(input ?? 0, output ?? 0));
+  if (inputDetails.size > 0) usage["input_token_details"] = jsonOfDetails(inputDetails);
+  if (outputDetails.size > 0) usage["output_token_details"] = jsonOfDetails(outputDetails);
   for (const [name, from] of COSTS) {
     const cost = facts.count(from);
-    if (cost !== undefined) usage[name] = cost;
+    if (cost !== undefined) usage[name] = plain(cost);
   }
   return Object.keys(usage).length === 0 ? null : usage;
 }
@@ -218,13 +220,13 @@ function structured(value: AttributeValue | undefined): Json {
   if (typeof json !== "string" || json.length > 2000) return json;
   const pairs = [...json.matchAll(/'(\w+)':\s*(\d+)/g)].map((match): [string, Json] => [
     match[1] ?? "",
-    Number(match[2]),
+    plain(countOf(match[2]) ?? null),
   ]);
   return pairs.length === 0 ? json : Object.fromEntries(pairs);
 }
 
-function detailsOf(facts: Facts, table: readonly Detail[], read: ReadWithin): Map<string, number> {
-  const details = new Map<string, number>();
+function detailsOf(facts: Facts, table: readonly Detail[], read: ReadWithin): Map<string, Count> {
+  const details = new Map<string, Count>();
   for (const { name, from, within } of table) {
     let count = facts.count(from);
     for (let at = 0; count === undefined && at < within.length; at++) {
@@ -236,6 +238,10 @@ function detailsOf(facts: Facts, table: readonly Detail[], read: ReadWithin): Ma
   return details;
 }
 
+function jsonOfDetails(details: ReadonlyMap<string, Count>): JsonObject {
+  return Object.fromEntries([...details].map(([name, count]) => [name, plain(count)]));
+}
+
 /** Langfuse says input, output, total; everything else is passed on as it is. */
 function langfuseNames(usage: JsonObject): JsonObject {
   if (usage["input"] === undefined && usage["output"] === undefined) return usage;
@@ -243,7 +249,7 @@ function langfuseNames(usage: JsonObject): JsonObject {
   return {
     ...(input === undefined ? {} : { input_tokens: input }),
     ...(output === undefined ? {} : { output_tokens: output }),
-    total_tokens: total ?? (countOf(input ?? 0) ?? 0) + (countOf(output ?? 0) ?? 0),
+    total_tokens: total ?? plain(plus(countOf(input ?? 0) ?? 0, countOf(output ?? 0) ?? 0)),
     ...rest,
   };
 }
