@@ -5,15 +5,19 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError, describeError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { endingOfLog } from "./events/endings.ts";
+import type { EventHub } from "./events/hub.ts";
+import type { EventLog, EventStart, Taken } from "./events/log.ts";
 import { endingOf, finishRun, handBack, type AbortReason, type Finished } from "./finish.ts";
 import type { Run, WriteSet } from "./model.ts";
 import { announcer } from "./webhook-event.ts";
-import type { Awaitable, GraphRunResult, Graphs, HeldEvent, RunEvent, RunSink, Storage, Tx } from "./ports.ts";
+import type { Awaitable, GraphRunResult, Graphs, RunSink, Storage, Tx } from "./ports.ts";
 
 export interface Claimed {
   readonly run: Run;
   /** False when its thread certainly has no checkpoint yet. */
   readonly hasHistory: boolean;
+  readonly eventStart: EventStart;
   /** It was cancelled in an attempt that the process did not survive: it only has to end. */
   readonly cancelled: "cancel" | "rollback" | null;
 }
@@ -31,7 +35,8 @@ export interface ExecutePorts {
   /** The end cannot be stored at present. */
   readonly onUnstored: () => void;
   readonly isDraining: () => boolean;
-  readonly emit: (event: RunEvent) => void;
+  readonly events: EventHub;
+  readonly eventLog: EventLog;
 }
 
 export interface Executed {
@@ -41,7 +46,6 @@ export interface Executed {
   readonly next: Claimed | null;
   /** State at the end, live. */
   readonly values: unknown;
-  readonly held: readonly HeldEvent[];
 }
 
 const NOTHING: WriteSet = { checkpoints: [], writes: [], blobs: [] };
@@ -55,33 +59,37 @@ export async function executeRun(
   ports: ExecutePorts,
 ): Promise<Executed> {
   const { storage, graphs, clock, log } = ports;
-  const sink = createSink(storage, run, controller, ports.emit);
+  const sink = createSink(run, controller, ports);
   const result = await graphs.run(run, sink, controller.signal, hasHistory);
   ports.onGraphEnd();
   const reason = controller.signal.aborted ? (controller.signal.reason as AbortReason) : null;
   const { outcome } = result;
   const values = outcome.kind === "failed" || outcome.kind === "aborted" ? {} : outcome.values;
-  const left = (why: Executed["left"]): Executed => ({ finished: null, left: why, next: null, values, held: [] });
+  const left = (why: Executed["left"]): Executed => ({ finished: null, left: why, next: null, values });
 
   if (reason === "deleted") return left("deleted");
   if (reason === "shutdown" && outcome.kind === "aborted") {
     await storage.transaction((tx) => handBackIfOurs(tx, run, result.rest, ports)).catch(() => undefined);
     return left("handed_back"); // when even that could not be stored, the next start finds it as cut short
   }
+  let told: Taken | null = null;
   try {
     const stored = await storage.transaction(async (tx) => {
       if (sink.failed()) throw new ApiError("storage_unavailable", "an earlier write of this run failed"); // EX1
       const announce = announcer(graphs, () => ("values" in outcome ? graphs.wireText(values) : null));
       const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now(), announce);
+      told = await storeEnding(tx, finished, result, ports);
       return { finished, next: await ports.claimNext(tx) };
     });
-    return { ...stored, left: "deleted", values, held: result.held };
+    settle(told);
+    return { ...stored, left: "deleted", values };
   } catch (error) {
     log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
   }
+  giveBack(told);
   const finished = await storeFailure(run, result, ports);
   const lost = finished === undefined ? ("not_stored" as const) : ("deleted" as const);
-  return { finished: finished ?? null, left: lost, next: null, values, held: [] };
+  return { finished: finished ?? null, left: lost, next: null, values };
 }
 
 /** EX2. @returns undefined when the process stops before the storage can be written again. */
@@ -99,11 +107,18 @@ async function storeFailure(
     held: [],
   };
   for (let attempt = 0; ; attempt++) {
+    let told: Taken | null = null;
     try {
-      return await ports.storage.transaction((tx) =>
-        finishRun(tx, run, lost, endingOf(lost, "write_failed"), ports.clock.now(), announcer(ports.graphs, NO_VALUES)),
-      );
+      const announce = announcer(ports.graphs, NO_VALUES);
+      const finished = await ports.storage.transaction(async (tx) => {
+        const ended = await finishRun(tx, run, lost, endingOf(lost, "write_failed"), ports.clock.now(), announce);
+        told = await storeEnding(tx, ended, lost, ports);
+        return ended;
+      });
+      settle(told);
+      return finished;
     } catch (error) {
+      giveBack(told);
       ports.log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
     }
     if (attempt === 0) ports.onUnstored();
@@ -113,8 +128,31 @@ async function storeFailure(
   }
 }
 
+/** The events of the end are in the transaction of the end: whoever reads on after a crash sees the same end. */
+async function storeEnding(
+  tx: Tx,
+  finished: Finished | null,
+  { outcome, held }: GraphRunResult,
+  { graphs, events, eventLog }: ExecutePorts,
+): Promise<Taken | null> {
+  if (finished === null) return null;
+  const valuesText = (): string | null => ("values" in outcome ? graphs.wireText(outcome.values) : null);
+  const ending = endingOfLog(finished, held, valuesText, events.goneAt(finished.run));
+  const threadIsGone = (await tx.thread(finished.run.threadId)) === null; // with its last run: nothing of it is kept
+  return threadIsGone ? eventLog.take(ending) : events.store(tx, eventLog, ending);
+}
+
+function settle(taken: Taken | null): void {
+  taken?.settle();
+}
+
+function giveBack(taken: Taken | null): void {
+  taken?.giveBack();
+}
+
 async function handBackIfOurs(tx: Tx, run: Run, rest: WriteSet, ports: ExecutePorts): Promise<void> {
   if (await tx.putRunWrites(run.runId, run.attempt, rest)) {
+    await ports.events.store(tx, ports.eventLog);
     const announce = announcer(ports.graphs, NO_VALUES);
     await handBack(tx, run, false, ports.crashesMax, ports.clock.now(), announce);
   }
@@ -124,16 +162,17 @@ interface OwnSink extends RunSink {
   readonly failed: () => boolean;
 }
 
-function createSink(storage: Storage, run: Run, controller: AbortController, emit: (event: RunEvent) => void): OwnSink {
+function createSink(run: Run, controller: AbortController, { storage, events, eventLog }: ExecutePorts): OwnSink {
   let outstanding = false;
   let failed = false;
-  const store = async (tx: Tx, take: () => WriteSet): Promise<void> => {
+  const store = async (tx: Tx, take: () => WriteSet): Promise<Taken | null> => {
     outstanding = false;
     try {
       const set = take();
-      if (set.checkpoints.length + set.writes.length === 0) return;
-      if (await tx.putRunWrites(run.runId, run.attempt, set)) return;
+      if (set.checkpoints.length + set.writes.length === 0) return null;
+      if (await tx.putRunWrites(run.runId, run.attempt, set)) return await events.store(tx, eventLog);
       controller.abort("deleted" satisfies AbortReason);
+      return null;
     } catch (error) {
       failed = true;
       throw error;
@@ -145,12 +184,12 @@ function createSink(storage: Storage, run: Run, controller: AbortController, emi
   };
   return {
     failed: () => failed,
-    emit,
+    emit: eventLog.append,
     soon(take) {
       if (outstanding) return;
       outstanding = true;
-      storage.transactionSoon((tx) => store(tx, take)).catch(failing);
+      storage.transactionSoon((tx) => store(tx, take)).then(settle, failing);
     },
-    now: (take) => storage.transaction((tx) => store(tx, take)).catch(failing),
+    now: (take) => storage.transaction((tx) => store(tx, take)).then(settle, failing),
   };
 }

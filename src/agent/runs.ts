@@ -60,7 +60,7 @@ export async function waitForStarted(agent: Agent, { run, created }: StartedRun)
 }
 
 /** The end of a run as it was, although its thread may have gone on since. */
-async function storedEnd(agent: Agent, tx: Tx, run: Run): Promise<RunEnd> {
+export async function storedEnd(agent: Agent, tx: Tx, run: Run): Promise<RunEnd> {
   const known = new Map(
     (await tx.interrupts(run.threadId, null)).map((interrupt) => [interrupt.interruptId, interrupt]),
   );
@@ -77,8 +77,12 @@ async function storedEnd(agent: Agent, tx: Tx, run: Run): Promise<RunEnd> {
 
 async function storedValues(agent: Agent, tx: Tx, run: Run): Promise<string | null> {
   if (run.overlay !== null) return JSON.stringify(agent.graphs.toWire(run.overlay));
-  if (run.checkpointId === null) return null;
-  const stored = await tx.checkpoint(run.threadId, "", run.checkpointId);
+  return run.checkpointId === null ? null : valuesAt(agent, tx, run.threadId, run.checkpointId);
+}
+
+/** The state of a checkpoint as JSON text; null when there is no such checkpoint any more. */
+export async function valuesAt(agent: Agent, tx: Tx, threadId: string, checkpointId: string): Promise<string | null> {
+  const stored = await tx.checkpoint(threadId, "", checkpointId);
   const fingerprint = stored === null ? null : await tx.fingerprint(stored.checkpoint.fingerprint);
   if (stored === null || fingerprint === null) return null;
   return JSON.stringify(agent.graphs.valuesOf(stored, fingerprint));

@@ -16,7 +16,7 @@ import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
 import { createConfigurableHeaders } from "./configurable-headers.ts";
 import { createDeadlines } from "./deadlines.ts";
-import { createEventHub } from "./events/hub.ts";
+import { createEventHub, type EventLimits } from "./events/hub.ts";
 import { createInboxFeed } from "./inbox-feed.ts";
 import { createAgentMetrics } from "./metrics.ts";
 import type { Run } from "./model.ts";
@@ -32,6 +32,7 @@ import { threadRoutes } from "./routes/threads.ts";
 import { IDEMPOTENCY_KEPT_MS } from "./run-request.ts";
 import type { AgentConfig } from "./settings.ts";
 import { corsRules, customApp, served, type Surface } from "./surface.ts";
+import { sweepEvents } from "./streams.ts";
 import { sweepThreads } from "./threads.ts";
 import { createWebhooks } from "./webhooks.ts";
 import { createWorker } from "./worker.ts";
@@ -69,7 +70,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     { slots: config.jobsPerWorker, running: () => running() },
     storage.boundUnits,
   );
-  const events = createEventHub(wakes);
+  const events = createEventHub({ storage, wakes, clock, log, limits: eventLimits(config) });
   const inbox = createInboxFeed(newId);
   const webhooks = createWebhooks(
     {
@@ -170,6 +171,15 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   return { name: parts.name, start: () => parts.start(), stop: () => parts.stop(), address: () => http.address() };
 }
 
+function eventLimits(config: AgentConfig): EventLimits {
+  return {
+    eventsMax: config.streamEventsMax,
+    bytesMax: config.streamBytesMax,
+    keptMs: config.streamKeptSecs * 1000,
+    resumableKeptMs: config.resumableStreamKeptSecs * 1000,
+  };
+}
+
 /** Deletes what has outlived its time, now and then. */
 function createSweeper(agent: Agent): Service {
   let cancel: () => void = () => undefined;
@@ -178,6 +188,7 @@ function createSweeper(agent: Agent): Service {
       await sweepThreads(agent);
       const before = agent.clock.now() - IDEMPOTENCY_KEPT_MS;
       await agent.storage.transaction((tx) => tx.deleteIdempotencyBefore(before));
+      await sweepEvents(agent);
     } catch (error) {
       agent.log.warning("sweep_failed", { reason: describeError(error).message });
     }

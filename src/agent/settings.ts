@@ -100,6 +100,30 @@ export const AGENT_SETTINGS = {
       meaning: "A stream gets a comment after this many milliseconds without an event, and again each time they pass.",
     },
   ),
+  streamKeptSecs: integer(
+    "HOLDPOINT_STREAM_TTL_SECONDS",
+    60,
+    { min: 0, max: 31_536_000 },
+    { meaning: "How long a run's events can still be read after its end." },
+  ),
+  resumableStreamKeptSecs: integer(
+    "RESUMABLE_STREAM_TTL_SECONDS",
+    120,
+    { min: 0, max: 31_536_000 },
+    { meaning: "The same for runs made with stream_resumable." },
+  ),
+  streamEventsMax: integer(
+    "HOLDPOINT_STREAM_MAX_EVENTS",
+    100_000,
+    { min: 100, max: 10_000_000 },
+    { meaning: "Events kept of one run. Beyond that the oldest go." },
+  ),
+  streamBytesMax: integer(
+    "HOLDPOINT_STREAM_MAX_BYTES",
+    64 * MEBIBYTE,
+    { min: 64 * 1024, max: 16 * 1024 * MEBIBYTE },
+    { meaning: "Bytes kept of one run's events. Beyond that the oldest events go." },
+  ),
   webhookSecret: text("HOLDPOINT_WEBHOOK_SECRET", null, {
     meaning: "Signs webhooks: any text, or whsec_ and base64. Without it they are sent unsigned.",
     secret: true,

@@ -9,8 +9,10 @@ import { describeError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
-import { endingEvents } from "./events/endings.ts";
 import type { EventHub } from "./events/hub.ts";
+import { FIRST_EVENT } from "./events/log.ts";
+import { metadataOf } from "./events/made-up.ts";
+import { eventStart } from "./events/start.ts";
 import { executeRun, type Claimed } from "./execute-run.ts";
 import { handBack, type AbortReason } from "./finish.ts";
 import type { Interrupt, Run } from "./model.ts";
@@ -75,7 +77,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     return {
       start(run, hasHistory) {
         held = false;
-        begin({ run, hasHistory, cancelled: null });
+        begin({ run, hasHistory, eventStart: FIRST_EVENT, cancelled: null });
       },
       release() {
         if (held) giveBack();
@@ -90,12 +92,13 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   };
 
   /** One slot's life: a run, and then whatever the end of that run has claimed. */
-  const begin = ({ run, hasHistory, cancelled }: Claimed): void => {
+  const begin = (claimed: Claimed): void => {
+    const { run, cancelled } = claimed;
     const controller = new AbortController();
     const early = aboutToBegin.get(run.runId) ?? cancelled;
     aboutToBegin.delete(run.runId);
     if (early !== null) controller.abort(early satisfies AbortReason);
-    const done = execute(run, hasHistory, controller).then((next) => {
+    const done = execute(claimed, controller).then((next) => {
       inProgress.delete(run.runId);
       if (next === null) giveBack();
       else begin(next);
@@ -103,39 +106,35 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     inProgress.set(run.runId, { abort: (reason) => controller.abort(reason), done });
   };
 
-  const execute = async (run: Run, hasHistory: boolean, controller: AbortController): Promise<Claimed | null> => {
+  const execute = async (claimed: Claimed, controller: AbortController): Promise<Claimed | null> => {
+    const { run, hasHistory } = claimed;
     const startedAt = clock.monotonic();
     const stopTimer = clock.after(options.timeoutMs, () => controller.abort("timeout" satisfies AbortReason));
-    const events = ports.events.open(run, 0);
-    events.append({ name: "metadata", data: JSON.stringify(metadataOf(run)) });
+    const eventLog = ports.events.open(run, claimed.eventStart);
+    eventLog.append(metadataOf(run));
     const executed = await executeRun(run, hasHistory, controller, {
       ...ports,
-      emit: events.append,
+      eventLog,
       crashesMax: options.crashesMax,
       claimNext: (tx) => (draining ? null : claimNext(tx)),
       onGraphEnd: stopTimer,
-      onUnstored: () => ends.gone(run.runId, "not_stored"),
+      onUnstored() {
+        eventLog.append({ name: "error", data: JSON.stringify(UNSTORED) });
+        ends.gone(run.runId, "not_stored");
+      },
       isDraining: () => draining,
     });
     stopTimer();
     const { finished, values, left } = executed;
+    ports.events.close(eventLog);
     if (finished === null) {
-      if (left === "deleted") {
-        events.append({ name: "error", data: JSON.stringify({ error: "Deleted", message: "the thread was deleted" }) });
-        events.end("{}");
-      }
-      ports.events.close(events);
+      if (left === "deleted") eventLog.take({ events: [DELETED], text: "{}", goneAt: 0 }).settle();
       ends.gone(run.runId, left);
       log.info("run_left", { run_id: run.runId, thread_id: run.threadId, left });
       return executed.next;
     }
     const { run: ended, pause, interrupts } = finished;
     ports.onWaiting(finished.waiting, finished.metadata); // WK2
-    for (const event of endingEvents(finished, executed.held, () => ports.graphs.wireText(values))) {
-      events.append(event);
-    }
-    events.end(JSON.stringify({ run_id: ended.runId, status: ended.status }));
-    ports.events.close(events);
     ends.ended(run.runId, (): RunEnd => ({ run: ended, pause, interrupts, valuesText: ports.graphs.wireText(values) }));
     const durationMs = clock.monotonic() - startedAt;
     ports.onRunEnd(ended, durationMs);
@@ -163,7 +162,8 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     }
     aboutToBegin.set(run.runId, null);
     const cancelled = run.attempt === 0 ? null : await cancellationOf(tx, run);
-    return { run: { ...run, ...patch }, hasHistory: thread?.checkpointId !== null || run.attempt > 0, cancelled };
+    const hasHistory = thread?.checkpointId !== null || run.attempt > 0;
+    return { run: { ...run, ...patch }, hasHistory, eventStart: await eventStart(tx, run), cancelled };
   };
 
   /** WK4. The wait is on the clock that never jumps: it is cut in parts, so that a wall clock set forward is noticed. */
@@ -226,7 +226,10 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       const recovered = await storage.transaction(async (tx) => {
         const cut = await tx.runningRuns();
         const announce = announcer(ports.graphs, () => null);
-        for (const run of cut) await handBack(tx, run, true, options.crashesMax, clock.now(), announce);
+        for (const run of cut) {
+          const handedBack = await handBack(tx, run, true, options.crashesMax, clock.now(), announce);
+          await ports.events.storeLateEnding(tx, handedBack);
+        }
         return cut.length;
       });
       if (recovered > 0) log.info("runs_taken_up_again", { runs: recovered });
@@ -251,10 +254,8 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   };
 }
 
-/** What every reader of a run sees first. */
-function metadataOf(run: Run): Record<string, string | number> {
-  return { run_id: run.runId, attempt: run.attempt, thread_id: run.threadId };
-}
+const DELETED = { name: "error", data: JSON.stringify({ error: "Deleted", message: "the thread was deleted" }) };
+const UNSTORED = { error: "StorageError", message: "what the run wrote cannot be stored at present" };
 
 /** A cancellation was acknowledged when it was on record, also if the process died before the run ended. */
 async function cancellationOf(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {

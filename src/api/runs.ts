@@ -12,7 +12,7 @@ const breakpoints = z
 
 const AFTER_SECONDS_MAX = 366 * 24 * 60 * 60;
 
-const streamMode = z.enum([
+export const streamMode = z.enum([
   "values",
   "updates",
   "messages",

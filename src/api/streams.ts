@@ -1,7 +1,8 @@
 // The wire contract of streams: server-sent events of runs and threads.
 import * as z from "zod";
 import { operation } from "./operation.ts";
-import { RUN_REFUSALS, runBody, type RunBody } from "./runs.ts";
+import { RUN_REFUSALS, runBody, streamMode, type RunBody } from "./runs.ts";
+import { flag } from "./schemas.ts";
 import { statelessRunBody } from "./stateless.ts";
 
 export type StreamedRunBody = RunBody;
@@ -27,4 +28,56 @@ export const streamStatelessRun = operation("streamStatelessRun", "post", "/runs
   reply: z.unknown(),
   description: EVENTS,
   refusals: RUN_REFUSALS,
+});
+
+/** One name, or several with commas between them. */
+function listOf<Mode extends z.ZodEnum>(mode: Mode) {
+  return z.preprocess((text) => (typeof text === "string" ? text.split(",") : text), z.array(mode));
+}
+
+const joinQuery = z.object({
+  cancel_on_disconnect: flag,
+  stream_mode: listOf(streamMode).optional().describe("which of the modes that the run streams"),
+});
+
+export type JoinQuery = z.infer<typeof joinQuery>;
+
+const AGAIN =
+  "Last-Event-ID goes on after that event; -1, or none, reads from the beginning. The stream ends with the run.";
+
+export const joinRunStream = operation("joinRunStream", "get", "/threads/{thread_id}/runs/{run_id}/stream", {
+  tag: TAG,
+  access: "threads:read",
+  summary: "Read the events of a run, from the beginning or from where a reader was",
+  query: joinQuery,
+  reply: z.unknown(),
+  description: `${EVENTS} ${AGAIN}`,
+  refusals: ["thread_not_found", "run_not_found"],
+});
+
+export const joinRunStreamById = operation("joinRunStreamById", "get", "/runs/{run_id}/stream", {
+  tag: TAG,
+  access: "threads:read",
+  summary: "Read the events of a run that is named by its id alone",
+  query: joinQuery,
+  reply: z.unknown(),
+  description: `${EVENTS} ${AGAIN}`,
+  refusals: ["run_not_found"],
+});
+
+export const joinThreadStream = operation("joinThreadStream", "get", "/threads/{thread_id}/stream", {
+  tag: TAG,
+  access: "threads:read",
+  summary: "Read the events of all runs of a thread, until the reader leaves",
+  query: z.object({
+    stream_mode: listOf(z.enum(["run_modes", "lifecycle", "state_update"]))
+      .optional()
+      .describe(
+        "run_modes: all that the runs stream; lifecycle: begin and end of runs; state_update: edits of the state",
+      ),
+  }),
+  reply: z.unknown(),
+  description:
+    "Server-sent events (text/event-stream). Ids are <run id>:<number>. Without Last-Event-ID it begins with what comes next; with -1, with the oldest event that is kept.",
+  refusals: ["thread_not_found"],
 });

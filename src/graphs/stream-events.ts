@@ -42,9 +42,9 @@ export function createStreamEvents(
     }
     if (atRoot && asked.has("messages")) messages.state(payload);
     if (!asked.has("values")) return;
-    const checkpointId = atRoot ? checkpointOf(payload) : null;
+    const reference = atRoot ? checkpointOf(payload) : null;
     const text = (): string => codec.wireText(payload);
-    emit({ name, data: checkpointId === null ? text() : { checkpointId, text } });
+    emit({ name, data: reference === null ? text() : { reference, text } });
   };
 
   const takeTask = (name: string, task: LibraryTaskChunk): void => {

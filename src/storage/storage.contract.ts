@@ -26,6 +26,7 @@ import type { Storage, ThreadQuery, Tx } from "../agent/ports.ts";
 import { contentHash, createIdSource } from "../base/ids.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { assistantCases } from "./assistants.contract.ts";
+import { eventCases } from "./events.contract.ts";
 import { storeCases } from "./store.contract.ts";
 import { inboxCases } from "./inbox.contract.ts";
 
@@ -834,6 +835,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
 
     assistantCases(open, ODD, (changes) => newRun(newId(), changes), newId);
     storeCases(open, ODD);
+    eventCases(open, { newThread, newRun, newId });
     inboxCases(open, { newThread, newInterrupt, newId });
 
     test("every operation of the port is used above", () => {

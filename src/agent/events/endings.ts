@@ -4,8 +4,20 @@ import { VALUES_ONLY } from "../model.ts";
 import type { HeldEvent, RunEnd, RunEvent } from "../ports.ts";
 import { interruptToWire, runEndError, runEndToText } from "../wire.ts";
 import { AT_END } from "./batch.ts";
+import type { Ending } from "./log.ts";
 
 /** @param valuesText the state at the end, as JSON text */
+export function endingOfLog(
+  end: Omit<RunEnd, "valuesText">,
+  held: readonly HeldEvent[],
+  valuesText: () => string | null,
+  goneAt: number,
+): Ending {
+  const { runId, status, endedBy } = end.run;
+  const text = JSON.stringify({ run_id: runId, status, ended_by: endedBy });
+  return { events: endingEvents(end, held, valuesText), text, goneAt };
+}
+
 export function endingEvents(
   end: Omit<RunEnd, "valuesText">,
   held: readonly HeldEvent[],
@@ -22,7 +34,7 @@ export function endingEvents(
   if (modes.includes("updates")) events.push({ name: "updates", data: JSON.stringify({ __interrupt__: questions }) });
   if (modes.includes("values")) {
     const text = (): string => runEndToText({ ...end, valuesText: valuesText() });
-    events.push({ name: "values", data: { checkpointId: AT_END, text } });
+    events.push({ name: "values", data: { reference: AT_END, text } });
   }
   return events;
 }

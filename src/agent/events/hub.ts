@@ -1,49 +1,138 @@
-// Hub: the logs of the runs that are in progress in this process, and the wakes of those who read them.
+// Hub: the logs of the runs that are in progress in this process, on their way to storage and to readers.
 // Invariants:
-//   HU1. Readers are woken once a turn of the event loop, however many events came about in it.
-//   HU2. After stop() every reader is cut off, so that it comes again to whoever has the run then.
+//   HU1. Readers of a run are woken once a turn of the event loop, however many events came about in it. Readers of a
+//        thread are woken when the events are stored.
+//   HU2. Events need no commit of their own: they go with what the run stores anyway, or gather for FLUSH_MS.
+//   HU3. Only the present attempt of a run can store events.
+//   HU4. After stop() every reader is cut off, so that its client comes again to whoever has the run then.
+import type { Clock } from "../../base/clock.ts";
+import { describeError } from "../../base/errors.ts";
 import type { Service } from "../../base/lifecycle.ts";
-import type { Run } from "../model.ts";
-import type { Wakes } from "../ports.ts";
-import { createEventLog, type EventLog } from "./log.ts";
+import type { Log } from "../../base/log.ts";
+import { VALUES_ONLY, type Run } from "../model.ts";
+import type { Storage, Tx, Wakes } from "../ports.ts";
+import { isActive } from "../transitions.ts";
+import { endingOfLog } from "./endings.ts";
+import { createEventLog, type Ending, type EventLog, type EventStart, type KeptLimits, type Taken } from "./log.ts";
+import { eventStart } from "./start.ts";
+
+export interface EventLimits extends KeptLimits {
+  /** How long a run's events are kept after its end. */
+  readonly keptMs: number;
+  readonly resumableKeptMs: number;
+}
 
 export interface EventHub extends Service {
-  /** The log of an attempt that begins. @param firstId the id of its first event */
-  open(run: Run, firstId: number): EventLog;
+  /** The log of an attempt that begins. */
+  open(run: Run, start: EventStart): EventLog;
   /** The run is in progress here no more. */
   close(log: EventLog): void;
   log(runId: string): EventLog | null;
+  /** Adds what is new in the log to a transaction that has found the run in its attempt. */
+  store(tx: Tx, log: EventLog, ending?: Ending): Promise<Taken>;
+  /** For a run that ended, if it did, when it was not in progress anywhere: an end that readers of its events find. */
+  storeLateEnding(tx: Tx, run: Run): Promise<void>;
+  /** When the events of a run that ends now may go. */
+  goneAt(run: Run): number;
   readonly wakes: Wakes;
   readonly stopped: () => boolean;
   /** Calls back when the hub stops. @returns the way to be called no more. */
   onStop(callback: () => void): () => void;
 }
 
-export function createEventHub(wakes: Wakes): EventHub {
+/** How long events that nobody waits for gather. */
+const FLUSH_MS = 100;
+
+export function createEventHub(ports: {
+  readonly storage: Storage;
+  readonly wakes: Wakes;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: EventLimits;
+}): EventHub {
+  const { storage, wakes, clock, limits } = ports;
   const logs = new Map<string, EventLog>();
-  let fresh = new Set<EventLog>();
   const onStop = new Set<() => void>();
+  let told = new Set<EventLog>();
+  let flushing = false;
   let stopped = false;
-  const wakeAll = (): void => {
-    const woken = fresh;
-    fresh = new Set();
+
+  const tellReaders = (): void => {
+    const woken = told;
+    told = new Set();
     for (const log of woken) {
       log.seal();
       wakes.wake(log.runId);
-      wakes.wake(log.threadId);
+      if (wakes.hasListeners(log.threadId)) flush(log);
     }
   };
+  const flushAll = (): void => {
+    flushing = false;
+    if (stopped) return;
+    for (const log of logs.values()) flush(log);
+  };
+  const flush = (log: EventLog): void => {
+    if (!log.hasFresh()) return;
+    let taken: Taken | null = null;
+    storage
+      .transactionSoon(async (tx) => {
+        if (!log.hasFresh() || !(await tx.isCurrent(log.runId, log.attempt))) return; // HU3
+        taken = await store(tx, log);
+      })
+      .then(
+        () => taken?.settle(),
+        (error: unknown) => {
+          taken?.giveBack();
+          ports.log.warning("events_not_stored", { run_id: log.runId, reason: describeError(error).message });
+        },
+      );
+  };
+  const store: EventHub["store"] = async (tx, log, ending) => {
+    const taken = log.take(ending ?? null);
+    if (taken.rows.length > 0) await tx.appendEvents(taken.rows);
+    if (taken.tooMuch) await tx.trimEvents(log.threadId, log.runId, limits.eventsMax, limits.bytesMax);
+    return {
+      ...taken,
+      settle() {
+        taken.settle();
+        if (ending !== undefined) wakes.wake(log.runId);
+        wakes.wake(log.threadId); // HU1
+      },
+    };
+  };
+
+  const goneAt: EventHub["goneAt"] = ({ request }) =>
+    clock.now() + ((request.stream ?? VALUES_ONLY).resumable ? limits.resumableKeptMs : limits.keptMs);
+
   return {
     name: "streams",
     wakes,
+    store,
     stopped: () => stopped,
     log: (runId) => logs.get(runId) ?? null,
-    open(run, firstId) {
-      const isWatched = (): boolean => wakes.hasListeners(run.runId) || wakes.hasListeners(run.threadId);
-      const log = createEventLog(run, firstId, isWatched, () => {
-        if (!isWatched()) return;
-        if (fresh.size === 0) setImmediate(wakeAll); // HU1
-        fresh.add(log);
+    goneAt,
+    async storeLateEnding(tx, run) {
+      if (isActive(run.status) || run.attempt === 0) return;
+      const ending = endingOfLog({ run, pause: null, interrupts: [] }, [], () => null, goneAt(run));
+      const log = createEventLog(
+        run,
+        await eventStart(tx, run),
+        limits,
+        () => false,
+        () => undefined,
+      );
+      await tx.appendEvents(log.take(ending).rows);
+    },
+    open(run, start) {
+      const isRead = (): boolean => wakes.hasListeners(run.runId);
+      const log = createEventLog(run, start, limits, isRead, () => {
+        if (isRead() || wakes.hasListeners(run.threadId)) {
+          if (told.size === 0) setImmediate(tellReaders); // HU1
+          told.add(log);
+        }
+        if (flushing) return;
+        flushing = true;
+        clock.after(FLUSH_MS, flushAll); // HU2
       });
       logs.set(run.runId, log);
       return log;
@@ -57,7 +146,7 @@ export function createEventHub(wakes: Wakes): EventHub {
     },
     start: () => Promise.resolve(),
     async stop() {
-      stopped = true; // HU2
+      stopped = true; // HU4
       for (const callback of onStop) callback();
     },
   };

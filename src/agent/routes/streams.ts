@@ -1,15 +1,19 @@
 // Routes of streams: parse → operation → reply.
 import * as contract from "../../api/streams.ts";
 import { SSE_HEADERS, withHeartbeats } from "../../http/sse.ts";
+import { ApiError } from "../../base/errors.ts";
+import { isUuid } from "../../base/ids.ts";
 import type { HttpReply, HttpRequest } from "../../http/app.ts";
 import type { Agent } from "../agent.ts";
-import type { Reading } from "../events/reader.ts";
+import type { ThreadPlace } from "../events/read-thread.ts";
+import type { Reading } from "../events/reading.ts";
 import type { Run } from "../model.ts";
 import { startRun } from "../start-run.ts";
-import { readOwnRun } from "../streams.ts";
+import { threadOfRun } from "../stateless.ts";
+import { joinRunStream, joinThreadStream, readOwnRun } from "../streams.ts";
 import { id, route, type AgentRoute, type Call } from "./route.ts";
 import { runCall } from "./run-call.ts";
-import { cancelOnHangUp, locationHeaders, pathOf } from "./run-reply.ts";
+import { cancelOnHangUp, locationHeaders, pathOf, requireMayCancel } from "./run-reply.ts";
 import { startOf } from "./stateless.ts";
 
 export function streamRoutes(agent: Agent, heartbeatMs: number): readonly AgentRoute[] {
@@ -22,6 +26,18 @@ export function streamRoutes(agent: Agent, heartbeatMs: number): readonly AgentR
     if (call.body.on_disconnect === "cancel") cancelOnHangUp(agent, call.caller, run, call.request);
     return reply(readOwnRun(agent, run), call.request, locationHeaders(pathOf(run, withThread), "stream"));
   };
+  const join = async (
+    call: Call<contract.JoinQuery, unknown>,
+    run: Pick<Run, "threadId" | "runId">,
+    withThread: boolean,
+  ): Promise<HttpReply> => {
+    const { query, request, caller, ask } = call;
+    if (query.cancel_on_disconnect) await requireMayCancel(agent, { thread_id: run.threadId, run_id: run.runId }, ask);
+    const after = lastEventOf(request);
+    const reading = await joinRunStream(agent, run.threadId, run.runId, after, query.stream_mode ?? null);
+    if (query.cancel_on_disconnect) cancelOnHangUp(agent, caller, run, request);
+    return reply(reading, request, locationHeaders(pathOf(run, withThread), "stream"));
+  };
   return [
     route(contract.streamRun, async (call) => {
       const start = { threadId: id(call.ids, "thread_id"), call: await runCall(agent, call, call.body) };
@@ -31,5 +47,45 @@ export function streamRoutes(agent: Agent, heartbeatMs: number): readonly AgentR
       const start = await startOf(agent, call, call.body);
       return replyToCaller(call, (await startRun(agent, call.caller, start)).run, false);
     }),
+    route(contract.joinRunStream, async (call) =>
+      join(call, { threadId: id(call.ids, "thread_id"), runId: id(call.ids, "run_id") }, true),
+    ),
+    route(contract.joinRunStreamById, async (call) => {
+      const runId = id(call.ids, "run_id");
+      return join(call, { threadId: await threadOfRun(agent, call.scope, runId), runId }, false);
+    }),
+    route(contract.joinThreadStream, async ({ ids, query, request }) => {
+      const threadId = id(ids, "thread_id");
+      const modes = query.stream_mode ?? (["run_modes"] as const);
+      const reading = await joinThreadStream(agent, threadId, lastThreadEventOf(request), modes);
+      return reply(reading, request, { Location: `/threads/${threadId}/stream` });
+    }),
   ];
+}
+
+/** @throws {ApiError} `invalid_request` */
+function lastEventOf({ headers }: HttpRequest): number | null {
+  const given = headers["last-event-id"];
+  if (given === undefined || given === "" || given === FROM_THE_BEGINNING) return null;
+  const last = Number(given);
+  if (Number.isSafeInteger(last) && last >= 0) return last;
+  throw badLastEvent("the id of an event of this run");
+}
+
+/** @throws {ApiError} `invalid_request` */
+function lastThreadEventOf({ headers }: HttpRequest): ThreadPlace | "start" | "now" {
+  const given = headers["last-event-id"];
+  if (given === undefined || given === "") return "now";
+  if (given === FROM_THE_BEGINNING) return "start";
+  const [runId = "", number = ""] = String(given).split(":");
+  const eventId = Number(number);
+  if (isUuid(runId) && number !== "" && Number.isSafeInteger(eventId)) return { runId: runId.toLowerCase(), eventId };
+  throw badLastEvent("the id of an event of this thread's stream");
+}
+
+const FROM_THE_BEGINNING = "-1";
+
+function badLastEvent(what: string): ApiError {
+  const detail = `Last-Event-ID must be ${what}, or -1.`;
+  return new ApiError("invalid_request", detail, { errors: [{ path: "Last-Event-ID", message: detail }] });
 }

@@ -146,6 +146,8 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
       RUNS.update(db, "run_id", runId, patch);
     },
     deleteRun(runId) {
+      const threadId = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId)?.["thread_id"];
+      db.run("DELETE FROM events WHERE thread_id = ? AND run_id = ?", String(threadId), runId);
       db.run("DELETE FROM runs WHERE run_id = ?", runId);
       db.run("DELETE FROM idempotency WHERE run_id = ?", runId);
     },

@@ -175,6 +175,15 @@ const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX webhooks_due ON webhooks (due_at);
   `,
+  // What runs have told; gone_at is on the last row of a run that has ended.
+  `
+  CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, thread_id TEXT NOT NULL, run_id TEXT NOT NULL, first INTEGER NOT NULL,
+    last INTEGER NOT NULL, gone_at INTEGER, lines TEXT NOT NULL
+  );
+  CREATE INDEX events_thread ON events (thread_id);
+  CREATE INDEX events_gone ON events (gone_at) WHERE gone_at IS NOT NULL;
+  `,
 ];
 
 export class NewerDatabaseError extends Error {

@@ -8,6 +8,7 @@ import { assistantVerbs } from "./assistants.ts";
 import { catalogueVerbs } from "./catalogue.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
 import { openDatabase, type Database } from "./database.ts";
+import { eventVerbs } from "./events.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { interruptVerbs } from "./interrupts.ts";
 import { lockFolder, type FolderLock } from "./lock.ts";
@@ -63,6 +64,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           ...runVerbs(db),
           ...interruptVerbs(db),
           ...checkpointVerbs(db),
+          ...eventVerbs(db),
           ...catalogueVerbs(db),
           ...assistantVerbs(db),
           ...storeVerbs(db),

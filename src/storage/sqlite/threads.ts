@@ -39,6 +39,7 @@ const TABLES_OF_A_THREAD = [
   "idempotency",
   "thread_metadata",
   "inbox_metadata",
+  "events",
   "threads",
 ];
 

@@ -1,0 +1,72 @@
+// Source: where a reader finds the next events of a run: in memory, in storage, or nowhere any more.
+// Invariant SO1: a run that has ended gives every reader an end, also when its events have gone or never were.
+import type { Agent } from "../agent.ts";
+import type { Run } from "../model.ts";
+import type { RunEnd } from "../ports.ts";
+import { storedEnd } from "../runs.ts";
+import { isActive } from "../transitions.ts";
+import { batchOf, eventsOf, type Batch, type LoggedEvent } from "./batch.ts";
+import { endingEvents } from "./endings.ts";
+import type { EventLog } from "./log.ts";
+import { DELETED, droppedEvent, metadataEvent, unnumbered } from "./made-up.ts";
+
+export interface Place {
+  readonly threadId: string;
+  readonly runId: string;
+  /** The last event that the reader has seen; null reads from the beginning. */
+  readonly after: number | null;
+}
+
+/** `last`: there is nothing to come after these; they have no ids. */
+export type Found = Batch | "nothing_yet" | { readonly last: readonly LoggedEvent[] };
+
+export interface Source {
+  /** @param next the id of the first event wanted */
+  from(next: number): Promise<Found>;
+}
+
+export function createSource(agent: Agent, place: Place, logNow: EventLog | null): Source {
+  const { threadId, runId } = place;
+  let log = logNow;
+  let afterSeq = 0;
+  let found = false;
+
+  const inMemory = (next: number): Batch | "older" | null => {
+    if (log !== null && agent.events.log(runId) !== log && log.from(next) === null) log = null; // it went on elsewhere
+    log ??= agent.events.log(runId);
+    return log === null ? "older" : log.from(Math.min(next, log.nextId()));
+  };
+
+  const inStorage = (next: number): Promise<Found> =>
+    agent.storage.transaction(async (tx) => {
+      const [row] = await tx.events(threadId, { runId, afterSeq, fromId: next, limit: 1 });
+      if (row !== undefined) {
+        afterSeq = row.seq;
+        return batchOf(eventsOf(row));
+      }
+      const oldest = log?.oldest() ?? null;
+      if (oldest !== null) return oldest;
+      const run = await tx.run(threadId, runId);
+      if (run === null) return { last: [DELETED] };
+      if (log !== null || isActive(run.status)) return "nothing_yet";
+      if (found) return { last: [] };
+      const gone = run.attempt > 0 && (await tx.eventExtent(threadId, runId)) === null;
+      if (place.after !== null) return { last: gone ? [droppedEvent(place.after + 1)] : [] };
+      return { last: endOf(run, await storedEnd(agent, tx, run)) }; // SO1
+    });
+
+  return {
+    async from(next) {
+      const batch = inMemory(next);
+      const result = batch === "older" ? await inStorage(next) : (batch ?? "nothing_yet");
+      if (result !== "nothing_yet") found = true;
+      return result;
+    },
+  };
+}
+
+/** What is still known of a run whose events have gone: how it ended. */
+function endOf(run: Run, end: RunEnd): readonly LoggedEvent[] {
+  const values = run.endedBy === "done" && end.valuesText !== null ? [{ name: "values", data: end.valuesText }] : [];
+  return [metadataEvent(run), ...[...values, ...endingEvents(end, [], () => end.valuesText)].map(unnumbered)];
+}
