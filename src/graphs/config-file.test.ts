@@ -82,6 +82,19 @@ const REFUSED: readonly { readonly name: string; readonly content: unknown; read
   { name: "an env file that is not there", content: { graphs, env: "none.env" }, says: /env: the file none\.env/ },
   { name: "handlers in Python", content: { graphs, auth: { path: "./auth.py:auth" } }, says: /auth\.path: / },
   { name: "an auth that is a text", content: { graphs, auth: "./auth.ts:auth" }, says: /auth: / },
+  ...(
+    [
+      [{ app: "./app.py:app" }, /http\.app: .*\.\/file\.ts:export/],
+      [{ mount_prefix: "api" }, /http\.mount_prefix: /],
+      [{ mount_prefix: "/a/../b" }, /http\.mount_prefix: /],
+      [{ mount_prefix: "/a b" }, /http\.mount_prefix: /],
+      [{ disable_runs: "yes" }, /http\.disable_runs: /],
+      [{ cors: { allow_origins: "*" } }, /http\.cors\.allow_origins: /],
+      [{ cors: { allow_origin_regex: "(" } }, /http\.cors\.allow_origin_regex: /],
+      [{ cors: { max_age: -1 } }, /http\.cors\.max_age: /],
+      [{ configurable_headers: { includes: ["a b"] } }, /http\.configurable_headers\.includes/],
+    ] as const
+  ).map(([http, says]) => ({ name: `http with ${JSON.stringify(http)}`, content: { graphs, http }, says })),
   { name: "variables that are not set", content: { graphs, env: ["A_1", "B_2"] }, says: /env: A_1, B_2 must be set/ },
 ];
 
@@ -103,6 +116,63 @@ test("auth names the handlers; what it has besides is remarked on (LF1)", () => 
     '"auth.cach" is not a known key and has no effect',
   ]);
   assert.equal(read({ graphs, auth: { disable_studio_auth: true } }).auth, null);
+});
+
+test("http without anything serves everything, as it is (LF1)", () => {
+  const open = {
+    app: null,
+    customRouteAuth: true,
+    mountPrefix: "",
+    disabled: [],
+    cors: null,
+    configurableHeaders: null,
+  };
+  assert.deepEqual(read({ graphs }).http, open);
+  assert.deepEqual(read({ graphs, http: {} }).http, open);
+});
+
+test("http says what is served, where and to whom; what it has besides is remarked on (LF1)", () => {
+  const { http, remarks } = read({
+    graphs,
+    http: {
+      app: "./app.ts",
+      enable_custom_route_auth: false,
+      mount_prefix: "/api/",
+      disable_store: true,
+      disable_runs: false,
+      disable_mcp: true,
+      disable_a2a: true,
+      cors: {
+        allow_origins: ["https://a.example/", "*"],
+        allow_origin_regex: "https://.*",
+        allow_credentials: true,
+        x: 1,
+      },
+      configurable_headers: { includes: ["X-User-*"], exclude: ["X-User-Note"] },
+      logging_headers: { includes: ["a"] },
+      nonsense: 1,
+    },
+  });
+  assert.deepEqual(http, {
+    app: { file: join(folder, "app.ts"), exportName: "default" },
+    customRouteAuth: false,
+    mountPrefix: "/api",
+    disabled: ["store"],
+    cors: {
+      origins: ["https://a.example", "*"],
+      pattern: /^(?:https:\/\/.*)$/,
+      methods: null,
+      headers: null,
+      credentials: true,
+      exposed: [],
+      maxAgeSecs: null,
+    },
+    configurableHeaders: { includes: ["x-user-*"], excludes: ["x-user-note"] },
+  });
+  assert.deepEqual(
+    remarks.map((remark) => /"([^"]+)"/.exec(remark)?.[1]),
+    ["http.logging_headers", "http.nonsense", "http.cors.x", "http.cors.allow_credentials"],
+  );
 });
 
 test("a file that is not there stops the server, naming it (LF1)", () => {

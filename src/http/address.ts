@@ -15,12 +15,12 @@ export interface Address {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** @param prefix `""`, or `/of/the/mount`. Null when the target is not below it. */
+/** @param prefix `""`, or `/of/the/mount`. Null when the target is no path below it. */
 export function addressOf(target: string, prefix: string): Address | null {
   const mark = target.indexOf("?");
   const whole = mark < 0 ? target : target.slice(0, mark);
   const path = below(whole, prefix);
-  if (path === null) return null;
+  if (path?.startsWith("/") !== true) return null;
   const search = mark < 0 ? "" : target.slice(mark);
   return { path, search, query: queryOf(search) };
 }
@@ -53,7 +53,7 @@ const DOT_SEGMENT = /\/\.{1,2}(\/|$)/;
 const UNUSUAL = /[^\x21-\x7e]|\\/;
 
 function hasOneReading(path: string): boolean {
-  if (path.length > PATH_UNITS_MAX) return false;
+  if (path.length > PATH_UNITS_MAX || !path.startsWith("/")) return false;
   return !NEEDLESS_ESCAPE.test(path) && !DOT_SEGMENT.test(path) && !UNUSUAL.test(path);
 }
 

@@ -101,7 +101,7 @@ export function createApp(options: AppOptions): RequestListener {
     try {
       if (options.loopback) checkHost(headers.host);
       const address = addressOf(url, options.prefix);
-      if (address === null) throw new ApiError("not_found", `All addresses are below ${options.prefix}.`);
+      if (address === null) throw new ApiError("not_found", `All addresses are below ${options.prefix}/.`);
       const { path, query, search } = address;
       const answerer = answererOf(method, address, headers);
       if (answerer.kind === "preflight") {

@@ -1,0 +1,80 @@
+// Tests of headers that graphs may see. Checked: CH1, what the rules include and exclude; CH2, credentials under whatever
+// name, whatever the rules say; CH3, an included name comes from the header only.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createConfigurableHeaders } from "./configurable-headers.ts";
+
+const picked = (includes: readonly string[], excludes: readonly string[], headers: Record<string, string | string[]>) =>
+  createConfigurableHeaders({ includes, excludes }).pick(headers);
+
+const SENT = { "x-user-id": "7", "x-team": "red", "my-a": "1", "my-b": "2", accept: "*/*", "user-agent": "node" };
+
+const RULES: readonly (readonly [includes: string[], excludes: string[], names: string[]])[] = [
+  [[], [], []],
+  [["x-user-id"], [], ["x-user-id"]],
+  [["my-*"], [], ["my-a", "my-b"]],
+  [["my-*"], ["my-b"], ["my-a"]],
+  [["*"], ["x-*", "accept"], ["my-a", "my-b", "user-agent"]],
+  [["x-user-i."], [], []],
+  [["*-id", "x-t*m"], [], ["x-user-id", "x-team"]],
+];
+
+for (const [includes, excludes, names] of RULES) {
+  test(`including ${includes.join(", ") || "nothing"}, excluding ${excludes.join(", ") || "nothing"}: ${names.join(", ") || "none"} (CH1)`, () => {
+    assert.deepEqual(Object.keys(picked(includes, excludes, SENT)), names);
+  });
+}
+
+test("without rules, no header is seen and no name is taken away (CH1)", () => {
+  const none = createConfigurableHeaders(null);
+  assert.deepEqual(none.pick(SENT), {});
+  assert.deepEqual(none.strip({ "x-user-id": "8" }), { "x-user-id": "8" });
+});
+
+const SECRETS = [
+  "authorization",
+  "proxy-authorization",
+  "x-forwarded-authorization",
+  "x-auth",
+  "x-auth-request-email",
+  "cookie",
+  "set-cookie",
+  "x-api-key",
+  "api-key",
+  "apikey",
+  "x-service-key",
+  "x-goog-api-key",
+  "ocp-apim-subscription-key",
+  "x-access-token",
+  "x-csrf-token",
+  "x-xsrf",
+  "x-amz-security-token",
+  "x-amz-signature",
+  "x-hub-signature-256",
+  "x-secret",
+  "x-client-secret",
+  "x-password",
+  "x-session-id",
+  "x-id-jwt",
+  "x-tenant-id",
+  "x-forwarded-client-cert",
+  "x-ssl-client-cert",
+  "x-vault-credential",
+];
+
+for (const name of SECRETS) {
+  test(`${name} is not seen, also when it is included by name (CH2)`, () => {
+    assert.deepEqual(picked([name, "*"], [], { [name]: "secret" }), {});
+  });
+}
+
+test("ordinary names that merely contain such a word's letters are seen (CH2)", () => {
+  const sent = { "x-author": "a", "x-keyboard": "b", "x-monkey": "c", "x-user-id": "d", "x-organization-id": "e" };
+  assert.deepEqual(picked(["*"], [], sent), sent);
+});
+
+test("an included name is taken from the header, and out of what the request says of itself (CH3)", () => {
+  const headers = createConfigurableHeaders({ includes: ["x-user-*"], excludes: ["x-user-note"] });
+  const given = { "x-user-id": "8", "X-User-Role": "root", "x-user-note": "mine", other: 1 };
+  assert.deepEqual(headers.strip(given), { "x-user-note": "mine", other: 1 });
+});
