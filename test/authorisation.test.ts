@@ -149,6 +149,7 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "PATCH /threads/{thread_id}": [{ body: () => ({ metadata: { org: "bolt" } }) }],
   "DELETE /threads/{thread_id}": [{}],
   "POST /threads/{thread_id}/copy": [{}],
+  "GET /threads/{thread_id}/stream": [{ endless: true }],
   "GET /threads/{thread_id}/audit": [{}, { query: "format=csv" }],
   "GET /threads/{thread_id}/state": [{}, { query: "subgraphs=true" }],
   "GET /threads/{thread_id}/state/{checkpoint_id}": [{}],
@@ -267,14 +268,20 @@ async function ask(on: TestServer, route: Route, entry: Entry, ids: Ids, headers
   const query = typeof entry.query === "function" ? entry.query(ids) : entry.query;
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? assert.fail(`no ${name}`));
   const url = `${path}${query === undefined ? "" : `?${query}`}`;
-  if (entry.endless === true) return firstPiece(on, url, headers);
+  if (entry.endless === true) {
+    const { status, text } = await firstPiece(on, url, headers);
+    return { status, text: masked(text, ids) };
+  }
   const { status, text }: Answer = await call(on, route.method, url, entry.body?.(ids), headers);
   return { status, text: masked(text, ids) };
 }
 
 async function firstPiece(on: TestServer, url: string, headers: Headers): Promise<Seen> {
   const controller = new AbortController();
-  const response = await fetch(`${on.url}${url}`, { headers, signal: controller.signal });
+  const response = await fetch(`${on.url}${url}`, {
+    headers: { ...headers, "last-event-id": "-1" },
+    signal: controller.signal,
+  });
   const { value } = (await response.body?.getReader().read()) ?? {};
   controller.abort();
   return { status: response.status, text: new TextDecoder().decode(value) };
