@@ -19,8 +19,11 @@ export interface CollectorProcess {
 export async function startCollectorProcess(
   env: Readonly<Record<string, string>>,
   said: string[] = [],
+  /** A command to run it under, such as strace with its arguments. */
+  under: readonly string[] = [],
 ): Promise<CollectorProcess | null> {
-  const child = spawn(process.execPath, [ENTRY], {
+  const [command, ...args] = [...under, process.execPath, ENTRY];
+  const child = spawn(command ?? "", args, {
     env: {
       PATH: process.env["PATH"],
       HTTP_PORT: "0",
