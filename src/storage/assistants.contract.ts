@@ -113,6 +113,24 @@ export function assistantCases(
     assert.equal(await storage.transaction((tx) => tx.countAllAssistants()), STORED.length);
   });
 
+  test("a search goes by the metadata of now, not by what was before, and by all of a long text (SA2)", async (t) => {
+    const storage = await open(t);
+    const long = "x".repeat(300);
+    const find = (metadata: JsonObject) =>
+      storage
+        .transaction((tx) => tx.searchAssistants({ ...ALL, metadata }))
+        .then((found) => found.map(({ assistantId }) => assistantId).join(" "));
+    await storage.transaction((tx) => tx.insertAssistant(newAssistant("a", { metadata: { team: "x", text: long } })));
+    assert.deepEqual([await find({ text: long }), await find({ text: `${long}y` })], ["a", ""]);
+    await storage.transaction((tx) => tx.updateAssistant("a", { metadata: { team: "y" } }));
+    assert.deepEqual([await find({ team: "x" }), await find({ text: long }), await find({ team: "y" })], ["", "", "a"]);
+    await storage.transaction((tx) => tx.updateAssistant("a", { name: "new" }));
+    assert.equal(await find({ team: "y" }), "a");
+    await storage.transaction((tx) => tx.deleteAssistant("a"));
+    await storage.transaction((tx) => tx.insertAssistant(newAssistant("a", { metadata: { team: "z" } })));
+    assert.deepEqual([await find({ team: "y" }), await find({ team: "z" })], ["", "a"]);
+  });
+
   test("versions: newest first, filtered, by number, the oldest forgotten; they go with their assistant (SA3)", async (t) => {
     const storage = await open(t);
     const versionOf = (assistantId: string, version: number): AssistantVersion => {

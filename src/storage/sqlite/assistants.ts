@@ -1,9 +1,13 @@
 // Assistants in SQLite: rows, their versions, search.
+// Invariants:
+//   AR1. A filter's keys and values are bound, never part of the SQL text.
+//   AR2. assistant_metadata has what the metadata index tells of each assistant (metadata-index.ts), and of no other.
 import type { SQLInputValue } from "node:sqlite";
 import type { Assistant, AssistantVersion } from "../../agent/model.ts";
 import type { AssistantFilter, Tx } from "../../agent/ports.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { Database } from "./database.ts";
-import { addMetadataConditions } from "./metadata-filter.ts";
+import { indexText, metadataConditions } from "./metadata-index.ts";
 import { table, type Columns } from "./rows.ts";
 
 const VERSION_COLUMNS: Columns<AssistantVersion> = {
@@ -59,26 +63,26 @@ export function assistantVerbs(db: Database): Pick<Tx, AssistantVerbs> {
       return count(`SELECT count(*) AS n FROM assistants ${where}`, ...parameters);
     },
     countAllAssistants: () => count("SELECT count(*) AS n FROM assistants"),
-    insertAssistant: (assistant) => ASSISTANTS.insert(db, [assistant]),
+    insertAssistant(assistant) {
+      ASSISTANTS.insert(db, [assistant]);
+      indexAssistant(db, assistant.assistantId, assistant.metadata);
+    },
     updateAssistant(assistantId, patch) {
       ASSISTANTS.update(db, "assistant_id", assistantId, patch);
+      if (patch.metadata !== undefined) indexAssistant(db, assistantId, patch.metadata);
     },
     deleteAssistant(assistantId) {
       db.run("DELETE FROM assistant_versions WHERE assistant_id = ?", assistantId);
+      db.run("DELETE FROM assistant_metadata WHERE assistant_id = ?", assistantId); // AR2
       db.run("DELETE FROM assistants WHERE assistant_id = ?", assistantId);
     },
     assistantVersions(assistantId, { metadata, limit, offset }) {
-      const conditions = ["assistant_id = ?"];
-      const parameters: SQLInputValue[] = [assistantId];
-      const add = (condition: string, ...values: SQLInputValue[]): void => {
-        conditions.push(condition);
-        parameters.push(...values);
-      };
-      addMetadataConditions(add, { scope: null, metadata });
       const rows = db.all(
-        `SELECT ${VERSIONS.columns} FROM assistant_versions WHERE ${conditions.join(" AND ")}
-         ORDER BY version DESC LIMIT ? OFFSET ?`,
-        ...parameters,
+        `SELECT ${VERSIONS.columns} FROM assistant_versions
+         WHERE assistant_id = ? AND (? IS NULL OR json_contains(metadata, ?)) ORDER BY version DESC LIMIT ? OFFSET ?`,
+        assistantId,
+        metadata === null ? null : "",
+        JSON.stringify(metadata ?? {}),
         limit,
         offset,
       );
@@ -98,17 +102,30 @@ export function assistantVerbs(db: Database): Pick<Tx, AssistantVerbs> {
   };
 }
 
+/** AR2. */
+function indexAssistant(db: Database, assistantId: string, metadata: JsonObject): void {
+  db.run("DELETE FROM assistant_metadata WHERE assistant_id = ?", assistantId);
+  for (const [key, value] of Object.entries(metadata)) {
+    const text = indexText(value);
+    if (text === null) continue;
+    db.run("INSERT INTO assistant_metadata (key, value, assistant_id) VALUES (?, ?, ?)", key, text, assistantId);
+  }
+}
+
 function filterOf(query: AssistantFilter): { readonly where: string; readonly parameters: SQLInputValue[] } {
   const conditions: string[] = [];
   const parameters: SQLInputValue[] = [];
   const add = (condition: string, ...values: SQLInputValue[]): void => {
     conditions.push(condition);
-    parameters.push(...values);
+    parameters.push(...values); // AR1
   };
   const [graphId, ...others] = query.graphIds;
   if (graphId !== undefined && others.length === 0) add("graph_id = ?", graphId);
-  else add("graph_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.graphIds));
+  else add("+graph_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.graphIds)); // +: nearly all are, so read in order
   if (query.name !== null) add("name_contains(name, ?)", query.name.toLowerCase());
-  addMetadataConditions(add, query);
+  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  for (const { key, text } of indexed)
+    add("assistant_id IN (SELECT assistant_id FROM assistant_metadata WHERE key = ? AND value = ?)", key, text);
+  for (const part of rest) add("json_contains(metadata, ?)", part);
   return { where: `WHERE ${conditions.join(" AND ")}`, parameters };
 }

@@ -17,7 +17,8 @@ interface IndexedCondition {
   readonly text: string;
 }
 
-function indexText(value: Json): string | null {
+/** Null when the index has no row for it. */
+export function indexText(value: Json): string | null {
   if (typeof value === "object" && value !== null) return null; // MX1
   return JSON.stringify(value).slice(0, VALUE_UNITS_MAX); // MX2
 }

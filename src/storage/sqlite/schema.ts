@@ -184,6 +184,16 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX events_thread ON events (thread_id);
   CREATE INDEX events_gone ON events (gone_at) WHERE gone_at IS NOT NULL;
   `,
+  `
+  CREATE TABLE assistant_metadata (
+    key TEXT NOT NULL, value TEXT NOT NULL, assistant_id TEXT NOT NULL, PRIMARY KEY (key, value, assistant_id)
+  ) WITHOUT ROWID;
+  CREATE INDEX assistant_metadata_assistant ON assistant_metadata (assistant_id);
+  INSERT INTO assistant_metadata (key, value, assistant_id)
+    SELECT key, substr(CASE type WHEN 'text' THEN json_quote(value) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+      WHEN 'null' THEN 'null' ELSE atom END, 1, 200), assistant_id
+    FROM assistants, json_each(assistants.metadata) WHERE type NOT IN ('object', 'array');
+  `,
 ];
 
 export class NewerDatabaseError extends Error {
