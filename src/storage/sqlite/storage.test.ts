@@ -69,6 +69,16 @@ test("what was acknowledged is there after the next start (DB2)", async (t) => {
   assert.equal(await second.transaction((tx) => tx.countAllAssistants()), 2);
 });
 
+test("an assistant that is deleted leaves nothing in the index of metadata (AR2)", async (t) => {
+  const folder = newFolder(t);
+  const storage = await open(t, folder);
+  const rows = () => sql(folder, "SELECT assistant_id, value FROM assistant_metadata").map((row) => ({ ...row }));
+  await storage.transaction((tx) => tx.insertAssistant({ ...assistant("a", ""), metadata: { team: "x" } }));
+  assert.deepEqual(rows(), [{ assistant_id: "a", value: '"x"' }]);
+  await storage.transaction((tx) => tx.deleteAssistant("a"));
+  assert.deepEqual(rows(), []);
+});
+
 test("the folder and its files are the owner's alone", async (t) => {
   const folder = join(newFolder(t), "made", "deep");
   const storage = await open(t, folder);
