@@ -8,6 +8,7 @@
 // Real process, real sockets, handlers written with the SDK's Auth (graphs/tenants/auth.ts); then the same with API keys.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { call, removeFolder, ROOT, startServer, type Answer, type TestServer } from "./harness/server.ts";
@@ -20,7 +21,7 @@ const CANARY = "canary-of-acme-77b1";
 const READ_KEY = "key-that-reads-4d1c9";
 const FULL_KEY = "key-that-writes-8a2e";
 
-const server = await startServer({ config: TENANTS });
+const server = await startServer({ config: TENANTS, env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "0" } });
 const keyed = await startServer({ env: { HOLDPOINT_API_KEYS: `ann:${FULL_KEY},eve:${READ_KEY}:read` } });
 after(async () => {
   for (const one of [server, keyed]) {
@@ -74,6 +75,14 @@ async function worldOf(name: string, mark: string): Promise<Ids> {
 
 const ann = await worldOf("ann", CANARY);
 const bob = await worldOf("bob", "mark-of-bolt");
+const busy = await call(
+  server,
+  "POST",
+  "/runs",
+  { assistant_id: "slow", input: { waitMs: 600_000 }, metadata: { mark: CANARY } },
+  as("ann"),
+);
+const { run_id: busyRun }: { readonly run_id: string } = busy.body;
 
 function unknown(name: string): string {
   return name === "interrupt_id" ? randomUUID().replaceAll("-", "") : name === "namespace" ? "none" : randomUUID();
@@ -258,6 +267,15 @@ test("every route is in the table (AZ5)", () => {
   );
 });
 
+test("docs/auth.md has the event of every route (AZ5)", () => {
+  const page = readFileSync(join(ROOT, "docs", "auth.md"), "utf8");
+  const documented = [...page.matchAll(/^\| `([a-z_]+:[a-z_]+)` \| (.*) \|$/gm)].flatMap(([, event, calls = ""]) =>
+    [...calls.matchAll(/`([^`]+)`/g)].map(([, name]) => `${name} ${event}`),
+  );
+  const asked = routes.filter(({ access }) => access.includes(":")).map(({ name, access }) => `${name} ${access}`);
+  assert.deepEqual(documented.toSorted(), asked.toSorted());
+});
+
 /** The text has the names of ids in the place of those that were sent. */
 interface Seen {
   readonly status: number;
@@ -391,6 +409,7 @@ async function snapshot(): Promise<unknown> {
     ["GET", `/threads/${thread}/runs`],
     ["GET", `/threads/${thread}/audit`],
     ["GET", `/runs/${runId}`],
+    ["GET", `/runs/${busyRun}`],
     ["GET", `/inbox/${thread}/${interrupt}`],
     ["GET", `/assistants/${assistant}`],
     ["POST", `/assistants/${assistant}/versions`, {}],

@@ -185,6 +185,25 @@ test("what is made in a tenant is the tenant's, whatever the request says (ID3)"
   assert.equal(org(copy as never), "acme");
 });
 
+test("what is made within a filter alone gets what it asks for, and keeps it (ID3)", PATIENCE, async () => {
+  const metadata = { org: "acme", a: 1 };
+  const asLou = { org: "lone", a: 1 };
+  const thread = await made("lou", "/threads", { metadata });
+  const assistant = await made("lou", "/assistants", { graph_id: "agent", metadata });
+  const ran = randomUUID();
+  await waitOn("lou", ran, { ...WHOAMI, if_not_exists: "create", metadata });
+  const paths = [`/threads/${String(thread["thread_id"])}`, `/assistants/${String(assistant["assistant_id"])}`];
+  for (const object of [thread, assistant]) assert.deepEqual(object["metadata"], asLou);
+  for (const path of paths) {
+    const patched = await call(server, "PATCH", path, { metadata: { org: "acme", a: 1 } }, as("lou"));
+    assert.deepEqual((patched.body as { readonly metadata: unknown }).metadata, asLou);
+  }
+  for (const path of [...paths, `/threads/${ran}`]) {
+    assert.equal((await call(server, "GET", path, undefined, as("lou"))).status, 200, path);
+    assert.equal((await call(server, "GET", path, undefined, as("ann"))).status, 404, path);
+  }
+});
+
 test("no change takes it out of the tenant (ID3)", PATIENCE, async () => {
   const thread = await newThread("ann");
   const { assistant_id: assistant } = await made("ann", "/assistants", { graph_id: "agent" });

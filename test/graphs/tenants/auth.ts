@@ -1,4 +1,5 @@
-// Handlers of two tenants that must not see each other: each stamps what it makes, and filters what it asks for.
+// Handlers of tenants that must not see each other. They filter what is asked for, and stamp what is made; for one tenant they
+// leave the stamping to the server.
 import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 
 interface User {
@@ -7,10 +8,12 @@ interface User {
   readonly permissions: string[];
 }
 
+const UNSTAMPED = "lone";
 const USERS: Readonly<Record<string, User>> = {
   "token-ann": { identity: "ann", org: "acme", permissions: ["read", "write"] },
   "token-kim": { identity: "kim", org: "acme", permissions: ["read", "write"] },
   "token-bob": { identity: "bob", org: "bolt", permissions: ["read", "write"] },
+  "token-lou": { identity: "lou", org: UNSTAMPED, permissions: ["read", "write"] },
   "token-eve": { identity: "eve", org: "acme", permissions: ["read"] },
 };
 
@@ -31,7 +34,7 @@ export const auth = new Auth()
     if (CHANGES.has(action) && !permissions.includes("write")) return false;
     const { org } = user as unknown as User;
     const members = value as { metadata?: Record<string, unknown> | null };
-    if ("metadata" in members) members.metadata = { ...members.metadata, org };
+    if ("metadata" in members && org !== UNSTAMPED) members.metadata = { ...members.metadata, org };
     return { org };
   })
   .on("store", ({ action, value, user, permissions }) => {
