@@ -33,6 +33,8 @@ after(async () => {
 type Headers = Record<string, string>;
 const as = (name: string): Headers => ({ authorization: `Bearer token-${name}` });
 
+const YEARLY = { schedule: "0 0 1 1 *" };
+
 interface Ids {
   readonly thread_id: string;
   readonly run_id: string;
@@ -62,6 +64,8 @@ async function worldOf(name: string, mark: string): Promise<Ids> {
     readonly checkpoint: { readonly checkpoint_id: string };
     readonly interrupts: readonly { readonly id: string }[];
   } = await get(`/threads/${threadId}/state`);
+  const yearly = { ...YEARLY, assistant_id: "agent", metadata: { mark } };
+  const cron = await call(server, "POST", `/threads/${threadId}/runs/crons`, yearly, as(name));
   await call(server, "PUT", "/store/items", { namespace: ["own"], key: "k", value: { mark } }, as(name));
   return {
     thread_id: threadId,
@@ -69,6 +73,7 @@ async function worldOf(name: string, mark: string): Promise<Ids> {
     checkpoint_id: state.checkpoint.checkpoint_id,
     assistant_id: String(assistant["assistant_id"]),
     interrupt_id: state.interrupts[0]?.id ?? "",
+    cron_id: (cron.body as { readonly cron_id?: string }).cron_id ?? "none",
     namespace: "none",
   };
 }
@@ -231,6 +236,27 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
       places: ["thread_id", "interrupt_id"],
     },
   ],
+
+  "POST /runs/crons": [
+    { body: () => ({ ...RUN, ...YEARLY, metadata: { org: "acme" } }) },
+    { body: ({ assistant_id }) => ({ ...RUN, ...YEARLY, assistant_id }), places: ["assistant_id"] },
+  ],
+  "POST /threads/{thread_id}/runs/crons": [
+    { body: () => ({ ...RUN, ...YEARLY }) },
+    { body: ({ assistant_id }) => ({ ...RUN, ...YEARLY, assistant_id }), places: ["assistant_id"] },
+  ],
+  "POST /runs/crons/search": [
+    list,
+    { body: ({ thread_id }) => ({ thread_id }), places: ["thread_id"] },
+    { body: ({ assistant_id }) => ({ assistant_id }), places: ["assistant_id"] },
+    { body: () => ({ metadata: { org: "acme" } }) },
+  ],
+  "POST /runs/crons/count": [
+    { body: () => ({ metadata: { mark: CANARY } }) },
+    { body: ({ thread_id }) => ({ thread_id }), places: ["thread_id"] },
+  ],
+  "PATCH /runs/crons/{cron_id}": [{ body: () => ({ enabled: false, metadata: { org: "bolt" } }) }],
+  "DELETE /runs/crons/{cron_id}": [{}],
 
   "PUT /store/items": [{ body: () => ({ ...ITEM, value: { mark: "mark-of-bolt" } }) }],
   "GET /store/items": [{ query: "namespace=own&key=k" }, { query: "namespace=acme.own&key=k" }],
