@@ -225,6 +225,20 @@ test("a run with if_not_exists: create does not reach another tenant's thread (I
   assert.deepEqual(body, []);
 });
 
+test("who watches the inbox hears of their own tenant only (ID3)", PATIENCE, async (t) => {
+  const controller = new AbortController();
+  t.after(() => controller.abort());
+  const watched = await fetch(`${server.url}/inbox/events`, { headers: as("bob"), signal: controller.signal });
+  const reader = watched.body?.pipeThrough(new TextDecoderStream()).getReader();
+  assert.match((await reader?.read())?.value ?? "", /event: ready/);
+  const [anns, bobs] = [await newThread("ann"), await newThread("bob")];
+  await waitOn("ann", anns, WHOAMI); // pauses first
+  await waitOn("bob", bobs, WHOAMI);
+  let heard = "";
+  while (!heard.includes(bobs)) heard += (await reader?.read())?.value ?? assert.fail("the stream has ended");
+  assert.ok(!heard.includes(anns), heard);
+});
+
 test("an Idempotency-Key is its caller's (ID4)", PATIENCE, async () => {
   const key = { "idempotency-key": "the-same" };
   const body = { ...WHOAMI, on_completion: "keep" };
