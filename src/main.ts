@@ -35,12 +35,16 @@ interface ServeOptions {
   readonly printConfig?: boolean;
 }
 
+interface DevOptions extends ServeOptions {
+  readonly browser: boolean;
+}
+
 async function main(argv: readonly string[]): Promise<void> {
   const { Command } = await import("commander");
   const program = new Command("holdpoint")
     .description("Runs LangGraph.js graphs that pause for people, and goes on exactly once when they answer.")
     .version(VERSION);
-  const serveCommand = (name: string, description: string): void => {
+  const serveCommand = (name: string, description: string) =>
     program
       .command(name)
       .description(description)
@@ -49,11 +53,11 @@ async function main(argv: readonly string[]): Promise<void> {
       .option("-H, --host <address>", "address to listen on (HOST)")
       .option("-d, --data-dir <folder>", "folder of the database (HOLDPOINT_DATA_DIR)")
       .option("-n, --n-jobs-per-worker <number>", "runs at the same time (N_JOBS_PER_WORKER)")
-      .option("--print-config", "print the configuration that would be used, secrets masked, and exit")
-      .action((options: ServeOptions) => serve(options, name === "dev"));
-  };
-  serveCommand("serve", "run the agent server");
-  serveCommand("dev", "run the agent server here, with sample graphs when the folder has no langgraph.json");
+      .option("--print-config", "print the configuration that would be used, secrets masked, and exit");
+  serveCommand("serve", "run the agent server").action((options: ServeOptions) => serve(options));
+  serveCommand("dev", "run agent server, collector and trace store here; without a langgraph.json, the sample graphs")
+    .option("--no-browser", "open no page; without a terminal, and in CI, none is opened anyway")
+    .action((options: DevOptions) => dev(options));
   const collector = program
     .command("collector")
     .description("run the trace collector proxy: OTLP traces in, the tracing backend's runs out")
@@ -166,17 +170,16 @@ function localBackend<C extends CollectorConfig>(config: C, port: number | null)
   return port === null ? config : { ...config, endpoint: localUrl(port), apiKey: config.apiKey ?? "local" };
 }
 
-function serve(options: ServeOptions, dev: boolean): Promise<void> {
+function serve(options: ServeOptions): Promise<void> {
   return command(async () => {
     const { AGENT_SETTINGS } = await import("./agent/settings.ts");
     const config = await configOf(AGENT_SETTINGS, withOptions(process.env, options));
     if (options.printConfig === true) return printConfigOf(AGENT_SETTINGS, config);
     delete process.env["HOLDPOINT_API_KEYS"]; // what graphs can read, they can leak
     const log = await openLog(AGENT_SETTINGS, config);
-    const graphs = await readGraphConfig(graphConfigPath(config, options, dev), log);
+    const graphs = await readGraphConfig(options.config ?? config.graphConfig, log);
     await checkAccess(config, graphs);
-    const anyPort = dev && options.port === undefined && process.env["PORT"] === undefined;
-    const service = await (anyPort ? startOnFreePort(config, graphs, log) : start(config, graphs, log, dev));
+    const service = await start(config, graphs, log);
     stopOnSignals(
       () => service.stop(),
       log,
@@ -184,6 +187,95 @@ function serve(options: ServeOptions, dev: boolean): Promise<void> {
     );
     service.announce(); // who reads this may send a signal at once
   });
+}
+
+/** Everything in one process, for one person: agent server, collector, trace store, and a run that waits. */
+function dev(options: DevOptions): Promise<void> {
+  return command(async () => {
+    const [{ AGENT_SETTINGS }, collecting] = await Promise.all([import("./agent/settings.ts"), collectorConfig()]);
+    const table = { ...collecting.table, ...AGENT_SETTINGS } as const;
+    const given = await configOf(table, withOptions(process.env, options));
+    const config = process.env["TRACES_DIR"] === undefined ? { ...given, traceDir: given.dataDir } : given;
+    if (options.printConfig === true) return printConfigOf(table, config);
+    delete process.env["HOLDPOINT_API_KEYS"]; // what graphs can read, they can leak
+    const log = await openLog(table, config);
+    const path = graphConfigPath(config, options);
+    const graphs = await readGraphConfig(path, log);
+    await checkAccess(config, graphs);
+    const running: Service[] = [];
+    const stop = async (): Promise<void> => {
+      for (let part = running.pop(); part !== undefined; part = running.pop()) await part.stop();
+    };
+    try {
+      const started = await startDev({ config, graphs, log, anyPort: options.port === undefined, running });
+      stopOnSignals(stop, log, () => 0);
+      started.server.announce();
+      await welcomeDev(started, config, options, path === SAMPLES);
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+  });
+}
+
+interface StartedDev {
+  readonly server: Running;
+  readonly collectorUrl: string;
+}
+
+/** @param running what is started is put there in order, to be stopped in reverse. */
+async function startDev(given: {
+  readonly config: AgentConfig & CollectorConfig & TraceConfig;
+  readonly graphs: GraphsConfig;
+  readonly log: Log;
+  readonly anyPort: boolean;
+  readonly running: Service[];
+}): Promise<StartedDev> {
+  const { config, graphs, log, running } = given;
+  const [{ onFreePort }, { runCollector }] = await Promise.all([
+    import("./dev/free-port.ts"),
+    import("./collector/run.ts"),
+  ]);
+  const onPort = <T>(name: string, host: string, port: number, open: (port: number) => Promise<T>): Promise<T> =>
+    process.env[name] === undefined ? onFreePort({ host, port }, open, log) : open(port); // what was asked for is meant
+  let tracePort: number | null = null;
+  if (config.endpoint === null) {
+    const traces = await onPort("TRACES_PORT", "127.0.0.1", config.tracePort, (port) =>
+      openTraceServer({ ...config, tracePort: port }, log),
+    );
+    running.push(traces);
+    tracePort = traces.address().port;
+  }
+  const collector = await onPort("HTTP_PORT", config.host, config.httpPort, async (httpPort) => {
+    const one = runCollector(localBackend({ ...config, httpPort }, tracePort), log);
+    await one.start();
+    return one;
+  });
+  running.push(collector);
+  const open = (port: number): Promise<Running> => start({ ...config, port }, graphs, log);
+  const server = await (given.anyPort ? onPort("PORT", config.host, config.port, open) : open(config.port));
+  running.push(server);
+  return { server, collectorUrl: localUrl(collector.address().port) };
+}
+
+async function welcomeDev(
+  { server, collectorUrl }: StartedDev,
+  config: AgentConfig & CollectorConfig & TraceConfig,
+  options: DevOptions,
+  samples: boolean,
+): Promise<void> {
+  const [{ ensureSample }, { inboxLink, welcome }, { browserCommand, openBrowser }] = await Promise.all([
+    import("./dev/sample.ts"),
+    import("./dev/welcome.ts"),
+    import("./dev/browser.ts"),
+  ]);
+  const { url } = server;
+  const sample = samples ? await ensureSample(url) : null;
+  const traces = config.endpoint ?? config.traceDir;
+  process.stdout.write(welcome({ version: VERSION, url, collectorUrl, traces, graphs: server.graphs, sample }));
+  const { env, platform, stdout } = process;
+  const command = browserCommand({ wanted: options.browser, terminal: stdout.isTTY, env, platform });
+  if (command !== null && sample?.kind === "waiting") openBrowser(inboxLink(url, sample.sample), command);
 }
 
 /** Options win over variables: they become variables of the same meaning, and are checked like them. */
@@ -232,25 +324,13 @@ async function openAccess(config: AgentConfig, graphs: GraphsConfig, log: Log): 
   return loadAuth(graphs.auth, graphs.folder, log);
 }
 
-function graphConfigPath(config: AgentConfig, options: ServeOptions, dev: boolean): string {
+const SAMPLES = join(ROOT, "examples", "langgraph.json");
+
+/** The user's own file, wherever it is named; the samples where there is none. */
+function graphConfigPath(config: AgentConfig, options: ServeOptions): string {
   const path = options.config ?? config.graphConfig;
   const named = options.config !== undefined || process.env["LANGGRAPH_CONFIG"] !== undefined;
-  return dev && !named && !exists(path) ? join(ROOT, "examples", "langgraph.json") : path;
-}
-
-const PORTS_TRIED = 20;
-
-/** The usual port, or the next one: found by listening, so that two that start at once do not get the same. */
-async function startOnFreePort(config: AgentConfig, graphs: GraphsConfig, log: Log): ReturnType<typeof start> {
-  for (let port = config.port; ; port++) {
-    try {
-      return await start({ ...config, port }, graphs, log, true);
-    } catch (error) {
-      const taken = error instanceof Error && error.name === "ListenError" && port < config.port + PORTS_TRIED;
-      if (!taken) throw error;
-      log.warning("port_taken", { port, trying: port + 1 });
-    }
-  }
+  return !named && !exists(path) ? SAMPLES : path;
 }
 
 function exists(path: string): boolean {
@@ -294,6 +374,9 @@ async function openStore(
 }
 
 interface Running extends Service {
+  /** With its prefix. */
+  readonly url: string;
+  readonly graphs: readonly string[];
   readonly announce: () => void;
 }
 
@@ -309,7 +392,7 @@ async function readSurface(config: AgentConfig, { http, folder }: GraphsConfig, 
   return { ...http, app, mountPrefix: config.mountPrefix ?? http.mountPrefix };
 }
 
-async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, dev: boolean): Promise<Running> {
+async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log): Promise<Running> {
   for (const [name, value] of Object.entries(graphsConfig.env)) process.env[name] ??= value;
 
   const [{ loadLibrary }, { createSqliteStorage }, { createAgentServer }, { createGraphs }] = await Promise.all([
@@ -338,12 +421,13 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, 
     const { createTypeReader } = await import("./graphs/type-reader.ts");
     const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, log);
     const graphs = await createGraphs(graphsConfig, library, storage, store, types);
+    const surface = await readSurface(config, graphsConfig, log);
     const server = createAgentServer(config, {
       storage,
       store,
       graphs,
       access: await openAccess(config, graphsConfig, log),
-      surface: await readSurface(config, graphsConfig, log),
+      surface,
       wakes: createLocalWakes(),
       webhooks: graphsConfig.webhooks,
       versions,
@@ -360,25 +444,20 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log, 
         await storage.stop(); // whatever became of the server, the folder is left clean
       }
     };
-    const tell = (): void => announce(config, server.address(), graphs.list(), log, dev);
-    return { name: "holdpoint", start: () => Promise.resolve(), stop, announce: tell };
+    const url = urlOf(server.address());
+    const names = graphs.list().map(({ graphId }) => graphId);
+    const announce = (): void =>
+      log.info("listening", { url, graphs: names, data_dir: config.dataDir, version: VERSION });
+    const below = `${url}${surface.mountPrefix}`;
+    return { name: "holdpoint", start: () => Promise.resolve(), stop, url: below, graphs: names, announce };
   } catch (error) {
     await storage.stop();
     throw error;
   }
 }
 
-function announce(
-  config: AgentConfig,
-  address: { readonly host: string; readonly port: number },
-  graphs: readonly { readonly graphId: string }[],
-  log: Log,
-  dev: boolean,
-): void {
-  const url = `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${address.port}`;
-  const names = graphs.map(({ graphId }) => graphId);
-  log.info("listening", { url, graphs: names, data_dir: config.dataDir, version: VERSION });
-  if (dev) process.stdout.write(`\n  Holdpoint ${VERSION}: ${url}\n  graphs: ${names.join(", ")}\n\n`);
+function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** The first signal drains, a second one ends at once. */

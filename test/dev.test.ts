@@ -1,37 +1,70 @@
-// Test of `npm start`: the sample graphs with no configuration at all, on the usual port or the next free one.
+// Test of `npm start`: everything in one process with no configuration at all, and a run that waits for the newcomer.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { test } from "node:test";
 import { join } from "node:path";
+import { test } from "node:test";
 import { call, removeFolder, ROOT, temporaryFolder } from "./harness/server.ts";
 
-test("dev serves the samples from an empty folder, and takes another port when the usual one is taken", async () => {
-  const folder = temporaryFolder();
-  const { PORT: _port, LANGGRAPH_CONFIG: _config, ...env } = process.env;
-  const start = () =>
-    spawn(process.execPath, [join(ROOT, "src", "main.ts"), "dev"], {
-      cwd: folder,
-      env: { ...env, HOLDPOINT_DATA_DIR: temporaryFolder(), LOG_JSON: "true" },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-  const children = [start(), start()];
-  try {
-    const urls = await Promise.all(
-      children.map(async (child) => {
-        for await (const line of createInterface({ input: child.stderr })) {
-          const url = /"event":"listening".*"url":"([^"]+)"/.exec(line)?.[1];
-          if (url !== undefined) return url;
-        }
-        throw new Error("it ended before it listened");
-      }),
-    );
-    assert.equal(new Set(urls).size, 2);
-    for (const url of urls) assert.equal((await call({ url }, "GET", "/assistants/agent")).status, 200);
-  } finally {
-    for (const child of children) child.kill("SIGTERM");
-    for (const child of children) if (child.exitCode === null) await once(child, "exit");
-    removeFolder(folder);
+interface Dev {
+  readonly url: string;
+  readonly link: string;
+  readonly threadId: string;
+  readonly interruptId: string;
+  /** The JSON that the printed curl line sends. */
+  readonly approval: string;
+  readonly process: ChildProcess;
+}
+
+const LINK = /(http:\/\/[^/]+)\/console\/inbox\/([0-9a-f-]{36})\/([0-9a-f]{32})/;
+
+/** Started in a folder of its own, as a newcomer would; resolves when it has said what waits. */
+async function startDev(folder: string, ...options: readonly string[]): Promise<Dev> {
+  const child = launch(folder, ...options);
+  let output = "";
+  for await (const chunk of child.stdout ?? []) {
+    output += String(chunk);
+    const [link, url, threadId, interruptId] = LINK.exec(output) ?? [];
+    const approval = / -d '([^']+)'\n/.exec(output)?.[1];
+    if (link === undefined || url === undefined || threadId === undefined || interruptId === undefined) continue;
+    if (approval !== undefined) return { url, link, threadId, interruptId, approval, process: child };
   }
+  throw new Error(`it ended before it said what waits:\n${output}`);
+}
+
+function launch(folder: string, ...options: readonly string[]): ChildProcess {
+  const { PORT: _port, LANGGRAPH_CONFIG: _config, HOLDPOINT_DATA_DIR: _data, ...env } = process.env;
+  return spawn(process.execPath, [join(ROOT, "src", "main.ts"), "dev", ...options], {
+    cwd: folder,
+    env: { ...env, LOG_JSON: "true" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+}
+
+async function interrupt(dev: Dev): Promise<number | null> {
+  dev.process.stdout?.resume();
+  dev.process.kill("SIGINT");
+  const [code] = (await once(dev.process, "exit")) as [number | null];
+  return code;
+}
+
+test("dev pauses a sample run and prints its link; a second one takes other ports; a restart shows the same link", async (t) => {
+  const folders = [temporaryFolder(), temporaryFolder()] as const;
+  t.after(() => folders.forEach(removeFolder));
+  const [first, second] = await Promise.all(folders.map((folder) => startDev(folder)));
+  assert.ok(first !== undefined && second !== undefined);
+  t.after(() => second.process.kill("SIGKILL"));
+  assert.notEqual(first.url, second.url);
+
+  const item = await call(first, "GET", `/inbox/${first.threadId}/${first.interruptId}`);
+  assert.equal(item.status, 200, "the link is that of an open item");
+  assert.equal(await interrupt(first), 0, "Ctrl-C ends it cleanly");
+
+  const again = await startDev(folders[0], "--no-browser");
+  t.after(() => again.process.kill("SIGKILL"));
+  assert.deepEqual([again.threadId, again.interruptId], [first.threadId, first.interruptId]);
+  const answered = await call(again, "POST", `/threads/${again.threadId}/runs/wait`, again.approval);
+  assert.match(answered.text, /Your refund is on its way/);
+  assert.equal(await interrupt(again), 0);
+  assert.equal(await interrupt(second), 0);
 });

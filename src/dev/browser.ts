@@ -1,0 +1,30 @@
+// Browser: shows a page on the screen of whoever started the server, and of nobody else.
+// Invariant BR1: a page that cannot be shown changes nothing: its link is printed.
+import { spawn } from "node:child_process";
+
+export interface Surroundings {
+  /** The user has not said --no-browser. */
+  readonly wanted: boolean;
+  readonly terminal: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+}
+
+/** @returns the command that opens a page, or null where nobody would see it: no terminal, CI, no screen. */
+export function browserCommand({ wanted, terminal, env, platform }: Surroundings): readonly string[] | null {
+  if (!wanted || !terminal || isSet(env["CI"])) return null;
+  if (platform === "darwin") return ["open"];
+  if (platform === "win32") return ["cmd", "/c", "start", ""];
+  return isSet(env["DISPLAY"]) || isSet(env["WAYLAND_DISPLAY"]) ? ["xdg-open"] : null;
+}
+
+export function openBrowser(page: string, [command, ...options]: readonly string[]): void {
+  if (command === undefined) return;
+  const child = spawn(command, [...options, page], { stdio: "ignore", detached: true });
+  child.on("error", () => undefined); // BR1
+  child.unref();
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "" && value !== "false" && value !== "0";
+}

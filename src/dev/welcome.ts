@@ -1,0 +1,53 @@
+// Welcome: what a newcomer reads when everything runs: where things are, what waits, and how to answer it.
+import { SAMPLE_GRAPH, type SampleOutcome, type WaitingSample } from "./sample.ts";
+
+export interface Running {
+  readonly version: string;
+  /** Of the agent server, with its prefix. */
+  readonly url: string;
+  readonly collectorUrl: string;
+  /** Where traces end up, in words. */
+  readonly traces: string;
+  readonly graphs: readonly string[];
+  /** Null: the graphs are the user's own, and none of their runs is started unasked. */
+  readonly sample: SampleOutcome | null;
+}
+
+export function inboxLink(url: string, { threadId, interruptId }: WaitingSample): string {
+  return `${url}/console/inbox/${threadId}/${interruptId}`;
+}
+
+export function welcome(running: Running): string {
+  const { url, collectorUrl, traces, graphs } = running;
+  const lines = [
+    "",
+    `  Holdpoint ${running.version}`,
+    "",
+    `  agent server  ${url}    graphs: ${graphs.join(", ")}`,
+    `  collector     ${collectorUrl}    traces: ${traces}`,
+    "",
+    ...sampleLines(running).map((line) => `  ${line}`),
+    "",
+    "  Ctrl-C stops it. What waits, waits on.",
+    "",
+    "",
+  ];
+  return lines.join("\n");
+}
+
+function sampleLines({ url, sample }: Running): readonly string[] {
+  if (sample === null) return [`What waits for you is listed at ${url}/console/inbox`];
+  if (sample.kind === "none") return [`No sample run was started: ${sample.reason}`];
+  const { threadId } = sample.sample;
+  const approval = { assistant_id: SAMPLE_GRAPH, command: { resume: { decisions: [{ type: "approve" }] } } };
+  return [
+    `Paused: ${SAMPLE_GRAPH} is waiting for you`,
+    "",
+    `  ${inboxLink(url, sample.sample)}`,
+    "",
+    "Or from a terminal: see the question, then answer it",
+    "",
+    `  curl -s ${url}/threads/${threadId}/state`,
+    `  curl -s ${url}/threads/${threadId}/runs/wait -H 'Content-Type: application/json' -d '${JSON.stringify(approval)}'`,
+  ];
+}
