@@ -8,6 +8,7 @@ import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
 import { findAssistant, namesBuiltIn } from "./assistants.ts";
+import { requireCron } from "./crons.ts";
 import type { Caller, Scope } from "./model.ts";
 import type { Access, AccessAnswer, Tx } from "./ports.ts";
 import { inScope } from "./scope.ts";
@@ -42,7 +43,7 @@ export async function authorize(
 
 /**
  * The objects that a path names are there and within the caller's scope (AC1).
- * @throws {ApiError} `thread_not_found`, `assistant_not_found`
+ * @throws {ApiError} `thread_not_found`, `assistant_not_found`, `cron_not_found`
  */
 export async function requireInScope(
   agent: Agent,
@@ -51,6 +52,7 @@ export async function requireInScope(
 ): Promise<void> {
   await agent.storage.transaction(async (tx) => {
     if (ids["thread_id"] !== undefined) await requireThreadInScope(tx, ids["thread_id"], scope);
+    if (ids["cron_id"] !== undefined) await requireCron(tx, ids["cron_id"], scope);
     if (ids["assistant_id"] !== undefined) await findAssistant(agent, tx, ids["assistant_id"], scope);
   });
 }

@@ -25,9 +25,12 @@ export interface Agent {
   readonly newId: NewId;
   readonly log: Log;
   readonly limits: AgentLimits;
+  /** A cron was made or changed: the scheduler looks anew for what is due. */
+  readonly wakeCrons: () => void;
 }
 
 export interface AgentLimits {
   readonly pendingRunsMax: number;
   readonly assistantsMax: number;
+  readonly cronsMax: number;
 }

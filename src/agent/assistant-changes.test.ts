@@ -48,7 +48,7 @@ async function start(t: TestContext, assistantsMax = 100): Promise<(...graphIds:
       storage,
       clock,
       newId: () => crypto.randomUUID(),
-      limits: { pendingRunsMax: 1, assistantsMax },
+      limits: { pendingRunsMax: 1, assistantsMax, cronsMax: 1 },
       graphs,
     };
     const agent = small as Agent;

@@ -381,3 +381,27 @@ export interface StoreVector {
   readonly field: string;
   readonly vector: Float32Array;
 }
+
+/** Runs of an assistant at times that a schedule gives. */
+export interface Cron {
+  readonly cronId: string;
+  readonly assistantId: string;
+  /** The thread that its runs are on; null: each run has one of its own. */
+  readonly threadId: string | null;
+  readonly schedule: string;
+  readonly timezone: string | null;
+  readonly endTime: number | null;
+  readonly enabled: boolean;
+  /** What becomes of the thread of a run that has one of its own. */
+  readonly onRunCompleted: OnCompletion;
+  readonly metadata: JsonObject;
+  /** The members of a run-creating request, as received. */
+  readonly payload: JsonObject;
+  /** When it is due; null while it is not enabled, and when no tick is left. */
+  readonly nextAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Who made it: its runs are theirs, and reach no further than they did. */
+  readonly caller: Caller;
+  readonly reach: { readonly threads: Scope; readonly assistants: Scope };
+}

@@ -18,11 +18,13 @@ import { createConfigurableHeaders } from "./configurable-headers.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createEventHub, type EventLimits } from "./events/hub.ts";
 import { createInboxFeed } from "./inbox-feed.ts";
+import { createCronScheduler } from "./cron-scheduler.ts";
 import { createAgentMetrics } from "./metrics.ts";
 import type { Run } from "./model.ts";
 import type { Access, Graphs, Storage, Store, Wakes, WebhookPolicy } from "./ports.ts";
 import { assistantRoutes } from "./routes/assistants.ts";
 import { inboxRoutes } from "./routes/inbox.ts";
+import { cronRoutes } from "./routes/crons.ts";
 import { metaRoutes, type Versions } from "./routes/meta.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { storeRoutes } from "./routes/store.ts";
@@ -104,7 +106,11 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     { storage, graphs, events, clock, log, onRunEnd: onEnd, onWaiting: inbox.added },
   );
   running = worker.running;
-  const limits = { pendingRunsMax: config.pendingRunsMax, assistantsMax: config.assistantsMax };
+  const limits = {
+    pendingRunsMax: config.pendingRunsMax,
+    assistantsMax: config.assistantsMax,
+    cronsMax: config.cronsMax,
+  };
   const headers = createConfigurableHeaders(surface.configurableHeaders);
   const agent: Agent = {
     storage,
@@ -120,7 +126,9 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     newId,
     log,
     limits,
+    wakeCrons: () => crons.wake(),
   };
+  const crons = createCronScheduler(agent);
   const open = [
     ...threadRoutes(agent),
     ...runRoutes(agent, config.keepAliveMs),
@@ -128,6 +136,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     ...inboxRoutes(agent, config.streamHeartbeatMs),
     ...assistantRoutes(agent),
     ...storeRoutes(agent),
+    ...cronRoutes(agent),
     ...streamRoutes(agent, config.streamHeartbeatMs),
   ];
   const routes = served(open, surface);
@@ -164,6 +173,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     events,
     claims,
     watching,
+    crons,
     store,
     createDeadlines(agent),
     createSweeper(agent),

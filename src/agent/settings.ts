@@ -80,6 +80,12 @@ export const AGENT_SETTINGS = {
     { min: 1024, max: 1024 * MEBIBYTE },
     { meaning: "Largest request body in bytes." },
   ),
+  cronsMax: integer(
+    "HOLDPOINT_MAX_CRONS",
+    10_000,
+    { min: 0, max: 1_000_000 },
+    { meaning: "Crons that may be stored; more are refused with 409." },
+  ),
   storeItemBytesMax: integer(
     "HOLDPOINT_MAX_STORE_ITEM_BYTES",
     MEBIBYTE,

@@ -29,6 +29,8 @@ import { announcer } from "./webhook-event.ts";
 export interface RunStart {
   readonly threadId: string;
   readonly call: RunCall;
+  /** What has to happen in the same transaction, before anything else; what it throws refuses the run. */
+  readonly first?: (tx: Tx) => Promise<void>;
   /** How the thread is made, if the call makes it. */
   readonly newThread?: Pick<Thread, "ttlMs" | "onCompletion">;
 }
@@ -77,6 +79,7 @@ async function startAll(
       const all: Accepted[] = [];
       for (const [index, start] of starts.entries()) {
         try {
+          await start.first?.(tx);
           all.push(await accept(agent, tx, caller, start, slots[index] !== null));
         } catch (error) {
           throw describe(error, index);

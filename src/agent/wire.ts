@@ -3,7 +3,7 @@ import { isoTime } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { AssistantSchemas } from "./assistants.ts";
 import { VALUES_ONLY } from "./model.ts";
-import type { Assistant, AssistantVersion, ErrorInfo, Interrupt, Run, StoreItem, Thread } from "./model.ts";
+import type { Assistant, AssistantVersion, Cron, ErrorInfo, Interrupt, Run, StoreItem, Thread } from "./model.ts";
 import type { RunEnd, StateSnapshot } from "./ports.ts";
 
 /** `{id, value, resumable, ns, when}`, and `response_schema` when the node said what it takes. */
@@ -101,6 +101,26 @@ export function assistantVersionToWire(version: AssistantVersion): JsonObject {
     context: version.context,
     version: version.version,
     created_at: isoTime(version.createdAt),
+  };
+}
+
+export function cronToWire(cron: Cron): JsonObject {
+  const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
+  return {
+    cron_id: cron.cronId,
+    assistant_id: cron.assistantId,
+    thread_id: cron.threadId,
+    user_id: cron.caller.user === null ? null : cron.caller.name,
+    schedule: cron.schedule,
+    timezone: cron.timezone,
+    end_time: time(cron.endTime),
+    enabled: cron.enabled,
+    on_run_completed: cron.onRunCompleted,
+    next_run_date: time(cron.nextAt),
+    payload: cron.payload,
+    metadata: cron.metadata,
+    created_at: isoTime(cron.createdAt),
+    updated_at: isoTime(cron.updatedAt),
   };
 }
 

@@ -92,6 +92,7 @@ const MISSING: Readonly<Record<string, ErrorCode>> = {
   thread_id: "thread_not_found",
   run_id: "run_not_found",
   checkpoint_id: "checkpoint_not_found",
+  cron_id: "cron_not_found",
 };
 
 /** A malformed id in a path names nothing, and gets the answer of an unknown one. Ids are lower case from here on. */

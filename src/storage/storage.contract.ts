@@ -27,6 +27,7 @@ import { contentHash, createIdSource } from "../base/ids.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { assistantCases } from "./assistants.contract.ts";
 import { eventCases } from "./events.contract.ts";
+import { cronCases } from "./crons.contract.ts";
 import { storeCases } from "./store.contract.ts";
 import { inboxCases } from "./inbox.contract.ts";
 
@@ -836,6 +837,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     assistantCases(open, ODD, (changes) => newRun(newId(), changes), newId);
     storeCases(open, ODD);
     eventCases(open, { newThread, newRun, newId });
+    cronCases(open, ODD, newId);
     inboxCases(open, { newThread, newInterrupt, newId });
 
     test("every operation of the port is used above", () => {

@@ -1,5 +1,12 @@
 // Memory: graphs that use the store in every way that LangGraph offers, and the embedding functions of the tests.
-import { Annotation, getStore, InMemoryStore, StateGraph, type BaseStore } from "@langchain/langgraph";
+import {
+  Annotation,
+  getStore,
+  InMemoryStore,
+  StateGraph,
+  type BaseStore,
+  type LangGraphRunnableConfig,
+} from "@langchain/langgraph";
 
 const State = Annotation.Root({
   /** What to do with the store: the name of one of its methods, and the parameters. */
@@ -60,6 +67,17 @@ export const memoryThenHang = new StateGraph(State)
   })
   .addEdge("__start__", "hang")
   .addEdge("hang", "__end__")
+  .compile();
+
+/** Leaves a mark in the store for every run: for tests that count the ticks of crons. */
+export const ticker = new StateGraph(Annotation.Root({ mark: Annotation<string> }))
+  .addNode("tick", async ({ mark }, { store, configurable = {}, metadata }: LangGraphRunnableConfig) => {
+    const { run_id: runId, thread_id: threadId } = configurable;
+    await store?.put(["ticks", mark], String(runId), { thread_id: threadId, due: metadata?.["cron_due"] });
+    return {};
+  })
+  .addEdge("__start__", "tick")
+  .addEdge("tick", "__end__")
   .compile();
 
 const WORDS = ["cat", "dog", "car"];

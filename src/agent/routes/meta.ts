@@ -39,7 +39,7 @@ export function metaRoutes(
         version: versions.holdpoint,
         langgraph_js_version: versions.library,
         context: "js",
-        flags: { assistants: true, crons: false, langsmith: false },
+        flags: { assistants: true, crons: true, langsmith: false },
       }),
     ),
     route(contract.getMetrics, async () => ({

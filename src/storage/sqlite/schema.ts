@@ -194,6 +194,17 @@ const MIGRATIONS: readonly string[] = [
       WHEN 'null' THEN 'null' ELSE atom END, 1, 200), assistant_id
     FROM assistants, json_each(assistants.metadata) WHERE type NOT IN ('object', 'array');
   `,
+  `
+  CREATE TABLE crons (
+    cron_id TEXT PRIMARY KEY, assistant_id TEXT NOT NULL, thread_id TEXT, schedule TEXT NOT NULL, timezone TEXT,
+    end_time INTEGER, enabled INTEGER NOT NULL, on_run_completed TEXT NOT NULL, metadata TEXT NOT NULL,
+    payload TEXT NOT NULL, next_run_date INTEGER, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+    caller TEXT NOT NULL, reach TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX crons_due ON crons (next_run_date) WHERE next_run_date IS NOT NULL;
+  CREATE INDEX crons_thread ON crons (thread_id) WHERE thread_id IS NOT NULL;
+  CREATE INDEX crons_created ON crons (created_at);
+  `,
 ];
 
 export class NewerDatabaseError extends Error {

@@ -7,6 +7,7 @@ import type { Log } from "../../base/log.ts";
 import { assistantVerbs } from "./assistants.ts";
 import { catalogueVerbs } from "./catalogue.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
+import { cronVerbs } from "./crons.ts";
 import { openDatabase, type Database } from "./database.ts";
 import { eventVerbs } from "./events.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
@@ -69,6 +70,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           ...assistantVerbs(db),
           ...storeVerbs(db),
           ...webhookVerbs(db),
+          ...cronVerbs(db),
         };
         open = { lock, db, commits, tx };
       } catch (error) {

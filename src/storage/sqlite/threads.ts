@@ -37,6 +37,7 @@ const TABLES_OF_A_THREAD = [
   "writes",
   "blobs",
   "idempotency",
+  "crons",
   "thread_metadata",
   "inbox_metadata",
   "events",

@@ -1,0 +1,93 @@
+// Routes of crons: parse → operation → reply.
+import * as contract from "../../api/crons.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { toAccessValue } from "../access-value.ts";
+import { reachOf, type Reach } from "../access.ts";
+import type { Agent } from "../agent.ts";
+import { countCrons, createCron, deleteCron, patchCron, searchCrons, type CronPatch, type NewCron } from "../crons.ts";
+import type { Scope } from "../model.ts";
+import { cronToWire } from "../wire.ts";
+import { id, json, NO_CONTENT, paginationHeaders, route, select, type AgentRoute, type Call } from "./route.ts";
+
+export function cronRoutes(agent: Agent): readonly AgentRoute[] {
+  return [
+    route(contract.createCron, async (call) => {
+      const reach = await reachOfRuns(agent, call);
+      return json(cronToWire(await createCron(agent, call.caller, call.scope, reach, newCron(call.body, null))));
+    }),
+    route(contract.createThreadCron, async (call) => {
+      const reach = await reachOfRuns(agent, call);
+      const given = newCron(call.body, id(call.ids, "thread_id"));
+      return json(cronToWire(await createCron(agent, call.caller, call.scope, reach, given)));
+    }),
+    route(contract.searchCrons, async ({ body, scope }) => {
+      const { total, crons } = await searchCrons(agent, {
+        ...filterOf(body, scope),
+        limit: body.limit,
+        offset: body.offset,
+        sortBy: body.sort_by,
+        descending: body.sort_order === "desc",
+      });
+      const list = crons.map((cron) => select(cronToWire(cron), body.select));
+      return json(list, paginationHeaders(total, body.offset, list.length));
+    }),
+    route(contract.countCrons, async ({ body, scope }) => json(await countCrons(agent, filterOf(body, scope)))),
+    route(contract.patchCron, async ({ ids, body, scope }) =>
+      json(cronToWire(await patchCron(agent, scope, id(ids, "cron_id"), patchOf(body)))),
+    ),
+    route(contract.deleteCron, async ({ ids }) => {
+      await deleteCron(agent, id(ids, "cron_id"));
+      return NO_CONTENT;
+    }),
+  ];
+}
+
+/** Who may make crons may not start runs for that: it is asked about both. */
+async function reachOfRuns(agent: Agent, { ids, body, ask }: Call<unknown, contract.CronBody>): Promise<Reach> {
+  const value = toAccessValue("threads:create_run", { ids, query: {}, body: payloadOf(body) });
+  return reachOf(agent, await ask("threads:create_run", value), body.assistant_id, ask);
+}
+
+function newCron(body: contract.CronBody, threadId: string | null): NewCron {
+  return {
+    threadId,
+    schedule: body.schedule,
+    timezone: body.timezone ?? null,
+    endTime: body.end_time ?? null,
+    enabled: body.enabled ?? true,
+    onRunCompleted: body.on_run_completed ?? "delete",
+    metadata: body.metadata ?? {},
+    payload: payloadOf(body),
+  };
+}
+
+function patchOf(body: contract.CronPatchBody): CronPatch {
+  return {
+    ...(body.schedule === undefined ? {} : { schedule: body.schedule }),
+    ...(body.timezone === undefined ? {} : { timezone: body.timezone }),
+    ...(body.end_time === undefined ? {} : { endTime: body.end_time }),
+    ...(body.enabled === undefined || body.enabled === null ? {} : { enabled: body.enabled }),
+    ...(body.on_run_completed === undefined || body.on_run_completed === null
+      ? {}
+      : { onRunCompleted: body.on_run_completed }),
+    ...(body.metadata === undefined || body.metadata === null ? {} : { metadata: body.metadata }),
+    payload: payloadOf(body),
+  };
+}
+
+/** The members that are a run's. */
+function payloadOf(body: contract.CronPatchBody): JsonObject {
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => contract.RUN_MEMBERS.includes(name) && value !== undefined),
+  ) as JsonObject;
+}
+
+function filterOf(body: contract.CronFilterBody, scope: Scope) {
+  return {
+    scope,
+    metadata: body.metadata ?? null,
+    assistantId: body.assistant_id ?? null,
+    threadId: body.thread_id ?? null,
+    enabled: body.enabled ?? null,
+  };
+}

@@ -1,0 +1,163 @@
+// The wire contract of crons: runs at times that a schedule gives.
+import * as z from "zod";
+import { operation } from "./operation.ts";
+import { runBody } from "./runs.ts";
+import { jsonObject, limit, offset, sortOrder, uuid } from "./schemas.ts";
+
+const TAG = "Crons";
+
+/** ISO 8601; without an offset it is UTC. Becomes milliseconds. */
+const time = z
+  .union([z.iso.datetime({ offset: true }), z.iso.datetime({ local: true }), z.iso.date()])
+  .transform((text) => Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes("T") ? text : `${text}Z`))
+  .meta({ type: "string", format: "date-time" });
+
+const schedule = z.string().max(256).describe("minute hour day month weekday; or six fields, seconds first");
+const timezone = z.string().max(64).nullable().describe("IANA name; null is UTC");
+
+const runMembers = runBody.omit({
+  command: true,
+  checkpoint: true,
+  checkpoint_id: true,
+  if_not_exists: true,
+  after_seconds: true,
+  on_disconnect: true,
+  feedback_keys: true,
+});
+
+export const RUN_MEMBERS = Object.keys(runMembers.shape).filter((name) => name !== "metadata");
+
+const cronBody = runMembers
+  .extend({
+    schedule,
+    timezone: timezone.optional(),
+    end_time: time.nullish().describe("no run at or after this"),
+    enabled: z.boolean().nullish(),
+    on_run_completed: z
+      .enum(["delete", "keep"])
+      .nullish()
+      .describe("what becomes of the thread of a run that has one of its own; delete by default"),
+  })
+  .meta({ id: "CronCreate" });
+
+export type CronBody = z.infer<typeof cronBody>;
+
+const cronPatch = cronBody.omit({ assistant_id: true }).partial().meta({ id: "CronPatch" });
+
+export type CronPatchBody = z.infer<typeof cronPatch>;
+
+const FIELDS = [
+  "cron_id",
+  "assistant_id",
+  "thread_id",
+  "user_id",
+  "schedule",
+  "timezone",
+  "end_time",
+  "enabled",
+  "on_run_completed",
+  "next_run_date",
+  "payload",
+  "metadata",
+  "created_at",
+  "updated_at",
+  "now",
+] as const;
+
+const cron = z
+  .object({
+    cron_id: uuid,
+    assistant_id: uuid,
+    thread_id: uuid.nullable(),
+    user_id: z.string().nullable(),
+    schedule: z.string(),
+    timezone: z.string().nullable(),
+    end_time: z.string().nullable(),
+    enabled: z.boolean(),
+    on_run_completed: z.enum(["delete", "keep"]),
+    next_run_date: z.string().nullable(),
+    payload: z.record(z.string(), z.unknown()),
+    metadata: z.record(z.string(), z.unknown()),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: "Cron" });
+
+const CREATE_REFUSALS = [
+  "assistant_not_found",
+  "cron_schedule_invalid",
+  "cron_limit",
+  "node_unknown",
+  "webhook_refused",
+] as const;
+
+export const createCron = operation("createCron", "post", "/runs/crons", {
+  tag: TAG,
+  access: "crons:create",
+  summary: "Create a cron whose runs each have a thread of their own",
+  body: cronBody,
+  reply: cron,
+  refusals: CREATE_REFUSALS,
+});
+
+export const createThreadCron = operation("createThreadCron", "post", "/threads/{thread_id}/runs/crons", {
+  tag: TAG,
+  access: "crons:create",
+  summary: "Create a cron whose runs are on a thread",
+  body: cronBody,
+  reply: cron,
+  refusals: ["thread_not_found", ...CREATE_REFUSALS],
+});
+
+const filter = {
+  assistant_id: z.string().min(1).max(1024).nullish().describe("an assistant's id, or a graph's name"),
+  thread_id: uuid.nullish(),
+  enabled: z.boolean().nullish(),
+  metadata: jsonObject.nullish(),
+};
+
+const filterBody = z.object(filter);
+export type CronFilterBody = z.infer<typeof filterBody>;
+
+export const searchCrons = operation("searchCrons", "post", "/runs/crons/search", {
+  tag: TAG,
+  access: "crons:search",
+  summary: "Search crons; X-Pagination-Total counts all that match, X-Pagination-Next is the next offset",
+  body: z.object({
+    ...filter,
+    limit: limit(10),
+    offset,
+    sort_by: z
+      .enum(["cron_id", "assistant_id", "thread_id", "created_at", "updated_at", "next_run_date"])
+      .default("created_at"),
+    sort_order: sortOrder,
+    select: z.array(z.enum(FIELDS)).nullish(),
+  }),
+  reply: z.array(cron),
+});
+
+export const countCrons = operation("countCrons", "post", "/runs/crons/count", {
+  tag: TAG,
+  access: "crons:search",
+  summary: "Count crons",
+  body: filterBody,
+  reply: z.number().int(),
+});
+
+export const patchCron = operation("patchCron", "patch", "/runs/crons/{cron_id}", {
+  tag: TAG,
+  access: "crons:update",
+  summary: "Change a cron; what is left out stays, metadata is merged one level deep",
+  body: cronPatch,
+  reply: cron,
+  refusals: ["cron_not_found", "assistant_not_found", "cron_schedule_invalid", "node_unknown", "webhook_refused"],
+});
+
+export const deleteCron = operation("deleteCron", "delete", "/runs/crons/{cron_id}", {
+  tag: TAG,
+  access: "crons:delete",
+  summary: "Delete a cron; runs that it has started go on",
+  reply: null,
+  status: 204,
+  refusals: ["cron_not_found"],
+});

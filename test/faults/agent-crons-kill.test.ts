@@ -1,0 +1,57 @@
+// kill -9 of a server whose crons are ticking. Checked: a tick has one run at most, whenever the process dies; ticks go on
+// after every restart; and a run that a tick has started is not lost.
+import { Client } from "@langchain/langgraph-sdk";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { until } from "../harness/threads.ts";
+import { FULL } from "../harness/fault-server.ts";
+
+const ROUNDS = FULL ? 40 : 3;
+
+interface Mark {
+  readonly key: string;
+  readonly value: { readonly thread_id: string; readonly due: string };
+}
+
+test(`one run a tick at most, over ${ROUNDS} kills`, { timeout: 60_000 + ROUNDS * 10_000 }, async () => {
+  const dataDir = temporaryFolder();
+  let seen = 0;
+  let marks: readonly Mark[] = [];
+  for (let round = 0; round <= ROUNDS; round++) {
+    const server = await startServer({ dataDir });
+    const { crons, runs, store } = new Client({ apiUrl: server.url, apiKey: null });
+    if (round === 0) {
+      for (const mark of ["a", "b", "c"]) {
+        const input = { mark };
+        await crons.create("ticker", { schedule: "* * * * * *", input, onRunCompleted: "keep" });
+      }
+    }
+    marks = await until("new ticks", async () => {
+      const { items } = await store.searchItems(["ticks"], { limit: 1000 });
+      return items.length > seen ? (items as unknown as readonly Mark[]) : undefined;
+    });
+    seen = marks.length;
+    if (round < ROUNDS) {
+      await server.kill();
+      continue;
+    }
+    for (const { cron_id: id } of await crons.search()) await crons.delete(id);
+    const { threads } = new Client({ apiUrl: server.url, apiKey: null });
+    const made = await threads.search({ limit: 1000 });
+    const ticks: string[] = [];
+    for (const { thread_id: thread } of made) {
+      for (const run of await runs.list(thread)) {
+        const { cron_id: cron, cron_due: due } = run.metadata as Record<string, unknown>;
+        ticks.push(`${String(cron)} ${String(due)}`);
+        await runs.join(thread, run.run_id);
+        assert.equal((await runs.get(thread, run.run_id)).status, "success", "it was taken up again");
+      }
+    }
+    assert.equal(new Set(ticks).size, ticks.length, "one run a tick");
+    assert.ok(ticks.length >= marks.length);
+    assert.ok(ticks.length > ROUNDS, "there were ticks after every restart");
+    await server.stop();
+  }
+  removeFolder(dataDir);
+});
