@@ -30,6 +30,9 @@ after(async () => {
   }
 });
 
+/** Far from being due. */
+const CRON = { assistant_id: "agent", schedule: "0 0 29 2 *" };
+
 type Headers = Record<string, string>;
 const as = (name: string): Headers => ({ authorization: `Bearer token-${name}` });
 
@@ -41,10 +44,11 @@ interface Ids {
   readonly checkpoint_id: string;
   readonly assistant_id: string;
   readonly interrupt_id: string;
+  readonly cron_id: string;
   readonly [other: string]: string;
 }
 
-/** A thread paused at a question, its run, its checkpoint; an assistant; an item of the store. */
+/** A thread paused at a question, its run, its checkpoint, a cron of it; an assistant; an item of the store. */
 async function worldOf(name: string, mark: string): Promise<Ids> {
   const post = async (path: string, body: unknown): Promise<Record<string, never>> => {
     const answer = await call(server, "POST", path, body, as(name));
@@ -58,6 +62,7 @@ async function worldOf(name: string, mark: string): Promise<Ids> {
     input: { some_text: mark },
     metadata: { mark },
   });
+  const cron = await post(`/threads/${threadId}/runs/crons`, { ...CRON, metadata: { mark }, input: { mark } });
   const get = async (path: string): Promise<never> => (await call(server, "GET", path, undefined, as(name))).body;
   const [run]: readonly { readonly run_id: string }[] = await get(`/threads/${threadId}/runs`);
   const state: {
@@ -73,7 +78,7 @@ async function worldOf(name: string, mark: string): Promise<Ids> {
     checkpoint_id: state.checkpoint.checkpoint_id,
     assistant_id: String(assistant["assistant_id"]),
     interrupt_id: state.interrupts[0]?.id ?? "",
-    cron_id: (cron.body as { readonly cron_id?: string }).cron_id ?? "none",
+    cron_id: String(cron["cron_id"]),
     namespace: "none",
   };
 }
@@ -219,6 +224,30 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "GET /runs/{run_id}": [{}],
   "GET /runs/{run_id}/join": [{}, { query: "cancel_on_disconnect=true" }],
   "GET /runs/{run_id}/stream": [{}, { query: "cancel_on_disconnect=true" }],
+
+  "POST /runs/crons": [
+    { body: () => ({ ...CRON, metadata: { org: "acme" } }) },
+    { body: ({ assistant_id }) => ({ ...CRON, assistant_id }), places: ["assistant_id"] },
+  ],
+  "POST /threads/{thread_id}/runs/crons": [
+    { body: () => CRON },
+    { body: ({ assistant_id }) => ({ ...CRON, assistant_id }), places: ["assistant_id"] },
+  ],
+  "POST /runs/crons/search": [
+    list,
+    { body: () => ({ metadata: { org: "acme" } }) },
+    { body: ({ thread_id }) => ({ thread_id }), places: ["thread_id"] },
+    { body: ({ assistant_id }) => ({ assistant_id }), places: ["assistant_id"] },
+  ],
+  "POST /runs/crons/count": [
+    { body: () => ({ metadata: { mark: CANARY } }) },
+    { body: ({ thread_id }) => ({ thread_id }), places: ["thread_id"] },
+  ],
+  "PATCH /runs/crons/{cron_id}": [
+    { body: () => ({ enabled: false }) },
+    { body: () => ({ metadata: { org: "bolt" } }) },
+  ],
+  "DELETE /runs/crons/{cron_id}": [{}],
 
   "GET /inbox": [
     { query: "limit=100" },
@@ -441,6 +470,7 @@ async function snapshot(): Promise<unknown> {
     ["POST", `/assistants/${assistant}/versions`, {}],
     ["POST", "/threads/search", { limit: 1000 }],
     ["POST", "/assistants/search", { limit: 1000 }],
+    ["POST", "/runs/crons/search", { limit: 1000 }],
     ["POST", "/store/items/search", {}],
   ];
   const seen = [];
