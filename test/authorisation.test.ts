@@ -36,8 +36,6 @@ const CRON = { assistant_id: "agent", schedule: "0 0 29 2 *" };
 type Headers = Record<string, string>;
 const as = (name: string): Headers => ({ authorization: `Bearer token-${name}` });
 
-const YEARLY = { schedule: "0 0 1 1 *" };
-
 interface Ids {
   readonly thread_id: string;
   readonly run_id: string;
@@ -69,8 +67,6 @@ async function worldOf(name: string, mark: string): Promise<Ids> {
     readonly checkpoint: { readonly checkpoint_id: string };
     readonly interrupts: readonly { readonly id: string }[];
   } = await get(`/threads/${threadId}/state`);
-  const yearly = { ...YEARLY, assistant_id: "agent", metadata: { mark } };
-  const cron = await call(server, "POST", `/threads/${threadId}/runs/crons`, yearly, as(name));
   await call(server, "PUT", "/store/items", { namespace: ["own"], key: "k", value: { mark } }, as(name));
   return {
     thread_id: threadId,
@@ -265,27 +261,6 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
       places: ["thread_id", "interrupt_id"],
     },
   ],
-
-  "POST /runs/crons": [
-    { body: () => ({ ...RUN, ...YEARLY, metadata: { org: "acme" } }) },
-    { body: ({ assistant_id }) => ({ ...RUN, ...YEARLY, assistant_id }), places: ["assistant_id"] },
-  ],
-  "POST /threads/{thread_id}/runs/crons": [
-    { body: () => ({ ...RUN, ...YEARLY }) },
-    { body: ({ assistant_id }) => ({ ...RUN, ...YEARLY, assistant_id }), places: ["assistant_id"] },
-  ],
-  "POST /runs/crons/search": [
-    list,
-    { body: ({ thread_id }) => ({ thread_id }), places: ["thread_id"] },
-    { body: ({ assistant_id }) => ({ assistant_id }), places: ["assistant_id"] },
-    { body: () => ({ metadata: { org: "acme" } }) },
-  ],
-  "POST /runs/crons/count": [
-    { body: () => ({ metadata: { mark: CANARY } }) },
-    { body: ({ thread_id }) => ({ thread_id }), places: ["thread_id"] },
-  ],
-  "PATCH /runs/crons/{cron_id}": [{ body: () => ({ enabled: false, metadata: { org: "bolt" } }) }],
-  "DELETE /runs/crons/{cron_id}": [{}],
 
   "PUT /store/items": [{ body: () => ({ ...ITEM, value: { mark: "mark-of-bolt" } }) }],
   "GET /store/items": [{ query: "namespace=own&key=k" }, { query: "namespace=acme.own&key=k" }],
