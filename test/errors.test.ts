@@ -534,11 +534,9 @@ test("the OpenAPI document lists every route, and each of them is served", async
       const inPath = parameters.filter((one) => one.in === "path").map(({ name }) => `{${name}}`);
       assert.deepEqual(inPath, path.match(/\{\w+\}/g) ?? []);
       assert.ok(Object.keys(responses).some((status) => status.startsWith("2")));
-      const answer = await raw(server, { method: method.toUpperCase(), path: path.replaceAll(/\{\w+\}/g, "x") });
-      assert.ok(
-        answer.status !== 405 && !answer.text.includes('"code":"not_found"'),
-        `${method} ${path}: ${answer.text}`,
-      );
+      const answer = await fetch(server.url + path.replaceAll(/\{\w+\}/g, "x"), { method: method.toUpperCase() });
+      if (answer.ok) await answer.body?.cancel(); // some streams never end
+      else assert.doesNotMatch(await answer.text(), /"code":"(?:not_found|method_not_allowed)"/, `${method} ${path}`);
     }
   }
   for (const [, reference = ""] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)) {
