@@ -5,6 +5,7 @@
 //   CO2. In durable mode whatever is not delivered by then stays in the spool; in memory mode it goes to the dead letters,
 //        and without a folder for them it is counted as lost and `lost()` says so.
 //   CO3. The last line of the log balances the books.
+//   CO4. Setting the machine's clock changes no wait and no age: timers are monotonic, ages come from a steady clock.
 import type { Clock } from "../base/clock.ts";
 import { ConfigError } from "../base/config.ts";
 import type { Service } from "../base/lifecycle.ts";
@@ -26,6 +27,7 @@ import { type CollectorConfig, deadLetterDir, decompressedBytesMax } from "./set
 import type { FilePort } from "./spool/file-port.ts";
 import { lockSpool } from "./spool/lock.ts";
 import { createSpool } from "./spool/spool.ts";
+import { steady } from "./steady-clock.ts";
 import { createTenants } from "./tenants.ts";
 import { createTranslator } from "./translate/translate.ts";
 
@@ -57,6 +59,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   checkConfig(config);
   const { backend, clock } = ports;
   const log = createQuietLog(ports.log, clock);
+  const ages = steady(clock); // CO4
   const books = createBooks();
   const tenants = createTenants();
   const letters = deadLetterDir(config);
@@ -72,7 +75,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
       ageMaxMs: config.spoolDir === null ? Infinity : config.spoolAgeMaxMs,
     },
     {
-      clock,
+      clock: ages,
       random: ports.random,
       onRetry: () => onMetric()?.onRetry(),
       onProgress: () => durable?.pump(),
@@ -97,7 +100,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
             treeRunsKept: Math.min(ASSEMBLE_LIMITS.nodesMax, Math.floor(config.spoolBytesMax / 16 / TREE_BYTES_A_RUN)),
             treeAgeMs: config.spanTtlMs,
           },
-          { files: ports.files, clock, log, books: () => books, tenantOf: tenants.of },
+          { files: ports.files, clock: ages, log, books: () => books, tenantOf: tenants.of },
         );
   const pipeline = createPipeline(
     {
@@ -110,7 +113,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
       },
     },
     {
-      clock,
+      clock: ages,
       log,
       books,
       lanes,
