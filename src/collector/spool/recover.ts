@@ -1,4 +1,5 @@
-// Recover: the files of a spool → what is still to be done. Reads, never writes: a crash during recovery changes nothing.
+// Recover: the files of a spool → what is still to be done. All is read before anything is renamed or removed: a crash in
+// between changes nothing, and a folder that is refused stays as it was.
 // Invariants:
 //   RV1. Every intact record is found, whatever is damaged around it (RC1).
 //   RV2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark does.
@@ -34,6 +35,8 @@ interface Found {
   readonly covers: { readonly key: string; readonly indexes: readonly number[] }[];
   books: Books;
   badRecords: number;
+  /** What is done to the folder when all of it has been read. */
+  readonly tidying: (() => Promise<void>)[];
 }
 
 const LOG_SUFFIX = "log";
@@ -45,7 +48,14 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
       .map((name) => segmentOf(name, suffix))
       .filter((segment) => segment !== null)
       .sort((a, b) => a - b);
-  const found: Found = { requests: new Map(), batches: new Map(), covers: [], books: createBooks(), badRecords: 0 };
+  const found: Found = {
+    requests: new Map(),
+    batches: new Map(),
+    covers: [],
+    books: createBooks(),
+    badRecords: 0,
+    tidying: [],
+  };
   const segments = new Map<number, { bytes: number; damaged: boolean }>();
   const logs = numbers(LOG_SUFFIX);
   const treeNumbers = numbers(TREES_SUFFIX);
@@ -58,10 +68,11 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   for (const { key, indexes } of found.covers) markDone(found.requests.get(key), indexes); // RV2
   for (const segment of marksNumbers) {
     if (!segments.has(segment))
-      await ports.files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`).catch(() => undefined);
+      found.tidying.push(() => ports.files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`));
     else readMarks(segment, (await scanFile(dir, segment, MARKS_SUFFIX, ports, found)).records, found);
   }
   const trees = await readTrees(dir, treeNumbers, ports, found);
+  for (const tidy of found.tidying) await tidy().catch(() => undefined); // RV3: every file has been read by now
   const requests = [...found.requests.values()].filter((request) => request.pending > 0);
   const batches = [...found.batches.values()].filter((batch) => batch.pending > 0);
   balance(found.books, requests, batches);
@@ -97,7 +108,7 @@ async function scanFile(
   } catch (error) {
     found.badRecords++;
     ports.log.error("spool_file_unreadable", { file: segmentName(segment, suffix), reason: String(error) });
-    await ports.files.rename(path, `${path}.bad`).catch(() => undefined);
+    found.tidying.push(() => ports.files.rename(path, `${path}.bad`));
     return { records: [], badStretches: 0, tornBytes: 0, bytes: 0 };
   }
   const scan = scanRecords(content);
