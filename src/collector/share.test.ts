@@ -50,7 +50,7 @@ for (const mode of ["memory", "durable"] as const)
     const env = {
       MAX_QUEUE_BYTES: "4194304",
       SPOOL_MAX_BYTES: "4194304",
-      BATCH_SIZE: "10",
+      BATCH_SIZE: "2", // an open batch counts with its buffer, and a small room has small shares
       SHUTDOWN_TIMEOUT_MS: "2500",
       ...(mode === "durable" ? { SPOOL_DIR: dir } : {}),
     };
