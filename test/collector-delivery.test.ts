@@ -158,6 +158,8 @@ describe("a backend that misbehaves", () => {
     { name: "takes, then resets before the reply", answers: ["take_and_reset"] },
     { name: "lies about the length of its reply", answers: ["lie"] },
     { name: "never ends its reply", answers: ["endless"] },
+    { name: "never ends the head of its reply", answers: ["endless_head"] },
+    { name: "speaks no HTTP", answers: ["garbage", "garbage"] },
     { name: "hangs", answers: ["hang"] },
     { name: "drips", answers: ["drip"] },
     {
@@ -186,6 +188,24 @@ describe("a backend that misbehaves", () => {
       assert.equal(collector.collector.books.delivered, 1);
       assert.equal(collector.collector.lost(), 0);
     });
+
+  test("what it takes and then cuts off, a hundred times, comes again byte for byte, with the same ids", async () => {
+    const { backend, collector } = await withBoth(
+      { BATCH_SIZE: "5", MAX_RETRIES: "100", RETRY_BACKOFF_MS: "0" },
+      async (collector, backend) => {
+        let cuts = 0;
+        backend.script = () => (cuts++ < 100 ? "take_and_reset" : { status: 202 });
+        for (let trace = 0; trace < 20; trace++)
+          await collector.send(protobufRequest(many(trace, 10)), { "x-api-key": `key-${trace % 3}` });
+        await backend.when(() => cuts > 100 && new Set(backend.runs.map((run) => run.id)).size === 200);
+      },
+    );
+    const shown = backend.runs.map(({ id, key, event, text }) => ({ id, all: `${key} ${event} ${text}` }));
+    assert.equal(new Set(shown.map(({ id }) => id)).size, 200);
+    assert.equal(new Set(shown.map(({ all }) => all)).size, 200, "a repeat differs");
+    assert.equal(backend.runs.length, 200 + 5 * 100);
+    assert.equal(collector.collector.books.delivered, 200);
+  });
 
   test("a reply without end costs 64 KiB, not the time until the timeout", async () => {
     const backend = await startBackend();

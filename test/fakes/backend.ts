@@ -12,6 +12,7 @@ import {
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Certified } from "./certificate.ts";
+import type { Writable } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 
@@ -48,6 +49,10 @@ export type Answer =
   | "take_and_reset"
   /** Says more bytes than it sends, then cuts. */
   | "lie"
+  /** Answers with something that is no HTTP. */
+  | "garbage"
+  /** Never ends the head of its reply. */
+  | "endless_head"
   /** Never ends its reply. */
   | "drip"
   | "endless";
@@ -176,6 +181,11 @@ function misbehave(what: Extract<Answer, string>, response: ServerResponse): voi
     if (response.socket instanceof TLSSocket) response.socket.destroy(); // cannot be reset
     else response.socket?.resetAndDestroy();
   }
+  if (what === "garbage") response.socket?.end("\u0000\u0001SSH-2.0-not-http\r\n\r\n");
+  if (what === "endless_head" && response.socket !== null) {
+    response.socket.write("HTTP/1.1 202 Accepted\r\n");
+    pour(response.socket, Buffer.from(`x-more: ${"y".repeat(1000)}\r\n`));
+  }
   if (what === "lie") {
     response.writeHead(202, { "content-length": 1000 });
     response.write("{}", () => response.socket?.destroy());
@@ -187,13 +197,14 @@ function misbehave(what: Extract<Answer, string>, response: ServerResponse): voi
   }
   if (what === "endless") {
     response.writeHead(202);
-    const chunk = Buffer.alloc(65_536, 0x20);
-    const push = (): void => {
-      while (!response.destroyed && response.write(chunk));
-      response.once("drain", push);
-    };
-    push();
+    pour(response, Buffer.alloc(65_536, 0x20));
   }
+}
+
+/** Writes without end, as fast as the other side reads. */
+function pour(to: Writable, chunk: Buffer): void {
+  while (!to.destroyed && to.write(chunk));
+  if (!to.destroyed) to.once("drain", () => pour(to, chunk));
 }
 
 function decompressed(wire: Buffer, encoding: string | undefined): Buffer {

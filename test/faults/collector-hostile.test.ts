@@ -13,7 +13,7 @@ import { startCollector, type TestCollector } from "../fakes/collector.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 import { field, jsonRequest, protobufRequest, spanOf, varint } from "../fakes/otlp.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";
-import { EventEmitter } from "node:events";
+import { EventEmitter, once } from "node:events";
 import type { IncomingMessage } from "node:http";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
@@ -172,6 +172,62 @@ describe("hostile keys and values", () => {
     assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
   });
 
+  test("no text of a sender breaks an upload: the backend sees the parts that are meant, and neighbours arrive", async () => {
+    const backend = await startBackend();
+    const collector = await startCollector(backend.url);
+    const pieces = [
+      "\r\n",
+      "\r\n\r\n",
+      "--",
+      '"',
+      "\\",
+      "\u0000",
+      "\u0085",
+      "\u2028",
+      "\ud800",
+      "é日👩‍🚀",
+      "%0d%0a",
+      "../",
+      ";",
+      "post.",
+      "<!--",
+    ];
+    const nasty = pieces.flatMap((one) =>
+      pieces.map((other) => `${one}Content-Disposition: form-data; name="x"${other}`),
+    );
+    let taken = 0;
+    let refused = 0;
+    for (const [index, text] of nasty.entries()) {
+      const spans = [
+        spanOf(index, 0, undefined, {
+          name: text,
+          attributes: {
+            [text]: text,
+            "gen_ai.prompt": text,
+            "langsmith.span.tags": text,
+            "langsmith.trace.session_name": text,
+            "langsmith.attachments": JSON.stringify([{ name: text, mime_type: text, content: "AAAA" }]),
+          },
+        }),
+        spanOf(index, 1, 0),
+      ];
+      assert.equal((await collector.send(index % 2 === 0 ? jsonRequest(spans) : protobufRequest(spans))).status, 200);
+      // What may stand in a header at all: control characters are refused by any client, the rest must be taken or be 400.
+      const project = Buffer.from(text.replaceAll(/[\u0000-\u001f\ud800]/g, "")).toString("latin1");
+      const status = (await collector.send(jsonRequest([spanOf(index, 2, 0)]), { "tracing-project": project })).status;
+      if (status === 200) taken++;
+      else refused++;
+      assert.ok(status === 200 || (status === 400 && text.includes("\u0085")), `${status} for ${JSON.stringify(text)}`);
+    }
+    await backend.whenRuns(2 * nasty.length + taken);
+    await collector.stop();
+    await backend.close();
+    assert.deepEqual(backend.violations, []);
+    assert.ok(refused > 0 && taken > refused);
+    assert.equal(collector.collector.books.delivered, collector.collector.books.received);
+    assert.ok(backend.runs.some((run) => run.attachments.length > 0));
+  });
+
   test("broken text and odd numbers never break a batch", async () => {
     const backend = await startBackend();
     const collector = await startCollector(backend.url);
@@ -253,6 +309,15 @@ describe("slow senders", () => {
     for (let trace = 0; trace < 20; trace++)
       assert.equal((await collector.send(jsonRequest([spanOf(trace, 0)]))).status, 200);
     await backend.whenRuns(20);
+    if (full) {
+      // Their time is up: all of them are closed, without their doing anything.
+      const since = performance.now();
+      for (const socket of sockets) {
+        socket.resume();
+        if (!socket.closed) await once(socket, "close");
+      }
+      console.log(`${sockets.length} slow connections closed within ${Math.round(performance.now() - since)} ms`);
+    }
     for (const socket of sockets) socket.destroy();
     await collector.stop();
     await backend.close();
