@@ -13,6 +13,7 @@ import { keepHeapSmall } from "./base/heap.ts";
 import type { Service } from "./base/lifecycle.ts";
 import type { Log } from "./base/log.ts";
 import type { CollectorConfig } from "./collector/settings.ts";
+import type { HttpRoute } from "./http/app.ts";
 import type { TraceServer } from "./traces/server.ts";
 import type { TraceConfig } from "./traces/settings.ts";
 import type { GraphsConfig } from "./graphs/config-file.ts";
@@ -373,6 +374,27 @@ async function openStore(
   return createStore(options, { storage, clock, log, embedder });
 }
 
+/** Pages that people look at. */
+async function openPages(config: AgentConfig, log: Log, dev: boolean): Promise<readonly HttpRoute[]> {
+  if (!config.console) return [];
+  const [{ createPageBuild }, { pageRoute }] = await Promise.all([
+    import("./http/page-build.ts"),
+    import("./http/page-files.ts"),
+  ]);
+  const folder = createPageBuild(
+    {
+      sources: join(ROOT, "console"),
+      besides: [join(ROOT, "package-lock.json")],
+      shipped: join(ROOT, "dist", "console"),
+      cache: join(ROOT, "node_modules", ".cache", "holdpoint-console"),
+      builder: join(ROOT, "console", "build.ts"),
+    },
+    log,
+  );
+  if (dev) folder().catch(() => undefined); // ready when the browser asks; a failure is logged, and told there
+  return [pageRoute("/console", folder)];
+}
+
 interface Running extends Service {
   /** With its prefix. */
   readonly url: string;
@@ -430,6 +452,7 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log):
       surface,
       wakes: createLocalWakes(),
       webhooks: graphsConfig.webhooks,
+      pages: await openPages(config, log, dev),
       versions,
       log,
       clock: systemClock,

@@ -2,6 +2,7 @@
 //   AR1. ARCHITECTURE.md has the same table of rooms as this file.
 //   AR2. Every file under src/ is in a room, and imports only what its room may; nothing imports a test.
 //   AR3. The environment is read in src/main.ts only.
+//   AR4. The console imports its own files, and types of src/api.
 // Test files may import anything. The last tests plant wrong files, so that a check that sees nothing cannot be green.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -59,11 +60,31 @@ function faultsOf(path: string, text: string): string[] {
   return faults;
 }
 
-function sourceFiles(): string[] {
-  const entries = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true });
+const TYPE_IMPORT = /\bimport type\s[^;]*?\bfrom\s*(["'`])[^"'`]*\1/g;
+
+/** AR4. What runs in a browser has no use for Node; the builder does. */
+function consoleFaultsOf(path: string, text: string): string[] {
+  if (TEST_FILE.test(path) || !CODE_FILE.test(path)) return [];
+  const faults =
+    path !== "console/build.ts" && /["'`]node:/.test(text) ? [`${path} must not import Node's modules`] : [];
+  const targetsOf = (part: string): string[] =>
+    [...part.matchAll(IMPORT)].map(([, , specifier = ""]) => posix.join(posix.dirname(path), specifier));
+  for (const target of targetsOf(text.replaceAll(TYPE_IMPORT, ""))) {
+    if (!`${target}/`.startsWith("console/")) faults.push(`${path} must not import ${target}`);
+  }
+  for (const target of targetsOf(text)) {
+    const allowed = target.startsWith("src/") ? target.startsWith("src/api/") : true;
+    if (!allowed && !faults.includes(`${path} must not import ${target}`))
+      faults.push(`${path} must not import ${target}`);
+  }
+  return faults;
+}
+
+function sourceFiles(root = "src"): string[] {
+  const entries = readdirSync(join(ROOT, root), { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
-    .map((entry) => posix.join("src", posix.relative(join(ROOT, "src"), join(entry.parentPath, entry.name))));
+    .map((entry) => posix.join(root, posix.relative(join(ROOT, root), join(entry.parentPath, entry.name))));
 }
 
 test("ARCHITECTURE.md has the same table of rooms as this test (AR1)", () => {
@@ -82,6 +103,27 @@ test("every source file is in a room, imports only what the room may, and leaves
     files.flatMap((path) => faultsOf(path, readFileSync(join(ROOT, path), "utf8"))),
     [],
   );
+});
+
+test("the console imports its own files, and types of src/api (AR4)", () => {
+  const files = sourceFiles("console");
+  assert.ok(files.includes("console/main.tsx"), "the console was not found");
+  assert.deepEqual(
+    files.flatMap((path) => consoleFaultsOf(path, readFileSync(join(ROOT, path), "utf8"))),
+    [],
+  );
+});
+
+test("a planted fault in the console is found (AR4)", () => {
+  const faults = (text: string): string[] => consoleFaultsOf("console/pages/a.tsx", text);
+  assert.deepEqual(faults('import type { B } from "../../src/api/b.ts"; import { c } from "../parts/c.ts";'), []);
+  assert.deepEqual(faults('import { b } from "../../src/api/b.ts";'), [
+    "console/pages/a.tsx must not import src/api/b.ts",
+  ]);
+  assert.deepEqual(faults('import type { B } from "../../src/agent/b.ts";'), [
+    "console/pages/a.tsx must not import src/agent/b.ts",
+  ]);
+  assert.deepEqual(faults('import { join } from "node:path";'), ["console/pages/a.tsx must not import Node's modules"]);
 });
 
 const WRONG: readonly { readonly path: string; readonly text: string; readonly says: string }[] = [

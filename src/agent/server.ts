@@ -8,7 +8,7 @@ import type { NewId } from "../base/ids.ts";
 import { group, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
-import { createApp } from "../http/app.ts";
+import { createApp, type HttpRoute } from "../http/app.ts";
 import { isLoopbackAddress } from "../http/browser.ts";
 import { guardedPost, resolveHost } from "../http/guarded-post.ts";
 import { createHttpService, type HttpService } from "../http/server.ts";
@@ -48,6 +48,8 @@ export interface AgentServerPorts {
   readonly access: Access | null;
   readonly surface: Surface;
   readonly webhooks: WebhookPolicy;
+  /** Routes that are no part of the contract: pages. */
+  readonly pages: readonly HttpRoute[];
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -148,7 +150,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     port: config.port,
     limits: { drainMs: graceMs + DRAIN_SPARE_MS },
     listener: createApp({
-      routes: all.map((one) => one.bind(agent)),
+      routes: [...all.map((one) => one.bind(agent)), ...ports.pages],
       custom: customApp(surface, access),
       prefix: surface.mountPrefix,
       cors: corsRules(surface),

@@ -86,6 +86,7 @@ export const AGENT_SETTINGS = {
     { min: 0, max: 1_000_000 },
     { meaning: "Crons that may be stored; more are refused with 409." },
   ),
+  console: boolean("HOLDPOINT_CONSOLE", true, { meaning: "Serve the console at /console." }),
   storeItemBytesMax: integer(
     "HOLDPOINT_MAX_STORE_ITEM_BYTES",
     MEBIBYTE,

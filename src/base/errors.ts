@@ -62,6 +62,7 @@ export const ERROR_CODES = {
   embedding_failed: [502, "The embedding function failed"],
   storage_unavailable: [503, "The storage cannot be written"],
   overloaded: [503, "Too many runs are waiting"],
+  page_unavailable: [503, "The page has not been built"],
   shutting_down: [503, "The server is shutting down"],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 

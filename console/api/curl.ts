@@ -1,0 +1,14 @@
+// Curl: a call as a command for a terminal. Never with a key in it.
+import type { Method } from "./client.ts";
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** @param withKey the server asks for one: the command takes it from a variable. */
+export function curlOf(method: Method, url: string, body: unknown, withKey: boolean): string {
+  const parts = ["curl", ...(method === "GET" || (method === "POST" && body !== undefined) ? [] : ["-X", method])];
+  parts.push(quoted(url));
+  if (withKey) parts.push("-H", '"x-api-key: $HOLDPOINT_API_KEY"');
+  if (body !== undefined)
+    parts.push("-H", quoted("content-type: application/json"), "-d", quoted(JSON.stringify(body)));
+  return parts.join(" ");
+}

@@ -1,0 +1,47 @@
+// Problem: a refusal of the API (RFC 9457), or that no reply came at all, as an error that can be shown.
+
+export class ApiProblem extends Error {
+  /** 0 when there was no reply. */
+  readonly status: number;
+  /** One of docs/errors.md, or `unreachable`. */
+  readonly code: string;
+  readonly title: string;
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, code: string, title: string, detail: string, members: Readonly<Record<string, unknown>>) {
+    super(detail);
+    this.name = "ApiProblem";
+    this.status = status;
+    this.code = code;
+    this.title = title;
+    this.members = members;
+  }
+}
+
+/** From the members of a problem, also of one that stands in another reply. */
+export function problemFrom(value: unknown, status: number): ApiProblem {
+  const members = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  const text = (name: string, fallback: string): string => {
+    const member = members[name];
+    return typeof member === "string" ? member : fallback;
+  };
+  const said = typeof members["status"] === "number" ? members["status"] : status;
+  return new ApiProblem(
+    said,
+    text("code", "unknown"),
+    text("title", "The call failed"),
+    text("detail", `Status ${said}.`),
+    members,
+  );
+}
+
+export function unreachable(cause: unknown): ApiProblem {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new ApiProblem(0, "unreachable", "The server cannot be reached", reason, {});
+}
+
+/** Whatever was thrown, in words for a person. */
+export function sayProblem(thrown: unknown): string {
+  if (thrown instanceof ApiProblem) return thrown.status === 0 ? thrown.title : thrown.message;
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

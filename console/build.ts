@@ -1,0 +1,28 @@
+// Build: the console's sources → files that any HTTP server can serve. `node console/build.ts <folder>`.
+// Invariants:
+//   CB1. Nothing is fetched: everything comes from this repository and node_modules.
+//   CB2. The same sources give the same bytes.
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import { build } from "vite";
+
+const [, , folder] = process.argv;
+if (folder === undefined) throw new Error("usage: node console/build.ts <folder>");
+
+await build({
+  root: fileURLToPath(new URL(".", import.meta.url)),
+  configFile: false,
+  envDir: false,
+  base: "./", // the server places the page's own addresses, the rest follow from import.meta.url
+  plugins: [react()],
+  logLevel: "warn",
+  build: {
+    outDir: folder,
+    emptyOutDir: true,
+    target: ["chrome123", "firefox120", "safari17.5"],
+    manifest: "manifest.json",
+    modulePreload: { polyfill: false }, // an inline script, which the page's policy refuses
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 1000, // kB; test/console.test.ts measures what a first load costs
+  },
+});

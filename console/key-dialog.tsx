@@ -1,0 +1,46 @@
+// Key dialog: asks for the API key when the server wants one.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { apiKey, keyWanted, setApiKey } from "./api/credentials.ts";
+import { Button, Field } from "./parts/controls.tsx";
+import { Dialog } from "./parts/dialog.tsx";
+
+export function KeyDialog(): ReactNode {
+  const queries = useQueryClient();
+  const [key, setKey] = useState("");
+  const [remember, setRemember] = useState(false);
+  const wrong = apiKey.get() !== null;
+  const use = (): void => {
+    if (key.trim() === "") return;
+    setApiKey(key.trim(), remember);
+    void queries.resetQueries();
+  };
+  return (
+    <Dialog
+      title="API key"
+      description={wrong ? "The server does not take this key." : "This server wants to know who is asking."}
+      onClose={() => keyWanted.set(false)}
+    >
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          use();
+        }}
+      >
+        <Field label="Key" hint="It is sent to this server as x-api-key, and to nobody else.">
+          <input type="password" autoComplete="off" value={key} onChange={(event) => setKey(event.target.value)} />
+        </Field>
+        <label className="check">
+          <input type="checkbox" checked={remember} onChange={(event) => setRemember(event.target.checked)} />
+          Keep it in this browser after the tab is closed
+        </label>
+        <div className="actions">
+          <Button kind="primary" submit disabled={key.trim() === ""}>
+            Use this key
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,94 @@
+// Layout: the frame around every page: navigation, the name and theme of this browser, keys, dialogs, toasts.
+import { Link, Outlet, useNavigate, type ErrorComponentProps } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { keyWanted } from "./api/credentials.ts";
+import { badge } from "./badge.ts";
+import { KeyDialog } from "./key-dialog.tsx";
+import { DESTINATIONS } from "./navigation.ts";
+import { EmptyState, Failure, IconButton } from "./parts/controls.tsx";
+import { Icon } from "./parts/icons.tsx";
+import { Palette } from "./palette.tsx";
+import { PreferencesDialog } from "./preferences-dialog.tsx";
+import { ShortcutHelp } from "./parts/shortcut-help.tsx";
+import { useShortcuts } from "./parts/shortcuts.ts";
+import { Toasts } from "./parts/toast.tsx";
+import { useValue } from "./parts/value.ts";
+
+type Open = "help" | "palette" | "preferences" | null;
+
+export function Layout(): ReactNode {
+  const [open, setOpen] = useState<Open>(null);
+  const navigate = useNavigate();
+  useShortcuts("Everywhere", [
+    { keys: "?", label: "Show the keys", run: () => setOpen("help") },
+    { keys: "Mod+k", label: "Find a page or an action", run: () => setOpen("palette"), inFields: true },
+    ...DESTINATIONS.map(({ key, label, to }) => ({
+      keys: `g ${key}`,
+      label: `Go to ${label}`,
+      run: () => void navigate({ to }),
+    })),
+  ]);
+  const close = (): void => setOpen(null);
+  return (
+    <div className="frame">
+      <a className="skip-link" href="#main">
+        Skip to the page
+      </a>
+      <Navigation onOpen={setOpen} />
+      <main id="main" className="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Toasts />
+      {useValue(keyWanted) ? <KeyDialog /> : null}
+      {open === "help" ? <ShortcutHelp onClose={close} /> : null}
+      {open === "palette" ? <Palette onClose={close} onOpen={setOpen} /> : null}
+      {open === "preferences" ? <PreferencesDialog onClose={close} /> : null}
+    </div>
+  );
+}
+
+function Navigation({ onOpen }: { readonly onOpen: (what: Open) => void }): ReactNode {
+  const waiting = useValue(badge);
+  return (
+    <nav className="nav" aria-label="Console">
+      <div className="nav-brand">
+        <span className="nav-mark" aria-hidden="true" />
+        <span className="nav-name">Holdpoint</span>
+      </div>
+      <ul className="nav-list">
+        {DESTINATIONS.map((one) => (
+          <li key={one.to} className={"group" in one ? "nav-group" : undefined}>
+            <Link to={one.to} className="nav-link" activeProps={{ className: "active" }} title={one.label}>
+              <Icon name={one.icon} />
+              <span className="nav-label">{one.label}</span>
+              {one.to === "/inbox" && waiting !== "" ? (
+                <span className="nav-count" aria-label={`${waiting} waiting`}>
+                  {waiting}
+                </span>
+              ) : null}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <div className="nav-tools">
+        <IconButton icon="search" label="Find a page or an action" onClick={() => onOpen("palette")} />
+        <IconButton icon="keyboard" label="Keys" onClick={() => onOpen("help")} />
+        <IconButton icon="person" label="Name, theme and other preferences" onClick={() => onOpen("preferences")} />
+      </div>
+    </nav>
+  );
+}
+
+export function NotFound(): ReactNode {
+  return (
+    <EmptyState icon="search" title="There is no such page">
+      <p>
+        <Link to="/inbox">Go to the inbox</Link>
+      </p>
+    </EmptyState>
+  );
+}
+
+export function PageFailure({ error, reset }: ErrorComponentProps): ReactNode {
+  return <Failure error={error} onRetry={reset} />;
+}

@@ -1,0 +1,40 @@
+// Main: starts the console in its page.
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ApiProblem } from "./api/problem.ts";
+import { applyTheme } from "./parts/preferences.ts";
+import { startShortcuts } from "./parts/shortcuts.ts";
+import { router } from "./router.ts";
+import "./styles/base.css";
+import "./styles/controls.css";
+import "./styles/layout.css";
+
+const RETRIES_MAX = 2;
+const FRESH_MS = 5000;
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: FRESH_MS,
+      // What was refused once is refused again; what did not come through may.
+      retry: (failures, error) =>
+        failures < RETRIES_MAX && (!(error instanceof ApiProblem) || error.status === 0 || error.status === 503),
+    },
+  },
+});
+
+// Libraries that make style elements (the scroll lock of dialogs) give them the page's nonce.
+Object.assign(globalThis, { __webpack_nonce__: document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce });
+applyTheme();
+startShortcuts();
+const place = document.getElementById("root");
+if (place === null) throw new Error("the page has no #root");
+createRoot(place).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,15 @@
+// Routes of the inbox: the list with its filters, and beside it one item. Every view is an address.
+import { createRoute } from "@tanstack/react-router";
+import { rootRoute } from "../../root-route.ts";
+import { readFilters } from "./filters.ts";
+
+export const inboxRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/inbox",
+  validateSearch: readFilters,
+}).lazy(() => import("./page.tsx").then(({ page }) => page));
+
+export const inboxItemRoute = createRoute({
+  getParentRoute: () => inboxRoute,
+  path: "$threadId/$interruptId",
+});

@@ -1,0 +1,131 @@
+// Controls: the small parts that every page is made of. Plain elements with our classes; no state of their own.
+import type { ButtonHTMLAttributes, ReactNode } from "react";
+import { sayProblem } from "../api/problem.ts";
+import { Icon, type IconName } from "./icons.tsx";
+
+interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "type"> {
+  readonly kind?: "plain" | "primary" | "danger" | "quiet";
+  readonly icon?: IconName;
+  /** Shown as the key that does the same. */
+  readonly hint?: string;
+  readonly submit?: boolean;
+}
+
+export function Button({ kind = "plain", icon, hint, submit = false, children, ...rest }: ButtonProps): ReactNode {
+  return (
+    <button type={submit ? "submit" : "button"} className={`button ${kind}`} {...rest}>
+      {icon === undefined ? null : <Icon name={icon} />}
+      {children}
+      {hint === undefined ? null : <Key keys={hint} />}
+    </button>
+  );
+}
+
+/** A button that shows an icon only. */
+export function IconButton({
+  icon,
+  label,
+  ...rest
+}: Omit<ButtonHTMLAttributes<HTMLButtonElement>, "type"> & {
+  readonly icon: IconName;
+  readonly label: string;
+}): ReactNode {
+  return (
+    <button type="button" className="button quiet icon-only" aria-label={label} title={label} {...rest}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** For eyes only: shortcuts are announced in the list of keys, not with every button. */
+export function Key({ keys }: { readonly keys: string }): ReactNode {
+  return (
+    <kbd className="key" aria-hidden="true">
+      {keys}
+    </kbd>
+  );
+}
+
+export type Tone = "neutral" | "accent" | "amber" | "red" | "green";
+
+export function Chip({
+  tone = "neutral",
+  title,
+  children,
+}: {
+  readonly tone?: Tone;
+  readonly title?: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <span className={`chip ${tone}`} title={title}>
+      {children}
+    </span>
+  );
+}
+
+/** A label with its control, and what is wrong with it. */
+export function Field({
+  label,
+  hint,
+  error,
+  children,
+}: {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly error?: string | null;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <label className="field">
+      <span className="field-label">{label}</span>
+      {children}
+      {error === undefined || error === null ? null : <span className="field-error">{error}</span>}
+      {hint === undefined ? null : <span className="field-hint">{hint}</span>}
+    </label>
+  );
+}
+
+export function EmptyState({
+  icon,
+  title,
+  children,
+}: {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ReactNode;
+}): ReactNode {
+  return (
+    <div className="empty">
+      <span className="empty-icon">
+        <Icon name={icon} />
+      </span>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** What went wrong, and a way to try again. */
+export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }): ReactNode {
+  return (
+    <div className="failure" role="alert">
+      <Icon name="warning" />
+      <span>{sayProblem(error)}</span>
+      {onRetry === undefined ? null : (
+        <Button kind="quiet" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+export function Loading({ label = "Loading" }: { readonly label?: string }): ReactNode {
+  return (
+    <div className="loading" role="status">
+      <span className="spinner" aria-hidden="true" />
+      {label}…
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+// Copy: puts a text on the clipboard and says so. Also a call of the API as a command for a terminal.
+import type { ReactNode } from "react";
+import { curlOf } from "../api/curl.ts";
+import { urlOf, type CallOptions, type Method } from "../api/client.ts";
+import { apiKey } from "../api/credentials.ts";
+import { Button, IconButton } from "./controls.tsx";
+import { tell } from "./toast.tsx";
+
+export async function copy(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    tell(`Copied ${what}.`);
+  } catch {
+    tell(`The browser does not allow copying here: ${text}`, { tone: "amber", ms: null });
+  }
+}
+
+export function CopyButton({ text, what }: { readonly text: string; readonly what: string }): ReactNode {
+  return <IconButton icon="copy" label={`Copy ${what}`} onClick={() => void copy(text, what)} />;
+}
+
+/** The command that does what the button beside it does. */
+export function CopyCurl({
+  method,
+  path,
+  query,
+  body,
+}: {
+  readonly method: Method;
+  readonly path: string;
+  readonly query?: CallOptions["query"];
+  readonly body?: unknown;
+}): ReactNode {
+  const run = (): void => {
+    void copy(curlOf(method, urlOf(path, query), body, apiKey.get() !== null), "the curl command");
+  };
+  return (
+    <Button kind="quiet" icon="terminal" onClick={run}>
+      Copy as curl
+    </Button>
+  );
+}

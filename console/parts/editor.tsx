@@ -1,0 +1,31 @@
+// Editor: JSON as text, checked while it is typed. What it is made of is loaded when the first one is shown.
+import { lazy, Suspense, type ReactNode } from "react";
+import { Loading } from "./controls.tsx";
+
+export interface EditorProps {
+  /** Only the first one counts; later ones come from typing. */
+  readonly initial: string;
+  readonly label: string;
+  readonly onChange: (text: string) => void;
+  readonly readOnly?: boolean;
+}
+
+const CodeEditor = lazy(() => import("./code-editor.tsx"));
+
+export function JsonEditor(props: EditorProps): ReactNode {
+  return (
+    <Suspense fallback={<Loading label="Loading the editor" />}>
+      <CodeEditor {...props} />
+    </Suspense>
+  );
+}
+
+export type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
+
+export function parseJson(text: string): Parsed {
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { ok: false, error: error instanceof Error ? error.message : String(error) };
+  }
+}

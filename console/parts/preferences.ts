@@ -1,0 +1,52 @@
+// Preferences: what a person has chosen in this browser. Nothing of it is needed to see what a link shows.
+import { createValue, type Value } from "./value.ts";
+
+export type Theme = "system" | "light" | "dark";
+
+const PREFIX = "holdpoint.";
+
+/** A value that outlives the tab. What is stored and is none of the choices counts as not stored. */
+function preference<T extends string | number | boolean>(
+  name: string,
+  fallback: T,
+  choices: readonly T[] | null,
+): Value<T> {
+  const key = PREFIX + name;
+  const value = createValue(read(key, fallback, choices));
+  value.subscribe(() => localStorage.setItem(key, JSON.stringify(value.get())));
+  window.addEventListener("storage", (event) => {
+    if (event.key === key) value.set(read(key, fallback, choices)); // changed in another tab
+  });
+  return value;
+}
+
+function read<T>(key: string, fallback: T, choices: readonly T[] | null): T {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(key) ?? "null");
+    if (typeof value !== typeof fallback) return fallback;
+    return choices === null || choices.includes(value as T) ? (value as T) : fallback;
+  } catch {
+    return fallback;
+  }
+}
+
+export const theme = preference<Theme>("theme", "system", ["system", "light", "dark"]);
+
+/** Who answers, where nobody has to authenticate; empty: nobody says. */
+export const ownName = preference<string>("name", "", null);
+
+export const HOLD_CHOICES_SECS = [0, 5, 10, 30] as const;
+
+/** How long an answer can be taken back before it is sent. */
+export const holdSecs = preference<number>("hold_secs", 5, HOLD_CHOICES_SECS);
+
+export const notifications = preference<boolean>("notifications", false, null);
+
+/** Puts the theme on the page, now and whenever it changes. */
+export function applyTheme(): void {
+  const apply = (): void => {
+    document.documentElement.dataset["theme"] = theme.get();
+  };
+  apply();
+  theme.subscribe(apply);
+}

@@ -1,0 +1,88 @@
+// Shortcuts: the keys of the console. A component says which keys it has while it is there; `?` lists them all.
+// Invariants:
+//   SH1. What is typed into a field is text, except with Ctrl or Cmd, and Escape.
+//   SH2. While a dialog is open, only keys that were added inside it work: those that came last.
+//   SH3. A sequence ("g i") is given up when its second key does not come within SEQUENCE_MS.
+import { useEffect, useRef } from "react";
+import { createValue } from "./value.ts";
+
+export interface Shortcut {
+  /** "j", "Shift+x", "Mod+k" (Ctrl or Cmd), "g i", "Enter", "Escape", "?". */
+  readonly keys: string;
+  readonly label: string;
+  readonly run: () => void;
+  /** Works in text fields too. */
+  readonly inFields?: boolean;
+}
+
+interface Layer {
+  readonly title: string;
+  readonly modal: boolean;
+  shortcuts: readonly Shortcut[];
+}
+
+const SEQUENCE_MS = 1000;
+export const layers = createValue<readonly Layer[]>([]);
+let pending: { readonly key: string; readonly at: number } | null = null;
+
+/** @param modal hides the keys of everything below (SH2). */
+export function useShortcuts(title: string, shortcuts: readonly Shortcut[], modal = false): void {
+  const layer = useRef<Layer | null>(null);
+  useEffect(() => {
+    const own: Layer = { title, modal, shortcuts: [] };
+    layer.current = own;
+    layers.set([...layers.get(), own]);
+    return () => layers.set(layers.get().filter((one) => one !== own));
+  }, [title, modal]);
+  useEffect(() => {
+    if (layer.current !== null) layer.current.shortcuts = shortcuts;
+  });
+}
+
+/** Layers that keys reach now, the last added first (SH2). */
+export function reachable(): readonly Layer[] {
+  const all = [...layers.get()].reverse();
+  const modal = all.findIndex((layer) => layer.modal);
+  return modal === -1 ? all : all.slice(0, modal + 1);
+}
+
+export function startShortcuts(): void {
+  document.addEventListener("keydown", onKeyDown);
+}
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing || event.altKey) return;
+  const key = nameOf(event);
+  const typing = isField(event.target);
+  const sequence = pending !== null && event.timeStamp - pending.at < SEQUENCE_MS ? `${pending.key} ${key}` : null; // SH3
+  pending = null;
+  const all = reachable().flatMap((layer) => layer.shortcuts);
+  const usable = (one: Shortcut): boolean => !typing || one.inFields === true; // SH1
+  const found =
+    all.find((one) => one.keys === sequence && usable(one)) ?? all.find((one) => one.keys === key && usable(one));
+  if (found !== undefined) {
+    // On a focused button or link Enter and Space mean that one.
+    if ((key === "Enter" || key === "Space") && isControl(event.target)) return;
+    event.preventDefault();
+    found.run();
+  } else if (!typing && all.some((one) => one.keys.startsWith(`${key} `))) {
+    pending = { key, at: event.timeStamp };
+  }
+}
+
+function nameOf(event: KeyboardEvent): string {
+  const key = event.key === " " ? "Space" : event.key;
+  const letter = key.length === 1 ? key.toLowerCase() : key;
+  if (event.ctrlKey || event.metaKey) return `Mod+${letter}`;
+  return event.shiftKey && /^[a-z]$/i.test(key) ? `Shift+${letter}` : letter;
+}
+
+function isField(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);
+  return target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+}
+
+function isControl(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("button, a[href], summary, [role=menuitem], [role=tab]") !== null;
+}

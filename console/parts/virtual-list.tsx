@@ -1,0 +1,68 @@
+// Virtual list: of many rows of one height, only those in sight are in the page.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef, type ReactNode } from "react";
+
+const OVERSCAN = 12;
+
+export function VirtualList<Item>({
+  items,
+  rowHeight,
+  label,
+  role = "list",
+  keyOf,
+  renderRow,
+  active = -1,
+  onNearEnd,
+}: {
+  readonly items: readonly Item[];
+  /** In pixels. */
+  readonly rowHeight: number;
+  readonly label: string;
+  readonly role?: "list" | "listbox" | "tree" | "table";
+  readonly keyOf: (item: Item) => string;
+  readonly renderRow: (item: Item, index: number) => ReactNode;
+  /** Is kept in sight. */
+  readonly active?: number;
+  /** The rows are almost over: load more. */
+  readonly onNearEnd?: (() => void) | undefined;
+}): ReactNode {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: items.length,
+    estimateSize: () => rowHeight,
+    getScrollElement: () => scroller.current,
+    overscan: OVERSCAN,
+    getItemKey: (index) => {
+      const item = items[index];
+      return item === undefined ? index : keyOf(item);
+    },
+  });
+  const rows = virtual.getVirtualItems();
+  const last = rows.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (onNearEnd !== undefined && items.length > 0 && last >= items.length - OVERSCAN) onNearEnd();
+  }, [last, items.length, onNearEnd]);
+  useEffect(() => {
+    if (active >= 0) virtual.scrollToIndex(active, { align: "auto" });
+  }, [active, virtual]);
+  useEffect(() => virtual.measure(), [rowHeight, virtual]);
+  return (
+    <div ref={scroller} className="virtual-scroller" tabIndex={-1}>
+      <div className="virtual-space" role={role} aria-label={label} style={{ height: virtual.getTotalSize() }}>
+        {rows.map((row) => {
+          const item = items[row.index];
+          return item === undefined ? null : (
+            <div
+              key={row.key}
+              role="presentation"
+              className="virtual-row"
+              style={{ height: row.size, transform: `translateY(${row.start}px)` }}
+            >
+              {renderRow(item, row.index)}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

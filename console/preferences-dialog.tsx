@@ -1,0 +1,80 @@
+// Preferences dialog: name, theme, the time to take an answer back, notifications, the key.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { apiKey, setApiKey } from "./api/credentials.ts";
+import { Button, Field } from "./parts/controls.tsx";
+import { Dialog } from "./parts/dialog.tsx";
+import { HOLD_CHOICES_SECS, holdSecs, notifications, ownName, theme, type Theme } from "./parts/preferences.ts";
+import { useValue } from "./parts/value.ts";
+
+const NAME_UNITS_MAX = 200;
+const THEMES: readonly (readonly [Theme, string])[] = [
+  ["system", "As the system has it"],
+  ["light", "Light"],
+  ["dark", "Dark"],
+];
+
+export function PreferencesDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const queries = useQueryClient();
+  const key = useValue(apiKey);
+  const forget = (): void => {
+    setApiKey(null, false);
+    void queries.resetQueries();
+  };
+  return (
+    <Dialog title="Preferences" description="For this browser only." onClose={onClose}>
+      <div className="stack">
+        {key === null ? (
+          <Field label="Your name" hint="Stands in claims and in the audit trail, where nobody has to authenticate.">
+            <input
+              value={useValue(ownName)}
+              maxLength={NAME_UNITS_MAX}
+              onChange={(event) => ownName.set(event.target.value)}
+            />
+          </Field>
+        ) : null}
+        <Field label="Theme">
+          <select value={useValue(theme)} onChange={(event) => theme.set(event.target.value as Theme)}>
+            {THEMES.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field label="Hold answers" hint="For so long an answer can be taken back (u) before it is sent.">
+          <select value={useValue(holdSecs)} onChange={(event) => holdSecs.set(Number(event.target.value))}>
+            {HOLD_CHOICES_SECS.map((seconds) => (
+              <option key={seconds} value={seconds}>
+                {seconds === 0 ? "Send at once" : `${seconds} seconds`}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Notifications />
+        {key === null ? null : (
+          <div className="actions">
+            <Button onClick={forget}>Forget the API key</Button>
+          </div>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function Notifications(): ReactNode {
+  const on = useValue(notifications);
+  const [refused, setRefused] = useState(false);
+  const change = async (wanted: boolean): Promise<void> => {
+    const allowed = wanted && "Notification" in window && (await Notification.requestPermission()) === "granted";
+    setRefused(wanted && !allowed);
+    notifications.set(allowed);
+  };
+  return (
+    <label className="check">
+      <input type="checkbox" checked={on} onChange={(event) => void change(event.target.checked)} />
+      Notify me when something new waits
+      {refused ? <span className="field-error">The browser does not allow it.</span> : null}
+    </label>
+  );
+}

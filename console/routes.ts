@@ -1,0 +1,33 @@
+// Routes: the table of pages. A page's folder has `route.ts` (its address and what the address may say, small, loaded
+// at start) and `page.tsx` (its look, loaded when it is first shown).
+import { createRoute, redirect } from "@tanstack/react-router";
+import { assistantsRoute } from "./pages/assistants/route.ts";
+import { collectorRoute } from "./pages/collector/route.ts";
+import { cronsRoute } from "./pages/crons/route.ts";
+import { inboxItemRoute, inboxRoute } from "./pages/inbox/route.ts";
+import { settingsRoute } from "./pages/settings/route.ts";
+import { storeRoute } from "./pages/store/route.ts";
+import { threadsRoute } from "./pages/threads/route.ts";
+import { tracesRoute } from "./pages/traces/route.ts";
+import { rootRoute } from "./root-route.ts";
+
+const homeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/",
+  beforeLoad: () => {
+    // A redirect is thrown, not returned: so the router wants it.
+    throw redirect({ to: "/inbox" });
+  },
+});
+
+export const routeTree = rootRoute.addChildren([
+  homeRoute,
+  inboxRoute.addChildren([inboxItemRoute]),
+  threadsRoute,
+  tracesRoute,
+  assistantsRoute,
+  storeRoute,
+  cronsRoute,
+  collectorRoute,
+  settingsRoute,
+]);
