@@ -375,7 +375,7 @@ async function openStore(
 }
 
 /** Pages that people look at. */
-async function openPages(config: AgentConfig, log: Log, dev: boolean): Promise<readonly HttpRoute[]> {
+async function openPages(config: AgentConfig, log: Log): Promise<readonly HttpRoute[]> {
   if (!config.console) return [];
   const [{ createPageBuild }, { pageRoute }] = await Promise.all([
     import("./http/page-build.ts"),
@@ -391,7 +391,6 @@ async function openPages(config: AgentConfig, log: Log, dev: boolean): Promise<r
     },
     log,
   );
-  if (dev) folder().catch(() => undefined); // ready when the browser asks; a failure is logged, and told there
   return [pageRoute("/console", folder)];
 }
 
@@ -452,7 +451,7 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log):
       surface,
       wakes: createLocalWakes(),
       webhooks: graphsConfig.webhooks,
-      pages: await openPages(config, log, dev),
+      pages: await openPages(config, log),
       versions,
       log,
       clock: systemClock,
