@@ -452,6 +452,7 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log):
       wakes: createLocalWakes(),
       webhooks: graphsConfig.webhooks,
       pages: await openPages(config, log),
+      threadTtl: graphsConfig.checkpointer,
       versions,
       log,
       clock: systemClock,

@@ -166,6 +166,11 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "POST /threads/{thread_id}/copy": [{}],
   "GET /threads/{thread_id}/stream": [{ endless: true }],
   "GET /threads/{thread_id}/audit": [{}, { query: "format=csv" }],
+  "POST /threads/prune": [
+    { body: ({ thread_id }) => ({ thread_ids: [thread_id] }), places: ["thread_id"] },
+    { body: ({ thread_id }) => ({ thread_ids: [thread_id], strategy: "keep_latest" }), places: ["thread_id"] },
+  ],
+  "PATCH /threads/{thread_id}/state": [{ body: () => ({ metadata: { org: "bolt" } }) }],
   "GET /threads/{thread_id}/state": [{}, { query: "subgraphs=true" }],
   "GET /threads/{thread_id}/state/{checkpoint_id}": [{}],
   "POST /threads/{thread_id}/state": [

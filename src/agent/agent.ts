@@ -5,6 +5,7 @@ import type { Log } from "../base/log.ts";
 import type { ConfigurableHeaders } from "./configurable-headers.ts";
 import type { EventHub } from "./events/hub.ts";
 import type { InboxFeed } from "./inbox-feed.ts";
+import type { Thread } from "./model.ts";
 import type { Access, Graphs, Storage, Store } from "./ports.ts";
 import type { Webhooks } from "./webhooks.ts";
 import type { Worker } from "./worker.ts";
@@ -33,4 +34,6 @@ export interface AgentLimits {
   readonly pendingRunsMax: number;
   readonly assistantsMax: number;
   readonly cronsMax: number;
+  /** Of threads that are made without one of their own. */
+  readonly threadTtl: Pick<Thread, "ttlMs" | "ttlStrategy">;
 }

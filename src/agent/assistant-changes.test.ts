@@ -16,6 +16,7 @@ import {
 } from "./assistant-changes.ts";
 import { builtInAssistantId, countAssistants, getAssistant, registerGraphs } from "./assistants.ts";
 import type { GraphDescription } from "./ports.ts";
+import { NO_TTL } from "./threads.ts";
 
 const describe = (graphId: string): GraphDescription => ({
   graphId,
@@ -48,7 +49,7 @@ async function start(t: TestContext, assistantsMax = 100): Promise<(...graphIds:
       storage,
       clock,
       newId: () => crypto.randomUUID(),
-      limits: { pendingRunsMax: 1, assistantsMax, cronsMax: 1 },
+      limits: { pendingRunsMax: 1, assistantsMax, cronsMax: 1, threadTtl: NO_TTL },
       graphs,
     };
     const agent = small as Agent;

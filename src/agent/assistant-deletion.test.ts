@@ -10,7 +10,7 @@ import type { Agent } from "./agent.ts";
 import { deleteAssistant } from "./assistant-deletion.ts";
 import type { Assistant, Run, RunStatus } from "./model.ts";
 import type { Tx } from "./ports.ts";
-import { newThread } from "./threads.ts";
+import { newThread, NO_TTL } from "./threads.ts";
 
 const ID = "01a1fd86-6ea5-7341-90d3-f2766ddd56ff";
 
@@ -110,7 +110,7 @@ test("threads and runs go in steps, more of them than a step takes, whatever the
   await storage.transaction(async (tx) => {
     for (let at = 0; at < 120; at++) {
       const threadId = crypto.randomUUID();
-      await tx.insertThread(newThread(threadId, { assistant_id: ID }, null, at));
+      await tx.insertThread(newThread(threadId, { assistant_id: ID }, NO_TTL, at));
       await tx.insertRun(newRun(threadId, "pending"));
     }
     for (let at = 0; at < 1100; at++) await tx.insertRun(newRun(other, "success"));

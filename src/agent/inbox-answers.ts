@@ -134,7 +134,7 @@ function callOf(looked: Looked, answers: readonly InboxAnswer[], scope: Scope, i
   const map = answers.map((answer): [string, Json] => [answer.interruptId, answer.resume ?? null]);
   const key = idempotencyKey === null ? null : `inbox ${threadId} ${idempotencyKey}`;
   return {
-    ...continuation(looked.asker, item.assistantId === "" ? (looked.thread.assistantId ?? "") : item.assistantId),
+    ...continuation(looked.asker, item.assistantId || (looked.thread.assistantId ?? item.graphId)),
     ...(item.kind === "breakpoint"
       ? { command: null, atBreakpoint: interruptId }
       : { command: { resume: Object.fromEntries(map) } }),

@@ -132,8 +132,19 @@ export interface Tx extends StoreTx, CronTx {
   searchThreads(query: ThreadQuery): Awaitable<readonly Thread[]>;
   /** @param max counting stops there: an exact total of many is no part of a page. */
   countThreads(query: ThreadQuery, max: number | null): Awaitable<number>;
-  /** Ids of threads whose time to live has passed. */
-  expiredThreads(at: number, limit: number): Awaitable<readonly string[]>;
+  /**
+   * Threads whose time to live has passed and on which their strategy has not been carried out since.
+   * @param paused also those that wait for a person.
+   */
+  expiredThreads(at: number, limit: number, paused: boolean): Awaitable<readonly Thread[]>;
+  /** Threads in the order of their ids, for sweeps. */
+  threadsAfter(threadId: string | null, limit: number): Awaitable<readonly Thread[]>;
+  /**
+   * Deletes the checkpoints of a thread but the newest of each namespace that may be gone on from, with what only they had.
+   * @param at when, so that it is not done again before the thread has changed.
+   * @returns how many there were.
+   */
+  pruneThread(threadId: string, at: number): Awaitable<number>;
   /** Checkpoints, writes, blobs and interrupts of one thread, under another thread's id. */
   copyThreadData(from: string, to: string): Awaitable<void>;
 
@@ -161,6 +172,8 @@ export interface Tx extends StoreTx, CronTx {
   insertRun(run: Run): Awaitable<void>;
   updateRun(runId: string, patch: Partial<Run>): Awaitable<void>;
   deleteRun(runId: string): Awaitable<void>;
+  /** Deletes runs of a thread that ended before this. @returns how many. */
+  deleteEndedRuns(threadId: string, before: number): Awaitable<number>;
   /**
    * The next pending run of a thread that neither runs nor waits for a person. A delayed run whose time has come
    * by `at` stands in the queue from that time on, as if it had been accepted then.
@@ -189,6 +202,8 @@ export interface Tx extends StoreTx, CronTx {
   putInterrupts(interrupts: readonly Interrupt[]): Awaitable<void>;
   countOpenInterrupts(): Awaitable<number>;
   audit(entries: readonly AuditEntry[]): Awaitable<void>;
+  /** Deletes entries from before this, but the newest of the thread: numbers are not given twice. @returns how many. */
+  deleteAuditBefore(threadId: string, before: number): Awaitable<number>;
   /** Oldest first, those after `seq`. */
   auditOf(
     threadId: string,
@@ -585,6 +600,8 @@ export interface StateAddress {
 export interface StateUpdate {
   readonly values: Json;
   readonly asNode: string | null;
+  /** `{update, goto}` in place of values, as a node may return it. */
+  readonly command?: JsonObject | null;
 }
 
 export interface UpdateResult {
@@ -631,6 +648,13 @@ export interface Graphs {
   history(address: StateAddress, query: CheckpointQuery): Promise<readonly StateSnapshot[]>;
   /** Works out a state update without storing it. @throws {ApiError} `state_update_invalid`, `node_unknown` */
   update(address: StateAddress, update: StateUpdate, metadata: JsonObject, operationId: string): Promise<UpdateResult>;
+  /** Works out the state of a thread that is yet to be made, superstep by superstep. @throws as update() */
+  build(
+    address: StateAddress,
+    supersteps: readonly (readonly StateUpdate[])[],
+    metadata: JsonObject,
+    operationId: string,
+  ): Promise<UpdateResult>;
   /** State values of a stored checkpoint, as wire JSON. */
   valuesOf(stored: StoredCheckpoint, fingerprint: Fingerprint): Json;
   /** What the deployed graph lacks to continue the pending work of this checkpoint; empty when it can. */

@@ -3,7 +3,6 @@
 //   SV1. Requests are taken only when the worker has started and the graphs are registered.
 //   SV2. On stop, nothing new is claimed first; waiting callers get their results while runs end; then the port closes.
 import type { Clock } from "../base/clock.ts";
-import { describeError } from "../base/errors.ts";
 import type { NewId } from "../base/ids.ts";
 import { group, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
@@ -22,6 +21,7 @@ import { createCronScheduler } from "./cron-scheduler.ts";
 import { createAgentMetrics } from "./metrics.ts";
 import type { Run } from "./model.ts";
 import type { Access, Graphs, Storage, Store, Wakes, WebhookPolicy } from "./ports.ts";
+import { createRetention } from "./retention.ts";
 import { assistantRoutes } from "./routes/assistants.ts";
 import { inboxRoutes } from "./routes/inbox.ts";
 import { cronRoutes } from "./routes/crons.ts";
@@ -31,11 +31,9 @@ import { storeRoutes } from "./routes/store.ts";
 import { statelessRoutes } from "./routes/stateless.ts";
 import { streamRoutes } from "./routes/streams.ts";
 import { threadRoutes } from "./routes/threads.ts";
-import { IDEMPOTENCY_KEPT_MS } from "./run-request.ts";
 import type { AgentConfig } from "./settings.ts";
 import { corsRules, customApp, served, type Surface } from "./surface.ts";
-import { sweepEvents } from "./streams.ts";
-import { sweepThreads } from "./threads.ts";
+import type { Ttl } from "./threads.ts";
 import { createWebhooks } from "./webhooks.ts";
 import { createWorker } from "./worker.ts";
 
@@ -50,11 +48,19 @@ export interface AgentServerPorts {
   readonly webhooks: WebhookPolicy;
   /** Routes that are no part of the contract: pages. */
   readonly pages: readonly HttpRoute[];
+  readonly threadTtl: ThreadTtl;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly versions: Versions;
+}
+
+/** What the deployment says of the life of threads. */
+export interface ThreadTtl {
+  /** Of threads that are made without one of their own. */
+  readonly fallback: Ttl;
+  readonly sweepEveryMs: number | null;
 }
 
 export interface AgentServer extends Service {
@@ -112,6 +118,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     pendingRunsMax: config.pendingRunsMax,
     assistantsMax: config.assistantsMax,
     cronsMax: config.cronsMax,
+    threadTtl: ports.threadTtl.fallback,
   };
   const headers = createConfigurableHeaders(surface.configurableHeaders);
   const agent: Agent = {
@@ -178,7 +185,13 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     crons,
     store,
     createDeadlines(agent),
-    createSweeper(agent),
+    createRetention(agent, {
+      runsMs: config.keepRunsMs,
+      checkpointsMs: config.keepCheckpointsMs,
+      auditMs: config.keepAuditMs,
+      expirePaused: config.expirePaused,
+      everyMs: ports.threadTtl.sweepEveryMs ?? SWEEP_EVERY_MS,
+    }),
   ]);
   return { name: parts.name, start: () => parts.start(), stop: () => parts.stop(), address: () => http.address() };
 }
@@ -189,30 +202,5 @@ function eventLimits(config: AgentConfig): EventLimits {
     bytesMax: config.streamBytesMax,
     keptMs: config.streamKeptSecs * 1000,
     resumableKeptMs: config.resumableStreamKeptSecs * 1000,
-  };
-}
-
-/** Deletes what has outlived its time, now and then. */
-function createSweeper(agent: Agent): Service {
-  let cancel: () => void = () => undefined;
-  const sweep = async (): Promise<void> => {
-    try {
-      await sweepThreads(agent);
-      const before = agent.clock.now() - IDEMPOTENCY_KEPT_MS;
-      await agent.storage.transaction((tx) => tx.deleteIdempotencyBefore(before));
-      await sweepEvents(agent);
-    } catch (error) {
-      agent.log.warning("sweep_failed", { reason: describeError(error).message });
-    }
-    cancel = agent.clock.after(SWEEP_EVERY_MS, () => void sweep());
-  };
-  return {
-    name: "sweeper",
-    async start() {
-      cancel = agent.clock.after(SWEEP_EVERY_MS, () => void sweep());
-    },
-    async stop() {
-      cancel();
-    },
   };
 }

@@ -1,5 +1,5 @@
 // Settings of the agent server: every environment variable it knows, in one table (docs/configuration.md shows the same).
-import { boolean, integer, setting, text, type Config, type Setting } from "../base/config.ts";
+import { boolean, type Config, durationMs, integer, setting, type Setting, text } from "../base/config.ts";
 import { apiKeysSetting } from "./api-keys.ts";
 import { LOG_SETTINGS } from "../base/log-settings.ts";
 
@@ -14,6 +14,8 @@ function mountPrefix(name: string): Setting<string | null> {
 }
 
 const MEBIBYTE = 1024 * 1024;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const FOR_EVER = { min: 0, max: 3660 * DAY_MS };
 
 export const AGENT_SETTINGS = {
   port: integer("PORT", 2024, { min: 0, max: 65_535 }, { meaning: "Port of the agent server; 0 takes a free one." }),
@@ -150,6 +152,18 @@ export const AGENT_SETTINGS = {
         "Wait before a webhook is tried again, in milliseconds. Doubles with each further failure, up to an hour.",
     },
   ),
+  keepRunsMs: durationMs("HOLDPOINT_KEEP_RUNS", 90 * DAY_MS, FOR_EVER, {
+    meaning: "Age at which the record of a run that has ended is deleted; 0 keeps it as long as its thread.",
+  }),
+  keepCheckpointsMs: durationMs("HOLDPOINT_KEEP_CHECKPOINTS", 90 * DAY_MS, FOR_EVER, {
+    meaning: "Time without a change after which a thread keeps its newest checkpoint only; 0 keeps all.",
+  }),
+  keepAuditMs: durationMs("HOLDPOINT_KEEP_AUDIT", 730 * DAY_MS, FOR_EVER, {
+    meaning: "Age at which entries of the audit trail are deleted; 0 keeps them as long as their thread.",
+  }),
+  expirePaused: boolean("HOLDPOINT_EXPIRE_PAUSED_THREADS", false, {
+    meaning: "Threads that wait for a person expire like others when their time to live has passed.",
+  }),
   ...LOG_SETTINGS,
 } as const;
 

@@ -6,6 +6,7 @@
 //   ST4. An Idempotency-Key gives one run, however often the call is repeated. It is its caller's: nobody else's call
 //        with the same key is a repetition.
 //   ST5. A thread or an assistant that is out of the caller's reach is refused like one that is not there.
+import { isDeepStrictEqual } from "node:util";
 import { contentHash } from "../base/ids.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
@@ -21,7 +22,7 @@ import type { Tx } from "./ports.ts";
 import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
 import { checkNodeNames, requestOf, type RunCall } from "./run-request.ts";
 import { inScope, stamped } from "./scope.ts";
-import { newThread } from "./threads.ts";
+import { newThread, NO_TTL } from "./threads.ts";
 import { threadNotFound } from "./waiting.ts";
 import { announcer } from "./webhook-event.ts";
 
@@ -32,7 +33,7 @@ export interface RunStart {
   /** What has to happen in the same transaction, before anything else; what it throws refuses the run. */
   readonly first?: (tx: Tx) => Promise<void>;
   /** How the thread is made, if the call makes it. */
-  readonly newThread?: Pick<Thread, "ttlMs" | "onCompletion">;
+  readonly newThread?: Pick<Thread, "ttlMs" | "ttlStrategy" | "onCompletion">;
 }
 
 export interface StartedRun {
@@ -131,7 +132,13 @@ async function accept(
   const repeated = await findRepeated(tx, caller, call);
   if (repeated !== null) return { run: repeated, created: false, hasHistory: true, cancel: [], left: [], metadata: {} };
   const at = agent.clock.now();
-  const thread = await findOrCreate(tx, threadId, call, fresh, at);
+  const thread = await findOrCreate(
+    tx,
+    threadId,
+    call,
+    fresh ?? { ...agent.limits.threadTtl, onCompletion: "keep" },
+    at,
+  );
   const dueAt = call.afterSeconds === 0 ? null : at + Math.ceil(call.afterSeconds * 1000);
   if (dueAt !== null) refuseDelayedAnswer(thread, intent);
   const forkFrom = call.checkpointId === thread.checkpointId ? null : call.checkpointId;
@@ -179,7 +186,7 @@ async function accept(
     overlay: null,
     pausedOn: [],
   };
-  const changed = graphChange(thread, assistant);
+  const changed = graphChange(thread, assistant, run.request.config);
   let left: readonly Interrupt[] = [];
   if (queued || dueAt !== null) {
     if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
@@ -201,14 +208,15 @@ function passed(breakpointId: string): ApiError {
   return new ApiError("interrupt_stale", `The thread is not paused at the breakpoint ${breakpointId} any more.`);
 }
 
-/** Clients find threads by the graph and assistant in their metadata. */
-function graphChange(thread: Thread, { graphId, assistantId }: Assistant): Partial<Thread> {
+/** Clients find threads by the graph and assistant in their metadata, and see the config of the newest run. */
+function graphChange(thread: Thread, { graphId, assistantId }: Assistant, config: JsonObject): Partial<Thread> {
   const { metadata } = thread;
   const known = metadata["graph_id"] === graphId && metadata["assistant_id"] === assistantId;
   return {
     ...(known ? {} : { metadata: { ...metadata, graph_id: graphId, assistant_id: assistantId } }),
     ...(thread.graphId === graphId ? {} : { graphId }),
     ...(thread.assistantId === assistantId ? {} : { assistantId }),
+    ...(isDeepStrictEqual(thread.config, config) ? {} : { config }),
   };
 }
 
@@ -239,7 +247,7 @@ async function findOrCreate(
   const thread = await tx.thread(threadId);
   if (thread !== null && inScope(thread.metadata, threads)) return thread;
   if (thread !== null || call.ifNotExists === "reject") throw threadNotFound(threadId); // ST5
-  const created = { ...newThread(threadId, stamped(call.metadata, threads), null, at), ...fresh };
+  const created = { ...newThread(threadId, stamped(call.metadata, threads), NO_TTL, at), ...fresh };
   await tx.insertThread(created);
   return created;
 }

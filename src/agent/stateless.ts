@@ -10,6 +10,7 @@ import type { OnCompletion, Scope } from "./model.ts";
 import { IDEMPOTENCY_KEPT_MS, type RunCall } from "./run-request.ts";
 import { inScope } from "./scope.ts";
 import type { RunStart } from "./start-run.ts";
+import { NO_TTL } from "./threads.ts";
 
 export interface StatelessCall {
   readonly call: RunCall;
@@ -24,7 +25,9 @@ export function statelessStart(newId: NewId, { call, onCompletion, threadId }: S
   return {
     threadId: newId(),
     call: { ...call, ifNotExists: "create" },
-    newThread: repeatable ? { onCompletion: "keep", ttlMs: IDEMPOTENCY_KEPT_MS } : { onCompletion, ttlMs: null }, // SL1
+    newThread: repeatable
+      ? { onCompletion: "keep", ttlMs: IDEMPOTENCY_KEPT_MS, ttlStrategy: "delete" }
+      : { onCompletion, ...NO_TTL }, // SL1
   };
 }
 

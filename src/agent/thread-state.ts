@@ -8,8 +8,8 @@ import type { Agent } from "./agent.ts";
 import { removeIfDone } from "./finish.ts";
 import { authorOf } from "./audit.ts";
 import { breakpointAt } from "./breakpoint.ts";
-import type { Caller, Interrupt, Thread } from "./model.ts";
-import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate } from "./ports.ts";
+import type { Caller, Interrupt, Thread, WriteSet } from "./model.ts";
+import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate, Tx } from "./ports.ts";
 import { requireThread } from "./waiting.ts";
 import { nextThreadStatus } from "./transitions.ts";
 
@@ -122,8 +122,8 @@ export async function editState(
   const { left, added } = await agent.storage.transaction(async (tx) => {
     const current = await requireThread(tx, threadId);
     refuseBusy(current);
-    if (current.checkpointId !== before)
-      throw new ApiError("thread_busy", "The thread has changed meanwhile: try again.");
+    if (current.checkpointId !== before) throw changedMeanwhile();
+    await requireOrigins(tx, set);
     const at = agent.clock.now();
     await tx.putWriteSet(set);
     const root = set.checkpoints.findLast((row) => row.ns === "");
@@ -165,6 +165,22 @@ export async function editState(
   agent.inbox.added(added, thread.metadata);
   agent.worker.wake();
   return checkpoint;
+}
+
+/** The rows that the new ones refer to may have been pruned since they were read. @throws {ApiError} `thread_busy` */
+async function requireOrigins(tx: Tx, { checkpoints }: WriteSet): Promise<void> {
+  const own = new Set(checkpoints.map((row) => row.checkpointId));
+  for (const { threadId, ns, body } of checkpoints) {
+    const { from } = JSON.parse(body) as { readonly from: Readonly<Record<string, string>> };
+    for (const origin of new Set(Object.values(from))) {
+      if (origin === "" || origin.startsWith("#") || own.has(origin)) continue;
+      if ((await tx.checkpoint(threadId, ns, origin)) === null) throw changedMeanwhile();
+    }
+  }
+}
+
+function changedMeanwhile(): ApiError {
+  return new ApiError("thread_busy", "The thread has changed meanwhile: try again.");
 }
 
 function refuseBusy(thread: Thread): void {

@@ -3,8 +3,9 @@
 import { ApiError } from "../base/errors.ts";
 import { contains, type Json, type JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
-import type { Interrupt, Run, Scope, Thread } from "./model.ts";
-import type { ThreadQuery, Tx } from "./ports.ts";
+import type { Interrupt, Run, Scope, Thread, TtlStrategy } from "./model.ts";
+import type { StateUpdate, ThreadQuery, Tx } from "./ports.ts";
+import { buildThread } from "./thread-build.ts";
 import { inScope, stamped } from "./scope.ts";
 import { openItems, requireThread, threadNotFound } from "./waiting.ts";
 
@@ -15,7 +16,11 @@ export interface ThreadView {
   readonly open: readonly Interrupt[];
 }
 
-export function newThread(threadId: string, metadata: JsonObject, ttlMs: number | null, at: number): Thread {
+export type Ttl = Pick<Thread, "ttlMs" | "ttlStrategy">;
+
+export const NO_TTL: Ttl = { ttlMs: null, ttlStrategy: "delete" };
+
+export function newThread(threadId: string, metadata: JsonObject, ttl: Ttl, at: number): Thread {
   return {
     threadId,
     createdAt: at,
@@ -30,9 +35,8 @@ export function newThread(threadId: string, metadata: JsonObject, ttlMs: number 
     overlay: null,
     error: null,
     stateUpdatedAt: at,
-    ttlMs,
     onCompletion: "keep",
-    ttlStrategy: "delete",
+    ...ttl,
   };
 }
 
@@ -43,24 +47,42 @@ export async function createThread(
     readonly threadId: string | null;
     readonly metadata: JsonObject;
     readonly ifExists: "raise" | "do_nothing";
-    readonly ttlMs: number | null;
+    /** Null: the server's default. */
+    readonly ttl: Ttl | null;
+    readonly supersteps: readonly (readonly StateUpdate[])[];
     readonly scope: Scope;
     /** What the caller may be shown of a thread that is there already. */
     readonly readable: Scope;
   },
 ): Promise<ThreadView> {
   const metadata = stamped(request.metadata, request.scope);
-  const thread = newThread(request.threadId ?? agent.newId(), metadata, request.ttlMs, agent.clock.now());
-  return agent.storage.transaction(async (tx) => {
+  checkMetadata(metadata);
+  const threadId = request.threadId ?? agent.newId();
+  const thread = newThread(threadId, metadata, request.ttl ?? agent.limits.threadTtl, agent.clock.now());
+  const built = request.supersteps.length === 0 ? null : await buildThread(agent, thread, request.supersteps);
+  const { view, waiting } = await agent.storage.transaction(async (tx) => {
     const existing = request.threadId === null ? null : await tx.thread(request.threadId);
     if (existing === null) {
-      await tx.insertThread(thread);
-      return { thread, values: undefined, open: [] };
+      await tx.insertThread(built?.thread ?? thread);
+      if (built === null) return { view: { thread, values: undefined, open: [] }, waiting: [] };
+      await tx.putWriteSet(built.set);
+      await tx.putInterrupts(built.waiting);
+      return { view: await viewOf(agent, tx, built.thread), waiting: built.waiting };
     }
     const visible = inScope(existing.metadata, request.scope) && inScope(existing.metadata, request.readable);
-    if (request.ifExists === "do_nothing" && visible) return viewOf(agent, tx, existing);
+    if (request.ifExists === "do_nothing" && visible) return { view: await viewOf(agent, tx, existing), waiting: [] };
     throw new ApiError("thread_exists", `Thread with ID ${existing.threadId} already exists`);
   });
+  agent.inbox.added(waiting, metadata);
+  return view;
+}
+
+const METADATA_MEMBERS_MAX = 1000;
+
+/** Every member is a row of the index. @throws {ApiError} `invalid_request` */
+function checkMetadata(metadata: JsonObject): void {
+  if (Object.keys(metadata).length <= METADATA_MEMBERS_MAX) return;
+  throw new ApiError("invalid_request", `metadata of a thread has at most ${METADATA_MEMBERS_MAX} members.`);
 }
 
 export async function getThread(agent: Agent, threadId: string): Promise<ThreadView> {
@@ -70,15 +92,16 @@ export async function getThread(agent: Agent, threadId: string): Promise<ThreadV
 export async function patchThread(
   agent: Agent,
   threadId: string,
-  patch: { readonly metadata: JsonObject | null; readonly ttlMs: number | null | undefined; readonly scope: Scope },
+  patch: { readonly metadata: JsonObject | null; readonly ttl: Ttl | null | undefined; readonly scope: Scope },
 ): Promise<ThreadView> {
   return agent.storage.transaction(async (tx) => {
     const thread = await requireThread(tx, threadId);
     const changed: Partial<Thread> = {
       updatedAt: agent.clock.now(),
       ...(patch.metadata === null ? {} : { metadata: stamped({ ...thread.metadata, ...patch.metadata }, patch.scope) }),
-      ...(patch.ttlMs === undefined ? {} : { ttlMs: patch.ttlMs }),
+      ...(patch.ttl === undefined ? {} : (patch.ttl ?? NO_TTL)),
     };
+    if (changed.metadata !== undefined) checkMetadata(changed.metadata);
     await tx.updateThread(threadId, changed);
     return viewOf(agent, tx, { ...thread, ...changed });
   });
@@ -107,6 +130,56 @@ function announceDeleted(agent: Agent, { thread, active, waited }: Gone): void {
   for (const run of active) {
     if (!agent.worker.abort(run.runId, "deleted")) agent.worker.ends.gone(run.runId, "deleted"); // TD1
   }
+}
+
+/** Threads pruned in one transaction. */
+const PRUNE_STEP = 50;
+
+/** Those that are not there, or not in the scope, are passed over; with `keep_latest` also those that are busy. */
+export async function pruneThreads(
+  agent: Agent,
+  scope: Scope,
+  threadIds: readonly string[],
+  strategy: TtlStrategy,
+): Promise<number> {
+  const ids = [...new Set(threadIds)];
+  let pruned = 0;
+  for (let from = 0; from < ids.length; from += PRUNE_STEP) {
+    const threads = await agent.storage.transaction(async (tx) => {
+      const found: Thread[] = [];
+      for (const threadId of ids.slice(from, from + PRUNE_STEP)) {
+        const thread = await tx.thread(threadId);
+        if (thread !== null && inScope(thread.metadata, scope)) found.push(thread);
+      }
+      return found;
+    });
+    pruned += await pruneEach(agent, threads, () => strategy);
+  }
+  return pruned;
+}
+
+/** In one transaction. @returns how many. */
+export async function pruneEach(
+  agent: Agent,
+  threads: readonly Thread[],
+  strategyOf: (thread: Thread) => TtlStrategy,
+): Promise<number> {
+  const { gone, pruned } = await agent.storage.transaction(async (tx) => {
+    const taken: Gone[] = [];
+    let kept = 0;
+    for (const { threadId } of threads) {
+      const thread = await tx.thread(threadId);
+      if (thread === null) continue;
+      if (strategyOf(thread) === "delete") taken.push(await takeAway(tx, thread));
+      else if (thread.status !== "busy") {
+        await tx.pruneThread(threadId, agent.clock.now()); // a run in progress relies on what its checkpoints refer to
+        kept++;
+      }
+    }
+    return { gone: taken, pruned: kept + taken.length };
+  });
+  for (const one of gone) announceDeleted(agent, one);
+  return pruned;
 }
 
 /** A filter on values reads every state that the other filters leave; it looks at this many threads and no further. */
@@ -143,6 +216,11 @@ export async function searchThreads(
   });
 }
 
+export async function countThreads(agent: Agent, query: ThreadQuery, values: JsonObject | null): Promise<number> {
+  if (values !== null && Object.keys(values).length > 0) return (await searchThreads(agent, query, values)).total;
+  return agent.storage.transaction((tx) => tx.countThreads(query, null));
+}
+
 /** A copy of a paused thread is paused at the same questions; answering one leaves the other alone. */
 export async function copyThread(agent: Agent, threadId: string, readable: Scope): Promise<ThreadView> {
   const at = agent.clock.now();
@@ -172,23 +250,6 @@ export async function copyThread(agent: Agent, threadId: string, readable: Scope
   });
   agent.inbox.added(waiting, view.thread.metadata);
   return view;
-}
-
-/** Threads deleted in one sweep: more wait for the next. */
-const SWEEP_MAX = 500;
-
-/** Deletes threads whose time to live has passed. @returns how many. */
-export async function sweepThreads(agent: Agent): Promise<number> {
-  const expired = await agent.storage.transaction(async (tx) => {
-    const gone: Gone[] = [];
-    for (const id of await tx.expiredThreads(agent.clock.now(), SWEEP_MAX)) {
-      gone.push(await takeAway(tx, await requireThread(tx, id)));
-    }
-    return gone;
-  });
-  for (const gone of expired) announceDeleted(agent, gone);
-  if (expired.length > 0) agent.log.info("threads_expired", { threads: expired.length });
-  return expired.length;
 }
 
 async function viewOf(agent: Agent, tx: Tx, thread: Thread): Promise<ThreadView> {

@@ -43,6 +43,12 @@ export function threadToWire(thread: Thread, values: Json | undefined, open: rea
   };
 }
 
+/** `{ttl, strategy, expires_at}`, ttl in minutes; null for a thread that is kept. */
+export function ttlToWire({ ttlMs, ttlStrategy, updatedAt }: Thread): JsonObject | null {
+  if (ttlMs === null) return null;
+  return { ttl: ttlMs / 60_000, strategy: ttlStrategy, expires_at: isoTime(updatedAt + ttlMs) };
+}
+
 export function runToWire(run: Run, input: Json): JsonObject {
   const { request } = run;
   const command = request.command;

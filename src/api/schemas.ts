@@ -17,16 +17,22 @@ export const jsonObject = z
 const TTL_MINUTES_MAX = 10 * 366 * 24 * 60;
 const MINUTE_MS = 60_000;
 
-/** Minutes, or `{ttl: minutes, strategy: "delete"}`; null keeps the thread. Becomes milliseconds. */
+/** Minutes, or `{ttl: minutes, strategy}`; null keeps the thread as it is. */
 export const ttl = z
   .union([
     z.number().positive().max(TTL_MINUTES_MAX),
-    z.object({ ttl: z.number().positive().max(TTL_MINUTES_MAX), strategy: z.literal("delete").default("delete") }),
+    z.object({
+      ttl: z.number().positive().max(TTL_MINUTES_MAX),
+      strategy: z.enum(["delete", "keep_latest"]).default("delete"),
+    }),
     z.null(),
   ])
-  .transform((value) =>
-    value === null ? null : Math.ceil((typeof value === "number" ? value : value.ttl) * MINUTE_MS),
-  );
+  .transform((value) => {
+    if (value === null) return null;
+    const { ttl: minutes, strategy } =
+      typeof value === "number" ? ({ ttl: value, strategy: "delete" } as const) : value;
+    return { ttlMs: Math.ceil(minutes * MINUTE_MS), ttlStrategy: strategy };
+  });
 
 const LIST_MAX = 1000;
 export const limit = (fallback: number) => z.coerce.number().int().min(1).max(LIST_MAX).default(fallback);
@@ -72,6 +78,12 @@ export const thread = z
     values: z.unknown().optional(),
     interrupts: z.record(z.string(), z.array(interrupt)),
     error: z.object({ error: z.string(), message: z.string() }).optional(),
+    ttl: z
+      .object({ ttl: z.number(), strategy: z.enum(["delete", "keep_latest"]), expires_at: z.string() })
+      .nullable()
+      .optional()
+      .describe("minutes after the last change; present when it was asked for"),
+    extracted: z.record(z.string(), z.unknown()).optional().describe("what the paths of `extract` lead to"),
   })
   .meta({ id: "Thread" });
 

@@ -18,6 +18,15 @@ import {
 
 const TAG = "Threads";
 
+const SUPERSTEPS_MAX = 1000;
+const UPDATES_MAX = 100;
+
+const superstepUpdate = z.object({
+  values: json.optional(),
+  command: jsonObject.nullish().describe("{update, goto}, in place of values"),
+  as_node: z.string().min(1).max(1024).nullish(),
+});
+
 export const createThread = operation("createThread", "post", "/threads", {
   tag: TAG,
   access: "threads:create",
@@ -27,15 +36,21 @@ export const createThread = operation("createThread", "post", "/threads", {
     metadata: jsonObject.nullish(),
     if_exists: z.enum(["raise", "do_nothing"]).nullish(),
     ttl: ttl.nullish(),
+    supersteps: z
+      .array(z.object({ updates: z.array(superstepUpdate).min(1).max(UPDATES_MAX) }))
+      .max(SUPERSTEPS_MAX)
+      .nullish()
+      .describe("state updates to begin with, on the graph that metadata.graph_id names"),
   }),
   reply: thread,
-  refusals: ["thread_exists"],
+  refusals: ["thread_exists", "thread_without_graph", "assistant_not_found", "state_update_invalid", "node_unknown"],
 });
 
 export const getThread = operation("getThread", "get", "/threads/{thread_id}", {
   tag: TAG,
   access: "threads:read",
   summary: "Get a thread",
+  query: z.object({ include: z.string().max(200).optional().describe("`ttl`: its time to live too") }),
   reply: thread,
   refusals: ["thread_not_found"],
 });
@@ -47,6 +62,29 @@ export const patchThread = operation("patchThread", "patch", "/threads/{thread_i
   body: z.object({ metadata: jsonObject.nullish(), ttl: ttl.optional() }),
   reply: thread,
   refusals: ["thread_not_found"],
+});
+
+export const patchState = operation("patchState", "patch", "/threads/{thread_id}/state", {
+  tag: TAG,
+  access: "threads:update",
+  summary: "Change a thread's metadata (merged, one level deep)",
+  body: z.object({ metadata: jsonObject }),
+  reply: thread,
+  refusals: ["thread_not_found"],
+});
+
+const PRUNED_MAX = 1000;
+
+export const pruneThreads = operation("pruneThreads", "post", "/threads/prune", {
+  tag: TAG,
+  access: "threads:delete",
+  summary: "Delete many threads, or all of their checkpoints but the newest",
+  body: z.object({
+    thread_ids: z.array(uuid).min(1).max(PRUNED_MAX),
+    strategy: z.enum(["delete", "keep_latest"]).default("delete"),
+  }),
+  reply: z.object({ pruned_count: z.number().int() }),
+  description: "Threads that are not there do not count; nor, with keep_latest, do those with a run in progress.",
 });
 
 export const deleteThread = operation("deleteThread", "delete", "/threads/{thread_id}", {
@@ -65,6 +103,7 @@ const threadFilter = {
   status: threadStatus.nullish(),
 };
 
+const EXTRACTS_MAX = 10;
 const THREAD_FIELDS = [
   "thread_id",
   "created_at",
@@ -82,7 +121,8 @@ const THREAD_FIELDS = [
 export const searchThreads = operation("searchThreads", "post", "/threads/search", {
   tag: TAG,
   access: "threads:search",
-  summary: "Search threads; X-Pagination-Total counts all that match, X-Pagination-Next is the next offset",
+  summary:
+    "Search threads; X-Pagination-Next is the next offset, X-Pagination-Total counts at most 100 past the offset",
   body: z.object({
     ...threadFilter,
     limit: limit(10),
@@ -90,6 +130,11 @@ export const searchThreads = operation("searchThreads", "post", "/threads/search
     sort_by: z.enum(["thread_id", "status", "created_at", "updated_at"]).default("created_at"),
     sort_order: sortOrder,
     select: z.array(z.enum(THREAD_FIELDS)).nullish(),
+    extract: z
+      .record(z.string().min(1).max(200), z.string().min(1).max(500))
+      .refine((paths) => Object.keys(paths).length <= EXTRACTS_MAX, `at most ${EXTRACTS_MAX} paths`)
+      .nullish()
+      .describe('name → path, such as "values.messages[-1].content"; what it leads to comes in `extracted`'),
   }),
   reply: z.array(thread),
 });

@@ -34,6 +34,13 @@ export function parsePath(path: string): readonly PathStep[] {
   });
 }
 
+/** The first value that a path leads to; undefined when it leads to none. */
+export function valueAt(value: JsonObject, path: string): Json | undefined {
+  let members: readonly Json[] = [value];
+  for (const step of parsePath(path)) members = members.flatMap((member) => follow(member, step));
+  return members[0];
+}
+
 /** Texts, numbers and booleans as they are written; what has an inside, as JSON. */
 export function textsAt(value: JsonObject, path: string): readonly IndexedText[] {
   let members: readonly Json[] = [value];

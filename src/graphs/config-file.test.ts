@@ -52,7 +52,8 @@ const REMARKS: readonly (readonly [key: string, remark: RegExp | null])[] = [
   ["pip_config_file", /Python/],
   ["store", null],
   ["auth", null],
-  ["checkpointer", /not supported/],
+  ["checkpointer", null],
+  ["encryption", /not supported/],
   ["grahps", /not a known key/],
 ];
 

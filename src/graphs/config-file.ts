@@ -4,6 +4,12 @@ import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import * as z from "zod";
+import {
+  CHECKPOINTER_SECTION,
+  checkpointerConfig,
+  checkpointerRemarks,
+  type CheckpointerConfig,
+} from "./checkpointer-config.ts";
 import { AUTH_SECTION, authPath, authRemarks } from "./auth-config.ts";
 import { STORE_SECTION, storeConfig, storeRemarks, type StoreConfig } from "./store-config.ts";
 import { HTTP_SECTION, httpConfig, httpRemarks, type HttpConfig } from "./http-config.ts";
@@ -26,6 +32,7 @@ export interface GraphsConfig {
   readonly store: StoreConfig;
   readonly http: HttpConfig;
   readonly webhooks: WebhookPolicy;
+  readonly checkpointer: CheckpointerConfig;
   readonly remarks: readonly string[];
 }
 
@@ -46,6 +53,7 @@ const FILE = z.looseObject({
   store: STORE_SECTION.optional(),
   http: HTTP_SECTION.nullish(),
   webhooks: WEBHOOKS_SECTION.optional(),
+  checkpointer: CHECKPOINTER_SECTION,
 });
 
 const PYTHON_KEYS = new Set(["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"]);
@@ -61,9 +69,9 @@ const BUILD_KEYS = new Set([
   "node_version",
   "node_loader",
 ]);
-const HANDLED_KEYS = new Set(["graphs", "env", "auth", "store", "http", "webhooks"]);
+const HANDLED_KEYS = new Set(["graphs", "env", "auth", "store", "http", "webhooks", "checkpointer"]);
 /** Known keys that this version does not act on yet. */
-const LATER_KEYS = new Set(["checkpointer", "encryption", "ui", "ui_config"]);
+const LATER_KEYS = new Set(["encryption", "ui", "ui_config"]);
 
 /** @throws {ConfigFileError} with file, place and reason. */
 export function readGraphsConfig(path: string, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
@@ -91,12 +99,14 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
     store: storeConfig(parsed.data.store, folder),
     http: httpConfig(parsed.data.http, folder),
     webhooks: readWebhooks(file, parsed.data.webhooks, { ...ownEnv, ...env }),
+    checkpointer: checkpointerConfig(parsed.data.checkpointer),
     remarks: [
       ...Object.keys(parsed.data).flatMap((key) => remarkOn(key)),
       ...authRemarks(parsed.data.auth),
       ...storeRemarks(parsed.data.store),
       ...httpRemarks(parsed.data.http),
       ...webhooksRemarks(parsed.data.webhooks),
+      ...checkpointerRemarks(parsed.data.checkpointer),
     ],
   };
 }

@@ -29,7 +29,13 @@ export interface CompiledGraph {
   streamEvents(input: unknown, config: StreamConfig): AsyncIterable<RawEvent>;
   getState(config: StreamConfig, options?: { readonly subgraphs?: boolean }): Promise<LibraryState>;
   getStateHistory(config: StreamConfig, options?: object): AsyncIterable<LibraryState>;
-  updateState(config: StreamConfig, values: unknown, asNode?: string): Promise<StreamConfig>;
+  /** @param supersteps one, of updates that are applied together. */
+  bulkUpdateState(
+    config: StreamConfig,
+    supersteps: readonly {
+      readonly updates: readonly { readonly values: unknown; readonly asNode: string | undefined }[];
+    }[],
+  ): Promise<StreamConfig>;
   getGraphAsync(config: { readonly xray: boolean | number }): Promise<{ toJSON(): unknown }>;
   getSubgraphsAsync(namespace?: string, recurse?: boolean): AsyncIterable<[string, CompiledGraph]>;
 }

@@ -13,7 +13,7 @@ import { loadGraph } from "./load.ts";
 import { runGraph, type RunContext } from "./run-graph.ts";
 import { schemasOf } from "./schemas.ts";
 import { createGraphStore } from "./store.ts";
-import { readHistory, readState, updateState } from "./state.ts";
+import { buildState, readHistory, readState, updateState } from "./state.ts";
 import type { TypeReader } from "./type-reader.ts";
 
 interface Deployed extends GraphDescription {
@@ -56,6 +56,10 @@ export async function createGraphs(
     },
     state: (address, options) => readState(context, get(address.graphId).graph, address, options.subgraphs),
     history: (address, query) => readHistory(context, get(address.graphId).graph, address, query),
+    build(address, supersteps, metadata, operationId) {
+      const { graph, fingerprint } = get(address.graphId);
+      return buildState(context, graph, fingerprint, address, supersteps, metadata, operationId);
+    },
     update(address, update, metadata, operationId) {
       const { graph, fingerprint } = get(address.graphId);
       return updateState(context, graph, fingerprint, address, update, metadata, operationId);

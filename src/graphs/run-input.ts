@@ -71,7 +71,7 @@ function resumeMap(answers: readonly CarriedAnswer[]): Record<string, unknown> {
   return Object.fromEntries(answers.map((answer) => [answer.libraryId, answer.value]));
 }
 
-function gotoOf(library: Library, goto: unknown): never {
+export function gotoOf(library: Library, goto: unknown): never {
   const one = (target: unknown): unknown =>
     typeof target === "object" && target !== null && "node" in target
       ? new library.langgraph.Send(

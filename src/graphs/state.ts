@@ -21,6 +21,7 @@ import {
 } from "./graph.ts";
 import { withPreview } from "./preview.ts";
 import type { RunContext } from "./run-graph.ts";
+import { gotoOf } from "./run-input.ts";
 import { createRunSaver, type RunSaver } from "./saver.ts";
 
 export async function readState(
@@ -71,16 +72,39 @@ export async function updateState(
   metadata: JsonObject,
   operationId: string,
 ): Promise<UpdateResult> {
-  let result = await updateOnce(context, graph, fingerprint, address, update, metadata, operationId);
+  let result = await updateOnce(context, graph, fingerprint, address, [update], metadata, operationId);
   if (update.asNode !== "__end__" || update.values !== null) return result;
   for (let more = 0; result.next.length > 0 && more < GIVEN_UP_MAX; more++) {
-    const { set } = result;
-    const read: RunContext["read"] = (query) => context.read((tx) => query(withPreview(tx, set, context.codec)));
     const after = { ...address, checkpointId: null };
-    const next = await updateOnce({ ...context, read }, graph, fingerprint, after, update, metadata, operationId);
-    result = { ...next, set: joined(set, next.set) };
+    const seeing = seeingAlso(context, result.set);
+    const next = await updateOnce(seeing, graph, fingerprint, after, [update], metadata, operationId);
+    result = { ...next, set: joined(result.set, next.set) };
   }
   return result;
+}
+
+/** The state that comes of these supersteps, one after the other. */
+export async function buildState(
+  context: RunContext,
+  graph: CompiledGraph,
+  fingerprint: Fingerprint,
+  address: StateAddress,
+  supersteps: readonly (readonly StateUpdate[])[],
+  metadata: JsonObject,
+  operationId: string,
+): Promise<UpdateResult> {
+  let result: UpdateResult | null = null;
+  for (const updates of supersteps) {
+    const seeing: RunContext = result === null ? context : seeingAlso(context, result.set);
+    const next = await updateOnce(seeing, graph, fingerprint, address, updates, metadata, operationId);
+    result = result === null ? next : { ...next, set: joined(result.set, next.set) };
+  }
+  if (result === null) throw new ApiError("state_update_invalid", "There is no superstep to apply.");
+  return result;
+}
+
+function seeingAlso(context: RunContext, set: WriteSet): RunContext {
+  return { ...context, read: (query) => context.read((tx) => query(withPreview(tx, set, context.codec))) };
 }
 
 function joined(first: WriteSet, second: WriteSet): WriteSet {
@@ -96,23 +120,21 @@ async function updateOnce(
   graph: CompiledGraph,
   fingerprint: Fingerprint,
   address: StateAddress,
-  update: StateUpdate,
+  updates: readonly StateUpdate[],
   metadata: JsonObject,
   operationId: string,
 ): Promise<UpdateResult> {
   const saver = viewSaver(context, address, fingerprint.hash, metadata, operationId);
   const view = await subgraphAt(withCheckpointer(graph, saver.checkpointer), address.ns, saver.checkpointer);
-  const node = update.asNode;
-  if (node !== null && !RESERVED_NODES.has(node) && !Object.hasOwn(view.nodes, node)) {
-    const known = Object.keys(view.nodes).filter((name) => name !== "__start__");
-    throw new ApiError("node_unknown", `as_node "${node}" is not a node of this graph`, { known });
-  }
+  for (const { asNode } of updates) checkNode(view, asNode);
   try {
-    const config = await view.updateState(
-      { ...withSaver(address, saver.checkpointer), store: context.store },
-      update.values,
-      node ?? undefined,
-    );
+    const values = updates.map((update) => ({
+      values: update.command ? commandOf(context, update.command) : update.values,
+      asNode: update.asNode ?? undefined,
+    }));
+    const config = await view.bulkUpdateState({ ...withSaver(address, saver.checkpointer), store: context.store }, [
+      { updates: values },
+    ]);
     const set = saver.take();
     if (set.checkpoints.length === 0) throw saver.failure() ?? new Error("the update made no checkpoint");
     const next = await nextAfter(context, graph, address, set);
@@ -123,6 +145,19 @@ async function updateOnce(
   }
 }
 
+function checkNode(graph: CompiledGraph, node: string | null): void {
+  if (node === null || RESERVED_NODES.has(node) || Object.hasOwn(graph.nodes, node)) return;
+  const known = Object.keys(graph.nodes).filter((name) => name !== "__start__");
+  throw new ApiError("node_unknown", `as_node "${node}" is not a node of this graph`, { known });
+}
+
+function commandOf({ library }: RunContext, { update, goto }: JsonObject): unknown {
+  return new library.langgraph.Command({
+    ...(update === undefined ? {} : { update: update as Record<string, unknown> }),
+    ...(goto === undefined ? {} : { goto: gotoOf(library, goto) }),
+  });
+}
+
 /** What would run next once `set` is stored, read before it is: so that both can be stored in one transaction. */
 async function nextAfter(
   context: RunContext,
@@ -130,8 +165,7 @@ async function nextAfter(
   address: StateAddress,
   set: WriteSet,
 ): Promise<readonly string[]> {
-  const read: RunContext["read"] = (query) => context.read((tx) => query(withPreview(tx, set, context.codec)));
-  const { checkpointer } = viewSaver({ ...context, read }, address, "", {}, "");
+  const { checkpointer } = viewSaver(seeingAlso(context, set), address, "", {}, "");
   const view = await subgraphAt(withCheckpointer(graph, checkpointer), address.ns, checkpointer);
   return (await view.getState(configOf({ ...address, checkpointId: null }))).next;
 }

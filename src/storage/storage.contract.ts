@@ -30,6 +30,7 @@ import { eventCases } from "./events.contract.ts";
 import { cronCases } from "./crons.contract.ts";
 import { storeCases } from "./store.contract.ts";
 import { inboxCases } from "./inbox.contract.ts";
+import { retentionCases } from "./retention.contract.ts";
 
 /** Opens an empty storage, and closes it after the test. */
 export type OpenStorage = (t: TestContext) => Promise<Storage>;
@@ -336,16 +337,29 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       }
     });
 
-    test("a thread expires when its time has passed, unless it is busy", async (t) => {
+    test("a thread expires when its time has passed, unless it is busy, or paused and such are left alone", async (t) => {
       const storage = await open(t);
       const due = newThread({ updatedAt: 1000, ttlMs: 500 });
       const busy = newThread({ updatedAt: 1000, ttlMs: 500, status: "busy" });
       await storage.transaction(async (tx) => {
         for (const thread of [due, busy, newThread({ updatedAt: 0 })]) await tx.insertThread(thread);
       });
-      assert.deepEqual(await storage.transaction((tx) => tx.expiredThreads(1500, 10)), []);
-      assert.deepEqual(await storage.transaction((tx) => tx.expiredThreads(1501, 10)), [due.threadId]);
-      assert.deepEqual(await storage.transaction((tx) => tx.expiredThreads(1501, 0)), []);
+      const waits = newThread({ updatedAt: 1000, ttlMs: 500, status: "interrupted" });
+      const keeps = newThread({ updatedAt: 1000, ttlMs: 600, ttlStrategy: "keep_latest" });
+      await storage.transaction(async (tx) => {
+        for (const thread of [waits, keeps]) await tx.insertThread(thread);
+      });
+      const expired = async (at: number, limit: number, paused: boolean) =>
+        (await storage.transaction((tx) => tx.expiredThreads(at, limit, paused))).map(({ threadId }) => threadId);
+      assert.deepEqual(await expired(1500, 10, true), []);
+      assert.deepEqual(await expired(1501, 10, false), [due.threadId]);
+      assert.deepEqual(await expired(1501, 0, true), []);
+      assert.equal((await expired(1501, 10, true)).length, 2);
+      assert.equal((await expired(1601, 10, false)).length, 2);
+      await storage.transaction((tx) => tx.pruneThread(keeps.threadId, 1601));
+      assert.deepEqual(await expired(2000, 10, false), [due.threadId]);
+      await storage.transaction((tx) => tx.updateThread(keeps.threadId, { updatedAt: 3000 }));
+      assert.equal((await expired(3601, 10, false)).length, 2);
     });
 
     test("a run comes back as it was; a patch changes what it names (SP5, SP7)", async (t) => {
@@ -839,6 +853,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     eventCases(open, { newThread, newRun, newId });
     cronCases(open, ODD, newId);
     inboxCases(open, { newThread, newInterrupt, newId });
+    retentionCases(open, { newThread, newRun, newCheckpoint, newId });
 
     test("every operation of the port is used above", () => {
       assert.deepEqual(

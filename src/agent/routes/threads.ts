@@ -1,17 +1,21 @@
 // Routes of threads and their state: parse → operation → reply.
 import * as contract from "../../api/threads.ts";
 import type { Agent } from "../agent.ts";
+import { extract } from "../extract.ts";
 import { editState, getHistory, getState, type StateView } from "../thread-state.ts";
 import {
   copyThread,
+  countThreads,
   createThread,
   deleteThread,
   getThread,
+  NO_TTL,
   patchThread,
+  pruneThreads,
   searchThreads,
   type ThreadView,
 } from "../threads.ts";
-import { stateToWire, threadToWire } from "../wire.ts";
+import { stateToWire, threadToWire, ttlToWire } from "../wire.ts";
 import { id, json, NO_CONTENT, paginationHeaders, route, select, type AgentRoute } from "./route.ts";
 
 const threadObject = ({ thread, values, open }: ThreadView) => threadToWire(thread, values, open);
@@ -27,7 +31,14 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
         threadId,
         metadata: body.metadata ?? {},
         ifExists,
-        ttlMs: body.ttl ?? null,
+        ttl: body.ttl === undefined ? null : (body.ttl ?? NO_TTL),
+        supersteps: (body.supersteps ?? []).map(({ updates }) =>
+          updates.map((update) => ({
+            values: update.values ?? null,
+            asNode: update.as_node ?? null,
+            command: update.command ?? null,
+          })),
+        ),
         scope,
         readable: mayBeThere ? await ask("threads:read", { thread_id: threadId }) : null,
       });
@@ -48,11 +59,15 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
         },
         body.values ?? null,
       );
-      const list = threads.map((view) => select(threadObject(view), body.select));
+      const list = threads.map((view) => {
+        const object = threadObject(view);
+        const extracted = body.extract ? { extracted: extract(object, body.extract) } : {};
+        return { ...select(object, body.select), ...extracted };
+      });
       return json(list, paginationHeaders(total, body.offset, list.length));
     }),
     route(contract.countThreads, async ({ body, scope }) => {
-      const { total } = await searchThreads(
+      const total = await countThreads(
         agent,
         {
           scope,
@@ -68,12 +83,23 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
       );
       return json(total);
     }),
-    route(contract.getThread, async ({ ids }) => json(threadObject(await getThread(agent, id(ids, "thread_id"))))),
+    route(contract.getThread, async ({ ids, query }) => {
+      const view = await getThread(agent, id(ids, "thread_id"));
+      const withTtl = query.include?.split(",").includes("ttl") === true;
+      return json({ ...threadObject(view), ...(withTtl ? { ttl: ttlToWire(view.thread) } : {}) });
+    }),
     route(contract.patchThread, async ({ ids, body, request, scope }) => {
-      const patch = { metadata: body.metadata ?? null, ttlMs: body.ttl, scope };
+      const patch = { metadata: body.metadata ?? null, ttl: body.ttl, scope };
       const view = await patchThread(agent, id(ids, "thread_id"), patch);
       return request.headers["prefer"] === "return=minimal" ? NO_CONTENT : json(threadObject(view));
     }),
+    route(contract.patchState, async ({ ids, body, scope }) => {
+      const patch = { metadata: body.metadata, ttl: undefined, scope };
+      return json(threadObject(await patchThread(agent, id(ids, "thread_id"), patch)));
+    }),
+    route(contract.pruneThreads, async ({ body, scope }) =>
+      json({ pruned_count: await pruneThreads(agent, scope, body.thread_ids, body.strategy) }),
+    ),
     route(contract.deleteThread, async ({ ids }) => {
       await deleteThread(agent, id(ids, "thread_id"));
       return NO_CONTENT;

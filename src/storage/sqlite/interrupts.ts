@@ -57,6 +57,7 @@ type InterruptVerbs =
   | "dueInterrupts"
   | "nextDeadline"
   | "audit"
+  | "deleteAuditBefore"
   | "auditOf";
 
 export function interruptVerbs(db: Database): Pick<Tx, InterruptVerbs> {
@@ -117,6 +118,13 @@ export function interruptVerbs(db: Database): Pick<Tx, InterruptVerbs> {
         entries.map((entry) => ({ ...entry, value: wrap(entry.value), seq: ++seq })),
       );
     },
+    deleteAuditBefore: (threadId, before) =>
+      db.run(
+        "DELETE FROM audit WHERE thread_id = ? AND at < ? AND seq < (SELECT max(seq) FROM audit WHERE thread_id = ?)",
+        threadId,
+        before,
+        threadId,
+      ),
     auditOf(threadId, page) {
       const rows = db.all(
         `SELECT ${AUDIT.columns} FROM audit WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`,

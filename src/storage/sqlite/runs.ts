@@ -58,6 +58,7 @@ type RunVerbs =
   | "insertRun"
   | "updateRun"
   | "deleteRun"
+  | "deleteEndedRuns"
   | "nextPendingRun"
   | "nextDueAt"
   | "runningRuns"
@@ -144,6 +145,11 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
     },
     updateRun(runId, patch) {
       RUNS.update(db, "run_id", runId, patch);
+    },
+    deleteEndedRuns(threadId, before) {
+      const ended = "thread_id = ? AND status NOT IN ('pending', 'running') AND updated_at < ?";
+      db.run(`DELETE FROM idempotency WHERE run_id IN (SELECT run_id FROM runs WHERE ${ended})`, threadId, before);
+      return db.run(`DELETE FROM runs WHERE ${ended}`, threadId, before);
     },
     deleteRun(runId) {
       const threadId = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId)?.["thread_id"];

@@ -205,6 +205,10 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX crons_thread ON crons (thread_id) WHERE thread_id IS NOT NULL;
   CREATE INDEX crons_created ON crons (created_at);
   `,
+  // When a thread's old checkpoints were last deleted.
+  `
+  ALTER TABLE threads ADD COLUMN pruned_at INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 export class NewerDatabaseError extends Error {

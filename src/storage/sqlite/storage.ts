@@ -13,6 +13,7 @@ import { eventVerbs } from "./events.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { interruptVerbs } from "./interrupts.ts";
 import { lockFolder, type FolderLock } from "./lock.ts";
+import { pruneVerbs } from "./prune.ts";
 import { runVerbs } from "./runs.ts";
 import { migrate } from "./schema.ts";
 import { defineMetadataFilter } from "./metadata-filter.ts";
@@ -67,6 +68,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           ...checkpointVerbs(db),
           ...eventVerbs(db),
           ...catalogueVerbs(db),
+          ...pruneVerbs(db),
           ...assistantVerbs(db),
           ...storeVerbs(db),
           ...webhookVerbs(db),

@@ -53,6 +53,7 @@ type ThreadVerbs =
   | "searchThreads"
   | "countThreads"
   | "expiredThreads"
+  | "threadsAfter"
   | "copyThreadData";
 
 export function threadVerbs(db: Database): Pick<Tx, ThreadVerbs> {
@@ -101,14 +102,25 @@ export function threadVerbs(db: Database): Pick<Tx, ThreadVerbs> {
       const counted = `SELECT count(*) AS n FROM (SELECT 1 FROM ${from} ${where} LIMIT ?)`;
       return Number(db.get(counted, ...parameters, max ?? -1)?.["n"]);
     },
-    expiredThreads(at, limit) {
+    expiredThreads(at, limit, paused) {
+      const held = paused ? "status <> 'busy'" : "status NOT IN ('busy', 'interrupted')";
       const rows = db.all(
-        "SELECT thread_id FROM threads WHERE ttl_ms IS NOT NULL AND updated_at + ttl_ms < ? AND status <> 'busy' LIMIT ?",
+        `SELECT ${THREADS.columns} FROM threads
+         WHERE ttl_ms IS NOT NULL AND updated_at + ttl_ms < ? AND ${held}
+           AND (ttl_strategy = 'delete' OR pruned_at < updated_at) LIMIT ?`,
         at,
         limit,
       );
-      return rows.map((row) => String(row["thread_id"]));
+      return rows.map(THREADS.read);
     },
+    threadsAfter: (threadId, limit) =>
+      db
+        .all(
+          `SELECT ${THREADS.columns} FROM threads WHERE thread_id > ? ORDER BY thread_id LIMIT ?`,
+          threadId ?? "",
+          limit,
+        )
+        .map(THREADS.read),
     copyThreadData(from, to) {
       for (const [name, columns] of COPIED) {
         db.run(

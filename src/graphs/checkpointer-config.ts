@@ -1,0 +1,43 @@
+// Checkpointer config: the `checkpointer` section of langgraph.json → how long threads live, and remarks on the rest.
+import * as z from "zod";
+
+const MINUTES_MAX = 10 * 366 * 24 * 60;
+const MINUTE_MS = 60_000;
+
+const minutes = z.number().positive().max(MINUTES_MAX);
+
+export const CHECKPOINTER_SECTION = z
+  .looseObject({
+    ttl: z
+      .looseObject({
+        default_ttl: minutes.nullish(),
+        strategy: z.enum(["delete", "keep_latest"]).default("delete"),
+        sweep_interval_minutes: minutes.nullish(),
+      })
+      .nullish(),
+  })
+  .nullish();
+
+type Section = z.infer<typeof CHECKPOINTER_SECTION>;
+
+export interface CheckpointerConfig {
+  /** Of threads that are made without a time to live of their own. */
+  readonly fallback: { readonly ttlMs: number | null; readonly ttlStrategy: "delete" | "keep_latest" };
+  readonly sweepEveryMs: number | null;
+}
+
+export function checkpointerConfig(section: Section): CheckpointerConfig {
+  const ttl = section?.ttl ?? null;
+  const milliseconds = (given: number | null | undefined): number | null =>
+    typeof given === "number" ? Math.ceil(given * MINUTE_MS) : null;
+  return {
+    fallback: { ttlMs: milliseconds(ttl?.default_ttl), ttlStrategy: ttl?.strategy ?? "delete" },
+    sweepEveryMs: milliseconds(ttl?.sweep_interval_minutes),
+  };
+}
+
+export function checkpointerRemarks(section: Section): readonly string[] {
+  return Object.keys(section ?? {})
+    .filter((key) => key !== "ttl")
+    .map((key) => `"checkpointer.${key}" has no effect: checkpoints are kept in the server's own database`);
+}
