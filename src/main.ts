@@ -427,7 +427,7 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log):
     import("./base/ids.ts"),
     import("./base/metrics.ts"),
   ]);
-  const { createLocalWakes } = await import("./storage/local-wakes.ts");
+  const { createLocalEngine } = await import("./storage/local-engine.ts");
   const library = await loadLibrary(graphsConfig.folder);
   const versions = { holdpoint: VERSION, library: library.version };
   const storage = createSqliteStorage({
@@ -449,7 +449,7 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log):
       graphs,
       access: await openAccess(config, graphsConfig, log),
       surface,
-      wakes: createLocalWakes(),
+      engine: createLocalEngine({ storage, clock: systemClock, log }),
       webhooks: graphsConfig.webhooks,
       pages: await openPages(config, log),
       threadTtl: graphsConfig.checkpointer,

@@ -55,6 +55,7 @@ const newRun = (threadId: string, status: RunStatus): Run => ({
   endedBy: null,
   attempt: 0,
   crashes: 0,
+  workerId: null,
   createdAt: 1,
   updatedAt: 1,
   metadata: {},

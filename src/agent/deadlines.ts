@@ -139,6 +139,7 @@ async function failThread(agent: Agent, due: readonly Interrupt[]): Promise<void
     );
     const status = nextThreadStatus(thread.status, "fail");
     await tx.updateThread(threadId, { status, pause: null, error, stateUpdatedAt: at, updatedAt: at });
+    await tx.queueNext(threadId);
     await removeIfDone(tx, threadId);
     const isExpired = ({ interruptId }: Interrupt) => expired.some((one) => one.interruptId === interruptId);
     return { thread, expired: closed.filter(isExpired), others: closed.filter((one) => !isExpired(one)) };

@@ -2,6 +2,7 @@
 // Invariants:
 //   EX1. A write that fails or is refused ends its own run and nothing else; after it, no end but failure is stored.
 //   EX2. An end that cannot be stored is tried again as a failure until it can; the callers are told at once.
+//   EX3. Work in a transaction can be done again: what it takes is kept until it is stored, or given back first.
 import type { Clock } from "../base/clock.ts";
 import { ApiError, describeError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -30,6 +31,8 @@ export interface ExecutePorts {
   readonly crashesMax: number;
   /** Claims another run for the slot, in the transaction that ends this one. */
   readonly claimNext: (tx: Tx) => Awaitable<Claimed | null>;
+  /** Asked before each step: false when another worker may have the run by now. */
+  readonly mayGoOn: () => boolean;
   /** The graph has ended: what follows is storing it. */
   readonly onGraphEnd: () => void;
   /** The end cannot be stored at present. */
@@ -42,7 +45,7 @@ export interface ExecutePorts {
 export interface Executed {
   /** Null when the run did not end here. */
   readonly finished: Finished | null;
-  readonly left: "deleted" | "handed_back" | "not_stored";
+  readonly left: "deleted" | "taken_over" | "handed_back" | "not_stored";
   readonly next: Claimed | null;
   /** State at the end, live. */
   readonly values: unknown;
@@ -67,7 +70,7 @@ export async function executeRun(
   const values = outcome.kind === "failed" || outcome.kind === "aborted" ? {} : outcome.values;
   const left = (why: Executed["left"]): Executed => ({ finished: null, left: why, next: null, values });
 
-  if (reason === "deleted") return left("deleted");
+  if (reason === "deleted" || reason === "taken_over") return left(reason);
   if (reason === "shutdown" && outcome.kind === "aborted") {
     await storage.transaction((tx) => handBackIfOurs(tx, run, result.rest, ports)).catch(() => undefined);
     return left("handed_back"); // when even that could not be stored, the next start finds it as cut short
@@ -75,21 +78,24 @@ export async function executeRun(
   let told: Taken | null = null;
   try {
     const stored = await storage.transaction(async (tx) => {
+      giveBack(told); // EX3
+      told = null;
       if (sink.failed()) throw new ApiError("storage_unavailable", "an earlier write of this run failed"); // EX1
       const announce = announcer(graphs, () => ("values" in outcome ? graphs.wireText(values) : null));
       const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now(), announce);
       told = await storeEnding(tx, finished, result, ports);
-      return { finished, next: await ports.claimNext(tx) };
+      const left = finished === null ? await whyRefused(tx, run) : ("deleted" as const);
+      return { finished, left, next: await ports.claimNext(tx) };
     });
     settle(told);
-    return { ...stored, left: "deleted", values };
+    return { ...stored, values };
   } catch (error) {
     log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
   }
   giveBack(told);
-  const finished = await storeFailure(run, result, ports);
-  const lost = finished === undefined ? ("not_stored" as const) : ("deleted" as const);
-  return { finished: finished ?? null, left: lost, next: null, values };
+  const failed = await storeFailure(run, result, ports);
+  if (failed === undefined) return left("not_stored");
+  return { ...failed, next: null, values };
 }
 
 /** EX2. @returns undefined when the process stops before the storage can be written again. */
@@ -97,7 +103,7 @@ async function storeFailure(
   run: Run,
   result: GraphRunResult,
   ports: ExecutePorts,
-): Promise<Finished | null | undefined> {
+): Promise<Pick<Executed, "finished" | "left"> | undefined> {
   const lost: GraphRunResult = {
     ...result,
     outcome: { kind: "aborted" },
@@ -110,13 +116,15 @@ async function storeFailure(
     let told: Taken | null = null;
     try {
       const announce = announcer(ports.graphs, NO_VALUES);
-      const finished = await ports.storage.transaction(async (tx) => {
-        const ended = await finishRun(tx, run, lost, endingOf(lost, "write_failed"), ports.clock.now(), announce);
-        told = await storeEnding(tx, ended, lost, ports);
-        return ended;
+      const stored = await ports.storage.transaction(async (tx) => {
+        giveBack(told); // EX3
+        told = null;
+        const finished = await finishRun(tx, run, lost, endingOf(lost, "write_failed"), ports.clock.now(), announce);
+        told = await storeEnding(tx, finished, lost, ports);
+        return { finished, left: finished === null ? await whyRefused(tx, run) : ("deleted" as const) };
       });
       settle(told);
-      return finished;
+      return stored;
     } catch (error) {
       giveBack(told);
       ports.log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
@@ -150,6 +158,11 @@ function giveBack(taken: Taken | null): void {
   taken?.giveBack();
 }
 
+/** Why the run is not in this attempt any more. */
+async function whyRefused(tx: Tx, run: Run): Promise<"deleted" | "taken_over"> {
+  return (await tx.run(run.threadId, run.runId)) === null ? "deleted" : "taken_over";
+}
+
 async function handBackIfOurs(tx: Tx, run: Run, rest: WriteSet, ports: ExecutePorts): Promise<void> {
   if (await tx.putRunWrites(run.runId, run.attempt, rest)) {
     await ports.events.store(tx, ports.eventLog);
@@ -162,34 +175,64 @@ interface OwnSink extends RunSink {
   readonly failed: () => boolean;
 }
 
-function createSink(run: Run, controller: AbortController, { storage, events, eventLog }: ExecutePorts): OwnSink {
+function createSink(
+  run: Run,
+  controller: AbortController,
+  { storage, events, eventLog, mayGoOn }: ExecutePorts,
+): OwnSink {
   let outstanding = false;
   let failed = false;
-  const store = async (tx: Tx, take: () => WriteSet): Promise<Taken | null> => {
-    outstanding = false;
-    try {
-      const set = take();
-      if (set.checkpoints.length + set.writes.length === 0) return null;
-      if (await tx.putRunWrites(run.runId, run.attempt, set)) return await events.store(tx, eventLog);
-      controller.abort("deleted" satisfies AbortReason);
-      return null;
-    } catch (error) {
-      failed = true;
-      throw error;
-    }
+  /** Taken, and on the way to storage. */
+  const store = async (tx: Tx, set: WriteSet): Promise<Taken | null> => {
+    if (set.checkpoints.length + set.writes.length === 0) return null;
+    if (await tx.putRunWrites(run.runId, run.attempt, set)) return events.store(tx, eventLog);
+    controller.abort((await whyRefused(tx, run)) satisfies AbortReason);
+    return null;
+  };
+  /** Work of a transaction that keeps what it has taken, so that it can be made again (EX3). */
+  const storing = (take: () => WriteSet): ((tx: Tx) => Promise<Taken | null>) => {
+    let set: WriteSet | null = null;
+    let told: Taken | null = null;
+    return async (tx) => {
+      outstanding = false;
+      if (set !== null) failed = false; // it is made again
+      giveBack(told);
+      told = null;
+      try {
+        set = set === null ? take() : joined(set, take());
+        told = await store(tx, set);
+        return told;
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    };
   };
   const failing = (): void => {
     failed = true;
     controller.abort("write_failed" satisfies AbortReason);
   };
+  const leaseLost = (): boolean => {
+    if (mayGoOn()) return false;
+    controller.abort("taken_over" satisfies AbortReason);
+    return true;
+  };
   return {
     failed: () => failed,
     emit: eventLog.append,
     soon(take) {
-      if (outstanding) return;
+      if (leaseLost() || outstanding) return;
       outstanding = true;
-      storage.transactionSoon((tx) => store(tx, take)).then(settle, failing);
+      storage.transactionSoon(storing(take)).then(settle, failing);
     },
-    now: (take) => storage.transaction((tx) => store(tx, take)).then(settle, failing),
+    now: (take) => (leaseLost() ? Promise.resolve() : storage.transaction(storing(take)).then(settle, failing)),
+  };
+}
+
+function joined(left: WriteSet, right: WriteSet): WriteSet {
+  return {
+    checkpoints: [...left.checkpoints, ...right.checkpoints],
+    writes: [...left.writes, ...right.writes],
+    blobs: [...left.blobs, ...right.blobs],
   };
 }

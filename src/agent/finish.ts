@@ -14,7 +14,7 @@ import type { Announce } from "./webhook-event.ts";
 import { nextRunStatus, nextThreadStatus, type ThreadEvent } from "./transitions.ts";
 
 /** Why a run's signal was aborted. */
-export type AbortReason = "cancel" | "rollback" | "timeout" | "shutdown" | "deleted" | "write_failed";
+export type AbortReason = "cancel" | "rollback" | "timeout" | "shutdown" | "deleted" | "taken_over" | "write_failed";
 
 export interface Ending {
   readonly endedBy: EndedBy;
@@ -108,6 +108,7 @@ export async function finishRun(
   });
   const patch: Partial<Run> = {
     status: nextRunStatus("running", ending.endedBy),
+    workerId: null,
     endedBy: ending.endedBy,
     error: ending.error,
     checkpointId,
@@ -116,6 +117,7 @@ export async function finishRun(
     updatedAt: at,
   };
   await tx.updateRun(run.runId, patch);
+  if (others && status !== "interrupted") await tx.queueNext(run.threadId);
   const interrupts = ending.pause === "question" ? settled.open : [];
   const waiting = status === "interrupted" ? settled.open : [];
   const ended = { run: { ...run, ...patch }, pause: ending.pause, interrupts };
@@ -261,9 +263,11 @@ export async function handBack(
 ): Promise<Run> {
   const crashes = run.crashes + (crashed ? 1 : 0);
   if (crashes <= crashesMax) {
-    const patch = { status: nextRunStatus("running", "hand_back"), crashes, updatedAt: at };
+    const patch = { status: nextRunStatus("running", "hand_back"), crashes, workerId: null, updatedAt: at };
     await tx.updateRun(run.runId, patch);
-    return { ...run, ...patch };
+    const waiting = { ...run, ...patch };
+    await tx.queueRun(waiting);
+    return waiting;
   }
   const error = { error: "RunLost", message: `the process died in this run ${crashes} times; it is not tried again` };
   const lost: GraphRunResult = {

@@ -168,6 +168,8 @@ export interface Run {
   readonly attempt: number;
   /** Number of times the process died in it. */
   readonly crashes: number;
+  /** The worker that has it while it is running; null where the process is alone with its storage. */
+  readonly workerId: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly metadata: JsonObject;

@@ -1,6 +1,7 @@
 // Ports: what the agent room needs from the outside. Adapters live in graphs/ and storage/; main.ts chooses them.
 import type { FilterCondition } from "../base/json-filter.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import type { Service } from "../base/lifecycle.ts";
 import type {
   Assistant,
   AssistantVersion,
@@ -177,11 +178,24 @@ export interface Tx extends StoreTx, CronTx {
   /**
    * The next pending run of a thread that neither runs nor waits for a person. A delayed run whose time has come
    * by `at` stands in the queue from that time on, as if it had been accepted then.
+   * @param threadId null for any thread
    */
-  nextPendingRun(at: number): Awaitable<Run | null>;
+  nextPendingRun(at: number, threadId?: string | null): Awaitable<Run | null>;
+  /** Tells the queue of a pending run that can be claimed, or can be from `dueAt` on, with the commit. Twice is as once. */
+  queueRun(run: Run): Awaitable<void>;
+  /** The same for the next run of a thread that has come to rest, if one waits for it. */
+  queueNext(threadId: string): Awaitable<void>;
   /** When the next delayed run is due. */
   nextDueAt(): Awaitable<number | null>;
-  runningRuns(): Awaitable<readonly Run[]>;
+  /** @param workerId those that this worker has; all when it is left out. */
+  runningRuns(workerId?: string): Awaitable<readonly Run[]>;
+  /** Puts a worker on the list of those that may have runs, as alive now. Where there is one process, there is no list. */
+  addWorker(workerId: string): Awaitable<void>;
+  /**
+   * Takes one worker off the list whose last heartbeat is older than `leaseMs`, by the database's clock, and frees what it
+   * had locked. Nothing is written any more in its name. @returns its id
+   */
+  removeDeadWorker(leaseMs: number): Awaitable<string | null>;
   countPendingRuns(): Awaitable<number>;
   /** The run is running, and in this attempt: what it writes counts. */
   isCurrent(runId: string, attempt: number): Awaitable<boolean>;
@@ -457,6 +471,71 @@ export interface Wakes {
   listen(key: string, woken: () => void): () => void;
   /** Somebody listens in this process. */
   hasListeners(key: string): boolean;
+  /** Somebody listens in another process: what they are to read has to be stored. */
+  hasRemoteListeners(key: string): boolean;
+}
+
+/** A place for a run in this process, held from before the run is claimed. */
+export interface Slot {
+  /** Starts a run that was accepted as running. */
+  start(run: Run, hasHistory: boolean): void;
+  /** Claims the run that `choose` finds, in one transaction, and starts it; without one, gives the slot back. @returns whether */
+  claim(choose: (tx: Tx) => Awaitable<Run | null>): Promise<boolean>;
+  /** Gives back a slot in which nothing was started; else it does nothing. */
+  release(): void;
+}
+
+/** Who takes what the queue hands out. */
+export interface QueueConsumer {
+  /** Null when no slot is free. */
+  reserve(): Slot | null;
+}
+
+/** Hands pending runs out: one of a thread at a time, in their order. What it hands out is read from the rows of runs. */
+export interface Queue {
+  start(consumer: QueueConsumer): Promise<void>;
+  /** There may be something to hand out. */
+  readonly wake: () => void;
+  /** The consumer has a free slot again. */
+  slotFree(): void;
+  /** The consumer may use a free slot for a run that is just being accepted: nothing waits that was there before. */
+  mayStartDirectly(): boolean;
+  /** In the transaction that ends a run: the one that is to have its slot. Null when that comes by claim(). */
+  readonly next: (tx: Tx) => Awaitable<Run | null>;
+  /** Nothing is handed out any more. */
+  stop(): Promise<void>;
+}
+
+/** The right of this process to have runs, and to write as the one that has them. */
+export interface Lease extends Service {
+  /** The id that it has runs under; null where it is alone with its storage. */
+  readonly workerId: () => string | null;
+  /** False from when on others may take its runs. Cheap: asked before each step of a run. */
+  readonly holds: () => boolean;
+  /** Calls back when the lease was lost; and now and then, so that a worker that died is taken over from, until none is. */
+  watch(watcher: { readonly onLost: () => void; readonly takeOver: (leaseMs: number) => Promise<boolean> }): void;
+}
+
+/** What processes tell each other. All of it is a hint to look: what counts is stored. */
+export type Notice =
+  | { readonly kind: "abort"; readonly runId: string; readonly reason: "cancel" | "rollback" | "deleted" }
+  | { readonly kind: "ended"; readonly threadId: string; readonly runId: string }
+  | { readonly kind: "gone"; readonly runId: string }
+  | { readonly kind: "inbox"; readonly threadId: string; readonly what: string };
+
+/** The other processes of this server. */
+export interface Peers {
+  tell(notice: Notice): void;
+  /** @param onMissed notices may have been missed: everything that was waited for has to be looked at. */
+  listen(onNotice: (notice: Notice) => void, onMissed: () => void): void;
+}
+
+/** What runs and their readers need beside storage; one process has it in memory, many have it in their database. */
+export interface Engine {
+  readonly queue: Queue;
+  readonly lease: Lease;
+  readonly peers: Peers;
+  readonly wakes: Wakes;
 }
 
 /** A request as far as authentication looks at it. */

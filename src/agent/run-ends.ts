@@ -1,5 +1,6 @@
 // Run ends: who waits for which run in this process, and what they are told.
-import type { RunEnd } from "./ports.ts";
+import type { Run } from "./model.ts";
+import type { Peers, RunEnd } from "./ports.ts";
 
 /** Why the end of a run is not told here: it was deleted, handed back for the next process, or cannot be stored at present. */
 export type GoneWhy = "deleted" | "handed_back" | "not_stored";
@@ -11,12 +12,18 @@ export type WaitResult =
 export interface RunEnds {
   /** Register before the run can end. @returns the promise, and a function for a caller that hangs up. */
   wait(runId: string): { readonly result: Promise<WaitResult>; readonly leave: () => void };
-  /** @param describe is called only when somebody waits. */
-  ended(runId: string, describe: () => RunEnd): void;
+  /** A run has ended in this process. @param describe is called only when somebody waits. */
+  ended(run: Pick<Run, "runId" | "threadId">, describe: () => RunEnd): void;
   gone(runId: string, why: GoneWhy): void;
+  /** Runs that somebody waits for here. */
+  readonly waited: () => readonly string[];
+  readonly isWaited: (runId: string) => boolean;
+  /** A run has ended in another process. */
+  endedElsewhere(runId: string, end: RunEnd): void;
 }
 
-export function createRunEnds(): RunEnds {
+/** @param peers hear of every end. */
+export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
   const waiting = new Map<string, Set<(result: WaitResult) => void>>();
   const tell = (runId: string, describe: () => WaitResult): void => {
     const listeners = waiting.get(runId);
@@ -37,7 +44,16 @@ export function createRunEnds(): RunEnds {
       };
       return { result: promise, leave };
     },
-    ended: (runId, describe) => tell(runId, () => ({ kind: "ended", end: describe() })),
-    gone: (runId, why) => tell(runId, () => ({ kind: "gone", why })),
+    ended({ runId, threadId }, describe) {
+      tell(runId, () => ({ kind: "ended", end: describe() }));
+      peers.tell({ kind: "ended", runId, threadId });
+    },
+    gone(runId, why) {
+      tell(runId, () => ({ kind: "gone", why }));
+      if (why === "deleted") peers.tell({ kind: "gone", runId });
+    },
+    waited: () => [...waiting.keys()],
+    isWaited: (runId) => waiting.has(runId),
+    endedElsewhere: (runId, end) => tell(runId, () => ({ kind: "ended", end })),
   };
 }

@@ -20,7 +20,7 @@ import { createInboxFeed } from "./inbox-feed.ts";
 import { createCronScheduler } from "./cron-scheduler.ts";
 import { createAgentMetrics } from "./metrics.ts";
 import type { Run } from "./model.ts";
-import type { Access, Graphs, Storage, Store, Wakes, WebhookPolicy } from "./ports.ts";
+import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "./ports.ts";
 import { createRetention } from "./retention.ts";
 import { assistantRoutes } from "./routes/assistants.ts";
 import { inboxRoutes } from "./routes/inbox.ts";
@@ -41,7 +41,7 @@ export interface AgentServerPorts {
   readonly storage: Storage & { readonly boundUnits: () => number };
   readonly store: Store & Service;
   readonly graphs: Graphs;
-  readonly wakes: Wakes;
+  readonly engine: Engine;
   /** Null when nobody has to authenticate. */
   readonly access: Access | null;
   readonly surface: Surface;
@@ -71,7 +71,7 @@ const SWEEP_EVERY_MS = 60_000;
 const DRAIN_SPARE_MS = 5000;
 
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
-  const { storage, store, graphs, wakes, access, surface, clock, newId, log, metrics, versions } = ports;
+  const { storage, store, graphs, engine, access, surface, clock, newId, log, metrics, versions } = ports;
   const graceMs = config.shutdownGraceSecs * 1000;
   let running = (): number => 0;
   const counted = createAgentMetrics(
@@ -80,7 +80,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     { slots: config.jobsPerWorker, running: () => running() },
     storage.boundUnits,
   );
-  const events = createEventHub({ storage, wakes, clock, log, limits: eventLimits(config) });
+  const events = createEventHub({ storage, wakes: engine.wakes, clock, log, limits: eventLimits(config) });
   const inbox = createInboxFeed(newId);
   const webhooks = createWebhooks(
     {
@@ -111,7 +111,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
       graceMs,
       crashesMax: config.jobAttemptsMax,
     },
-    { storage, graphs, events, clock, log, onRunEnd: onEnd, onWaiting: inbox.added },
+    { storage, graphs, events, engine, clock, log, onRunEnd: onEnd, onWaiting: inbox.added },
   );
   running = worker.running;
   const limits = {
@@ -176,6 +176,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const watching: Service = { name: "inbox", start: () => Promise.resolve(), stop: async () => inbox.close() };
   const parts = group("agent server", [
     register,
+    engine.lease,
     claiming,
     webhooks,
     http,

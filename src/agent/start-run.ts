@@ -105,7 +105,7 @@ function tellToEnd(agent: Agent, run: Run, strategy: MultitaskStrategy): void {
     agent.worker.abort(run.runId, reasonOf(strategy));
     return;
   }
-  agent.worker.ends.ended(run.runId, () => ({ run, valuesText: null, interrupts: [], pause: null }));
+  agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }));
   if (run.request.webhook !== undefined) agent.webhooks.wake();
 }
 
@@ -169,6 +169,7 @@ async function accept(
     endedBy: null,
     attempt: claimed ? 1 : 0,
     crashes: 0,
+    workerId: claimed ? agent.worker.id() : null,
     createdAt: at,
     updatedAt: at,
     metadata: {
@@ -197,6 +198,7 @@ async function accept(
     left = await settleQuestions(tx, caller, thread, known, breakpoint, intent, answers, run, forkFrom, at, call.via);
   }
   await tx.insertRun(run);
+  if (!claimed && (!queued || dueAt !== null)) await tx.queueRun(run); // on a busy thread the end of its run does
   if (call.idempotencyKey !== null) {
     const key = storedKey(caller, call.idempotencyKey);
     await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId: run.runId, createdAt: at }); // ST4

@@ -158,7 +158,10 @@ export async function editState(
       stateUpdatedAt: at,
       updatedAt: at,
     });
-    if (status === "idle") await removeIfDone(tx, threadId);
+    if (status === "idle") {
+      await tx.queueNext(threadId);
+      await removeIfDone(tx, threadId);
+    }
     return { left: abandoned, added: waiting };
   });
   agent.inbox.left(left, thread.metadata);

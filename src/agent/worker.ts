@@ -1,25 +1,24 @@
-// Worker: claims runs, has them executed, and tells those who wait how they ended.
+// Worker: has claimed runs executed, each in a slot, and tells those who wait how they ended.
 // Invariants:
 //   WK1. At most `slots` runs are in progress here; the transaction that ends a run claims the next one for its slot.
 //   WK2. Nobody is told of a pause, an end or a result before the commit that holds it.
 //   WK3. stop() claims nothing new, waits for what runs, and hands back what does not end in time.
-//   WK4. A delayed run is claimed when it is due: a claim that finds nothing sets a timer for the next one.
+//   WK4. When the lease is lost, what is in progress here is another worker's: it is aborted, its writes are refused by
+//        their attempt, and its callers wait for whoever has it then.
 import type { Clock } from "../base/clock.ts";
-import { describeError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
+import { claimRun } from "./claim-run.ts";
 import type { EventHub } from "./events/hub.ts";
 import { FIRST_EVENT } from "./events/log.ts";
 import { metadataOf } from "./events/made-up.ts";
-import { eventStart } from "./events/start.ts";
 import { executeRun, type Claimed } from "./execute-run.ts";
 import { handBack, type AbortReason } from "./finish.ts";
 import type { Interrupt, Run } from "./model.ts";
-import type { Graphs, RunEnd, Storage, Tx } from "./ports.ts";
+import type { Awaitable, Engine, Graphs, RunEnd, Slot, Storage, Tx } from "./ports.ts";
 import { createRunEnds, type RunEnds } from "./run-ends.ts";
 import { announcer } from "./webhook-event.ts";
-import { nextRunStatus } from "./transitions.ts";
 
 export interface WorkerOptions {
   readonly slots: number;
@@ -32,6 +31,7 @@ export interface WorkerPorts {
   readonly storage: Storage;
   readonly graphs: Graphs;
   readonly events: EventHub;
+  readonly engine: Engine;
   readonly clock: Clock;
   readonly log: Log;
   readonly onRunEnd: (run: Run, durationMs: number) => void;
@@ -44,51 +44,57 @@ export interface Worker extends Service {
   reserve(): Slot | null;
   /** There may be something to claim. */
   wake(): void;
-  /** Ends a run that is in progress here; false when it is not. */
-  abort(runId: string, reason: AbortReason): boolean;
+  /** Ends a run that is in progress: here, or wherever it is. False when it is not here. */
+  abort(runId: string, reason: "cancel" | "rollback" | "deleted"): boolean;
+  /** Runs that are in progress here. */
+  readonly here: () => readonly string[];
+  /** What runs are claimed under. */
+  readonly id: () => string | null;
   readonly ends: RunEnds;
   readonly draining: () => boolean;
   readonly running: () => number;
 }
 
-export interface Slot {
-  /** Starts a run that was stored as running. */
-  start(run: Run, hasHistory: boolean): void;
-  release(): void;
-}
-
-const CLAIM_AGAIN_MS = 1000;
-const DUE_WAIT_MS_MAX = 60 * 60 * 1000;
-
 export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker {
   const { storage, clock, log } = ports;
+  const { queue, lease, peers } = ports.engine;
   const inProgress = new Map<string, { readonly abort: (reason: AbortReason) => void; readonly done: Promise<void> }>();
   /** Runs that a transaction has claimed and that have not begun; a cancellation in between is kept for them. */
   const aboutToBegin = new Map<string, AbortReason | null>();
-  const ends = createRunEnds();
+  const ends = createRunEnds(peers);
   let free = options.slots;
-  let claiming = false;
-  let maybePending = true;
   let draining = false;
-  let stopDueTimer: () => void = () => undefined;
 
-  const slot = (): Slot => {
+  const reserve = (): Slot | null => {
+    if (free === 0 || draining || !lease.holds()) return null;
+    free--; // WK1
     let held = true;
+    const release = (): void => {
+      if (held) giveBack();
+      held = false;
+    };
+    const start = (claimed: Claimed): void => {
+      held = false;
+      begin(claimed);
+    };
     return {
-      start(run, hasHistory) {
-        held = false;
-        begin({ run, hasHistory, eventStart: FIRST_EVENT, cancelled: null });
-      },
-      release() {
-        if (held) giveBack();
-        held = false;
+      release,
+      start: (run, hasHistory) => start({ run, hasHistory, eventStart: FIRST_EVENT, cancelled: null }),
+      async claim(choose) {
+        try {
+          const claimed = await storage.transaction((tx) => claim(tx, choose));
+          if (claimed !== null) start(claimed);
+          return claimed !== null;
+        } finally {
+          release();
+        }
       },
     };
   };
 
   const giveBack = (): void => {
     free++;
-    if (maybePending) wake();
+    queue.slotFree();
   };
 
   /** One slot's life: a run, and then whatever the end of that run has claimed. */
@@ -116,7 +122,8 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       ...ports,
       eventLog,
       crashesMax: options.crashesMax,
-      claimNext: (tx) => (draining ? null : claimNext(tx)),
+      claimNext: (tx) => (draining ? null : claim(tx, queue.next)),
+      mayGoOn: lease.holds,
       onGraphEnd: stopTimer,
       onUnstored() {
         eventLog.append({ name: "error", data: JSON.stringify(UNSTORED) });
@@ -129,13 +136,14 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     ports.events.close(eventLog);
     if (finished === null) {
       if (left === "deleted") eventLog.take({ events: [DELETED], text: "{}", goneAt: 0 }).settle();
-      ends.gone(run.runId, left);
+      if (left === "taken_over") ports.engine.wakes.wake(run.runId); // its readers go on with what is stored: WK4
+      else ends.gone(run.runId, left);
       log.info("run_left", { run_id: run.runId, thread_id: run.threadId, left });
       return executed.next;
     }
     const { run: ended, pause, interrupts } = finished;
     ports.onWaiting(finished.waiting, finished.metadata); // WK2
-    ends.ended(run.runId, (): RunEnd => ({ run: ended, pause, interrupts, valuesText: ports.graphs.wireText(values) }));
+    ends.ended(run, (): RunEnd => ({ run: ended, pause, interrupts, valuesText: ports.graphs.wireText(values) }));
     const durationMs = clock.monotonic() - startedAt;
     ports.onRunEnd(ended, durationMs);
     const { status, endedBy, attempt, graphId } = ended;
@@ -145,99 +153,74 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     return executed.next;
   };
 
-  const claimNext = async (tx: Tx): Promise<Claimed | null> => {
-    const at = clock.now();
-    const run = await tx.nextPendingRun(at);
-    if (run === null) {
-      wakeAt(await tx.nextDueAt(), at);
-      return null;
-    }
-    const patch = { status: nextRunStatus(run.status, "claim"), attempt: run.attempt + 1, updatedAt: at };
-    await tx.updateRun(run.runId, patch);
-    const thread = await tx.thread(run.threadId);
-    if (thread !== null && thread.status !== "busy")
-      await tx.takeThread(run.threadId, thread.status, { updatedAt: at });
-    if (thread !== null && (thread.graphId !== run.graphId || thread.assistantId !== run.assistantId)) {
-      await tx.updateThread(run.threadId, { graphId: run.graphId, assistantId: run.assistantId });
-    }
+  const claim = async (tx: Tx, choose: (tx: Tx) => Awaitable<Run | null>): Promise<Claimed | null> => {
+    const run = await choose(tx);
+    if (run === null) return null;
     aboutToBegin.set(run.runId, null);
-    const cancelled = run.attempt === 0 ? null : await cancellationOf(tx, run);
-    const hasHistory = thread?.checkpointId !== null || run.attempt > 0;
-    return { run: { ...run, ...patch }, hasHistory, eventStart: await eventStart(tx, run), cancelled };
+    return claimRun(tx, run, lease.workerId(), clock.now());
   };
 
-  /** WK4. The wait is on the clock that never jumps: it is cut in parts, so that a wall clock set forward is noticed. */
-  const wakeAt = (dueAt: number | null, now: number): void => {
-    stopDueTimer();
-    if (dueAt === null || draining) return;
-    stopDueTimer = clock.after(Math.min(Math.max(dueAt - now, 0), DUE_WAIT_MS_MAX), wake);
-  };
-
-  const mayClaim = (): boolean => free > 0 && maybePending && !draining;
-
-  const claim = async (): Promise<void> => {
-    if (claiming) return;
-    claiming = true;
-    try {
-      while (mayClaim()) {
-        maybePending = false;
-        free--; // WK1
-        const claimed = await storage.transaction(claimNext).catch((error: unknown) => {
-          log.error("claim_failed", { reason: describeError(error).message });
-          clock.after(CLAIM_AGAIN_MS, wake);
-          return null;
-        });
-        if (claimed === null) {
-          free++;
-          continue;
-        }
-        maybePending = true;
-        begin(claimed);
-      }
-    } finally {
-      claiming = false;
+  /** Takes up again what a worker left behind that is no more. @param workerId all that is running when left out */
+  const recover = async (tx: Tx, workerId?: string): Promise<readonly Run[]> => {
+    const announce = announcer(ports.graphs, () => null);
+    const handedBack: Run[] = [];
+    for (const run of await tx.runningRuns(workerId)) {
+      handedBack.push(await handBack(tx, run, true, options.crashesMax, clock.now(), announce));
+      await ports.events.storeLateEnding(tx, handedBack.at(-1) ?? run);
     }
+    return handedBack;
   };
 
-  const wake = (): void => {
-    maybePending = true;
-    void claim();
+  /** @returns false when no worker is dead. */
+  const takeOver = async (leaseMs: number): Promise<boolean> => {
+    const found = await storage.transaction(async (tx) => {
+      const workerId = await tx.removeDeadWorker(leaseMs);
+      return workerId === null ? null : { workerId, runs: await recover(tx, workerId) };
+    });
+    if (found === null) return false;
+    log.warning("worker_lost", { worker: found.workerId, runs: found.runs.map(({ runId }) => runId) });
+    for (const { runId, threadId } of found.runs) peers.tell({ kind: "ended", runId, threadId });
+    queue.wake();
+    return true;
+  };
+
+  const abortAll = (reason: AbortReason): void => {
+    for (const { abort } of inProgress.values()) abort(reason);
+  };
+
+  const abortHere: Worker["abort"] = (runId, reason) => {
+    const found = inProgress.get(runId);
+    found?.abort(reason);
+    if (found !== undefined || !aboutToBegin.has(runId)) return found !== undefined;
+    aboutToBegin.set(runId, reason);
+    return true;
   };
 
   return {
     name: "worker",
     ends,
-    wake,
+    reserve: () => (queue.mayStartDirectly() ? reserve() : null),
+    wake: queue.wake,
+    id: lease.workerId,
+    here: () => [...inProgress.keys()],
     draining: () => draining,
     running: () => options.slots - free,
-    reserve() {
-      if (free === 0 || draining) return null;
-      free--;
-      return slot();
-    },
     abort(runId, reason) {
-      const found = inProgress.get(runId);
-      found?.abort(reason);
-      if (found !== undefined || !aboutToBegin.has(runId)) return found !== undefined;
-      aboutToBegin.set(runId, reason);
-      return true;
+      if (abortHere(runId, reason)) return true;
+      peers.tell({ kind: "abort", runId, reason });
+      return false;
     },
     async start() {
-      const recovered = await storage.transaction(async (tx) => {
-        const cut = await tx.runningRuns();
-        const announce = announcer(ports.graphs, () => null);
-        for (const run of cut) {
-          const handedBack = await handBack(tx, run, true, options.crashesMax, clock.now(), announce);
-          await ports.events.storeLateEnding(tx, handedBack);
-        }
-        return cut.length;
-      });
-      if (recovered > 0) log.info("runs_taken_up_again", { runs: recovered });
-      wake();
+      lease.watch({ onLost: () => abortAll("taken_over"), takeOver });
+      if (lease.workerId() === null) {
+        const recovered = await storage.transaction((tx) => recover(tx));
+        if (recovered.length > 0) log.info("runs_taken_up_again", { runs: recovered.length });
+      }
+      if (options.slots > 0) await queue.start({ reserve });
     },
     async stop() {
       draining = true; // WK3
-      stopDueTimer();
+      await queue.stop();
       const settled = (): Promise<unknown> => Promise.all([...inProgress.values()].map(({ done }) => done));
       let stopTimer: () => void = () => undefined;
       const inTime = await Promise.race([
@@ -248,7 +231,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       ]);
       stopTimer();
       if (inTime) return;
-      for (const { abort } of inProgress.values()) abort("shutdown");
+      abortAll("shutdown");
       await settled();
     },
   };
@@ -256,11 +239,3 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
 
 const DELETED = { name: "error", data: JSON.stringify({ error: "Deleted", message: "the thread was deleted" }) };
 const UNSTORED = { error: "StorageError", message: "what the run wrote cannot be stored at present" };
-
-/** A cancellation was acknowledged when it was on record, also if the process died before the run ended. */
-async function cancellationOf(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {
-  const entry = (await tx.auditOf(run.threadId)).findLast(
-    ({ action, runId }) => action === "cancelled" && runId === run.runId,
-  );
-  return entry === undefined ? null : entry.value === "rollback" ? "rollback" : "cancel";
-}

@@ -18,5 +18,6 @@ export function createLocalWakes(): Wakes {
       };
     },
     hasListeners: (key) => listeners.has(key),
+    hasRemoteListeners: () => false,
   };
 }

@@ -83,6 +83,7 @@ const newRun = (threadId: string, changes: Partial<Run> = {}): Run => ({
   endedBy: null,
   attempt: 0,
   crashes: 0,
+  workerId: null,
   createdAt: 1,
   updatedAt: 2,
   metadata: {},
@@ -453,6 +454,45 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await next(), null);
       await storage.transaction((tx) => tx.updateThread(paused.threadId, { status: "busy" }));
       assert.equal((await next())?.runId, "1");
+    });
+
+    test("the next run of one thread is looked for on that thread, and telling the queue of it changes no row", async (t) => {
+      const storage = await open(t);
+      const [one, other] = [newThread({ status: "busy" }), newThread({ status: "busy" })] as const;
+      const runs = [newRun(one.threadId), newRun(other.threadId), newRun(other.threadId)] as const;
+      await storage.transaction(async (tx) => {
+        for (const thread of [one, other]) await tx.insertThread(thread);
+        for (const run of runs) {
+          await tx.insertRun(run);
+          await tx.queueRun(run);
+          await tx.queueRun(run);
+        }
+        await tx.queueNext(other.threadId);
+        await tx.queueNext(newId());
+      });
+      const next = (threadId: string) => storage.transaction((tx) => tx.nextPendingRun(0, threadId));
+      assert.deepEqual(await next(other.threadId), runs[1]);
+      assert.deepEqual(await next(one.threadId), runs[0]);
+      assert.equal(await next(newId()), null);
+      await storage.transaction((tx) => tx.updateRun(runs[1].runId, { status: "running" }));
+      assert.equal(await next(other.threadId), null);
+    });
+
+    test("the running runs of a worker are told from others, and a worker that is alive is left alone", async (t) => {
+      const storage = await open(t);
+      const workers = [newId(), newId()];
+      await storage.transaction(async (tx) => {
+        for (const workerId of workers) await tx.addWorker(workerId);
+      });
+      const running = workers.map((workerId) => newRun(newThread().threadId, { status: "running", workerId }));
+      await storage.transaction(async (tx) => {
+        for (const run of running) await tx.insertRun(run);
+      });
+      for (const [at, workerId] of workers.entries()) {
+        assert.deepEqual(await storage.transaction((tx) => tx.runningRuns(workerId)), [running[at]]);
+      }
+      assert.equal((await storage.transaction((tx) => tx.runningRuns())).length, 2);
+      assert.equal(await storage.transaction((tx) => tx.removeDeadWorker(60_000)), null);
     });
 
     test("a delayed run is in nobody's way until it is due, and queues up as of then", async (t) => {

@@ -1,7 +1,7 @@
 // Hub: the logs of the runs that are in progress in this process, on their way to storage and to readers.
 // Invariants:
 //   HU1. Readers of a run are woken once a turn of the event loop, however many events came about in it. Readers of a
-//        thread are woken when the events are stored.
+//        thread, and those in other processes, are woken when the events are stored.
 //   HU2. Events need no commit of their own: they go with what the run stores anyway, or gather for FLUSH_MS.
 //   HU3. Only the present attempt of a run can store events.
 //   HU4. After stop() every reader is cut off, so that its client comes again to whoever has the run then.
@@ -57,13 +57,16 @@ export function createEventHub(ports: {
   let flushing = false;
   let stopped = false;
 
+  /** They read what is stored (HU1). */
+  const isReadElsewhere = ({ runId, threadId }: Pick<Run, "runId" | "threadId">): boolean =>
+    wakes.hasRemoteListeners(runId) || wakes.hasRemoteListeners(threadId);
   const tellReaders = (): void => {
     const woken = told;
     told = new Set();
     for (const log of woken) {
       log.seal();
       wakes.wake(log.runId);
-      if (wakes.hasListeners(log.threadId)) flush(log);
+      if (wakes.hasListeners(log.threadId) || isReadElsewhere(log)) flush(log);
     }
   };
   const flushAll = (): void => {
@@ -76,6 +79,8 @@ export function createEventHub(ports: {
     let taken: Taken | null = null;
     storage
       .transactionSoon(async (tx) => {
+        taken?.giveBack(); // when the transaction is made again
+        taken = null;
         if (!log.hasFresh() || !(await tx.isCurrent(log.runId, log.attempt))) return; // HU3
         taken = await store(tx, log);
       })
@@ -95,7 +100,7 @@ export function createEventHub(ports: {
       ...taken,
       settle() {
         taken.settle();
-        if (ending !== undefined) wakes.wake(log.runId);
+        if (ending !== undefined || wakes.hasRemoteListeners(log.runId)) wakes.wake(log.runId);
         wakes.wake(log.threadId); // HU1
       },
     };
@@ -126,7 +131,7 @@ export function createEventHub(ports: {
     open(run, start) {
       const isRead = (): boolean => wakes.hasListeners(run.runId);
       const log = createEventLog(run, start, limits, isRead, () => {
-        if (isRead() || wakes.hasListeners(run.threadId)) {
+        if (isRead() || wakes.hasListeners(run.threadId) || isReadElsewhere(run)) {
           if (told.size === 0) setImmediate(tellReaders); // HU1
           told.add(log);
         }

@@ -24,6 +24,7 @@ const RUNS = table<RunRow>("runs", {
   endedBy: ["ended_by", "plain"],
   attempt: ["attempt", "plain"],
   crashes: ["crashes", "plain"],
+  workerId: ["worker_id", "plain"],
   urgent: ["urgent", "plain"],
   queueKey: ["queue_key", "plain"],
   dueAt: ["due_at", "plain"],
@@ -60,8 +61,12 @@ type RunVerbs =
   | "deleteRun"
   | "deleteEndedRuns"
   | "nextPendingRun"
+  | "queueRun"
+  | "queueNext"
   | "nextDueAt"
   | "runningRuns"
+  | "addWorker"
+  | "removeDeadWorker"
   | "hasPendingRun"
   | "countPendingRuns"
   | "isCurrent"
@@ -157,7 +162,7 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
       db.run("DELETE FROM runs WHERE run_id = ?", runId);
       db.run("DELETE FROM idempotency WHERE run_id = ?", runId);
     },
-    nextPendingRun(at) {
+    nextPendingRun(at, threadId = null) {
       db.run(
         `UPDATE runs SET due_at = NULL WHERE run_id IN
            (SELECT run_id FROM runs WHERE status = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
@@ -165,17 +170,29 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
         DUE_AT_ONCE_MAX,
       ); // RU3
       return one(
-        `WHERE status = 'pending' AND due_at IS NULL
+        `WHERE status = 'pending' AND due_at IS NULL${threadId === null ? "" : " AND thread_id = ?"}
            AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = runs.thread_id AND other.status = 'running')
            AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = runs.thread_id AND threads.status = 'interrupted')
          ORDER BY urgent DESC, queue_key LIMIT 1`,
+        ...(threadId === null ? [] : [threadId]),
       );
     },
+    queueRun: () => undefined, // the rows are the queue
+    queueNext: () => undefined,
+    addWorker: () => undefined, // nobody else has the file
+    removeDeadWorker: () => null,
     nextDueAt() {
       const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
       return typeof at === "number" ? at : null;
     },
-    runningRuns: () => db.all(`SELECT ${RUNS.columns} FROM runs WHERE status = 'running'`).map(read),
+    runningRuns: (workerId) =>
+      db
+        .all(
+          `SELECT ${RUNS.columns} FROM runs WHERE status = 'running' AND (? IS NULL OR worker_id = ?)`,
+          workerId ?? null,
+          workerId ?? null,
+        )
+        .map(read),
     hasPendingRun: (threadId) =>
       db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' AND due_at IS NULL LIMIT 1", threadId) !==
       null,

@@ -209,6 +209,9 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE threads ADD COLUMN pruned_at INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  ALTER TABLE runs ADD COLUMN worker_id TEXT;
+  `,
 ];
 
 export class NewerDatabaseError extends Error {
