@@ -164,7 +164,7 @@ async function whyRefused(tx: Tx, run: Run): Promise<"deleted" | "taken_over"> {
 }
 
 async function handBackIfOurs(tx: Tx, run: Run, rest: WriteSet, ports: ExecutePorts): Promise<void> {
-  if (await tx.putRunWrites(run.runId, run.attempt, rest)) {
+  if (await tx.putRunWrites(run, rest)) {
     await ports.events.store(tx, ports.eventLog);
     const announce = announcer(ports.graphs, NO_VALUES);
     await handBack(tx, run, false, ports.crashesMax, ports.clock.now(), announce);
@@ -185,7 +185,7 @@ function createSink(
   /** Taken, and on the way to storage. */
   const store = async (tx: Tx, set: WriteSet): Promise<Taken | null> => {
     if (set.checkpoints.length + set.writes.length === 0) return null;
-    if (await tx.putRunWrites(run.runId, run.attempt, set)) return events.store(tx, eventLog);
+    if (await tx.putRunWrites(run, set)) return events.store(tx, eventLog);
     controller.abort((await whyRefused(tx, run)) satisfies AbortReason);
     return null;
   };

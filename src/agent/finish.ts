@@ -75,9 +75,7 @@ export async function finishRun(
   announce: Announce,
 ): Promise<Finished | null> {
   const keep = ending.endedBy !== "rollback";
-  const current = keep
-    ? await tx.putRunWrites(run.runId, run.attempt, result.rest)
-    : await tx.isCurrent(run.runId, run.attempt);
+  const current = keep ? await tx.putRunWrites(run, result.rest) : await tx.isCurrent(run);
   const thread = current ? await tx.thread(run.threadId) : null;
   if (thread === null) return null; // FI2
   if (!keep) await tx.deleteRunData(run.threadId, run.runId);

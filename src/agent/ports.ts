@@ -110,6 +110,9 @@ export interface CheckpointQuery {
   readonly metadata: JsonObject | null;
 }
 
+/** One attempt of a run: what it writes carries all three. */
+export type RunAttempt = Pick<Run, "threadId" | "runId" | "attempt">;
+
 export interface IdempotencyRecord {
   readonly key: string;
   readonly requestHash: string;
@@ -198,7 +201,7 @@ export interface Tx extends StoreTx, CronTx {
   removeDeadWorker(leaseMs: number): Awaitable<string | null>;
   countPendingRuns(): Awaitable<number>;
   /** The run is running, and in this attempt: what it writes counts. */
-  isCurrent(runId: string, attempt: number): Awaitable<boolean>;
+  isCurrent(run: RunAttempt): Awaitable<boolean>;
 
   /** Questions; breakpoints are left out. */
   interrupts(threadId: string, state: InterruptState | null): Awaitable<readonly Interrupt[]>;
@@ -235,7 +238,7 @@ export interface Tx extends StoreTx, CronTx {
    * Stores a run's write set if the run is still in this attempt.
    * @returns false, having written nothing, when it is not.
    */
-  putRunWrites(runId: string, attempt: number, set: WriteSet): Awaitable<boolean>;
+  putRunWrites(run: RunAttempt, set: WriteSet): Awaitable<boolean>;
   /** Takes back everything that a run wrote on its thread. */
   deleteRunData(threadId: string, runId: string): Awaitable<void>;
 

@@ -607,9 +607,9 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       await storage.transaction((tx) => tx.insertRun(run));
       const write = (attempt: number, id: string) =>
         storage.transaction((tx) =>
-          tx.putRunWrites(run.runId, attempt, set({ checkpoints: [newCheckpoint(threadId, id, {})] })),
+          tx.putRunWrites({ ...run, attempt }, set({ checkpoints: [newCheckpoint(threadId, id, {})] })),
         );
-      const current = (attempt: number) => storage.transaction((tx) => tx.isCurrent(run.runId, attempt));
+      const current = (attempt: number) => storage.transaction((tx) => tx.isCurrent({ ...run, attempt }));
       assert.deepEqual([await write(1, "a"), await write(3, "b"), await write(2, "c")], [false, false, true]);
       assert.deepEqual([await current(1), await current(2), await current(3)], [false, true, false]);
       for (const status of ["pending", "success", "error", "timeout", "interrupted"] as const) {

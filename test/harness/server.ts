@@ -55,6 +55,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     {
       env: {
         ...process.env,
+        DATABASE_URI: "", // of the tests themselves: a server uses it when its test says so
         PORT: "0",
         HOLDPOINT_DATA_DIR: dataDir,
         LOG_JSON: "true",

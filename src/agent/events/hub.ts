@@ -81,7 +81,7 @@ export function createEventHub(ports: {
       .transactionSoon(async (tx) => {
         taken?.giveBack(); // when the transaction is made again
         taken = null;
-        if (!log.hasFresh() || !(await tx.isCurrent(log.runId, log.attempt))) return; // HU3
+        if (!log.hasFresh() || !(await tx.isCurrent(log))) return; // HU3
         taken = await store(tx, log);
       })
       .then(

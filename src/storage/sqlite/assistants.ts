@@ -7,7 +7,7 @@ import type { Assistant, AssistantVersion } from "../../agent/model.ts";
 import type { AssistantFilter, Tx } from "../../agent/ports.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Database } from "./database.ts";
-import { indexText, metadataConditions } from "./metadata-index.ts";
+import { indexText, metadataConditions } from "../metadata-conditions.ts";
 import { table, type Columns } from "./rows.ts";
 
 const VERSION_COLUMNS: Columns<AssistantVersion> = {

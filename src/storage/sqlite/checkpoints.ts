@@ -102,7 +102,7 @@ export function checkpointVerbs(db: Database): Pick<Tx, CheckpointVerbs> {
       return rows.map((row) => readStored(db, row));
     },
     putWriteSet: store,
-    putRunWrites(runId, attempt, set) {
+    putRunWrites({ runId, attempt }, set) {
       const current = db.get(
         "SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND status = 'running'",
         runId,

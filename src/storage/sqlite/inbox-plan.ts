@@ -5,8 +5,9 @@
 //   IP2. The order is total: time of asking, thread, id. A page begins strictly after the place where the last one ended.
 import type { SQLInputValue } from "node:sqlite";
 import type { InboxQuery } from "../../agent/ports.ts";
+import { metadataConditions } from "../metadata-conditions.ts";
 import type { Database } from "./database.ts";
-import { fewest, metadataConditions, type Candidate } from "./metadata-index.ts";
+import { fewest, type Candidate } from "./metadata-index.ts";
 
 export interface InboxPlan {
   readonly from: string;

@@ -197,7 +197,7 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
       db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' AND due_at IS NULL LIMIT 1", threadId) !==
       null,
     countPendingRuns: () => Number(db.get("SELECT count(*) AS n FROM runs WHERE status = 'pending'")?.["n"]),
-    isCurrent: (runId, attempt) =>
+    isCurrent: ({ runId, attempt }) =>
       db.get("SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND status = 'running'", runId, attempt) !== null,
 
     idempotency(key) {

@@ -2,6 +2,7 @@
 // Invariants:
 //   SC1. Migration n runs once, in its own transaction together with the note that it ran.
 //   SC2. A file of a newer schema, or written with a newer library, is not touched.
+import { compareVersions, NewerDatabaseError, type Versions } from "../versions.ts";
 import type { Database } from "./database.ts";
 
 /** Rows are found by prefix of their key: keys are clustered (WITHOUT ROWID) and ordered in time. */
@@ -214,15 +215,8 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-export class NewerDatabaseError extends Error {
-  constructor(what: string) {
-    super(`the database was written by ${what}: start that version or a newer one, or use another data folder`);
-    this.name = "NewerDatabaseError";
-  }
-}
-
 /** @throws {NewerDatabaseError} SC2. */
-export function migrate(db: Database, versions: { readonly holdpoint: string; readonly library: string }): void {
+export function migrate(db: Database, versions: Versions): void {
   db.exec("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID");
   const meta = (key: string): string | null => {
     const value = db.get("SELECT value FROM meta WHERE key = ?", key)?.["value"];
@@ -246,15 +240,4 @@ export function migrate(db: Database, versions: { readonly holdpoint: string; re
     if (db.inTransaction()) db.exec("ROLLBACK");
     throw error;
   }
-}
-
-/** Compares `major.minor.patch`, what follows is ignored. */
-export function compareVersions(left: string, right: string): number {
-  const parts = (version: string): readonly number[] => version.split(/[.+-]/).slice(0, 3).map(Number);
-  const [a, b] = [parts(left), parts(right)];
-  for (let at = 0; at < 3; at++) {
-    const difference = (a[at] ?? 0) - (b[at] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

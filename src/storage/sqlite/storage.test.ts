@@ -9,7 +9,7 @@ import { test, type TestContext } from "node:test";
 import type { Log } from "../../base/log.ts";
 import { storageContract } from "../storage.contract.ts";
 import { FolderInUseError } from "./lock.ts";
-import { compareVersions, NewerDatabaseError } from "./schema.ts";
+import { compareVersions, NewerDatabaseError } from "../versions.ts";
 import { createSqliteStorage, type SqliteStorage } from "./storage.ts";
 
 const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };

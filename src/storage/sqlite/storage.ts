@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Storage, Tx } from "../../agent/ports.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
+import type { Versions } from "../versions.ts";
 import { assistantVerbs } from "./assistants.ts";
 import { catalogueVerbs } from "./catalogue.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
@@ -25,7 +26,7 @@ export interface SqliteOptions {
   readonly folder: string;
   /** How another process that wants the folder is told who has it. */
   readonly owner: string;
-  readonly versions: { readonly holdpoint: string; readonly library: string };
+  readonly versions: Versions;
   readonly log: Log;
 }
 

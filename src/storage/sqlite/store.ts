@@ -10,6 +10,16 @@ import type { StoreItem } from "../../agent/model.ts";
 import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../agent/ports.ts";
 import { meetsFilter, type FilterCondition } from "../../base/json-filter.ts";
 import type { JsonObject } from "../../base/json.ts";
+import {
+  behindNamespace,
+  cosine,
+  decodeNamespace,
+  encodeNamespace,
+  floatsOf,
+  matchesLabels,
+  prefixesOf,
+  unitVector,
+} from "../store-keys.ts";
 import type { Database, Row, SqlValue } from "./database.ts";
 import { table } from "./rows.ts";
 
@@ -52,14 +62,14 @@ export function storeVerbs(db: Database): StoreTx {
     storeItem(namespace, key, at) {
       const row = db.get(
         `SELECT ${ITEMS.columns} FROM store_items WHERE ns = ? AND key = ? AND ${ALIVE}`,
-        encode(namespace),
+        encodeNamespace(namespace),
         key,
         at,
       );
       return row === null ? null : readItem(row);
     },
     putStoreItem({ namespace, ...item }, vectors) {
-      const ns = encode(namespace);
+      const ns = encodeNamespace(namespace);
       const before = idOf(ns, item.key);
       if (before !== null) remove({ ...before, ns });
       ITEMS.insert(db, [{ ...item, ns }]);
@@ -73,7 +83,7 @@ export function storeVerbs(db: Database): StoreTx {
         );
       }
       for (const { field, vector } of vectors) {
-        const bytes = unit(vector)?.buffer;
+        const bytes = unitVector(vector)?.buffer;
         if (bytes === undefined) continue;
         db.run(
           "INSERT INTO store_vectors (item_id, field, vector) VALUES (?, ?, ?)",
@@ -84,7 +94,7 @@ export function storeVerbs(db: Database): StoreTx {
       }
     },
     deleteStoreItem(namespace, key) {
-      const ns = encode(namespace);
+      const ns = encodeNamespace(namespace);
       const row = idOf(ns, key);
       if (row !== null) remove({ ...row, ns });
     },
@@ -93,14 +103,14 @@ export function storeVerbs(db: Database): StoreTx {
         db.run(
           "UPDATE store_items SET expires_at = ? + ttl_ms WHERE ns = ? AND key = ? AND ttl_ms IS NOT NULL",
           at,
-          encode(namespace),
+          encodeNamespace(namespace),
           key,
         );
       }
     },
     searchStore(query) {
       if (query.vector === null) return newest(db, query);
-      wanted = unit(query.vector) ?? new Float32Array();
+      wanted = unitVector(query.vector) ?? new Float32Array();
       return nearest(db, query);
     },
     storeNamespaces: (query) => namespaces(db, query),
@@ -116,25 +126,16 @@ export function storeVerbs(db: Database): StoreTx {
   };
 }
 
-/** `["a", "b"]` → `"a.b."`: what begins with it is the namespace and all below. Labels have no dots. */
-const encode = (labels: readonly string[]): string => labels.map((label) => `${label}.`).join("");
-const decode = (ns: string): readonly string[] => ns.slice(0, -1).split(".");
-/** `"a.b."` → `["", "a.", "a.b."]` */
-const prefixesOf = (ns: string): readonly string[] => {
-  const labels = decode(ns);
-  return ["", ...labels.map((_, at) => encode(labels.slice(0, at + 1)))];
-};
-
 function readItem(row: Row): StoreItem {
   const { ns, ...item } = ITEMS.read(row);
-  return { namespace: decode(ns), ...item };
+  return { namespace: decodeNamespace(ns), ...item };
 }
 
 /** CROSS JOIN is SQLite's word for: in this order. */
 const UNDER_PREFIX = "FROM store_order AS o CROSS JOIN store_items AS i USING (item_id)";
 
 function newest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
-  const prefix = encode(query.prefix);
+  const prefix = encodeNamespace(query.prefix);
   const { where, parameters } = filterOf(query.filter);
   const end = query.filter.length === 0 && query.offset === 0 ? null : lastToLookAt(db, prefix, query.lookMax);
   const found = db.all(
@@ -164,7 +165,7 @@ function lastToLookAt(db: Database, prefix: string, lookMax: number): readonly [
 }
 
 function nearest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
-  const prefix = encode(query.prefix);
+  const prefix = encodeNamespace(query.prefix);
   const from = "FROM store_order AS o CROSS JOIN store_vectors AS v USING (item_id)";
   const counted = db.get(
     `SELECT count(*) AS n FROM (SELECT 1 ${from} WHERE o.prefix = ? LIMIT ?)`,
@@ -214,31 +215,15 @@ function filterOf(filter: readonly FilterCondition[]): {
   return { where: `${where} AND meets_filter(i.value, ?)`, parameters };
 }
 
-/** The same direction with length 1, so that a cosine is one sum of products; null when it has none. */
-function unit(vector: Float32Array): Float32Array | null {
-  const length = Math.hypot(...vector);
-  return length > 0 && Number.isFinite(length) ? vector.map((number) => number / length) : null;
-}
-
-/** Cosine of the angle between unit vectors; null when they have not the same number of numbers. */
-function cosine(a: Float32Array, b: Float32Array): number | null {
-  if (a.length !== b.length) return null;
-  let sum = 0;
-  for (let at = 0; at < a.length; at++) sum += (a[at] as number) * (b[at] as number);
-  return sum;
-}
-
 function floats(bytes: SqlValue | undefined): Float32Array {
-  if (!(bytes instanceof Uint8Array)) return new Float32Array();
-  const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
-  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / Float32Array.BYTES_PER_ELEMENT);
+  return bytes instanceof Uint8Array ? floatsOf(bytes) : new Float32Array();
 }
 
 /** Goes from one namespace to the next by the index, however many items lie between. */
 function namespaces(db: Database, query: NamespaceQuery): readonly (readonly string[])[] | null {
   const wildcard = query.prefix.indexOf("*");
-  const within = encode(wildcard < 0 ? query.prefix : query.prefix.slice(0, wildcard));
-  const end = within === "" ? null : behind(within);
+  const within = encodeNamespace(wildcard < 0 ? query.prefix : query.prefix.slice(0, wildcard));
+  const end = within === "" ? null : behindNamespace(within);
   const found: (readonly string[])[] = [];
   let skipped = 0;
   let from = within;
@@ -252,20 +237,14 @@ function namespaces(db: Database, query: NamespaceQuery): readonly (readonly str
     );
     if (row === null) break;
     const ns = String(row["ns"]);
-    const labels = decode(ns);
-    const fits = matches(labels, query.prefix, 0) && matches(labels, query.suffix, labels.length - query.suffix.length);
+    const labels = decodeNamespace(ns);
+    const fits =
+      matchesLabels(labels, query.prefix, 0) &&
+      matchesLabels(labels, query.suffix, labels.length - query.suffix.length);
     const shown = query.depthMax === null ? labels : labels.slice(0, query.depthMax);
     if (fits && skipped++ >= query.offset) found.push(shown);
     // All that has the same labels up to the depth is one entry of the list.
-    from = fits && shown.length === query.depthMax ? behind(encode(shown)) : `${ns}\u0000`;
+    from = fits && shown.length === query.depthMax ? behindNamespace(encodeNamespace(shown)) : `${ns}\u0000`;
   }
   return found;
-}
-
-/** The first text behind all that begin with an encoded namespace: "/" follows "." in Unicode. */
-const behind = (ns: string): string => `${ns.slice(0, -1)}/`;
-
-function matches(labels: readonly string[], pattern: readonly string[], from: number): boolean {
-  if (from < 0 || pattern.length > labels.length) return false;
-  return pattern.every((label, at) => label === "*" || label === labels[from + at]);
 }

@@ -5,8 +5,9 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../agent/model.ts";
 import type { ThreadQuery, Tx } from "../../agent/ports.ts";
+import { metadataConditions } from "../metadata-conditions.ts";
 import type { Database } from "./database.ts";
-import { fewest, indexMetadata, indexOpenItems, metadataConditions, type Candidate } from "./metadata-index.ts";
+import { fewest, indexMetadata, indexOpenItems, type Candidate } from "./metadata-index.ts";
 import { table } from "./rows.ts";
 
 const THREADS = table<Thread>("threads", {

@@ -1,0 +1,250 @@
+// Checkpoints in PostgreSQL: what graphs saved, and the fence that keeps stale attempts out.
+// Invariants:
+//   CK1. A run's writes are stored only while the run is `running` in the attempt that made them. The thread's lock is held
+//        from before that is looked up until the commit, by this as by whoever begins another attempt.
+//   CK2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
+//        and a clock can go back.
+//   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
+//   CK4. However many checkpoints are read, their values and writes take one round trip more, blobs of writes another.
+import { TAG, type Blob, type Checkpoint, type Stored, type TaskWrites, type WriteSet } from "../../agent/model.ts";
+import type { StoredCheckpoint, Tx } from "../../agent/ports.ts";
+import type { Parameter, Row } from "./connections.ts";
+import { threadKey } from "./lock-key.ts";
+import { table } from "./rows.ts";
+import type { Sql } from "./session.ts";
+import { toJsonText } from "./text.ts";
+
+const CHECKPOINTS = table<Checkpoint>("checkpoints", {
+  threadId: ["thread_id", "plain"],
+  ns: ["ns", "plain"],
+  checkpointId: ["checkpoint_id", "plain"],
+  parentId: ["parent_id", "plain"],
+  runId: ["run_id", "plain"],
+  fingerprint: ["fingerprint", "plain"],
+  body: ["body", "plain"],
+  small: ["small", "plain"],
+  metadata: ["metadata", "searched-text"],
+});
+const REPLACING_CHECKPOINT = CHECKPOINTS.replacing("thread_id", "ns", "checkpoint_id");
+
+const WRITES = table<TaskWrites>("writes", {
+  threadId: ["thread_id", "plain"],
+  ns: ["ns", "plain"],
+  checkpointId: ["checkpoint_id", "plain"],
+  runId: ["run_id", "plain"],
+  taskId: ["task_id", "plain"],
+  entries: ["entries", "plain"],
+});
+const REPLACING_WRITES = WRITES.replacing("thread_id", "ns", "checkpoint_id", "run_id", "task_id");
+
+type Head = Pick<Checkpoint, "threadId" | "ns" | "checkpointId">;
+const HEADS = table<Head>("heads", {
+  threadId: ["thread_id", "plain"],
+  ns: ["ns", "plain"],
+  checkpointId: ["checkpoint_id", "plain"],
+});
+const REPLACING_HEAD = HEADS.replacing("thread_id", "ns");
+
+const BLOBS = table<Blob>("blobs", {
+  threadId: ["thread_id", "plain"],
+  hash: ["hash", "plain"],
+  data: ["data", "plain"],
+});
+
+type CheckpointVerbs =
+  | "checkpoint"
+  | "checkpointFingerprint"
+  | "checkpoints"
+  | "putWriteSet"
+  | "putRunWrites"
+  | "deleteRunData";
+
+/** The row that the head of a namespace points at; $1 thread, $2 namespace. */
+const AT_HEAD = `thread_id = $1 AND ns = $2
+  AND checkpoint_id = (SELECT checkpoint_id FROM holdpoint.heads WHERE thread_id = $1 AND ns = $2)`;
+const BY_ID = "thread_id = $1 AND ns = $2 AND checkpoint_id = $3";
+
+export function checkpointVerbs(db: Sql): Pick<Tx, CheckpointVerbs> {
+  const store = (set: WriteSet): void => {
+    for (const { threadId } of [...set.checkpoints, ...set.writes, ...set.blobs]) db.hold(threadKey(threadId));
+    BLOBS.insert(
+      db,
+      lastOf(set.blobs, ({ threadId, hash }) => [threadId, hash]),
+      "DO NOTHING",
+    ); // CK3
+    const checkpoints = lastOf(set.checkpoints, ({ threadId, ns, checkpointId }) => [threadId, ns, checkpointId]);
+    CHECKPOINTS.insert(db, checkpoints, REPLACING_CHECKPOINT);
+    const writes = lastOf(set.writes, (one) => [one.threadId, one.ns, one.checkpointId, one.runId, one.taskId]);
+    WRITES.insert(db, writes, REPLACING_WRITES);
+    HEADS.insert(
+      db,
+      lastOf(set.checkpoints, ({ threadId, ns }) => [threadId, ns]),
+      REPLACING_HEAD,
+    ); // CK2
+  };
+  const rowOf = (columns: string, threadId: string, ns: string, id: string | null): Promise<Row | null> =>
+    id === null
+      ? db.get(`SELECT ${columns} FROM holdpoint.checkpoints WHERE ${AT_HEAD}`, threadId, ns)
+      : db.get(`SELECT ${columns} FROM holdpoint.checkpoints WHERE ${BY_ID}`, threadId, ns, id);
+  return {
+    async checkpoint(threadId, ns, checkpointId) {
+      const row = await rowOf(CHECKPOINTS.columns, threadId, ns, checkpointId);
+      return row === null ? null : ((await readStored(db, threadId, ns, [row]))[0] ?? null);
+    },
+    async checkpointFingerprint(threadId, checkpointId) {
+      const fingerprint = (await rowOf("fingerprint", threadId, "", checkpointId))?.["fingerprint"];
+      return typeof fingerprint === "string" ? fingerprint : null;
+    },
+    async checkpoints(threadId, { ns, before, metadata, limit }) {
+      const rows = await db.all(
+        `SELECT ${CHECKPOINTS.columns} FROM holdpoint.checkpoints
+         WHERE thread_id = $1 AND ns = $2 AND ($3::text IS NULL OR checkpoint_id < $3)
+           AND ($4::text IS NULL OR metadata::jsonb @> $4::jsonb)
+         ORDER BY checkpoint_id DESC LIMIT $5`,
+        threadId,
+        ns,
+        before,
+        metadata === null ? null : toJsonText(JSON.stringify(metadata)),
+        limit,
+      );
+      return readStored(db, threadId, ns, rows);
+    },
+    putWriteSet: store,
+    async putRunWrites({ threadId, runId, attempt }, set) {
+      db.hold(threadKey(threadId));
+      const current = await db.get(
+        "SELECT 1 FROM holdpoint.runs WHERE run_id = $1 AND attempt = $2 AND status = 'running'",
+        runId,
+        attempt,
+      );
+      if (current === null) return false; // CK1
+      store(set);
+      return true;
+    },
+    deleteRunData(threadId, runId) {
+      db.hold(threadKey(threadId));
+      db.run("DELETE FROM holdpoint.checkpoints WHERE thread_id = $1 AND run_id = $2", threadId, runId);
+      db.run("DELETE FROM holdpoint.writes WHERE thread_id = $1 AND run_id = $2", threadId, runId);
+      db.run(
+        `DELETE FROM holdpoint.heads AS h WHERE h.thread_id = $1 AND NOT EXISTS (
+           SELECT 1 FROM holdpoint.checkpoints AS c
+           WHERE c.thread_id = h.thread_id AND c.ns = h.ns AND c.checkpoint_id = h.checkpoint_id)`,
+        threadId,
+      );
+      db.run(
+        `INSERT INTO holdpoint.heads (thread_id, ns, checkpoint_id)
+         SELECT thread_id, ns, max(checkpoint_id) FROM holdpoint.checkpoints WHERE thread_id = $1 GROUP BY thread_id, ns
+         ON CONFLICT (thread_id, ns) DO NOTHING`,
+        threadId,
+      );
+    },
+  };
+}
+
+/** The last of each key: one INSERT takes a key once. */
+function lastOf<T>(list: readonly T[], key: (one: T) => readonly string[]): readonly T[] {
+  if (list.length < 2) return list;
+  return [...new Map(list.map((one) => [JSON.stringify(key(one)), one])).values()];
+}
+
+/** What the rows of one namespace refer to: steps and blobs that have their values, and the writes that go with them. */
+const PARTS = `
+  SELECT 'step' AS what, checkpoint_id AS id, '' AS run_id, '' AS task_id, small AS data FROM holdpoint.checkpoints
+    WHERE thread_id = $1 AND ns = $2 AND checkpoint_id = ANY($3::text[])
+  UNION ALL SELECT 'blob', hash, '', '', data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = ANY($4::text[])
+  UNION ALL SELECT 'writes', checkpoint_id, run_id, task_id, entries FROM holdpoint.writes
+    WHERE thread_id = $1 AND ns = $2 AND checkpoint_id = ANY($5::text[])`;
+
+interface Body {
+  readonly from: Readonly<Record<string, string>>;
+}
+
+async function readStored(
+  db: Sql,
+  threadId: string,
+  ns: string,
+  rows: readonly Row[],
+): Promise<readonly StoredCheckpoint[]> {
+  if (rows.length === 0) return [];
+  const read = rows.map((row) => {
+    const checkpoint = CHECKPOINTS.read(row);
+    return { checkpoint, from: (JSON.parse(checkpoint.body) as Body).from };
+  });
+  const steps = new Map(read.map(({ checkpoint }) => [checkpoint.checkpointId, parseStep(checkpoint.small)]));
+  const origins = new Set(read.flatMap(({ from }) => Object.values(from)));
+  const blobs = new Map<string, Stored>();
+  const writes: TaskWrites[] = [];
+  const hashes = [...origins].filter((origin) => origin.startsWith("#")).map((origin) => origin.slice(1));
+  const missing = [...origins].filter((origin) => origin !== "" && !origin.startsWith("#") && !steps.has(origin));
+  const ids = read.map(({ checkpoint }) => checkpoint.checkpointId);
+  for (const part of await db.all(PARTS, threadId, ns, missing, hashes, ids)) {
+    const [id, data] = [String(part["id"]), String(part["data"])];
+    if (part["what"] === "step") steps.set(id, parseStep(data));
+    else if (part["what"] === "blob") blobs.set(`#${id}`, parseBlob(data));
+    else {
+      const [runId, taskId] = [String(part["run_id"]), String(part["task_id"])];
+      writes.push({ threadId, ns, checkpointId: id, runId, taskId, entries: data });
+    }
+  }
+  await readBlobs(db, threadId, referencesIn(writes), blobs); // CK4
+  return read.map(({ checkpoint, from }) => {
+    const values = new Map<string, Stored>();
+    for (const [channel, origin] of Object.entries(from)) {
+      const stepId = origin === "" ? checkpoint.checkpointId : origin;
+      const value = origin.startsWith("#") ? blobs.get(origin) : steps.get(stepId)?.get(channel);
+      if (value === undefined)
+        throw new Error(`channel ${channel} of checkpoint ${checkpoint.checkpointId} is missing`);
+      values.set(channel, value);
+    }
+    const own = writes
+      .filter(({ checkpointId }) => checkpointId === checkpoint.checkpointId)
+      .toSorted((a, b) => compare(a.runId, b.runId) || compare(a.taskId, b.taskId));
+    const references = referencesIn(own);
+    return { checkpoint, values, writes: own, blobs: new Map([...blobs].filter(([name]) => references.has(name))) };
+  });
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+type Step = ReadonlyMap<string, Stored>;
+
+function parseStep(small: string): Step {
+  const tagged = mayHoldTags(small);
+  const entries = Object.entries(JSON.parse(small) as Record<string, Stored["json"]>);
+  return new Map(entries.map(([channel, json]) => [channel, { json, tagged }]));
+}
+
+function parseBlob(data: string): Stored {
+  return { json: JSON.parse(data) as Stored["json"], tagged: mayHoldTags(data) };
+}
+
+function mayHoldTags(text: string): boolean {
+  return text.includes(`"${TAG}"`);
+}
+
+async function readBlobs(
+  db: Sql,
+  threadId: string,
+  references: ReadonlySet<string>,
+  blobs: Map<string, Stored>,
+): Promise<void> {
+  const hashes: Parameter = [...references].filter((name) => !blobs.has(name)).map((name) => name.slice(1));
+  if (hashes.length === 0) return;
+  const sql = "SELECT hash, data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = ANY($2::text[])";
+  for (const { hash, data } of await db.all(sql, threadId, hashes)) {
+    blobs.set(`#${String(hash)}`, parseBlob(String(data)));
+  }
+}
+
+/** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value kept as a blob. */
+function referencesIn(writes: readonly TaskWrites[]): ReadonlySet<string> {
+  const references = new Set<string>();
+  for (const { entries } of writes) {
+    if (!entries.includes(',"#')) continue;
+    for (const entry of JSON.parse(entries) as readonly (readonly unknown[])[]) {
+      const reference = entry[3];
+      if (typeof reference === "string") references.add(reference);
+    }
+  }
+  return references;
+}

@@ -1,0 +1,96 @@
+// Connections: the pool, with limits on everything, and how values pass between JavaScript and PostgreSQL.
+// Invariants:
+//   CN1. Every value reaches SQL as a bound parameter.
+//   CN2. Statements are sent without waiting for the answers to those before them (pipelining), and are parsed once a
+//        connection: their number of texts is bounded.
+//   CN3. A transaction that its process has left standing loses its connection, and with it every lock, after
+//        IDLE_IN_TRANSACTION_MS.
+import { Pool, type ClientConfig } from "pg";
+import { describeError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { fromText, toText } from "./text.ts";
+
+export interface ConnectionOptions {
+  readonly uri: string;
+  readonly poolMax: number;
+  readonly log: Log;
+}
+
+export type Parameter = string | number | boolean | null | Uint8Array | readonly string[];
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** How long a call waits for a connection before it is told to come again. */
+const CONNECT_TIMEOUT_MS = 5000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+const LOCK_TIMEOUT_MS = 15_000;
+const IDLE_IN_TRANSACTION_MS = 5000;
+const IDLE_CONNECTION_MS = 30_000;
+
+const OID = { bool: 16, bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, float4: 700, float8: 701, numeric: 1700 };
+const NUMBERS = new Set([OID.int8, OID.int2, OID.int4, OID.float4, OID.float8, OID.numeric]);
+
+/** Numbers are JavaScript's: counts and milliseconds fit. */
+const types = {
+  getTypeParser(oid: number) {
+    if (oid === OID.text) return fromText;
+    if (NUMBERS.has(oid)) return Number;
+    if (oid === OID.bytea) return (hex: string) => Buffer.from(hex.slice(2), "hex");
+    return oid === OID.bool ? (value: string) => value === "t" : (value: string) => value;
+  },
+};
+
+/** Settings of every connection, the pool's and those that stand alone. */
+export function connectionConfig(uri: string): ClientConfig {
+  return { connectionString: uri, application_name: "holdpoint", keepAlive: true };
+}
+
+export function openPool({ uri, poolMax, log }: ConnectionOptions): Pool {
+  const pool = new Pool({
+    ...connectionConfig(uri),
+    max: poolMax,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS, // CN3
+    pipeline: true, // CN2
+    types,
+  });
+  const lost = (error: Error): void => log.debug("connection_lost", { reason: describeError(error).message });
+  pool.on("error", lost); // one that nobody uses
+  pool.on("connect", (client) => void client.on("error", lost)); // one in use: its statements fail, and tell
+  return pool;
+}
+
+const STATEMENTS_MAX = 500;
+const names = new Map<string, string>();
+
+export function statement(sql: string, parameters: readonly Parameter[]): Statement {
+  const values = parameters.map(bound); // CN1
+  let name = names.get(sql);
+  if (name === undefined) {
+    if (names.size >= STATEMENTS_MAX) return { text: sql, values }; // only odd searches make new texts
+    name = `holdpoint_${names.size}`;
+    names.set(sql, name);
+  }
+  return { name, text: sql, values };
+}
+
+function bound(parameter: Parameter): unknown {
+  if (typeof parameter === "string") return toText(parameter);
+  if (parameter instanceof Uint8Array) return Buffer.from(parameter.buffer, parameter.byteOffset, parameter.byteLength);
+  return Array.isArray(parameter) ? parameter.map(toText) : parameter;
+}
+
+/** UTF-16 units of text in them. */
+export function unitsOf(parameters: readonly Parameter[]): number {
+  let units = 0;
+  for (const parameter of parameters) if (typeof parameter === "string") units += parameter.length;
+  return units;
+}

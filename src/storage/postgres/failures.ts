@@ -1,0 +1,56 @@
+// Failures: what PostgreSQL, or the way to it, says went wrong, in the words of the API.
+// Invariants:
+//   FL1. Before COMMIT was sent, a lost connection means that nothing was written.
+//   FL2. After it, nobody knows: that is said, and never guessed.
+import { ApiError, describeError } from "../../base/errors.ts";
+
+const RETRY_AFTER = { "Retry-After": "1" };
+
+/** `deadlock_detected` and `serialization_failure`: nothing was written, and the same work can be done again at once. */
+export function mayBeDoneAgain(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "40P01" || code === "40001";
+}
+
+/** Errors of the storage become 503; others, refusals and defects, stay what they are. */
+export function storageFailure(error: unknown): unknown {
+  if (error instanceof ApiError || !isPassing(error)) return error;
+  return new ApiError(
+    "storage_unavailable",
+    `Nothing was written: ${describeError(error).message}. Try again.`,
+    {},
+    RETRY_AFTER,
+  );
+}
+
+export function commitFailure(error: unknown): unknown {
+  if (error instanceof ApiError || !isPassing(error) || saysRolledBack(error)) return storageFailure(error);
+  return new ApiError(
+    "commit_unknown",
+    `The connection was lost before the storage had said whether this was stored (${describeError(error).message}). Look whether it is there, or send it again with its Idempotency-Key.`,
+    {},
+    RETRY_AFTER,
+  ); // FL2
+}
+
+/** Classes 08 (connection), 53 (resources), 57P (shutdown), 58 (system); timeouts; a read-only standby. */
+const PASSING = /^(?:08|53|57P|58)|^(?:25006|25P03|40001|40P01|55P03|57014)$/;
+const FROM_THE_SYSTEM = /^E[A-Z]+$/;
+
+function isPassing(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== null) return PASSING.test(code) || FROM_THE_SYSTEM.test(code);
+  // What `pg` makes itself has no code.
+  return /connection|connect|not queryable|Client was closed/i.test(describeError(error).message);
+}
+
+/** An answer from the server itself to a COMMIT: the transaction is gone. */
+function saysRolledBack(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== null && !FROM_THE_SYSTEM.test(code) && !/^(?:08|57P)/.test(code);
+}
+
+function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !("code" in error)) return null;
+  return typeof error.code === "string" ? error.code : null;
+}

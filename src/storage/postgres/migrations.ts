@@ -1,0 +1,169 @@
+// Migrations: the schema on PostgreSQL, step by step. Steps are only ever appended; migrate.ts runs those that are missing.
+// Invariants:
+//   MG1. A step leaves what the version before it needs: columns and tables are added first, and taken away in a later
+//        release, so that servers of both versions work on the database while the new ones are rolled out.
+//   MG2. Keys are compared byte by byte, whatever the database's own order of text is.
+//   MG3. Times are milliseconds, JSON is text: as it was received, NUL and lone surrogates included (text.ts).
+
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE holdpoint.threads (
+    thread_id TEXT COLLATE "C" PRIMARY KEY, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,
+    metadata TEXT NOT NULL, config TEXT NOT NULL, status TEXT COLLATE "C" NOT NULL, pause TEXT,
+    graph_id TEXT, assistant_id TEXT, checkpoint_id TEXT, overlay TEXT, error TEXT, ttl_ms BIGINT,
+    state_updated_at BIGINT NOT NULL, on_completion TEXT NOT NULL, ttl_strategy TEXT NOT NULL,
+    pruned_at BIGINT NOT NULL DEFAULT 0,
+    expires_at BIGINT GENERATED ALWAYS AS (updated_at + ttl_ms) STORED
+  ) WITH (fillfactor = 80);
+  CREATE INDEX threads_interrupted ON holdpoint.threads (created_at, thread_id) WHERE status = 'interrupted';
+  CREATE INDEX threads_error ON holdpoint.threads (created_at, thread_id) WHERE status = 'error';
+  CREATE INDEX threads_busy ON holdpoint.threads (created_at, thread_id) WHERE status = 'busy';
+  CREATE INDEX threads_created ON holdpoint.threads (created_at, thread_id);
+  CREATE INDEX threads_expiry ON holdpoint.threads (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE TABLE holdpoint.thread_metadata (
+    thread_id TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL, value TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT NOT NULL, PRIMARY KEY (thread_id, key)
+  );
+  CREATE INDEX thread_metadata_values ON holdpoint.thread_metadata (key, value, created_at, thread_id);
+
+  CREATE TABLE holdpoint.runs (
+    run_id TEXT COLLATE "C" PRIMARY KEY, thread_id TEXT COLLATE "C" NOT NULL, assistant_id TEXT COLLATE "C" NOT NULL,
+    graph_id TEXT NOT NULL, status TEXT COLLATE "C" NOT NULL, ended_by TEXT, attempt INTEGER NOT NULL,
+    crashes INTEGER NOT NULL, urgent INTEGER NOT NULL, queue_key TEXT COLLATE "C" NOT NULL, due_at BIGINT,
+    created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, metadata TEXT NOT NULL, multitask TEXT NOT NULL,
+    request TEXT NOT NULL, input TEXT, error TEXT, checkpoint_id TEXT, overlay TEXT, paused_on TEXT NOT NULL,
+    worker_id TEXT COLLATE "C"
+  ) WITH (fillfactor = 80);
+  CREATE INDEX runs_thread ON holdpoint.runs (thread_id, run_id);
+  CREATE INDEX runs_active_thread ON holdpoint.runs (thread_id, run_id) WHERE status IN ('pending', 'running');
+  CREATE UNIQUE INDEX runs_one_running ON holdpoint.runs (thread_id) WHERE status = 'running';
+  CREATE INDEX runs_running ON holdpoint.runs (worker_id) WHERE status = 'running';
+  CREATE INDEX runs_pending ON holdpoint.runs (urgent DESC, queue_key) WHERE status = 'pending' AND due_at IS NULL;
+  CREATE INDEX runs_delayed ON holdpoint.runs (due_at) WHERE status = 'pending' AND due_at IS NOT NULL;
+  CREATE INDEX runs_assistant ON holdpoint.runs (assistant_id, run_id);
+
+  CREATE TABLE holdpoint.interrupts (
+    thread_id TEXT COLLATE "C" NOT NULL, interrupt_id TEXT COLLATE "C" NOT NULL, library_id TEXT NOT NULL,
+    task_id TEXT NOT NULL, graph_ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, root_checkpoint_id TEXT NOT NULL,
+    idx INTEGER NOT NULL, ns TEXT NOT NULL, position INTEGER NOT NULL, value TEXT NOT NULL, response_schema TEXT,
+    state TEXT COLLATE "C" NOT NULL, created_at BIGINT NOT NULL, run_id TEXT NOT NULL,
+    graph_id TEXT COLLATE "C" NOT NULL, assistant_id TEXT COLLATE "C" NOT NULL, node TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL, claim TEXT, claimed_by TEXT COLLATE "C", claimed_until BIGINT,
+    expires_at BIGINT, on_expiry TEXT, answer TEXT,
+    PRIMARY KEY (thread_id, interrupt_id)
+  ) WITH (fillfactor = 80);
+  CREATE INDEX interrupts_open ON holdpoint.interrupts (created_at, thread_id, interrupt_id) WHERE state = 'open';
+  CREATE INDEX interrupts_open_graph ON holdpoint.interrupts (graph_id, created_at, thread_id, interrupt_id) WHERE state = 'open';
+  CREATE INDEX interrupts_open_assistant ON holdpoint.interrupts (assistant_id, created_at, thread_id, interrupt_id) WHERE state = 'open';
+  CREATE INDEX interrupts_open_node ON holdpoint.interrupts (node, created_at, thread_id, interrupt_id) WHERE state = 'open';
+  CREATE INDEX interrupts_open_kind ON holdpoint.interrupts (kind, created_at, thread_id, interrupt_id) WHERE state = 'open';
+  CREATE INDEX interrupts_open_claim ON holdpoint.interrupts (claimed_by, created_at, thread_id, interrupt_id)
+    WHERE state = 'open' AND claimed_by IS NOT NULL;
+  CREATE INDEX interrupts_due ON holdpoint.interrupts (expires_at) WHERE state = 'open' AND on_expiry IS NOT NULL;
+  CREATE TABLE holdpoint.inbox_metadata (
+    thread_id TEXT COLLATE "C" NOT NULL, interrupt_id TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL,
+    value TEXT COLLATE "C" NOT NULL, created_at BIGINT NOT NULL, PRIMARY KEY (thread_id, interrupt_id, key)
+  );
+  CREATE INDEX inbox_metadata_values ON holdpoint.inbox_metadata (key, value, created_at, thread_id, interrupt_id);
+
+  CREATE TABLE holdpoint.audit (
+    thread_id TEXT COLLATE "C" NOT NULL, seq BIGINT NOT NULL, at BIGINT NOT NULL, action TEXT NOT NULL, by TEXT NOT NULL,
+    interrupt_id TEXT, run_id TEXT, value TEXT NOT NULL, via TEXT, origin TEXT,
+    PRIMARY KEY (thread_id, seq)
+  );
+  CREATE FUNCTION holdpoint.audit_is_never_changed() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'audit rows are never changed'; END $$;
+  CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON holdpoint.audit
+    FOR EACH ROW EXECUTE FUNCTION holdpoint.audit_is_never_changed();
+
+  CREATE TABLE holdpoint.checkpoints (
+    thread_id TEXT COLLATE "C" NOT NULL, ns TEXT COLLATE "C" NOT NULL, checkpoint_id TEXT COLLATE "C" NOT NULL,
+    parent_id TEXT, run_id TEXT NOT NULL, fingerprint TEXT NOT NULL, body TEXT NOT NULL, small TEXT NOT NULL,
+    metadata TEXT NOT NULL, PRIMARY KEY (thread_id, ns, checkpoint_id)
+  );
+  CREATE TABLE holdpoint.heads (
+    thread_id TEXT COLLATE "C" NOT NULL, ns TEXT COLLATE "C" NOT NULL, checkpoint_id TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (thread_id, ns)
+  ) WITH (fillfactor = 80);
+  CREATE TABLE holdpoint.writes (
+    thread_id TEXT COLLATE "C" NOT NULL, ns TEXT COLLATE "C" NOT NULL, checkpoint_id TEXT COLLATE "C" NOT NULL,
+    run_id TEXT COLLATE "C" NOT NULL, task_id TEXT COLLATE "C" NOT NULL, entries TEXT NOT NULL,
+    PRIMARY KEY (thread_id, ns, checkpoint_id, run_id, task_id)
+  );
+  CREATE TABLE holdpoint.blobs (
+    thread_id TEXT COLLATE "C" NOT NULL, hash TEXT COLLATE "C" NOT NULL, data TEXT NOT NULL, PRIMARY KEY (thread_id, hash)
+  );
+  CREATE TABLE holdpoint.fingerprints (hash TEXT COLLATE "C" PRIMARY KEY, created_at BIGINT NOT NULL, body TEXT NOT NULL);
+
+  CREATE TABLE holdpoint.idempotency (
+    key TEXT COLLATE "C" PRIMARY KEY, request_hash TEXT NOT NULL, thread_id TEXT COLLATE "C" NOT NULL,
+    run_id TEXT COLLATE "C" NOT NULL, created_at BIGINT NOT NULL
+  );
+  CREATE INDEX idempotency_created ON holdpoint.idempotency (created_at);
+  CREATE INDEX idempotency_thread ON holdpoint.idempotency (thread_id);
+  CREATE INDEX idempotency_run ON holdpoint.idempotency (run_id);
+
+  CREATE TABLE holdpoint.webhooks (
+    run_id TEXT COLLATE "C" PRIMARY KEY, url TEXT NOT NULL, host TEXT COLLATE "C" NOT NULL, body TEXT NOT NULL,
+    attempts INTEGER NOT NULL, due_at BIGINT NOT NULL, created_at BIGINT NOT NULL
+  );
+  CREATE INDEX webhooks_due ON holdpoint.webhooks (due_at, run_id);
+
+  CREATE TABLE holdpoint.assistants (
+    assistant_id TEXT COLLATE "C" PRIMARY KEY, graph_id TEXT COLLATE "C" NOT NULL, name TEXT COLLATE "C" NOT NULL,
+    name_lower TEXT COLLATE "C" NOT NULL, description TEXT, metadata TEXT NOT NULL, config TEXT NOT NULL,
+    context TEXT NOT NULL, version INTEGER NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL
+  );
+  CREATE INDEX assistants_created ON holdpoint.assistants (created_at, assistant_id);
+  CREATE INDEX assistants_updated ON holdpoint.assistants (updated_at, assistant_id);
+  CREATE INDEX assistants_name ON holdpoint.assistants (name, assistant_id);
+  CREATE INDEX assistants_graph ON holdpoint.assistants (graph_id, created_at, assistant_id);
+  CREATE TABLE holdpoint.assistant_versions (
+    assistant_id TEXT COLLATE "C" NOT NULL, version INTEGER NOT NULL, graph_id TEXT NOT NULL, name TEXT NOT NULL,
+    description TEXT, metadata TEXT NOT NULL, config TEXT NOT NULL, context TEXT NOT NULL, created_at BIGINT NOT NULL,
+    PRIMARY KEY (assistant_id, version)
+  );
+  CREATE TABLE holdpoint.assistant_metadata (
+    key TEXT COLLATE "C" NOT NULL, value TEXT COLLATE "C" NOT NULL, assistant_id TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (key, value, assistant_id)
+  );
+  CREATE INDEX assistant_metadata_assistant ON holdpoint.assistant_metadata (assistant_id);
+
+  CREATE TABLE holdpoint.store_items (
+    item_id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, ns TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL,
+    value TEXT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, ttl_ms BIGINT, expires_at BIGINT
+  );
+  CREATE UNIQUE INDEX store_items_key ON holdpoint.store_items (ns, key);
+  CREATE INDEX store_items_expiry ON holdpoint.store_items (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE TABLE holdpoint.store_order (
+    prefix TEXT COLLATE "C" NOT NULL, updated_at BIGINT NOT NULL, item_id BIGINT NOT NULL,
+    PRIMARY KEY (prefix, updated_at, item_id)
+  );
+  CREATE INDEX store_order_item ON holdpoint.store_order (item_id);
+  CREATE TABLE holdpoint.store_vectors (
+    item_id BIGINT NOT NULL, field TEXT COLLATE "C" NOT NULL, vector BYTEA NOT NULL, PRIMARY KEY (item_id, field)
+  );
+  `,
+  // What runs have told. A crash of the database empties it: the state is elsewhere. The counter survives, so that no
+  // place in a thread is given twice.
+  `
+  CREATE SEQUENCE holdpoint.event_seq;
+  CREATE UNLOGGED TABLE holdpoint.events (
+    seq BIGINT PRIMARY KEY DEFAULT nextval('holdpoint.event_seq'), thread_id TEXT COLLATE "C" NOT NULL,
+    run_id TEXT COLLATE "C" NOT NULL, first BIGINT NOT NULL, last BIGINT NOT NULL, gone_at BIGINT, lines TEXT NOT NULL
+  );
+  CREATE INDEX events_thread ON holdpoint.events (thread_id, seq);
+  CREATE INDEX events_run ON holdpoint.events (thread_id, run_id, seq);
+  CREATE INDEX events_gone ON holdpoint.events (gone_at) WHERE gone_at IS NOT NULL;
+  `,
+  `
+  CREATE TABLE holdpoint.crons (
+    cron_id TEXT COLLATE "C" PRIMARY KEY, assistant_id TEXT COLLATE "C" NOT NULL, thread_id TEXT COLLATE "C",
+    schedule TEXT NOT NULL, timezone TEXT, end_time BIGINT, enabled BOOLEAN NOT NULL, on_run_completed TEXT NOT NULL,
+    metadata TEXT NOT NULL, payload TEXT NOT NULL, next_run_date BIGINT, created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL, caller TEXT NOT NULL, reach TEXT NOT NULL
+  );
+  CREATE INDEX crons_due ON holdpoint.crons (next_run_date, cron_id) WHERE next_run_date IS NOT NULL;
+  CREATE INDEX crons_thread ON holdpoint.crons (thread_id) WHERE thread_id IS NOT NULL;
+  `,
+];

@@ -1,0 +1,167 @@
+// Session: one transaction on PostgreSQL, in few round trips.
+// Its first reads that lock nothing are statements by themselves: no transaction is open yet, and none would make them
+// truer. The first lock or write opens one. From then on statements are sent at once, writes without waiting for their
+// answers, and the commit right behind them.
+// Invariants:
+//   SE1. What a session has locked by name nobody else changes until it ends, on whatever server: whoever changes a
+//        thread, or what belongs to it, holds the thread's lock, and everything that decides is read after it was taken.
+//   SE2. The first lock is waited for in this process without a connection (turns.ts), so that works on one thread go in
+//        the order in which they were asked for.
+//   SE3. A result is handed out after the commit that holds it.
+//   SE4. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
+import type { Pool, PoolClient, QueryResult } from "pg";
+import { statement, unitsOf, type Parameter, type Row } from "./connections.ts";
+import { commitFailure } from "./failures.ts";
+import { lockNumbers } from "./lock-key.ts";
+import type { Turns } from "./turns.ts";
+
+/** What the verbs need of a session. */
+export interface Sql {
+  /** First row, or null. */
+  get(sql: string, ...parameters: Parameter[]): Promise<Row | null>;
+  all(sql: string, ...parameters: Parameter[]): Promise<readonly Row[]>;
+  /** Waits for the number of changed rows. */
+  count(sql: string, ...parameters: Parameter[]): Promise<number>;
+  /** As all(), of a statement that changes something. */
+  change(sql: string, ...parameters: Parameter[]): Promise<readonly Row[]>;
+  /** Sends a change; a failure comes out at the commit. */
+  run(sql: string, ...parameters: Parameter[]): void;
+  /** What follows waits until the lock of this name is ours. */
+  hold(key: string): void;
+}
+
+export interface Session extends Sql {
+  /** Ends the transaction well. @throws what failed. */
+  commit(): Promise<void>;
+  /** Ends it as if it had not been. */
+  rollBack(): Promise<void>;
+}
+
+export interface SessionPorts {
+  readonly pool: Pool;
+  readonly turns: Turns;
+  readonly onWritten: (units: number) => void;
+}
+
+type Result = QueryResult<Row>;
+
+export function createSession({ pool, turns, onWritten }: SessionPorts): Session {
+  const held = new Set<string>();
+  let client: PoolClient | null = null;
+  let opening: Promise<void> | null = null;
+  /** What is to be sent as soon as there is a connection. */
+  let waiting: (() => void)[] = [];
+  let leaveTurn: () => void = () => undefined;
+  let failure = null as { readonly reason: unknown } | null;
+  let written = false;
+  /** Of statements that are not waited for, it may come in at any time. */
+  const failureNow = (): unknown => failure?.reason ?? new Error("the transaction was rolled back");
+  const failed = (reason: unknown): void => {
+    failure ??= { reason };
+  };
+
+  const open = async (key: string | null): Promise<void> => {
+    try {
+      if (key !== null) leaveTurn = await turns.enter(key); // SE2
+      const opened = await pool.connect();
+      opened.query(key === null ? "BEGIN" : `BEGIN; ${lockText(key)}`).catch(failed);
+      client = opened;
+    } catch (error) {
+      failed(error);
+    }
+    const sendings = waiting;
+    waiting = [];
+    for (const sending of sendings) sending();
+  };
+
+  const send = (sql: string, parameters: readonly Parameter[]): Promise<Result> => {
+    opening ??= open(null);
+    return new Promise((resolve, reject) => {
+      const sending = (): void => {
+        if (failure !== null || client === null) return reject(failure?.reason); // SE4
+        client.query<Row>(statement(sql, parameters)).then(resolve, (error: unknown) => {
+          failed(error);
+          reject(failure?.reason);
+        });
+      };
+      if (client === null && failure === null) waiting.push(sending);
+      else sending();
+    });
+  };
+  const write = (sql: string, parameters: readonly Parameter[]): Promise<Result> => {
+    written = true;
+    onWritten(unitsOf(parameters));
+    return send(sql, parameters);
+  };
+  const read = (sql: string, parameters: readonly Parameter[]): Promise<Result> =>
+    opening === null ? pool.query<Row>(statement(sql, parameters)) : send(sql, parameters);
+
+  const leave = (broken: boolean): void => {
+    client?.release(broken);
+    client = null;
+    leaveTurn();
+    leaveTurn = () => undefined;
+  };
+
+  return {
+    async get(sql, ...parameters) {
+      return (await read(sql, parameters)).rows[0] ?? null;
+    },
+    async all(sql, ...parameters) {
+      return (await read(sql, parameters)).rows;
+    },
+    async count(sql, ...parameters) {
+      return (await write(sql, parameters)).rowCount ?? 0;
+    },
+    async change(sql, ...parameters) {
+      return (await write(sql, parameters)).rows;
+    },
+    run(sql, ...parameters) {
+      write(sql, parameters).catch(failed);
+    },
+    hold(key) {
+      if (held.has(key)) return;
+      held.add(key); // SE1
+      if (opening === null) opening = open(key);
+      else send("SELECT pg_advisory_xact_lock($1, $2)", lockNumbers(key)).catch(failed);
+    },
+    async commit() {
+      if (opening === null) return;
+      await opening;
+      if (failure !== null || client === null) throw failure?.reason;
+      const committed = client.query("COMMIT");
+      if (!written) {
+        // Nothing hangs on it: the answer is not waited for.
+        committed.then(
+          () => leave(false),
+          () => leave(true),
+        );
+        return;
+      }
+      let command: string;
+      try {
+        ({ command } = await committed);
+      } catch (error) {
+        leave(true);
+        throw commitFailure(error);
+      }
+      // A transaction in which something failed answers COMMIT with ROLLBACK, and has told why before.
+      if (command !== "COMMIT") throw failureNow();
+      leave(false); // SE3
+    },
+    async rollBack() {
+      if (opening === null) return;
+      await opening;
+      if (client === null) return leave(false);
+      await client.query("ROLLBACK").then(
+        () => leave(false),
+        () => leave(true),
+      );
+    },
+  };
+}
+
+/** Numbers of our own: nothing of the caller's is in the text. */
+function lockText(key: string): string {
+  return `SELECT pg_advisory_xact_lock(${lockNumbers(key).join(", ")})`;
+}

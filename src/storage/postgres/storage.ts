@@ -1,0 +1,123 @@
+// Storage on PostgreSQL: many servers, one database. Puts the verbs, the sessions and the pool together.
+// Invariant PS1: a work that lost a race for locks (a deadlock) is done again, as if it had come later: nothing of it
+// was written. Any other failure comes out.
+import type { Pool } from "pg";
+import type { Awaitable, Storage, Tx } from "../../agent/ports.ts";
+import type { Service } from "../../base/lifecycle.ts";
+import type { Log } from "../../base/log.ts";
+import type { Versions } from "../versions.ts";
+import { assistantVerbs } from "./assistants.ts";
+import { catalogueVerbs } from "./catalogue.ts";
+import { checkpointVerbs } from "./checkpoints.ts";
+import { openPool } from "./connections.ts";
+import { cronVerbs } from "./crons.ts";
+import { eventVerbs } from "./events.ts";
+import { mayBeDoneAgain, storageFailure } from "./failures.ts";
+import { interruptVerbs } from "./interrupts.ts";
+import { migrateDatabase } from "./migrate.ts";
+import { pruneVerbs } from "./prune.ts";
+import { runVerbs } from "./runs.ts";
+import { createSession, type Session, type Sql } from "./session.ts";
+import { storeVerbs } from "./store.ts";
+import { threadVerbs } from "./threads.ts";
+import { createTurns } from "./turns.ts";
+import { webhookVerbs } from "./webhooks.ts";
+
+export interface PostgresOptions {
+  readonly uri: string;
+  /** Connections that this process may have. */
+  readonly poolMax: number;
+  readonly versions: Versions;
+  readonly log: Log;
+}
+
+export interface PostgresStorage extends Storage, Service {
+  readonly boundUnits: () => number;
+}
+
+const ATTEMPTS_MAX = 5;
+
+export function createPostgresStorage(options: PostgresOptions): PostgresStorage {
+  const turns = createTurns();
+  const desks: Desk[] = [];
+  let pool: Pool | null = null;
+  let boundUnits = 0;
+
+  const transaction = async <T>(work: (tx: Tx) => Awaitable<T>): Promise<T> => {
+    if (pool === null) throw new Error("the storage is not open");
+    const onWritten = (units: number): void => void (boundUnits += units);
+    for (let attempt = 1; ; attempt++) {
+      const desk = desks.pop() ?? createDesk();
+      const session = createSession({ pool, turns, onWritten });
+      desk.serve(session);
+      try {
+        const result = await work(desk.tx);
+        await session.commit();
+        return result;
+      } catch (error) {
+        await session.rollBack();
+        if (attempt < ATTEMPTS_MAX && mayBeDoneAgain(error)) continue; // PS1
+        throw storageFailure(error);
+      } finally {
+        desk.serve(null);
+        desks.push(desk);
+      }
+    }
+  };
+  return {
+    name: "storage",
+    async start() {
+      const { to, from } = await migrateDatabase(options.uri, options.versions);
+      if (from !== to) options.log.info("database_migrated", { from, to });
+      pool = openPool(options);
+    },
+    async stop() {
+      const open = pool;
+      pool = null;
+      await open?.end();
+    },
+    transaction,
+    transactionSoon: transaction, // the database puts the commits of all its servers together itself
+    boundUnits: () => boundUnits,
+  };
+}
+
+/** The verbs, for one session after the other: making them costs more than most of them do. */
+interface Desk {
+  readonly tx: Tx;
+  serve(session: Session | null): void;
+}
+
+function createDesk(): Desk {
+  let served: Session | null = null;
+  const current = (): Session => {
+    if (served === null) throw new Error("the transaction is over");
+    return served;
+  };
+  const db: Sql = {
+    get: (sql, ...parameters) => current().get(sql, ...parameters),
+    all: (sql, ...parameters) => current().all(sql, ...parameters),
+    count: (sql, ...parameters) => current().count(sql, ...parameters),
+    change: (sql, ...parameters) => current().change(sql, ...parameters),
+    run: (sql, ...parameters) => current().run(sql, ...parameters),
+    hold: (key) => current().hold(key),
+  };
+  return {
+    tx: {
+      ...threadVerbs(db),
+      ...runVerbs(db),
+      ...interruptVerbs(db),
+      ...checkpointVerbs(db),
+      ...eventVerbs(db),
+      ...catalogueVerbs(db),
+      ...assistantVerbs(db),
+      ...storeVerbs(db),
+      ...webhookVerbs(db),
+      ...cronVerbs(db),
+      ...pruneVerbs(db),
+    },
+    serve(session) {
+      served = session;
+    },
+  };
+}

