@@ -16,7 +16,7 @@ export async function checkContinuable(
   graphId: string,
   forkFrom: string | null,
 ): Promise<void> {
-  if (intent.kind === "input") return;
+  if (intent.kind === "input" || intent.kind === "give_up") return;
   const writtenBy = await tx.checkpointFingerprint(thread.threadId, forkFrom);
   if (writtenBy === null) {
     if (intent.kind === "continue" && thread.status !== "busy") {

@@ -86,7 +86,14 @@ export async function finishRun(
   const settled =
     ending.endedBy === "pause"
       ? settlePause(run, ending, known, checkpointId, await assistantMetadata(tx, run, ending), at)
-      : settleEnd(run, ending.endedBy, keep ? result.unused.map((answer) => answer.interruptId) : null, known, at);
+      : settleEnd(
+          run,
+          ending.endedBy,
+          keep ? result.unused.map((answer) => answer.interruptId) : null,
+          await isOverruled(tx, run),
+          known,
+          at,
+        );
   await tx.putInterrupts(settled.changed);
   await tx.audit(settled.audit);
 
@@ -144,6 +151,15 @@ export async function removeIfDone(tx: Tx, threadId: string): Promise<void> {
   const thread = await tx.thread(threadId);
   if (thread === null || thread.onCompletion === "keep" || thread.status === "interrupted") return;
   if ((await tx.activeRuns(threadId)).length === 0) await tx.deleteThread(threadId); // FI4
+}
+
+/** A run that was told to give way leaves nothing to wait for: the one that came in its place is to run, not to be held. */
+async function isOverruled(tx: Tx, run: Run): Promise<boolean> {
+  const active = await tx.activeRuns(run.threadId);
+  return active.some(
+    ({ runId, dueAt, multitaskStrategy: strategy }) =>
+      runId > run.runId && dueAt === null && (strategy === "interrupt" || strategy === "rollback"),
+  );
 }
 
 /** The attempt wrote no checkpoint (or it is taken back): an attempt before it may have, and the thread did not hear of that. */
@@ -213,16 +229,18 @@ function settlePause(
 
 /**
  * A run that did not pause: after its end nothing is open, except what it was answering and did not get to (FI3).
+ * @param overruled another run came in its place: what it was answering is not waited for any more
  * @param unused ids of answers that no task used; null when all that the run did was taken back.
  */
 function settleEnd(
   run: Run,
   endedBy: EndedBy,
   unused: readonly string[] | null,
+  overruled: boolean,
   known: readonly Interrupt[],
   at: number,
 ): Settled {
-  const reopens = endedBy === "cancel" || endedBy === "rollback";
+  const reopens = (endedBy === "cancel" || endedBy === "rollback") && !overruled;
   const carried = new Set((run.request.command?.answers ?? []).map((answer) => answer.interruptId));
   const backOpen = (interrupt: Interrupt): boolean =>
     reopens &&

@@ -164,6 +164,7 @@ export function continuation(asker: Run | null, assistantId: string): RunCall {
     webhook: request?.webhook ?? null,
     afterSeconds: 0,
     checkpointId: null,
+    subgraph: null,
     idempotencyKey: null,
     requestHash: "",
     reach: { threads: null, assistants: null },

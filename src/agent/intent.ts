@@ -6,7 +6,9 @@ export type Intent =
   | { readonly kind: "input"; readonly input: Json }
   | { readonly kind: "continue" }
   | { readonly kind: "resume"; readonly resume: Json; readonly update?: Json; readonly goto?: Json }
-  | { readonly kind: "command"; readonly update?: Json; readonly goto?: Json };
+  | { readonly kind: "command"; readonly update?: Json; readonly goto?: Json }
+  /** `goto: "__end__"`: whatever is pending is dropped, and the thread comes to rest. */
+  | { readonly kind: "give_up"; readonly update?: Json; readonly goto: Json };
 
 /** @throws {ApiError} `input_with_command` when both say something. */
 export function intentOf(input: Json | undefined, command: JsonObject | null): Intent {
@@ -21,7 +23,13 @@ export function intentOf(input: Json | undefined, command: JsonObject | null): I
   const rest = { ...(update === undefined ? {} : { update }), ...(goto === undefined ? {} : { goto }) };
   return "resume" in parts && parts.resume !== undefined
     ? { kind: "resume", resume: parts.resume, ...rest }
-    : { kind: "command", ...rest };
+    : goto !== undefined && isEnd(goto)
+      ? { kind: "give_up", ...rest, goto }
+      : { kind: "command", ...rest };
+}
+
+function isEnd(goto: Json): boolean {
+  return (Array.isArray(goto) ? goto : [goto]).every((target) => target === "__end__");
 }
 
 function isEmptyInput(input: Json | undefined): boolean {

@@ -110,6 +110,8 @@ export interface RunCommand {
   readonly answers?: readonly CarriedAnswer[];
   readonly update?: Json;
   readonly goto?: Json;
+  /** `goto` says to drop what is pending and come to rest. */
+  readonly givesUp?: true;
 }
 
 export type StreamMode =
@@ -134,6 +136,14 @@ export interface StreamRequest {
 
 export const VALUES_ONLY: StreamRequest = { modes: ["values"], subgraphs: false, resumable: false };
 
+/** A checkpoint below the root, with those of all graphs above it. */
+export interface SubgraphCheckpoint {
+  readonly ns: string;
+  readonly checkpointId: string;
+  /** Namespace → checkpoint, from `""` down to `ns`. */
+  readonly map: Readonly<Record<string, string>>;
+}
+
 /** What the caller asked for, kept so that a later attempt can do the same. */
 export interface RunRequest {
   readonly command: RunCommand | null;
@@ -144,6 +154,8 @@ export interface RunRequest {
   readonly durability: Durability;
   /** Start from this checkpoint instead of the newest. */
   readonly checkpointId: string | null;
+  /** Present when the run starts from a checkpoint of a subgraph: `checkpointId` is that of the root above it. */
+  readonly subgraph?: SubgraphCheckpoint;
   /** It answers or continues a pause, and so goes before runs that merely wait for the thread. */
   readonly goesFirst: boolean;
   /** Who asked for the run, as the authentication knows them: graphs see it in every attempt. Null: nobody had to say. */

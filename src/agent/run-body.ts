@@ -1,5 +1,7 @@
 // Run body: the members of a run-creating request → what the operation takes. Shared by calls and crons.
 import type { RunBody } from "../api/runs.ts";
+import { ApiError } from "../base/errors.ts";
+import { isUuid } from "../base/ids.ts";
 import type { Reach } from "./access.ts";
 import { VALUES_ONLY, type StreamRequest } from "./model.ts";
 import type { RunCall } from "./run-request.ts";
@@ -18,7 +20,7 @@ export function callOf(body: RunBody, reach: Reach): RunCall {
     multitaskStrategy: body.multitask_strategy ?? "enqueue",
     ifNotExists: body.if_not_exists ?? "reject",
     durability: body.durability ?? exit,
-    checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
+    ...startingPoint(body),
     stream: streamRequest(body),
     webhook: body.webhook ?? null,
     afterSeconds: body.after_seconds ?? 0,
@@ -26,6 +28,24 @@ export function callOf(body: RunBody, reach: Reach): RunCall {
     requestHash: "",
     reach,
   };
+}
+
+/** Clients send a checkpoint as they got it with a state. Below the root it only means something with those above it. */
+function startingPoint({ checkpoint, checkpoint_id: bareId }: RunBody): Pick<RunCall, "checkpointId" | "subgraph"> {
+  const ns = checkpoint?.checkpoint_ns ?? "";
+  if (ns === "") return { checkpointId: checkpoint?.checkpoint_id ?? bareId ?? null, subgraph: null };
+  const map: Record<string, string> = {};
+  for (const [name, id] of Object.entries(checkpoint?.checkpoint_map ?? {})) {
+    if (typeof id === "string" && isUuid(id)) map[name] = id.toLowerCase();
+  }
+  const [root, own] = [map[""], checkpoint?.checkpoint_id ?? map[ns]];
+  if (root === undefined || own === undefined) {
+    const message = 'a checkpoint of a subgraph needs the checkpoint_map that came with it: "" and its own namespace';
+    throw new ApiError("invalid_request", `body field checkpoint.checkpoint_map: ${message}`, {
+      errors: [{ path: "checkpoint.checkpoint_map", message }],
+    });
+  }
+  return { checkpointId: root, subgraph: { ns, checkpointId: own, map: { ...map, [ns]: own } } };
 }
 
 function streamRequest(body: RunBody): StreamRequest {

@@ -5,7 +5,16 @@ import type { Reach } from "./access.ts";
 import type { Agent } from "./agent.ts";
 import { gotoTargets, type Intent } from "./intent.ts";
 import { VALUES_ONLY } from "./model.ts";
-import type { Assistant, AuditVia, Caller, Durability, MultitaskStrategy, RunRequest, StreamRequest } from "./model.ts";
+import type {
+  Assistant,
+  AuditVia,
+  Caller,
+  Durability,
+  MultitaskStrategy,
+  RunRequest,
+  SubgraphCheckpoint,
+  StreamRequest,
+} from "./model.ts";
 import type { AcceptedAnswers } from "./resume.ts";
 
 export interface RunCall {
@@ -22,6 +31,7 @@ export interface RunCall {
   readonly durability: Durability;
   readonly stream: StreamRequest;
   readonly checkpointId: string | null;
+  readonly subgraph: SubgraphCheckpoint | null;
   readonly webhook: string | null;
   /** 0 begins as soon as it can. */
   readonly afterSeconds: number;
@@ -53,11 +63,12 @@ export function requestOf(
   goesFirst: boolean,
 ): RunRequest {
   const command =
-    intent.kind === "resume" || intent.kind === "command"
+    intent.kind === "resume" || intent.kind === "command" || intent.kind === "give_up"
       ? {
           ...(answers === null ? {} : { answers: answers.answers }),
           ...(intent.update === undefined ? {} : { update: intent.update }),
           ...(intent.goto === undefined ? {} : { goto: intent.goto }),
+          ...(intent.kind === "give_up" ? { givesUp: true as const } : {}),
         }
       : null;
   return {
@@ -72,6 +83,7 @@ export function requestOf(
     user: caller.user,
     permissions: caller.permissions,
     ...(isDefault(call.stream) ? {} : { stream: call.stream }),
+    ...(call.subgraph === null ? {} : { subgraph: call.subgraph }),
     ...(call.webhook === null ? {} : { webhook: call.webhook }),
     ...(call.afterSeconds === 0 ? {} : { afterSeconds: call.afterSeconds }),
   };

@@ -142,6 +142,7 @@ async function accept(
   const dueAt = call.afterSeconds === 0 ? null : at + Math.ceil(call.afterSeconds * 1000);
   if (dueAt !== null) refuseDelayedAnswer(thread, intent);
   const forkFrom = call.checkpointId === thread.checkpointId ? null : call.checkpointId;
+  if (call.subgraph !== null) await requireCheckpoint(tx, threadId, call.subgraph.ns, call.subgraph.checkpointId);
   if (forkFrom !== null && (await tx.checkpointFingerprint(threadId, forkFrom)) === null)
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
   const known = await tx.interrupts(threadId, null);
@@ -208,6 +209,12 @@ async function accept(
 
 function passed(breakpointId: string): ApiError {
   return new ApiError("interrupt_stale", `The thread is not paused at the breakpoint ${breakpointId} any more.`);
+}
+
+/** @throws {ApiError} `checkpoint_not_found` */
+async function requireCheckpoint(tx: Tx, threadId: string, ns: string, checkpointId: string): Promise<void> {
+  if ((await tx.checkpoint(threadId, ns, checkpointId)) !== null) return;
+  throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${checkpointId} in "${ns}".`);
 }
 
 /** Clients find threads by the graph and assistant in their metadata, and see the config of the newest run. */
@@ -333,7 +340,7 @@ async function settleQuestions(
   });
   const changed: Interrupt[] = [];
   const audit = [];
-  if (intent.kind === "input" || forkFrom !== null) {
+  if (intent.kind === "input" || intent.kind === "give_up" || forkFrom !== null) {
     for (const interrupt of known) {
       if (interrupt.state !== "open" || answers?.questions.includes(interrupt) === true) continue;
       changed.push({ ...interrupt, state: "abandoned" });

@@ -3,6 +3,7 @@ import type { Json } from "../base/json.ts";
 import type { RawEvent } from "./stream-modes.ts";
 
 export interface StreamConfig {
+  readonly configurable?: Readonly<Record<string, unknown>>;
   readonly [key: string]: unknown;
 }
 

@@ -46,7 +46,7 @@ export function runConfig(
       run_attempt: run.attempt,
       idempotency_key: createTaskKey(library, run.threadId, run.runId),
       [CHECKPOINTER_KEY]: saver.checkpointer, // RC1
-      ...(request.checkpointId === null || started ? {} : { checkpoint_id: request.checkpointId }),
+      ...(started ? {} : startingPoint(request)),
     },
     metadata: {
       ...clientMetadata(run.metadata),
@@ -65,6 +65,12 @@ export function runConfig(
     ...(plan.raw ? { version: "v2", runId: run.runId } : {}),
     signal,
   };
+}
+
+/** As the library has it in the config of a state: below the root, the map says where the graphs above stood. */
+function startingPoint({ checkpointId, subgraph }: Run["request"]): Record<string, unknown> {
+  if (subgraph === undefined) return checkpointId === null ? {} : { checkpoint_id: checkpointId };
+  return { checkpoint_ns: subgraph.ns, checkpoint_id: subgraph.checkpointId, checkpoint_map: subgraph.map };
 }
 
 export function checkpointMetadata(run: Run): JsonObject {

@@ -3,9 +3,17 @@
 //   RG1. Whatever ends an attempt, its outcome says so: runGraph never rejects.
 //   RG2. Every event is told in the order in which the library streams it, except what shows a pause (stream-events.ts).
 import { describeError } from "../base/errors.ts";
-import { VALUES_ONLY, type CarriedAnswer, type Fingerprint, type Run, type WriteSet } from "../agent/model.ts";
+import {
+  VALUES_ONLY,
+  type CarriedAnswer,
+  type ErrorInfo,
+  type Fingerprint,
+  type Run,
+  type WriteSet,
+} from "../agent/model.ts";
 import type { GraphOutcome, GraphRunResult, RunSink, Tx } from "../agent/ports.ts";
 import type { Codec } from "./codec.ts";
+import { giveUp } from "./give-up.ts";
 import { withCheckpointer, type CompiledGraph, type LibraryState } from "./graph.ts";
 import type { InterruptIds } from "./interrupt-ids.ts";
 import type { Library } from "./library.ts";
@@ -93,6 +101,12 @@ export async function runGraph(
       ...runConfig(run, saver, AbortSignal.any([signal, failure.signal]), library, progress.started, plan),
       store: context.store, // over one that was compiled in
     };
+    if (run.request.command?.givesUp === true) {
+      values = await giveUp(library, graph, saver, run, config, progress.started);
+      if (cause !== undefined) throw cause;
+      events.chunk({ ns: [], mode: "values", payload: values });
+      return finish({ kind: "done", values }, unused, values);
+    }
     for (let pass = 0; ; pass++) {
       const input =
         progress.started || pass > 0 ? resumeInput(library, unused) : firstInput(library, codec, run, unused);
@@ -137,9 +151,27 @@ export async function runGraph(
   } catch (error) {
     if (saver !== null) unused = unusedAnswers(saver, unused);
     if (signal.aborted) return finish({ kind: "aborted" }, unused, values);
-    const { name, message } = describeError(cause ?? error);
-    return finish({ kind: "failed", error: { error: name, message } }, unused, values);
+    return finish({ kind: "failed", error: errorOf(cause ?? error, run) }, unused, values);
   }
+}
+
+const RECURSION_LIMIT = 25;
+/** Of several nodes that failed in one step, so many are named. */
+const ERRORS_NAMED_MAX = 5;
+
+function errorOf(thrown: unknown, run: Run): ErrorInfo {
+  const { name, message } = describeError(thrown);
+  if (thrown instanceof AggregateError) {
+    const causes = thrown.errors.slice(0, ERRORS_NAMED_MAX).map((one) => describeError(one));
+    return { error: name, message: `${message} ${causes.map((one) => `${one.name}: ${one.message}`).join("; ")}` };
+  }
+  if (name !== "GraphRecursionError") return { error: name, message };
+  const limit = run.request.config["recursion_limit"] ?? RECURSION_LIMIT;
+  const cure = "Raise recursion_limit in the run's config, or look for a loop that never ends.";
+  return {
+    error: name,
+    message: `Recursion limit of ${String(limit)} steps reached before the graph came to an end. ${cure}`,
+  };
 }
 
 function savedState(graph: CompiledGraph, saver: RunSaver, run: Run): Promise<LibraryState> {

@@ -147,3 +147,15 @@ export const slow = new StateGraph(State)
   .addEdge("first", "waits")
   .addEdge("waits", "__end__")
   .compile();
+
+/** Asks, and then works on the answer in the same node until it is told to stop. */
+export const askSlowly = new StateGraph(State)
+  .addNode("ask", async (state, { signal }) => {
+    const answer: unknown = interrupt({ question: "slowly" });
+    note(state.notes, "works");
+    await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+    return { result: answer };
+  })
+  .addEdge("__start__", "ask")
+  .addEdge("ask", "__end__")
+  .compile();
