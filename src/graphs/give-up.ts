@@ -5,7 +5,6 @@
 //   GU2. At an older checkpoint, what was done after it is not applied.
 //   GU3. The update is applied once, also when an attempt was cut short.
 import type { Run } from "../agent/model.ts";
-import { isJsonObject, type Json } from "../base/json.ts";
 import { withCheckpointer, type CompiledGraph, type LibraryState, type StreamConfig } from "./graph.ts";
 import type { Library } from "./library.ts";
 import type { RunSaver } from "./saver.ts";
@@ -53,7 +52,6 @@ async function dropPending(view: CompiledGraph, newest: StreamConfig): Promise<L
 
 /** GU3. Dropping writes checkpoints of source "update"; an update that a command brings has another. */
 function isUpdateOf(run: Run, { metadata }: LibraryState): boolean {
-  if (!isJsonObject(metadata as Json)) return false;
-  const { run_id: runId, source } = metadata as { readonly run_id?: string; readonly source?: string };
+  const { run_id: runId, source } = (metadata ?? {}) as { readonly run_id?: string; readonly source?: string };
   return runId === run.runId && source !== "update" && source !== "fork";
 }

@@ -166,11 +166,12 @@ function errorOf(thrown: unknown, run: Run): ErrorInfo {
     return { error: name, message: `${message} ${causes.map((one) => `${one.name}: ${one.message}`).join("; ")}` };
   }
   if (name !== "GraphRecursionError") return { error: name, message };
-  const limit = run.request.config["recursion_limit"] ?? RECURSION_LIMIT;
+  const given = run.request.config["recursion_limit"];
+  const limit = typeof given === "number" ? given : RECURSION_LIMIT;
   const cure = "Raise recursion_limit in the run's config, or look for a loop that never ends.";
   return {
     error: name,
-    message: `Recursion limit of ${String(limit)} steps reached before the graph came to an end. ${cure}`,
+    message: `Recursion limit of ${limit} steps reached before the graph came to an end. ${cure}`,
   };
 }
 
