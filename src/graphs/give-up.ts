@@ -30,7 +30,7 @@ export async function giveUp(
   const newest = { configurable: { thread_id: run.threadId } };
   if (!started && checkpointId !== null) {
     const older = { configurable: { ...newest.configurable, checkpoint_id: checkpointId } };
-    await view.updateState(older, null, "__copy__"); // GU2: a copy has no writes of tasks
+    await endAs(view, older, "__copy__"); // GU2: a copy has no writes of tasks
   }
   const state = await dropPending(view, newest);
   if (command?.update === undefined || (started && isUpdateOf(run, state))) return state.values;
@@ -40,13 +40,17 @@ export async function giveUp(
   return (await dropPending(view, newest)).values;
 }
 
+async function endAs(view: CompiledGraph, at: StreamConfig, asNode: "__copy__" | "__end__"): Promise<void> {
+  await view.bulkUpdateState(at, [{ updates: [{ values: null, asNode }] }]);
+}
+
 /** GU1. */
 async function dropPending(view: CompiledGraph, newest: StreamConfig): Promise<LibraryState> {
   for (let count = 0; ; count++) {
     const state = await view.getState(newest);
     if (state.tasks.length === 0) return state;
     if (count === GIVEN_UP_MAX) throw new Error(`the graph has more to do each of the ${count} times that it is ended`);
-    await view.updateState(newest, null, "__end__");
+    await endAs(view, newest, "__end__");
   }
 }
 
