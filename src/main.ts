@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Access, Storage, Store } from "./agent/ports.ts";
+import type { Access, Storage, Store, Tracing } from "./agent/ports.ts";
 import type { AgentConfig } from "./agent/settings.ts";
 import type { Surface } from "./agent/surface.ts";
 import type { Config, Env, SettingsTable } from "./base/config.ts";
@@ -16,6 +16,7 @@ import type { CollectorConfig } from "./collector/settings.ts";
 import type { HttpRoute } from "./http/app.ts";
 import type { TraceServer } from "./traces/server.ts";
 import type { TraceConfig } from "./traces/settings.ts";
+import type { TelemetryConfig } from "./telemetry/settings.ts";
 import type { GraphsConfig } from "./graphs/config-file.ts";
 import type { LoadedApp } from "./graphs/custom-app.ts";
 
@@ -173,28 +174,52 @@ function localBackend<C extends CollectorConfig>(config: C, port: number | null)
 
 function serve(options: ServeOptions): Promise<void> {
   return command(async () => {
-    const { AGENT_SETTINGS } = await import("./agent/settings.ts");
-    const config = await configOf(AGENT_SETTINGS, withOptions(process.env, options));
-    if (options.printConfig === true) return printConfigOf(AGENT_SETTINGS, config);
+    const table = await agentTable();
+    const config = await configOf(table, withOptions(process.env, options));
+    if (options.printConfig === true) return printConfigOf(table, config);
     delete process.env["HOLDPOINT_API_KEYS"]; // what graphs can read, they can leak
-    const log = await openLog(AGENT_SETTINGS, config);
+    const log = await openLog(table, config);
     const graphs = await readGraphConfig(options.config ?? config.graphConfig, log);
     await checkAccess(config, graphs);
-    const service = await start(config, graphs, log);
-    stopOnSignals(
-      () => service.stop(),
-      log,
-      () => 0,
-    );
+    const tracing = await openTracing(config, log, null);
+    const service = await start(config, graphs, log, tracing);
+    const stop = async (): Promise<void> => {
+      await service.stop();
+      await tracing?.stop(); // last: runs tell of their end
+    };
+    stopOnSignals(stop, log, () => 0);
     service.announce(); // who reads this may send a signal at once
   });
 }
 
+async function agentTable() {
+  const [{ AGENT_SETTINGS }, { TELEMETRY_SETTINGS }] = await Promise.all([
+    import("./agent/settings.ts"),
+    import("./telemetry/settings.ts"),
+  ]);
+  return { ...AGENT_SETTINGS, ...TELEMETRY_SETTINGS } as const;
+}
+
+/** Null: runs are not traced, and nothing is loaded for it. @param own the collector of this process, for `dev` */
+async function openTracing(config: TelemetryConfig, log: Log, own: string | null): Promise<(Tracing & Service) | null> {
+  const { tracesAddress } = await import("./telemetry/settings.ts");
+  const isElsewhere = config.otelEndpoint !== null || config.otelTracesEndpoint !== null;
+  const address = tracesAddress(own === null || isElsewhere ? config : { ...config, otelTracesEndpoint: own });
+  if (address === null) return null;
+  const { createTracing } = await import("./telemetry/tracing.ts");
+  const captureContent = config.otelCaptureContent ?? own !== null;
+  log.info("tracing", { address, content: captureContent });
+  const delayMs = own === null ? null : DEV_TRACE_DELAY_MS;
+  return createTracing(config, { address, captureContent, version: VERSION, delayMs }, log);
+}
+
+/** Who tries things out looks at the trace right after the run. */
+const DEV_TRACE_DELAY_MS = 100;
+
 /** Everything in one process, for one person: agent server, collector, trace store, and a run that waits. */
 function dev(options: DevOptions): Promise<void> {
   return command(async () => {
-    const [{ AGENT_SETTINGS }, collecting] = await Promise.all([import("./agent/settings.ts"), collectorConfig()]);
-    const table = { ...collecting.table, ...AGENT_SETTINGS } as const;
+    const table = { ...(await collectorConfig()).table, ...(await agentTable()) } as const;
     const given = await configOf(table, withOptions(process.env, options));
     const config = process.env["TRACES_DIR"] === undefined ? { ...given, traceDir: given.dataDir } : given;
     if (options.printConfig === true) return printConfigOf(table, config);
@@ -219,6 +244,8 @@ function dev(options: DevOptions): Promise<void> {
   });
 }
 
+type DevConfig = AgentConfig & TelemetryConfig & CollectorConfig & TraceConfig;
+
 interface StartedDev {
   readonly server: Running;
   readonly collectorUrl: string;
@@ -226,7 +253,7 @@ interface StartedDev {
 
 /** @param running what is started is put there in order, to be stopped in reverse. */
 async function startDev(given: {
-  readonly config: AgentConfig & CollectorConfig & TraceConfig;
+  readonly config: DevConfig;
   readonly graphs: GraphsConfig;
   readonly log: Log;
   readonly anyPort: boolean;
@@ -248,20 +275,25 @@ async function startDev(given: {
     tracePort = traces.address().port;
   }
   const collector = await onPort("HTTP_PORT", config.host, config.httpPort, async (httpPort) => {
-    const one = runCollector(localBackend({ ...config, httpPort }, tracePort), log);
+    const flushIntervalMs =
+      process.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : config.flushIntervalMs;
+    const one = runCollector(localBackend({ ...config, httpPort, flushIntervalMs }, tracePort), log);
     await one.start();
     return one;
   });
   running.push(collector);
-  const open = (port: number): Promise<Running> => start({ ...config, port }, graphs, log);
+  const collectorUrl = localUrl(collector.address().port);
+  const tracing = await openTracing(config, log, `${collectorUrl}/v1/traces`);
+  if (tracing !== null) running.push(tracing);
+  const open = (port: number): Promise<Running> => start({ ...config, port }, graphs, log, tracing);
   const server = await (given.anyPort ? onPort("PORT", config.host, config.port, open) : open(config.port));
   running.push(server);
-  return { server, collectorUrl: localUrl(collector.address().port) };
+  return { server, collectorUrl };
 }
 
 async function welcomeDev(
   { server, collectorUrl }: StartedDev,
-  config: AgentConfig & CollectorConfig & TraceConfig,
+  config: DevConfig,
   options: DevOptions,
   samples: boolean,
 ): Promise<void> {
@@ -413,7 +445,12 @@ async function readSurface(config: AgentConfig, { http, folder }: GraphsConfig, 
   return { ...http, app, mountPrefix: config.mountPrefix ?? http.mountPrefix };
 }
 
-async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log): Promise<Running> {
+async function start(
+  config: AgentConfig,
+  graphsConfig: GraphsConfig,
+  log: Log,
+  tracing: Tracing | null,
+): Promise<Running> {
   for (const [name, value] of Object.entries(graphsConfig.env)) process.env[name] ??= value;
 
   const [{ loadLibrary }, { createSqliteStorage }, { createAgentServer }, { createGraphs }] = await Promise.all([
@@ -441,7 +478,7 @@ async function start(config: AgentConfig, graphsConfig: GraphsConfig, log: Log):
     const store = await openStore(config, graphsConfig, storage, log);
     const { createTypeReader } = await import("./graphs/type-reader.ts");
     const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, log);
-    const graphs = await createGraphs(graphsConfig, library, storage, store, types);
+    const graphs = await createGraphs(graphsConfig, library, storage, store, types, tracing);
     const surface = await readSurface(config, graphsConfig, log);
     const server = createAgentServer(config, {
       storage,

@@ -21,6 +21,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "src/graphs/": "base, agent (ports and model)",
   "src/storage/": "base, agent (ports and model)",
   "src/traces/": "base, http",
+  "src/telemetry/": "base, agent (ports and model)",
   "src/cli/": "base, api",
   "src/dev/": "base",
   "src/main.ts": "all",

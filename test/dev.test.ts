@@ -1,9 +1,15 @@
-// Test of `npm start`: everything in one process with no configuration at all, and a run that waits for the newcomer.
+// Test of `npm start`: everything in one process with no configuration at all, a run that waits for the newcomer, and
+// its trace, from the real collector in the real trace store.
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
+import { systemClock } from "../src/base/clock.ts";
+import { readConfig } from "../src/base/config.ts";
+import { createLog } from "../src/base/log.ts";
+import { createTraceServer } from "../src/traces/server.ts";
+import { TRACE_SETTINGS } from "../src/traces/settings.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "./harness/server.ts";
 
 interface Dev {
@@ -67,4 +73,52 @@ test("dev pauses a sample run and prints its link; a second one takes other port
   assert.match(answered.text, /Your refund is on its way/);
   assert.equal(await interrupt(again), 0);
   assert.equal(await interrupt(second), 0);
+
+  const { runId, tree } = await traceOf(folders[0], again.threadId);
+  assert.equal(tree, TREE, "the run before the restart, the wait and the run after it are one trace");
+  assert.match(runId, /^[0-9a-f-]{36}$/);
 });
+
+const TREE = `
+invoke_agent refund-approval
+  approval
+  invoke_agent refund-approval
+    approval
+    model
+      chat ScriptedModel
+    tools
+      refund
+  model
+    chat ScriptedModel
+  wait approval
+`;
+
+/** What the collector of a server that has stopped has left in its trace store: names, children below their parent. */
+async function traceOf(folder: string, threadId: string): Promise<{ readonly runId: string; readonly tree: string }> {
+  const config = readConfig({ TRACES_DIR: join(folder, ".holdpoint"), TRACES_PORT: "0" }, TRACE_SETTINGS, () => "");
+  const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
+  const store = createTraceServer(config, { clock: systemClock, log, version: "0.0.0" });
+  await store.start();
+  try {
+    const server = { url: `http://127.0.0.1:${store.address().port}` };
+    const found = await call(server, "GET", `/traces?thread_id=${threadId}`);
+    const { items } = found.body as { readonly items: readonly { readonly trace_id: string }[] };
+    assert.equal(items.length, 1);
+    const runId = items[0]?.trace_id ?? "";
+    const { runs } = (await call(server, "GET", `/traces/${runId}`)).body as { readonly runs: readonly TracedRun[] };
+    return { runId, tree: `\n${linesBelow(runs, undefined, "").join("")}` };
+  } finally {
+    await store.stop();
+  }
+}
+
+interface TracedRun {
+  readonly id: string;
+  readonly parent_run_id?: string;
+  readonly name: string;
+}
+
+function linesBelow(runs: readonly TracedRun[], parent: string | undefined, indent: string): readonly string[] {
+  const children = runs.filter((run) => run.parent_run_id === parent).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return children.flatMap(({ id, name }) => [`${indent}${name}\n`, ...linesBelow(runs, id, `${indent}  `)]);
+}

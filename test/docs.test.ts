@@ -12,6 +12,7 @@ import { AGENT_SETTINGS } from "../src/agent/settings.ts";
 import { collectorSettings } from "../src/collector/settings.ts";
 import type { Setting, SettingsTable } from "../src/base/config.ts";
 import { ERROR_CODES } from "../src/base/errors.ts";
+import { TELEMETRY_SETTINGS } from "../src/telemetry/settings.ts";
 import { TRACE_SETTINGS } from "../src/traces/settings.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -20,6 +21,7 @@ const ROOT = join(import.meta.dirname, "..");
 const SETTINGS_TABLES: readonly (readonly [heading: string, file: string, table: SettingsTable])[] = [
   ["Agent server", "src/agent/settings.ts", AGENT_SETTINGS],
   ["Trace collector", "src/collector/settings.ts", collectorSettings],
+  ["Traces of runs", "src/telemetry/settings.ts", TELEMETRY_SETTINGS],
   ["Local trace store", "src/traces/settings.ts", TRACE_SETTINGS],
 ];
 

@@ -1,6 +1,7 @@
 // A refund that a person approves, edits or rejects before the tool runs. The model is a script, so that no key is
 // needed; the messages are those of any model that calls tools.
-import { AIMessage, ToolMessage } from "@langchain/core/messages";
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { Command, END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
@@ -22,11 +23,11 @@ const refund = tool(
 );
 
 /** Asks for a refund of the order that the customer names, and afterwards says what became of it. */
-function model({ messages }: State) {
+function reply(messages: readonly BaseMessage[]): AIMessage {
   const last = messages.at(-1);
   if (last instanceof ToolMessage) {
     const done = last.status !== "error";
-    return { messages: [new AIMessage(done ? "Your refund is on its way." : `We cannot refund this. ${last.text}`)] };
+    return new AIMessage(done ? "Your refund is on its way." : `We cannot refund this. ${last.text}`);
   }
   const order = /\d+/.exec(last?.text ?? "")?.[0] ?? "unknown";
   const call = {
@@ -35,7 +36,25 @@ function model({ messages }: State) {
     name: refund.name,
     args: { order_id: order, amount_eur: 129.9 },
   };
-  return { messages: [new AIMessage({ content: "", tool_calls: [call] })] };
+  return new AIMessage({ content: "", tool_calls: [call] });
+}
+
+/** Put the chat model of any provider in its place. */
+class ScriptedModel extends BaseChatModel {
+  override _llmType(): string {
+    return "scripted";
+  }
+
+  override async _generate(messages: BaseMessage[]) {
+    const message = reply(messages);
+    return { generations: [{ message, text: message.text }] };
+  }
+}
+
+const script = new ScriptedModel({});
+
+async function model({ messages }: State) {
+  return { messages: [await script.invoke(messages)] };
 }
 
 /** The server refuses an answer that does not fit, and the question stays open. */

@@ -144,6 +144,23 @@ export interface SubgraphCheckpoint {
   readonly map: Readonly<Record<string, string>>;
 }
 
+/** A wait for a person that a run ends, for its trace. */
+export interface TracedWait {
+  readonly interruptId: string;
+  readonly node: string;
+  readonly kind: InterruptKind;
+  /** When the question was asked. */
+  readonly since: number;
+  readonly by: string;
+}
+
+/** The trace that a run goes on with: that of the run which paused. */
+export interface TraceLink {
+  readonly rootRunId: string;
+  readonly rootStartedAt: number;
+  readonly waits: readonly TracedWait[];
+}
+
 /** What the caller asked for, kept so that a later attempt can do the same. */
 export interface RunRequest {
   readonly command: RunCommand | null;
@@ -165,6 +182,8 @@ export interface RunRequest {
   readonly stream?: StreamRequest;
   /** Where to tell how the run ended, as the call gave it. */
   readonly webhook?: string;
+  /** Present when the run goes on from a pause. */
+  readonly trace?: TraceLink;
   /** Present when the run was to begin later than it was accepted. */
   readonly afterSeconds?: number;
 }

@@ -23,6 +23,7 @@ import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
 import { checkNodeNames, requestOf, type RunCall } from "./run-request.ts";
 import { inScope, stamped } from "./scope.ts";
 import { newThread, NO_TTL } from "./threads.ts";
+import { traceLinkOf } from "./trace-link.ts";
 import { threadNotFound } from "./waiting.ts";
 import { announcer } from "./webhook-event.ts";
 
@@ -161,6 +162,17 @@ async function accept(
   if (!claimed && (await tx.countPendingRuns()) >= agent.limits.pendingRunsMax) {
     throw new ApiError("overloaded", "Too many runs wait in the queue.", {}, { "Retry-After": "5" });
   }
+  const goesOn = continuesPause || forkFrom !== null;
+  const waits = answers?.questions ?? (continuesPause && breakpoint !== null ? [breakpoint] : []);
+  const trace = goesOn
+    ? await traceLinkOf(
+        tx,
+        caller,
+        waits,
+        known.filter(({ state }) => state === "open"),
+      )
+    : null;
+  const request = requestOf(agent, caller, call, intent, answers, assistant, thread.config, forkFrom, continuesPause);
   const run: Run = {
     runId: agent.newId(),
     threadId,
@@ -181,7 +193,7 @@ async function accept(
     },
     multitaskStrategy: call.multitaskStrategy,
     dueAt,
-    request: requestOf(agent, caller, call, intent, answers, assistant, thread.config, forkFrom, continuesPause),
+    request: trace === null ? request : { ...request, trace },
     input: intent.kind === "input" ? agent.graphs.encode(intent.input) : null,
     error: null,
     checkpointId: null,

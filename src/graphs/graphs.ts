@@ -1,6 +1,6 @@
 // Graphs: the port that the agent room talks to, over the graphs that were deployed.
 import type { Fingerprint } from "../agent/model.ts";
-import type { GraphDescription, Graphs, GraphSchemas, Storage, Store } from "../agent/ports.ts";
+import type { GraphDescription, Graphs, GraphSchemas, Storage, Store, Tracing } from "../agent/ports.ts";
 import { createCodec } from "./codec.ts";
 import { completeSchemas } from "./complete-schemas.ts";
 import type { GraphsConfig } from "./config-file.ts";
@@ -14,6 +14,7 @@ import { runGraph, type RunContext } from "./run-graph.ts";
 import { schemasOf } from "./schemas.ts";
 import { createGraphStore } from "./store.ts";
 import { buildState, readHistory, readState, updateState } from "./state.ts";
+import { tracedRun } from "./traced-run.ts";
 import type { TypeReader } from "./type-reader.ts";
 
 interface Deployed extends GraphDescription {
@@ -27,6 +28,7 @@ export async function createGraphs(
   storage: Storage,
   store: Store,
   types: TypeReader,
+  tracing: Tracing | null,
 ): Promise<Graphs> {
   const codec = createCodec(library);
   const context: RunContext = {
@@ -52,7 +54,9 @@ export async function createGraphs(
     describe: (graphId) => deployed.get(graphId) ?? null,
     async run(run, sink, signal, hasHistory) {
       const { graph, fingerprint } = get(run.graphId);
-      return runGraph(context, graph, fingerprint, run, sink, signal, hasHistory);
+      return tracedRun(tracing, codec, run, signal, (callbacks) =>
+        runGraph(context, graph, fingerprint, run, sink, signal, hasHistory, callbacks),
+      );
     },
     state: (address, options) => readState(context, get(address.graphId).graph, address, options.subgraphs),
     history: (address, query) => readHistory(context, get(address.graphId).graph, address, query),

@@ -44,6 +44,7 @@ export async function runGraph(
   sink: RunSink,
   signal: AbortSignal,
   hasHistory: boolean,
+  callbacks: readonly object[],
 ): Promise<GraphRunResult> {
   const { library, codec } = context;
   const failure = new AbortController();
@@ -100,6 +101,7 @@ export async function runGraph(
     const config = {
       ...runConfig(run, saver, AbortSignal.any([signal, failure.signal]), library, progress.started, plan),
       store: context.store, // over one that was compiled in
+      ...(callbacks.length === 0 ? {} : { callbacks }),
     };
     if (run.request.command?.givesUp === true) {
       values = await giveUp(library, graph, saver, run, config, progress.started);

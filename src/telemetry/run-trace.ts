@@ -1,0 +1,175 @@
+// Run trace: the spans of one attempt of one run, in the words of OpenTelemetry's conventions for generative AI.
+// Invariants:
+//   RT1. A run and the runs that go on from its pauses are one trace with one root, also across restarts: ids, order and
+//        the root's begin follow from the runs' own ids and times, which are stored with them.
+//   RT2. What people and models said is in a span only if that was asked for. So is the text of an error.
+//   RT3. Every wait that a run ends is a span of its own beside the runs, from the question to the answer.
+//   RT4. An attempt that is handed back is not told: the one that takes the run up again tells it whole.
+import { hash } from "node:crypto";
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type Span,
+  type Tracer,
+} from "@opentelemetry/api";
+import type { Run, TraceLink, TracedWait } from "../agent/model.ts";
+import type { RunTrace, StepEnd, TraceStep, TracedStep } from "../agent/ports.ts";
+import { endAttributes, startAttributes, text } from "./attributes.ts";
+
+/** Begins a span with ids that are said beforehand. */
+export interface SpanIds {
+  use<T>(ids: { readonly traceId: string; readonly spanId: string }, begin: () => T): T;
+}
+
+export interface RunTracePorts {
+  readonly tracer: Tracer;
+  readonly ids: SpanIds;
+  /** Whether the trace with this id is recorded. */
+  readonly flagsOf: (traceId: string, context: Context) => number;
+  readonly captureContent: boolean;
+}
+
+export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
+  const { tracer, captureContent } = ports;
+  const { trace: link, command } = run.request;
+  const answers = new Map((command?.answers ?? []).map((answer) => [answer.interruptId, answer.value]));
+  if (link !== undefined && run.attempt === 1)
+    for (const wait of link.waits) tellWait(run, link, wait, answers.get(wait.interruptId), ports); // RT3
+  const own = startedSpan(
+    {
+      name: `invoke_agent ${run.graphId}`,
+      id: run.runId,
+      startedAt: beginOf(run),
+      link,
+      attributes: {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": run.graphId,
+        "gen_ai.agent.id": run.assistantId,
+        "gen_ai.conversation.id": run.threadId,
+        "holdpoint.run.id": run.runId,
+        "holdpoint.run.attempt": run.attempt,
+        ...named("run"),
+      },
+    },
+    ports,
+  );
+  const under = (span: Span): Context => trace.setSpan(ROOT_CONTEXT, span);
+  const step = (one: TraceStep, parent: Context): TracedStep => {
+    const { name, kind } = spanOf(one);
+    const attributes = { ...startAttributes(one, captureContent), ...named(one.kind) };
+    const span = tracer.startSpan(name, { kind, attributes }, parent);
+    return {
+      step: (inner) => step(inner, under(span)),
+      end: (end) => endSpan(span, end, one.kind, captureContent),
+    };
+  };
+  return {
+    step: (one) => step(one, under(own)),
+    input: (value) => {
+      if (captureContent) own.setAttributes(text("input.value", value));
+    },
+    end(end) {
+      if (end === "handed_back") return; // RT4
+      endSpan(own, end, "run", captureContent);
+    },
+  };
+}
+
+/** When the run could begin: known before it does, and the same in every attempt (RT1). */
+function beginOf(run: Run): number {
+  return run.createdAt + Math.ceil((run.request.afterSeconds ?? 0) * 1000);
+}
+
+function tellWait(run: Run, link: TraceLink, wait: TracedWait, answer: unknown, ports: RunTracePorts): void {
+  const { interruptId, node, kind, since, by } = wait;
+  const attributes: Attributes = {
+    "gen_ai.conversation.id": run.threadId,
+    "holdpoint.interrupt.id": interruptId,
+    "holdpoint.interrupt.kind": kind,
+    "langsmith.metadata.interrupt_kind": kind,
+    ...named("wait"),
+    ...(ports.captureContent ? { ...text("output.value", () => answer), "holdpoint.answered_by": by } : {}),
+  };
+  const id = uuidOf(hash("sha256", `${run.runId} ${interruptId}`));
+  const span = startedSpan({ name: `wait ${node}`, id, startedAt: since, link, attributes }, ports);
+  span.end(run.createdAt);
+}
+
+interface PlacedSpan {
+  readonly name: string;
+  /** A UUID. */
+  readonly id: string;
+  readonly startedAt: number;
+  /** Absent: it is the root of its trace. */
+  readonly link: TraceLink | undefined;
+  readonly attributes: Attributes;
+}
+
+/** The root, or a span right below a root that ended long ago, perhaps in another process (RT1). */
+function startedSpan({ name, id, startedAt, link, attributes }: PlacedSpan, ports: RunTracePorts): Span {
+  const spanId = spanIdOf(id);
+  const options = { kind: SpanKind.INTERNAL, startTime: startedAt };
+  if (link === undefined) {
+    const ids = { traceId: hexOf(id), spanId };
+    return ports.ids.use(ids, () => ports.tracer.startSpan(name, { ...options, attributes }, ROOT_CONTEXT));
+  }
+  const traceId = hexOf(link.rootRunId);
+  const traceFlags = ports.flagsOf(traceId, ROOT_CONTEXT);
+  const above = { traceId, spanId: spanIdOf(link.rootRunId), traceFlags, isRemote: true };
+  const parent = trace.setSpanContext(ROOT_CONTEXT, above);
+  // The collector knows the place of a span by its parent. These name it, for when the parent has been forgotten.
+  const place = {
+    "langsmith.trace.id": link.rootRunId,
+    "langsmith.span.id": id,
+    "langsmith.span.dotted_order": `${segmentOf(link.rootStartedAt, link.rootRunId)}.${segmentOf(startedAt, id)}`,
+  };
+  const all = { ...options, attributes: { ...attributes, ...place } };
+  return ports.ids.use({ traceId, spanId }, () => ports.tracer.startSpan(name, all, parent));
+}
+
+function segmentOf(at: number, id: string): string {
+  return `${new Date(at).toISOString().replace(/[-:.]/g, "").slice(0, -1)}000Z${id}`;
+}
+
+function hexOf(id: string): string {
+  return id.replaceAll("-", "");
+}
+
+function spanIdOf(id: string): string {
+  return hash("sha256", id).slice(0, 16);
+}
+
+function uuidOf(hex: string): string {
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
+}
+
+/** What kind of span it is, where those who look at the trace find it. */
+function named(kind: TraceStep["kind"] | "run" | "wait"): Attributes {
+  return { "holdpoint.kind": kind, "langsmith.metadata.holdpoint_kind": kind };
+}
+
+function spanOf(step: TraceStep): { readonly name: string; readonly kind: SpanKind } {
+  switch (step.kind) {
+    case "node":
+      return { name: step.name, kind: SpanKind.INTERNAL };
+    case "model":
+      return { name: `chat ${step.model}`, kind: SpanKind.CLIENT };
+    case "tool":
+      return { name: `execute_tool ${step.name}`, kind: SpanKind.INTERNAL };
+    default:
+      return step satisfies never;
+  }
+}
+
+function endSpan(span: Span, end: StepEnd, kind: TraceStep["kind"] | "run", captureContent: boolean): void {
+  span.setAttributes(endAttributes(end, kind, captureContent));
+  if (end.error !== undefined) {
+    span.setAttribute("error.type", end.error.name);
+    span.setStatus({ code: SpanStatusCode.ERROR, ...(captureContent ? { message: end.error.message } : {}) }); // RT2
+  }
+  span.end();
+}

@@ -1,0 +1,104 @@
+// Settings of the traces that the agent server sends of its own runs: the standard variables of OpenTelemetry.
+import { boolean, choice, setting, text, type Config, type Setting } from "../base/config.ts";
+
+const PROTOCOLS = ["http/protobuf", "http/json"] as const;
+type Protocol = (typeof PROTOCOLS)[number];
+
+function protocolForTraces(name: string): Setting<Protocol | null> {
+  const own = choice(name, "http/protobuf", PROTOCOLS, { meaning: "The same, for traces only; it wins." });
+  return { ...own, fallback: null, fallbackText: "none" };
+}
+
+/** `name=value,name=value`, values percent-encoded. */
+function headers(name: string, meaning: string): Setting<string | null> {
+  const limits = "name=value with commas between them";
+  return setting<string | null>(name, "headers", null, limits, { meaning, secret: true }, (value) => {
+    readHeaders(value);
+    return value;
+  });
+}
+
+/** @throws {Error} without the value in it: headers are secrets. */
+export function readHeaders(list: string): Readonly<Record<string, string>> {
+  const pairs = list.split(",").filter((pair) => pair.trim() !== "");
+  return Object.fromEntries(
+    pairs.map((pair): [string, string] => {
+      const [name = "", ...value] = pair.split("=");
+      if (name.trim() === "" || value.length === 0) throw new Error("is not of the form name=value,name=value");
+      return [name.trim(), decodeURIComponent(value.join("=").trim())];
+    }),
+  );
+}
+
+function httpAddress(one: Setting<string | null>): Setting<string | null> {
+  return {
+    ...one,
+    parse(value) {
+      if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) throw new Error("is no http address");
+      return value;
+    },
+  };
+}
+
+export const TELEMETRY_SETTINGS = {
+  otelDisabled: boolean("OTEL_SDK_DISABLED", false, { meaning: "Sends no traces, whatever else is set." }),
+  otelExporter: choice("OTEL_TRACES_EXPORTER", "otlp", ["otlp", "none"], {
+    meaning: "`none` sends no traces.",
+  }),
+  otelEndpoint: httpAddress(
+    text("OTEL_EXPORTER_OTLP_ENDPOINT", null, {
+      meaning: "Base address of the receiver; `/v1/traces` is added. Without an address no traces are sent.",
+    }),
+  ),
+  otelTracesEndpoint: httpAddress(
+    text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", null, { meaning: "Address for traces, used as it is; it wins." }),
+  ),
+  otelHeaders: headers("OTEL_EXPORTER_OTLP_HEADERS", "Headers that go along, such as a key."),
+  otelTracesHeaders: headers("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "The same, for traces only; they are added."),
+  otelProtocol: choice("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", PROTOCOLS, { meaning: "How traces are sent." }),
+  otelTracesProtocol: protocolForTraces("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"),
+  otelServiceName: text("OTEL_SERVICE_NAME", null, {
+    meaning:
+      "What the server is called in its traces. Without it, `service.name` of OTEL_RESOURCE_ATTRIBUTES, or `holdpoint`.",
+  }),
+  otelResource: text("OTEL_RESOURCE_ATTRIBUTES", null, {
+    meaning: "What else is said of the server in its traces: name=value with commas between them.",
+  }),
+  otelSampler: choice(
+    "OTEL_TRACES_SAMPLER",
+    "parentbased_always_on",
+    [
+      "always_on",
+      "always_off",
+      "traceidratio",
+      "parentbased_always_on",
+      "parentbased_always_off",
+      "parentbased_traceidratio",
+    ],
+    { meaning: "Which runs are traced. A run that goes on from a pause is traced if the one that paused was." },
+  ),
+  otelSamplerArg: setting<number | null>(
+    "OTEL_TRACES_SAMPLER_ARG",
+    "number",
+    null,
+    "0 to 1",
+    { meaning: "The share of traces, for the samplers with a ratio." },
+    (value) => {
+      const ratio = Number(value);
+      if (!(ratio >= 0 && ratio <= 1)) throw new Error(`"${value}" is not between 0 and 1`);
+      return ratio;
+    },
+  ),
+  otelCaptureContent: boolean("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", null, {
+    meaning: "Puts messages, arguments, states and answers into spans. Default: true in `dev`, false elsewhere.",
+  }),
+} as const;
+
+export type TelemetryConfig = Config<typeof TELEMETRY_SETTINGS>;
+
+/** Null: nothing is sent. */
+export function tracesAddress(config: TelemetryConfig): string | null {
+  if (config.otelDisabled || config.otelExporter === "none") return null;
+  if (config.otelTracesEndpoint !== null) return config.otelTracesEndpoint;
+  return config.otelEndpoint === null ? null : `${config.otelEndpoint.replace(/\/$/, "")}/v1/traces`;
+}

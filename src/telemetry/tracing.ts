@@ -1,0 +1,122 @@
+// Tracing: what runs tell of themselves → OpenTelemetry spans → an OTLP receiver. Adapter of the port of that name.
+// Invariants:
+//   TC1. Loaded only where an address is set: a server that sends nothing pays nothing.
+//   TC2. Nothing that happens here changes a run: spans that cannot be sent are dropped, and that is logged.
+//   TC3. Nothing global is set: providers that graphs set up for themselves stay theirs.
+import { SpanKind, TraceFlags, type Context } from "@opentelemetry/api";
+import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  RandomIdGenerator,
+  TraceIdRatioBasedSampler,
+  type IdGenerator,
+  type Sampler,
+  SamplingDecision,
+  type SpanExporter,
+} from "@opentelemetry/sdk-trace-base";
+import type { Tracing } from "../agent/ports.ts";
+import type { Service } from "../base/lifecycle.ts";
+import type { Log } from "../base/log.ts";
+import { beginRunTrace, type SpanIds } from "./run-trace.ts";
+import { readHeaders, type TelemetryConfig } from "./settings.ts";
+
+export interface TracingOptions {
+  readonly address: string;
+  readonly captureContent: boolean;
+  readonly version: string;
+  /** Longest wait before spans are sent; the standard's default when null. */
+  readonly delayMs: number | null;
+}
+
+export function createTracing(config: TelemetryConfig, options: TracingOptions, log: Log): Tracing & Service {
+  const ids = createIds();
+  const root = rootSampler(config);
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes(resourceOf(config, options.version)),
+    sampler: config.otelSampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root,
+    idGenerator: ids,
+    spanProcessors: [
+      new BatchSpanProcessor(
+        reporting(openExporter(config, options.address), log),
+        options.delayMs === null ? {} : { scheduledDelayMillis: options.delayMs },
+      ),
+    ],
+  });
+  const tracer = provider.getTracer("holdpoint", options.version);
+  /** A run goes on with the decision of the run that its trace began with, which follows from the trace's id. */
+  const flagsOf = (traceId: string, context: Context): number => {
+    const { decision } = root.shouldSample(context, traceId, "run", SpanKind.INTERNAL, {}, []);
+    return decision === SamplingDecision.RECORD_AND_SAMPLED ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  };
+  return {
+    name: "tracing",
+    begin: (run) => beginRunTrace(run, { tracer, ids, flagsOf, captureContent: options.captureContent }),
+    start: () => Promise.resolve(),
+    stop: () => provider.shutdown().catch(() => undefined), // TC2; the exporter's failure has been logged
+  };
+}
+
+function resourceOf(config: TelemetryConfig, version: string): Record<string, string> {
+  const given = config.otelResource === null ? {} : readHeaders(config.otelResource);
+  return {
+    "service.version": version,
+    ...given,
+    "service.name": config.otelServiceName ?? given["service.name"] ?? "holdpoint",
+  };
+}
+
+function rootSampler({ otelSampler, otelSamplerArg }: TelemetryConfig): Sampler {
+  if (otelSampler.endsWith("always_off")) return new AlwaysOffSampler();
+  if (otelSampler.endsWith("always_on")) return new AlwaysOnSampler();
+  return new TraceIdRatioBasedSampler(otelSamplerArg ?? 1);
+}
+
+function openExporter(config: TelemetryConfig, url: string): SpanExporter {
+  const lists = [config.otelHeaders, config.otelTracesHeaders].filter((list) => list !== null);
+  const headers = Object.assign({}, ...lists.map(readHeaders)) as Record<string, string>;
+  const protocol = config.otelTracesProtocol ?? config.otelProtocol;
+  return protocol === "http/json" ? new JsonExporter({ url, headers }) : new ProtobufExporter({ url, headers });
+}
+
+/** Says once that spans are lost, and once that they arrive again (TC2). */
+function reporting(exporter: SpanExporter, log: Log): SpanExporter {
+  let failing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const failed = result.error !== undefined; // its code is a const enum of another package
+        if (failed && !failing)
+          log.warning("traces_not_sent", { spans: spans.length, reason: result.error?.message ?? "no reason given" });
+        if (!failed && failing) log.info("traces_sent_again");
+        failing = failed;
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+  };
+}
+
+/** Ids are random, but for those that are said beforehand: a run's follow from the run's own. */
+function createIds(): IdGenerator & SpanIds {
+  const random = new RandomIdGenerator();
+  let next: { readonly traceId: string; readonly spanId: string } | null = null;
+  return {
+    use(given, begin) {
+      next = given;
+      try {
+        return begin();
+      } finally {
+        next = null;
+      }
+    },
+    generateTraceId: () => next?.traceId ?? random.generateTraceId(),
+    generateSpanId: () => next?.spanId ?? random.generateSpanId(),
+  };
+}
