@@ -2,7 +2,6 @@
 // Invariants:
 //   AP1. Every request gets exactly one reply, also when the route, the body or the peer fails.
 //   AP2. A custom app's own routes win over the server's; what neither has is not found.
-import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -168,10 +167,33 @@ async function write(outgoing: ServerResponse, { status, body, headers }: HttpRe
   }
   outgoing.writeHead(status, headers);
   if (body !== null) {
+    outgoing.flushHeaders(); // the first piece may be long in coming
     for await (const piece of body) {
       if (outgoing.destroyed) return;
-      if (!outgoing.write(piece)) await Promise.race([once(outgoing, "drain"), once(outgoing, "close")]);
+      writeNow(outgoing, piece);
+      if (outgoing.writableNeedDrain) await drained(outgoing);
     }
   }
   outgoing.end();
+}
+
+/** In one write to the socket, and at once: a graph that runs on without a pause would keep the piece here. */
+function writeNow(outgoing: ServerResponse, piece: string | Uint8Array): void {
+  const { socket } = outgoing;
+  socket?.cork();
+  outgoing.cork();
+  outgoing.write(piece);
+  outgoing.uncork();
+  socket?.uncork();
+}
+
+/** The peer has taken what was written, or has gone. */
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.off("drain", done).off("close", done);
+      resolve();
+    };
+    outgoing.on("drain", done).on("close", done);
+  });
 }

@@ -27,6 +27,8 @@ export interface Batch {
   readonly events: readonly LoggedEvent[];
   /** Length of its texts, roughly what it takes in memory and in storage. */
   readonly units: number;
+  /** Every event has its text. */
+  readonly complete: boolean;
 }
 
 const UNITS_BESIDE_TEXT = 40;
@@ -42,7 +44,8 @@ export function eventName(name: string): string {
 
 export function batchOf(events: readonly LoggedEvent[]): Batch {
   const units = events.reduce((sum, event) => sum + unitsOf(event), 0);
-  return { first: events[0]?.id ?? 0, last: events.at(-1)?.id ?? 0, events, units };
+  const complete = events.every(({ text }) => text !== null);
+  return { first: events[0]?.id ?? 0, last: events.at(-1)?.id ?? 0, events, units, complete };
 }
 
 const encoded = new WeakMap<Batch, Uint8Array>();

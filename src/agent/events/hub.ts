@@ -1,7 +1,8 @@
 // Hub: the logs of the runs that are in progress in this process, on their way to storage and to readers.
 // Invariants:
-//   HU1. Readers of a run are woken once a turn of the event loop, however many events came about in it. Readers of a
-//        thread, and those in other processes, are woken when the events are stored.
+//   HU1. Readers of a run are woken at once after a silence, and then every TELL_EVERY_MS while events come about: many
+//        events become one piece. Readers of a thread, and those in other processes, are woken when the events are
+//        stored.
 //   HU2. Events need no commit of their own: they go with what the run stores anyway, or gather for FLUSH_MS.
 //   HU3. Only the present attempt of a run can store events.
 //   HU4. After stop() every reader is cut off, so that its client comes again to whoever has the run then.
@@ -40,6 +41,8 @@ export interface EventHub extends Service {
   onStop(callback: () => void): () => void;
 }
 
+const TELL_EVERY_MS = 10;
+
 /** How long events that nobody waits for gather. */
 const FLUSH_MS = 100;
 
@@ -53,21 +56,16 @@ export function createEventHub(ports: {
   const { storage, wakes, clock, limits } = ports;
   const logs = new Map<string, EventLog>();
   const onStop = new Set<() => void>();
-  let told = new Set<EventLog>();
   let flushing = false;
   let stopped = false;
 
   /** They read what is stored (HU1). */
   const isReadElsewhere = ({ runId, threadId }: Pick<Run, "runId" | "threadId">): boolean =>
     wakes.hasRemoteListeners(runId) || wakes.hasRemoteListeners(threadId);
-  const tellReaders = (): void => {
-    const woken = told;
-    told = new Set();
-    for (const log of woken) {
-      log.seal();
-      wakes.wake(log.runId);
-      if (wakes.hasListeners(log.threadId) || isReadElsewhere(log)) flush(log);
-    }
+  const tellReaders = (log: EventLog): void => {
+    log.seal();
+    wakes.wake(log.runId);
+    if (wakes.hasListeners(log.threadId) || isReadElsewhere(log)) flush(log);
   };
   const flushAll = (): void => {
     flushing = false;
@@ -130,11 +128,22 @@ export function createEventHub(ports: {
     },
     open(run, start) {
       const isRead = (): boolean => wakes.hasListeners(run.runId);
+      let telling = false;
+      let toldAt = -Infinity;
+      const tell = (): void => {
+        telling = false;
+        toldAt = clock.monotonic();
+        tellReaders(log);
+      };
+      const tellSoon = (): void => {
+        if (telling) return;
+        telling = true;
+        const waitMs = toldAt + TELL_EVERY_MS - clock.monotonic();
+        if (waitMs > 0) clock.after(waitMs, tell);
+        else setImmediate(tell); // HU1
+      };
       const log = createEventLog(run, start, limits, isRead, () => {
-        if (isRead() || wakes.hasListeners(run.threadId) || isReadElsewhere(run)) {
-          if (told.size === 0) setImmediate(tellReaders); // HU1
-          told.add(log);
-        }
+        if (isRead() || wakes.hasListeners(run.threadId) || isReadElsewhere(run)) tellSoon();
         if (flushing) return;
         flushing = true;
         clock.after(FLUSH_MS, flushAll); // HU2

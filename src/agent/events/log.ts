@@ -172,8 +172,9 @@ export function createEventLog(
       };
     },
     from(id) {
+      seal();
       const found = batches.find((batch) => batch.last >= id) ?? null;
-      const firstHere = batches[0]?.first ?? open[0]?.id ?? nextId;
+      const firstHere = batches[0]?.first ?? nextId;
       return id < firstHere && id < nextId ? "older" : found;
     },
     oldest: () => batches[0] ?? null,
