@@ -7,7 +7,7 @@ export interface MessageCodec {
   isMessage(value: object): value is Messages.BaseMessage;
   /** What is needed to make the message again. */
   fieldsOf(message: Messages.BaseMessage): Fields;
-  /** What clients see: `{type, content, id, …}`. */
+  /** What clients see: `{type, content, id, …}`; a chunk has the type of its message. */
   wireOf(message: Messages.BaseMessage): Fields;
   create(fields: Fields): Messages.BaseMessage;
 }
@@ -57,7 +57,7 @@ export function createMessageCodec(library: typeof Messages): MessageCodec {
   return {
     isMessage: (value): value is Messages.BaseMessage => library.BaseMessage.isInstance(value),
     fieldsOf: (message) => ({ type: message.getType(), ...(chunk(message) ? { chunk: true } : {}), ...kept(message) }),
-    wireOf: (message) => ({ ...kept(message), type: chunk(message) ? message.constructor.name : message.getType() }),
+    wireOf: (message) => ({ ...kept(message), type: message.getType() }),
     create({ type, chunk: isChunk, ...fields }) {
       const name = `${String(type)}${isChunk === true ? "+" : ""}`;
       const create = Object.hasOwn(classes, name) ? classes[name] : undefined; // a stored name must not reach Object's own
