@@ -2,6 +2,7 @@
 //   WT1. Every way in which a run ends is told once, with the run, its state and its questions, signed.
 //   WT2. At least once: a receiver that fails is asked again under the same event id, also after a restart.
 //   WT3. Whatever a receiver does, runs and server go on; after so many tries it is given up.
+//   WT5. A question is told where its run says, signed, under its link; to Slack in its own form.
 //   WT4. Addresses that are not allowed are refused at the door, and nothing is started.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
@@ -9,6 +10,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { after, suite, test } from "node:test";
+import { brokenSlackRules } from "./fakes/slack-rules.ts";
 import { startWebhookReceiver } from "./fakes/webhook-receiver.ts";
 import { call, removeFolder, startServer, temporaryFolder, TEST_GRAPHS, type TestServer } from "./harness/server.ts";
 import { newThread, onlyQuestion, problemOf, until, type WireRun } from "./harness/threads.ts";
@@ -44,6 +46,7 @@ const env = {
 };
 
 const receiver = await startWebhookReceiver({
+  "/slack-fails-once": (response, nth) => void response.writeHead(nth === 1 ? 500 : 200).end("ok"),
   "/fails-once": (response, nth) => void response.writeHead(nth === 1 ? 500 : 204).end(),
   "/never": (response) => void response.writeHead(503).end(),
   "/elsewhere": (response) => void response.writeHead(302, { location: "/landed" }).end(),
@@ -64,6 +67,36 @@ function given(up: TestServer, runId: string): Promise<Record<string, unknown>> 
     up.logs.find(({ event, run_id }) => event === "webhook_given_up" && run_id === runId),
   );
 }
+
+suite("questions that are told (WT5)", PATIENCE, () => {
+  test("to the address of the run, signed, with the link that leads to the item", async () => {
+    const thread = await newThread(server, "echo");
+    await thread.begin({ input: {}, notify: { url: hook("/asked") } });
+    const [webhook] = await receiver.came("/asked");
+    assert.ok(webhook !== undefined);
+    const { event, headers, text } = webhook;
+    const [question] = Object.values((await thread.get()).interrupts).flat();
+    assert.deepEqual([event["type"], event.thread_id, event["id"]], ["interrupt.asked", thread.threadId, question?.id]);
+    assert.equal(event["url"], `${server.url}/console/inbox/${thread.threadId}/${String(question?.id)}`);
+    const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${text}`;
+    const key = Buffer.from(SECRET.slice("whsec_".length), "base64");
+    assert.equal(headers["webhook-signature"], `v1,${createHmac("sha256", key).update(signed).digest("base64")}`);
+  });
+
+  test("to Slack, as a message that keeps its rules; tried again when it fails", async () => {
+    const thread = await newThread(server, "echo");
+    await thread.begin({ input: {}, notify: { url: hook("/slack-fails-once"), format: "slack" } });
+    const [first, second] = await receiver.came("/slack-fails-once", 2);
+    assert.deepEqual(brokenSlackRules(JSON.parse(second?.text ?? "")), []);
+    assert.deepEqual([second?.text, second?.headers["webhook-id"]], [first?.text, first?.headers["webhook-id"]]);
+  });
+
+  test("and not to an address that is not allowed: the run is refused", async () => {
+    const thread = await newThread(server, "echo");
+    const refused = await thread.wait({ input: {}, notify: { url: "http://10.0.0.1/" } });
+    assert.deepEqual([refused.status, problemOf(refused).code], [422, "webhook_refused"]);
+  });
+});
 
 suite("what is told (WT1)", PATIENCE, () => {
   test("the end of a run, with its state, signed", async () => {

@@ -142,5 +142,6 @@ async function checkCall(agent: Agent, tx: Tx, call: RunCall): Promise<Assistant
   const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
   checkNodeNames(agent, assistant.graphId, call, intentOf(call.input, call.command));
   if (call.webhook !== null) agent.webhooks.check(call.webhook);
+  if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url);
   return assistant;
 }

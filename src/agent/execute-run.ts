@@ -11,6 +11,7 @@ import type { EventHub } from "./events/hub.ts";
 import type { EventLog, EventStart, Taken } from "./events/log.ts";
 import { endingOf, finishRun, handBack, type AbortReason, type Finished } from "./finish.ts";
 import type { Run, WriteSet } from "./model.ts";
+import type { Notifier } from "./notify.ts";
 import { announcer } from "./webhook-event.ts";
 import type { Awaitable, GraphRunResult, Graphs, RunSink, Storage, Tx } from "./ports.ts";
 
@@ -40,6 +41,7 @@ export interface ExecutePorts {
   readonly isDraining: () => boolean;
   readonly events: EventHub;
   readonly eventLog: EventLog;
+  readonly notifier: Notifier;
 }
 
 export interface Executed {
@@ -83,6 +85,7 @@ export async function executeRun(
       if (sink.failed()) throw new ApiError("storage_unavailable", "an earlier write of this run failed"); // EX1
       const announce = announcer(graphs, () => ("values" in outcome ? graphs.wireText(values) : null));
       const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now(), announce);
+      if (finished !== null) await ports.notifier.ask(tx, finished.run, finished.waiting);
       told = await storeEnding(tx, finished, result, ports);
       const left = finished === null ? await whyRefused(tx, run) : ("deleted" as const);
       return { finished, left, next: await ports.claimNext(tx) };

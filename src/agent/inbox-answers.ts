@@ -162,6 +162,7 @@ export function continuation(asker: Run | null, assistantId: string): RunCall {
     durability: request?.durability ?? "async",
     stream: VALUES_ONLY,
     webhook: request?.webhook ?? null,
+    notify: request?.notify ?? null,
     afterSeconds: 0,
     checkpointId: null,
     subgraph: null,

@@ -161,6 +161,12 @@ export interface TraceLink {
   readonly waits: readonly TracedWait[];
 }
 
+/** Where questions are told. `event`: as JSON of ours. `slack`: as a message for an incoming webhook of Slack. */
+export interface Notify {
+  readonly url: string;
+  readonly format: "event" | "slack";
+}
+
 /** What the caller asked for, kept so that a later attempt can do the same. */
 export interface RunRequest {
   readonly command: RunCommand | null;
@@ -182,6 +188,8 @@ export interface RunRequest {
   readonly stream?: StreamRequest;
   /** Where to tell how the run ended, as the call gave it. */
   readonly webhook?: string;
+  /** Where its questions are told, as the call gave it; false for nowhere. */
+  readonly notify?: Notify | false;
   /** Present when the run goes on from a pause. */
   readonly trace?: TraceLink;
   /** Present when the run was to begin later than it was accepted. */
@@ -218,8 +226,9 @@ export interface Run {
   readonly pausedOn: readonly string[];
 }
 
-/** The end of a run that is still to be told to somebody: a row of the outbox. A run ends once, so its id names the event. */
+/** What is still to be told to somebody: a row of the outbox. */
 export interface Webhook {
+  /** Names the event. A run ends once, so its id names its end; a question that is told has an id of the same form. */
   readonly runId: string;
   readonly url: string;
   /** Host and port of the URL: those that share it share its patience. */

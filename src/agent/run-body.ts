@@ -23,6 +23,7 @@ export function callOf(body: RunBody, reach: Reach): RunCall {
     ...startingPoint(body),
     stream: streamRequest(body),
     webhook: body.webhook ?? null,
+    notify: body.notify ?? null,
     afterSeconds: body.after_seconds ?? 0,
     idempotencyKey: null,
     requestHash: "",

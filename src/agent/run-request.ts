@@ -11,6 +11,7 @@ import type {
   Caller,
   Durability,
   MultitaskStrategy,
+  Notify,
   RunRequest,
   SubgraphCheckpoint,
   StreamRequest,
@@ -33,6 +34,7 @@ export interface RunCall {
   readonly checkpointId: string | null;
   readonly subgraph: SubgraphCheckpoint | null;
   readonly webhook: string | null;
+  readonly notify: Notify | false | null;
   /** 0 begins as soon as it can. */
   readonly afterSeconds: number;
   readonly idempotencyKey: string | null;
@@ -85,6 +87,7 @@ export function requestOf(
     ...(isDefault(call.stream) ? {} : { stream: call.stream }),
     ...(call.subgraph === null ? {} : { subgraph: call.subgraph }),
     ...(call.webhook === null ? {} : { webhook: call.webhook }),
+    ...(call.notify === null ? {} : { notify: call.notify }),
     ...(call.afterSeconds === 0 ? {} : { afterSeconds: call.afterSeconds }),
   };
 }

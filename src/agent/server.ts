@@ -36,6 +36,7 @@ import { corsRules, customApp, served, type Surface } from "./surface.ts";
 import type { Ttl } from "./threads.ts";
 import { createWebhooks } from "./webhooks.ts";
 import { createWorker } from "./worker.ts";
+import { createNotifier } from "./notify.ts";
 
 export interface AgentServerPorts {
   readonly storage: Storage & { readonly boundUnits: () => number };
@@ -100,9 +101,13 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
       onOutcome: counted.onWebhook,
     },
   );
+  const notify = config.notifyUrl === null ? null : { url: config.notifyUrl, format: config.notifyFormat };
+  let address = { host: config.host, port: config.port }; // until the port is open
+  const publicUrl = (): string => config.publicUrl ?? `${urlOf(address)}${surface.mountPrefix}`;
+  const notifier = createNotifier(notify, publicUrl);
   const onEnd = (run: Run, durationMs: number): void => {
     counted.onRunEnd(run, durationMs);
-    if (run.request.webhook !== undefined) webhooks.wake();
+    if (notifier.takeStored() || run.request.webhook !== undefined) webhooks.wake();
   };
   const worker = createWorker(
     {
@@ -111,7 +116,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
       graceMs,
       crashesMax: config.jobAttemptsMax,
     },
-    { storage, graphs, events, engine, clock, log, onRunEnd: onEnd, onWaiting: inbox.added },
+    { storage, graphs, events, engine, clock, log, notifier, onRunEnd: onEnd, onWaiting: inbox.added },
   );
   running = worker.running;
   const limits = {
@@ -172,6 +177,13 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   // The worker starts before the port opens, and is told to stop before the port closes (SV1, SV2).
   const claims: Service = { name: "worker", start: () => Promise.resolve(), stop: () => worker.stop() };
   const claiming: Service = { name: "claiming", start: () => worker.start(), stop: () => Promise.resolve() };
+  const opened: Service = {
+    name: "address",
+    async start() {
+      address = http.address();
+    },
+    stop: () => Promise.resolve(),
+  };
   // Readings of the inbox never end by themselves, so they are ended before the port waits for its replies.
   const watching: Service = { name: "inbox", start: () => Promise.resolve(), stop: async () => inbox.close() };
   const parts = group("agent server", [
@@ -180,6 +192,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     claiming,
     webhooks,
     http,
+    opened,
     events,
     claims,
     watching,
@@ -195,6 +208,10 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     }),
   ]);
   return { name: parts.name, start: () => parts.start(), stop: () => parts.stop(), address: () => http.address() };
+}
+
+function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 function eventLimits(config: AgentConfig): EventLimits {

@@ -1,5 +1,15 @@
 // Settings of the agent server: every environment variable it knows, in one table (docs/configuration.md shows the same).
-import { boolean, type Config, durationMs, integer, setting, type Setting, text } from "../base/config.ts";
+import {
+  boolean,
+  type Config,
+  durationMs,
+  integer,
+  setting,
+  type Setting,
+  text,
+  choice,
+  ShownReason,
+} from "../base/config.ts";
 import { apiKeysSetting } from "./api-keys.ts";
 import { LOG_SETTINGS } from "../base/log-settings.ts";
 
@@ -11,6 +21,16 @@ function mountPrefix(name: string): Setting<string | null> {
     if (!PREFIX.test(value)) throw new Error(`"${value}" is not of the form /path`);
     return value.replace(/\/$/, "");
   });
+}
+
+function webAddress(one: Setting<string | null>): Setting<string | null> {
+  return {
+    ...one,
+    parse(value) {
+      if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value.replace(/\/$/, "");
+      throw new ShownReason("is no http or https address (not shown)");
+    },
+  };
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -164,6 +184,20 @@ export const AGENT_SETTINGS = {
   expirePaused: boolean("HOLDPOINT_EXPIRE_PAUSED_THREADS", false, {
     meaning: "Threads that wait for a person expire like others when their time to live has passed.",
   }),
+  notifyUrl: webAddress(
+    text("HOLDPOINT_NOTIFY_URL", null, {
+      meaning: "Address that is told of each question, unless the run or its assistant names another.",
+      secret: true,
+    }),
+  ),
+  notifyFormat: choice("HOLDPOINT_NOTIFY_FORMAT", "event", ["event", "slack"], {
+    meaning: "What it is sent: an event as JSON, or a message for an incoming webhook of Slack.",
+  }),
+  publicUrl: webAddress(
+    text("HOLDPOINT_PUBLIC_URL", null, {
+      meaning: "Address of this server for links to the console, with its path prefix. Default: the one it listens on.",
+    }),
+  ),
   ...LOG_SETTINGS,
 } as const;
 

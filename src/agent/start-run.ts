@@ -128,6 +128,7 @@ async function accept(
 ): Promise<Accepted> {
   const intent = intentOf(call.input, call.command);
   if (call.webhook !== null) agent.webhooks.check(call.webhook);
+  if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url);
   const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
   checkNodeNames(agent, assistant.graphId, call, intent);
   const repeated = await findRepeated(tx, caller, call);

@@ -40,6 +40,9 @@ export function announcer(graphs: Pick<Graphs, "toWire">, valuesText: () => stri
   };
 }
 
+/** The first member of an event that is to say when it was sent, for webhooks.ts to fill in at each try. */
+export const STAMPED = '{"webhook_sent_at":"",';
+
 function eventText(ended: EndedRun, input: Parameters<typeof runToWire>[1], valuesText: string | null): string {
   const { run, startedAt, pause, interrupts } = ended;
   const fits = valuesText !== null && valuesText.length <= VALUES_UNITS_MAX;
@@ -51,5 +54,5 @@ function eventText(ended: EndedRun, input: Parameters<typeof runToWire>[1], valu
     interrupts: interrupts.map((interrupt) => interruptToWire(interrupt, true)),
     ...(valuesText === null || fits ? {} : { values_left_out: true }),
   });
-  return `${head.slice(0, -1)},"values":${fits ? valuesText : "null"}}`;
+  return `${STAMPED}${head.slice(1, -1)},"values":${fits ? valuesText : "null"}}`;
 }

@@ -15,6 +15,7 @@ import type { Post, PostLimits, PostOutcome } from "../http/guarded-post.ts";
 import { checkOutboundUrl } from "../http/outbound-url.ts";
 import type { Webhook } from "./model.ts";
 import type { Storage, WebhookPolicy } from "./ports.ts";
+import { STAMPED } from "./webhook-event.ts";
 
 export interface WebhookOptions {
   readonly policy: WebhookPolicy;
@@ -158,7 +159,8 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
 function requestOf(webhook: Webhook, { policy, secret, userAgent }: WebhookOptions, now: number): Post {
   const id = webhook.runId;
   const timestamp = Math.floor(now / 1000);
-  const body = `${webhook.body.slice(0, -1)},"webhook_sent_at":"${isoTime(now)}"}`;
+  const stamp = `{"webhook_sent_at":"${isoTime(now)}",`;
+  const body = webhook.body.startsWith(STAMPED) ? `${stamp}${webhook.body.slice(STAMPED.length)}` : webhook.body;
   const signature = secret === null ? null : sign(secret, `${id}.${timestamp}.${body}`);
   return {
     url: webhook.url,

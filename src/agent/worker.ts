@@ -16,6 +16,7 @@ import { metadataOf } from "./events/made-up.ts";
 import { executeRun, type Claimed } from "./execute-run.ts";
 import { handBack, type AbortReason } from "./finish.ts";
 import type { Interrupt, Run } from "./model.ts";
+import type { Notifier } from "./notify.ts";
 import type { Awaitable, Engine, Graphs, RunEnd, Slot, Storage, Tx } from "./ports.ts";
 import { createRunEnds, type RunEnds } from "./run-ends.ts";
 import { announcer } from "./webhook-event.ts";
@@ -34,6 +35,7 @@ export interface WorkerPorts {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly log: Log;
+  readonly notifier: Notifier;
   readonly onRunEnd: (run: Run, durationMs: number) => void;
   /** Called after the commit with what waits for a person from then on. */
   readonly onWaiting: (items: readonly Interrupt[], metadata: JsonObject) => void;

@@ -46,6 +46,10 @@ export const runBody = z
     stream_resumable: z.boolean().nullish(),
     on_disconnect: z.enum(["cancel", "continue"]).nullish(),
     webhook: z.string().nullish().describe("told by POST how the run ended"),
+    notify: z
+      .union([z.literal(false), z.object({ url: z.string(), format: z.enum(["event", "slack"]).default("event") })])
+      .nullish()
+      .describe("told by POST of each question that the run asks; false tells nobody"),
     after_seconds: z
       .number()
       .min(0)
