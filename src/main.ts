@@ -12,6 +12,8 @@ import type { Config, Env, SettingsTable } from "./base/config.ts";
 import { keepHeapSmall } from "./base/heap.ts";
 import type { Service } from "./base/lifecycle.ts";
 import type { Log } from "./base/log.ts";
+import type { Cli } from "./cli/cli.ts";
+import type { VerbPorts } from "./cli/verbs.ts";
 import type { CollectorConfig } from "./collector/settings.ts";
 import type { HttpRoute } from "./http/app.ts";
 import type { TraceServer } from "./traces/server.ts";
@@ -25,8 +27,15 @@ keepHeapSmall();
 
 /** sysexits.h EX_CONFIG: the configuration is wrong, so starting again will not help. */
 const EXIT_CONFIG = 78;
+/** The command line cannot be understood. */
+const EXIT_USAGE = 2;
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const VERSION = (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly version: string }).version;
+const PACKAGE = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+const VERSION = PACKAGE.version;
 
 interface ServeOptions {
   readonly config?: string;
@@ -44,6 +53,7 @@ interface DevOptions extends ServeOptions {
 async function main(argv: readonly string[]): Promise<void> {
   const { Command } = await import("commander");
   const program = new Command("holdpoint")
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE))
     .description("Runs LangGraph.js graphs that pause for people, and goes on exactly once when they answer.")
     .version(VERSION);
   const serveCommand = (name: string, description: string) =>
@@ -75,6 +85,8 @@ async function main(argv: readonly string[]): Promise<void> {
     .description("send dead letters again with the key they came with; exit code 1 when some stay")
     .option("--json", "print JSON")
     .action((options: { readonly json?: boolean }) => replay(options));
+  const { registerVerbs } = await import("./cli/verbs.ts");
+  registerVerbs(program, await clientCli(), clientPorts());
   await program.parseAsync([...argv]);
 }
 
@@ -84,9 +96,63 @@ async function command(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
+    if (error instanceof Error && "exitCode" in error) return refuse(message, Number(error.exitCode));
     if (name === "ConfigError") return refuse(`The configuration is wrong:\n${message}`, EXIT_CONFIG);
     refuse(message, name === "ConfigFileError" ? EXIT_CONFIG : 1);
   }
+}
+
+/** What the verbs of src/cli get from this process. */
+async function clientCli(): Promise<Cli> {
+  const [{ createTerminal }, { systemClock: clock }] = await Promise.all([
+    import("./cli/terminal.ts"),
+    import("./base/clock.ts"),
+  ]);
+  return {
+    terminal: createTerminal(process, process.env, () => process.exit(0)),
+    clock,
+    config: async () => configOf((await import("./cli/settings.ts")).CLIENT_SETTINGS, process.env),
+    readFile: (path) => readFileSync(path, "utf8"),
+    run: (verb) =>
+      command(async () => {
+        const exitCode = await verb();
+        process.stdout.write("", () => process.exit(exitCode)); // graphs that were loaded may have left timers
+      }),
+  };
+}
+
+function clientPorts(): VerbPorts {
+  const { version, engines, dependencies } = PACKAGE;
+  const agentConfig = async () => configOf((await import("./agent/settings.ts")).AGENT_SETTINGS, process.env);
+  return {
+    template: { folder: join(ROOT, "src", "cli", "template"), version, versions: dependencies },
+    validate: async (file) => {
+      const { validateFile } = await import("./graphs/validate.ts");
+      const path = file ?? (await agentConfig()).graphConfig;
+      console.log = console.error; // what graphs print while they load is no part of the result
+      return validateFile(path, process.env, addToEnvironment, await openLog({}, { logLevel: "error", logJson: null }));
+    },
+    around: {
+      nodeVersion: process.version,
+      nodeWanted: engines.node,
+      agent: agentConfig,
+      collector: async () => {
+        const { httpPort: port, tracePort: tracesPort, endpoint } = (await collectorConfig()).config;
+        return { port, tracesPort, endpoint };
+      },
+      graphs: async () => {
+        const file = (await agentConfig()).graphConfig;
+        if (!exists(file)) return null;
+        const { graphs, remarks } = (await import("./graphs/config-file.ts")).readGraphsConfig(file, process.env);
+        return { file, ids: graphs.map(({ graphId }) => graphId), remarks };
+      },
+    },
+  };
+}
+
+/** Variables of the environment win over those of the file. */
+function addToEnvironment(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
 }
 
 /** @throws {ConfigError} */
@@ -451,7 +517,7 @@ async function start(
   log: Log,
   tracing: Tracing | null,
 ): Promise<Running> {
-  for (const [name, value] of Object.entries(graphsConfig.env)) process.env[name] ??= value;
+  addToEnvironment(graphsConfig.env);
 
   const [{ loadLibrary }, { createSqliteStorage }, { createAgentServer }, { createGraphs }] = await Promise.all([
     import("./graphs/library.ts"),

@@ -9,6 +9,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { AGENT_SETTINGS } from "../src/agent/settings.ts";
+import { CLIENT_SETTINGS } from "../src/cli/settings.ts";
 import { collectorSettings } from "../src/collector/settings.ts";
 import type { Setting, SettingsTable } from "../src/base/config.ts";
 import { ERROR_CODES } from "../src/base/errors.ts";
@@ -20,6 +21,7 @@ const ROOT = join(import.meta.dirname, "..");
 /** One line a settings table: the heading of its section in docs/configuration.md, the file it is in, the table. */
 const SETTINGS_TABLES: readonly (readonly [heading: string, file: string, table: SettingsTable])[] = [
   ["Agent server", "src/agent/settings.ts", AGENT_SETTINGS],
+  ["Terminal", "src/cli/settings.ts", CLIENT_SETTINGS],
   ["Trace collector", "src/collector/settings.ts", collectorSettings],
   ["Traces of runs", "src/telemetry/settings.ts", TELEMETRY_SETTINGS],
   ["Local trace store", "src/traces/settings.ts", TRACE_SETTINGS],

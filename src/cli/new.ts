@@ -1,0 +1,76 @@
+// New: a project from the template, ready to run.
+// Invariants:
+//   NW1. Only an empty folder, or one that is not there, is written to: nothing of anybody is ever replaced.
+//   NW2. The versions that the project asks for are those that this Holdpoint was checked with.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import type { JsonObject } from "../base/json.ts";
+import { CliError, EXIT, type Cli, type ExitCode } from "./cli.ts";
+import { printJson, type PrintOptions } from "./print.ts";
+
+export interface Template {
+  readonly folder: string;
+  readonly version: string;
+  /** Package → version. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** npm leaves files of the name .gitignore out of packages. */
+const RENAMED: Readonly<Record<string, string>> = { gitignore: ".gitignore" };
+
+export async function makeProject(
+  { terminal }: Cli,
+  template: Template,
+  folder: string,
+  options: PrintOptions,
+): Promise<ExitCode> {
+  const target = resolve(folder);
+  checkEmpty(target, folder);
+  const files = readdirSync(template.folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(template.folder, join(entry.parentPath, entry.name)))
+    .toSorted();
+  const made: string[] = [];
+  for (const file of files) {
+    const name = RENAMED[file] ?? file;
+    const text = readFileSync(join(template.folder, file), "utf8");
+    const path = join(target, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, file === "package.json" ? packageText(text, basename(target), template) : text, { flag: "wx" }); // NW1
+    made.push(name);
+  }
+  if (options.json === true) printJson(terminal, { folder: target, files: made });
+  else {
+    const enter = target === resolve(".") ? "" : `  cd ${folder}\n`;
+    terminal.out(`Made ${made.join(", ")} in ${target}\n\nGo on with\n\n${enter}  npm install\n  npm run dev\n`);
+  }
+  return EXIT.done;
+}
+
+/** @throws {CliError} */
+function checkEmpty(target: string, folder: string): void {
+  let there: readonly string[];
+  try {
+    there = readdirSync(target);
+  } catch (error) {
+    if ((error as { readonly code?: string }).code === "ENOENT") return;
+    throw new CliError(`${folder} is not a folder that can be read: name another one`);
+  }
+  if (there.length > 0) throw new CliError(`${folder} is not empty: name a new folder, or an empty one`); // NW1
+}
+
+function packageText(text: string, folder: string, { version, versions }: Template): string {
+  const template = JSON.parse(text) as { readonly dependencies: JsonObject };
+  const name =
+    folder
+      .toLowerCase()
+      .replace(/[^a-z0-9._-]+/g, "-")
+      .replace(/^[._-]+|-+$/g, "") || "my-agent";
+  const dependencies = Object.fromEntries(
+    Object.entries(template.dependencies).map(([one, wanted]) => [
+      one,
+      one === "holdpoint" ? `^${version}` : (versions[one] ?? wanted), // NW2
+    ]),
+  );
+  return `${JSON.stringify({ ...template, name, dependencies }, null, 2)}\n`;
+}

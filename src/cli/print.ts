@@ -1,0 +1,58 @@
+// Print: what a verb says, as text for people or as JSON for programs, and what it says while it takes its time.
+// Invariants:
+//   PR1. With --json the output is JSON and nothing else: one document, or one object a line for lists.
+//   PR2. What takes longer than PATIENCE_MS is told on the error output, if somebody sees it, and wiped away again.
+import { styleText } from "node:util";
+import type { Cli, Terminal } from "./cli.ts";
+import { tableOf, type Column } from "./table.ts";
+import { jsonText } from "./text.ts";
+
+export interface PrintOptions {
+  readonly json?: boolean;
+  readonly wide?: boolean;
+}
+
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+export function paint({ colour }: Terminal, style: Style, text: string): string {
+  return colour ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** A list: a table, or one JSON object a line (PR1). */
+export function printList<Row>(
+  { out, columns, ...terminal }: Terminal,
+  rows: readonly Row[],
+  layout: readonly Column<Row>[],
+  { json, wide, none }: PrintOptions & { readonly none: string },
+): void {
+  if (json === true) return out(rows.map((row) => `${jsonText(row)}\n`).join(""));
+  if (rows.length === 0) return out(`${none}\n`);
+  const [head = "", ...lines] = tableOf(rows, layout, wide === true ? null : columns);
+  out(`${[paint({ out, columns, ...terminal }, "dim", head), ...lines].join("\n")}\n`);
+}
+
+export function printJson({ out }: Terminal, value: unknown): void {
+  out(`${jsonText(value, 2)}\n`);
+}
+
+/** How long people wait without asking what goes on. */
+const PATIENCE_MS = 1000;
+
+/** PR2. */
+export async function patiently<T>({ terminal, clock }: Cli, what: string, work: Promise<T>): Promise<T> {
+  if (!terminal.watched) return work;
+  const begun = clock.monotonic();
+  const tell = (): void => {
+    terminal.err(`\r\u001b[K${what}… ${Math.round((clock.monotonic() - begun) / 1000)} s`);
+    told = true;
+    cancel = clock.after(PATIENCE_MS, tell);
+  };
+  let told = false;
+  let cancel = clock.after(PATIENCE_MS, tell);
+  try {
+    return await work;
+  } finally {
+    cancel();
+    if (told) terminal.err("\r\u001b[K");
+  }
+}

@@ -1,0 +1,46 @@
+// Terminal: the streams of a process as verbs use them.
+// Invariants:
+//   TE1. When whoever reads the output has seen enough (`| head`), the process ends quietly.
+//   TE2. Colours are for terminals, and for nobody who says NO_COLOR.
+import { createInterface } from "node:readline/promises";
+import { text } from "node:stream/consumers";
+import type { Env } from "../base/config.ts";
+import type { Terminal } from "./cli.ts";
+
+export interface Streams {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+const COLUMNS_LEAST = 20;
+
+/** @param end ends the process at once, with exit code 0 */
+export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end: () => void): Terminal {
+  const onError = (error: NodeJS.ErrnoException): void => {
+    if (error.code === "EPIPE") end(); // TE1
+    else throw error;
+  };
+  stdout.on("error", onError);
+  stderr.on("error", onError);
+  const { NO_COLOR, COLUMNS } = env;
+  const said = Number(COLUMNS);
+  const columns = stdout.columns || (Number.isInteger(said) && said > 0 ? said : null);
+  const ask = async (question: string): Promise<string> => {
+    const lines = createInterface({ input: stdin, output: stderr });
+    try {
+      return await lines.question(question);
+    } finally {
+      lines.close();
+    }
+  };
+  return {
+    out: (chunk) => void stdout.write(chunk),
+    err: (chunk) => void stderr.write(chunk),
+    columns: columns === null ? null : Math.max(COLUMNS_LEAST, columns),
+    colour: stdout.isTTY && (NO_COLOR === undefined || NO_COLOR === ""), // TE2
+    watched: stderr.isTTY,
+    readInput: () => text(stdin),
+    ask: stdin.isTTY && stderr.isTTY ? ask : null,
+  };
+}

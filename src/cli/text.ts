@@ -1,0 +1,112 @@
+// Text: what graphs, models and other people wrote, made fit for a terminal.
+// Invariants:
+//   TX1. Nothing that came from a server moves the cursor, colours, rings or turns the direction of a line.
+//   TX2. Widths count the columns that a terminal shows, not the units of a string.
+
+/** Control characters, and those that change the direction of what follows. */
+const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const WIDE =
+  /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+const PLAIN = /^[\x20-\x7e]*$/;
+const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
+
+const segments = new Intl.Segmenter();
+
+/** Text of several lines (TX1). */
+export function printable(text: string): string {
+  return text.replace(/\r\n?/g, "\n").replace(HARMFUL, "�");
+}
+
+/** Text on one line (TX1). */
+export function oneLine(text: string): string {
+  return printable(text).replace(/\s+/g, " ").trim();
+}
+
+/** JSON that says the same and is harmless to look at (TX1). */
+export function jsonText(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent) ?? "null";
+  return text.replace(
+    /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** TX2. */
+export function widthOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segments.segment(text)) width += columnsOf(segment);
+  return width;
+}
+
+function columnsOf(segment: string): number {
+  if (INVISIBLE.test(segment)) return 0;
+  return WIDE.test(segment) ? 2 : 1;
+}
+
+/** At most `columns` wide; what is left out is an ellipsis. */
+export function clip(text: string, columns: number): string {
+  return beginning(text, columns) === text ? text : `${beginning(text, columns - 1).trimEnd()}…`;
+}
+
+/** More than any writing needs; who piles up more invisible signs than that loses some. */
+const UNITS_A_COLUMN_MAX = 32;
+
+/** The longest beginning that is at most `columns` wide, found without looking at the rest. */
+function beginning(text: string, columns: number): string {
+  const looked = text.slice(0, columns * UNITS_A_COLUMN_MAX);
+  if (PLAIN.test(looked)) return text.slice(0, columns);
+  let width = 0;
+  for (const { segment, index } of segments.segment(looked)) {
+    width += columnsOf(segment);
+    if (width > columns) return text.slice(0, index);
+  }
+  return looked;
+}
+
+export function pad(text: string, columns: number, right = false): string {
+  const blanks = " ".repeat(Math.max(0, columns - widthOf(text)));
+  return right ? `${blanks}${text}` : `${text}${blanks}`;
+}
+
+/** `("a b c", 3)` → `["a b", "c"]`: broken between words where it can be. */
+export function wrap(text: string, columns: number): readonly string[] {
+  return text.split("\n").flatMap((line) => {
+    const lines: string[] = [];
+    let rest = line;
+    for (let part = beginning(rest, columns); part !== rest; part = beginning(rest, columns)) {
+      const blank = rest[part.length] === " " ? part.length : part.lastIndexOf(" ");
+      const cut = blank > 0 ? blank : Math.max(1, part.length); // never nothing: it has to come to an end
+      lines.push(rest.slice(0, cut).trimEnd());
+      rest = rest.slice(cut).trimStart();
+    }
+    return [...lines, rest];
+  });
+}
+
+const UNITS = [
+  [86_400, "d"],
+  [3600, "h"],
+  [60, "m"],
+] as const;
+
+/** `90_000` → `1m` */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  for (const [length, name] of UNITS) if (seconds >= length) return `${Math.floor(seconds / length)}${name}`;
+  return `${seconds}s`;
+}
+
+/** `["ab12cd…", …]` → the shortest beginnings that tell them apart, all of one length, at least `least`. */
+export function shortIds(ids: readonly string[], least = 8): (id: string) => string {
+  const sorted = [...new Set(ids)].toSorted();
+  const shared = sorted.map((id, index) => commonLength(id, sorted[index + 1] ?? ""));
+  const length = Math.max(least, ...shared.map((units) => units + 1));
+  return (id) => id.slice(0, length);
+}
+
+function commonLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length++;
+  return length;
+}

@@ -1,0 +1,43 @@
+// Validate: what a langgraph.json names, tried before it is deployed.
+import { EXIT, type Cli, type ExitCode } from "./cli.ts";
+import { paint, printJson, type PrintOptions } from "./print.ts";
+import { oneLine } from "./text.ts";
+
+export interface Validation {
+  readonly file: string;
+  readonly graphs: readonly {
+    readonly graph_id: string;
+    readonly source: string;
+    readonly nodes: readonly string[];
+    /** Null when it loads. */
+    readonly problem: string | null;
+  }[];
+  /** What else does not fit, each with its place. */
+  readonly problems: readonly string[];
+  /** What has no effect. */
+  readonly remarks: readonly string[];
+}
+
+export type Validate = (file: string | undefined) => Promise<Validation>;
+
+export async function validate(
+  { terminal }: Cli,
+  check: Validate,
+  file: string | undefined,
+  options: PrintOptions,
+): Promise<ExitCode> {
+  const found = await check(file);
+  const valid = found.problems.length === 0 && found.graphs.every(({ problem }) => problem === null);
+  if (options.json === true) printJson(terminal, { valid, ...found });
+  else {
+    const ok = paint(terminal, "green", "ok  ");
+    const fail = paint(terminal, "red", "fail");
+    for (const { graph_id: id, nodes, problem } of found.graphs)
+      terminal.out(
+        problem === null ? `${ok}  ${oneLine(id)}: ${oneLine(nodes.join(", "))}\n` : `${fail}  ${oneLine(problem)}\n`,
+      );
+    for (const problem of found.problems) terminal.out(`${fail}  ${oneLine(problem)}\n`);
+    for (const remark of found.remarks) terminal.out(`${paint(terminal, "yellow", "warn")}  ${oneLine(remark)}\n`);
+  }
+  return valid ? EXIT.done : EXIT.failed;
+}

@@ -1,0 +1,71 @@
+// Validate: everything that a langgraph.json names is loaded, as a start would, and told of, all problems at once.
+import { describeError } from "../base/errors.ts";
+import { loadAuth } from "./auth.ts";
+import { readGraphsConfig, type GraphsConfig, type GraphSource } from "./config-file.ts";
+import { loadCustomApp } from "./custom-app.ts";
+import { loadEmbedder } from "./embed.ts";
+import { loadLibrary } from "./library.ts";
+import { loadGraph } from "./load.ts";
+
+export interface Validation {
+  readonly file: string;
+  readonly graphs: readonly {
+    readonly graph_id: string;
+    readonly source: string;
+    readonly nodes: readonly string[];
+    readonly problem: string | null;
+  }[];
+  readonly problems: readonly string[];
+  readonly remarks: readonly string[];
+}
+
+type Log = Parameters<typeof loadAuth>[2];
+
+/** @param setEnv makes the file's variables visible to the modules that are loaded */
+export async function validateFile(
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+  setEnv: (variables: Readonly<Record<string, string>>) => void,
+  log: Log,
+): Promise<Validation> {
+  let config: GraphsConfig;
+  try {
+    config = readGraphsConfig(file, env);
+  } catch (error) {
+    return { file, graphs: [], problems: [describeError(error).message], remarks: [] };
+  }
+  setEnv(config.env);
+  const { folder, auth, http, store, remarks } = config;
+  const graphs: Validation["graphs"][number][] = [];
+  for (const source of config.graphs) graphs.push(await tryGraph(source, folder));
+  const problems = await problemsOf([
+    ["@langchain/langgraph", () => loadLibrary(folder)],
+    ["auth.path", async () => auth !== null && loadAuth(auth, folder, log)],
+    ["http.app", async () => http.app !== null && loadCustomApp(http.app, folder)],
+    ["store.index", async () => store.index !== null && loadEmbedder(store.index, folder)],
+  ]);
+  return { file, graphs, problems, remarks };
+}
+
+async function tryGraph(source: GraphSource, folder: string): Promise<Validation["graphs"][number]> {
+  const about = { graph_id: source.graphId, source: `${source.file}:${source.exportName}` };
+  try {
+    const { graph } = await loadGraph(source, folder);
+    const nodes = Object.keys(graph.nodes).filter((name) => name !== "__start__");
+    return { ...about, nodes, problem: null };
+  } catch (error) {
+    return { ...about, nodes: [], problem: describeError(error).message };
+  }
+}
+
+async function problemsOf(tries: readonly (readonly [string, () => Promise<unknown>])[]): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const [name, load] of tries) {
+    try {
+      await load();
+    } catch (error) {
+      problems.push(`${name}: ${describeError(error).message}`);
+    }
+  }
+  return problems;
+}
