@@ -3,7 +3,7 @@
 // Modules are imported where they are needed: what a command does not use costs it nothing at start.
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Access, Storage, Store, Tracing } from "./agent/ports.ts";
 import type { AgentConfig } from "./agent/settings.ts";
@@ -70,6 +70,11 @@ async function main(argv: readonly string[]): Promise<void> {
   serveCommand("dev", "run agent server, collector and trace store here; without a langgraph.json, the sample graphs")
     .option("--no-browser", "open no page; without a terminal, and in CI, none is opened anyway")
     .action((options: DevOptions) => dev(options));
+  program
+    .command("migrate")
+    .description("bring the database of DATABASE_URI up to this version, and exit; servers that run go on meanwhile")
+    .option("-c, --config <file>", "langgraph.json that names the graphs (LANGGRAPH_CONFIG)")
+    .action((options: { readonly config?: string }) => migrate(options));
   const collector = program
     .command("collector")
     .description("run the trace collector proxy: OTLP traces in, the tracing backend's runs out")
@@ -98,7 +103,7 @@ async function command(work: () => Promise<void>): Promise<void> {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     if (error instanceof Error && "exitCode" in error) return refuse(message, Number(error.exitCode));
     if (name === "ConfigError") return refuse(`The configuration is wrong:\n${message}`, EXIT_CONFIG);
-    refuse(message, name === "ConfigFileError" ? EXIT_CONFIG : 1);
+    refuse(message, name === "ConfigFileError" || name === "NewerDatabaseError" ? EXIT_CONFIG : 1);
   }
 }
 
@@ -511,6 +516,42 @@ async function readSurface(config: AgentConfig, { http, folder }: GraphsConfig, 
   return { ...http, app, mountPrefix: config.mountPrefix ?? http.mountPrefix };
 }
 
+type OpenedStorage = Storage & Service & { readonly boundUnits: () => number };
+
+/** PostgreSQL when there is one, else the data folder. */
+async function openStorage(config: AgentConfig, library: string, log: Log): Promise<OpenedStorage> {
+  const versions = { holdpoint: VERSION, library };
+  if (config.databaseUri !== null) {
+    const { createPostgresStorage } = await import("./storage/postgres/storage.ts");
+    return createPostgresStorage({ uri: config.databaseUri, poolMax: config.postgresPoolMax, versions, log });
+  }
+  const { createSqliteStorage } = await import("./storage/sqlite/storage.ts");
+  const owner = `process ${process.pid} (holdpoint, started ${new Date().toISOString()})`;
+  return createSqliteStorage({ folder: config.dataDir, owner, versions, log });
+}
+
+function migrate(options: { readonly config?: string }): Promise<void> {
+  return command(async () => {
+    const [{ AGENT_SETTINGS }, { loadLibrary }] = await Promise.all([
+      import("./agent/settings.ts"),
+      import("./graphs/library.ts"),
+    ]);
+    const config = await configOf(AGENT_SETTINGS, process.env);
+    if (config.databaseUri === null) {
+      const { ConfigError } = await import("./base/config.ts");
+      throw new ConfigError([
+        { name: "DATABASE_URI", reason: "is not set; an embedded database is migrated at start" },
+      ]);
+    }
+    const { migrateDatabase } = await import("./storage/postgres/migrate.ts");
+    const { version: library } = await loadLibrary(dirname(resolve(options.config ?? config.graphConfig)));
+    const { from, to } = await migrateDatabase(config.databaseUri, { holdpoint: VERSION, library });
+    process.stdout.write(
+      from === to ? `The schema is at ${to} already.\n` : `The schema went from ${from} to ${to}.\n`,
+    );
+  });
+}
+
 async function start(
   config: AgentConfig,
   graphsConfig: GraphsConfig,
@@ -519,9 +560,8 @@ async function start(
 ): Promise<Running> {
   addToEnvironment(graphsConfig.env);
 
-  const [{ loadLibrary }, { createSqliteStorage }, { createAgentServer }, { createGraphs }] = await Promise.all([
+  const [{ loadLibrary }, { createAgentServer }, { createGraphs }] = await Promise.all([
     import("./graphs/library.ts"),
-    import("./storage/sqlite/storage.ts"),
     import("./agent/server.ts"),
     import("./graphs/graphs.ts"),
   ]);
@@ -533,12 +573,7 @@ async function start(
   const { createLocalEngine } = await import("./storage/local-engine.ts");
   const library = await loadLibrary(graphsConfig.folder);
   const versions = { holdpoint: VERSION, library: library.version };
-  const storage = createSqliteStorage({
-    folder: config.dataDir,
-    owner: `process ${process.pid} (holdpoint, started ${new Date().toISOString()})`,
-    versions,
-    log,
-  });
+  const storage = await openStorage(config, library.version, log);
   await storage.start();
   try {
     const store = await openStore(config, graphsConfig, storage, log);
@@ -572,8 +607,8 @@ async function start(
     };
     const url = urlOf(server.address());
     const names = graphs.list().map(({ graphId }) => graphId);
-    const announce = (): void =>
-      log.info("listening", { url, graphs: names, data_dir: config.dataDir, version: VERSION });
+    const kept = config.databaseUri === null ? { data_dir: config.dataDir } : { storage: "postgres" };
+    const announce = (): void => log.info("listening", { url, graphs: names, ...kept, version: VERSION });
     const below = `${url}${surface.mountPrefix}`;
     return { name: "holdpoint", start: () => Promise.resolve(), stop, url: below, graphs: names, announce };
   } catch (error) {

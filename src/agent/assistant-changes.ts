@@ -43,7 +43,7 @@ export async function createAssistant(
   const metadata = stamped(given.metadata, scope);
   const assistant = { ...given, metadata, assistantId, version: 1, createdAt: at, updatedAt: at };
   return agent.storage.transaction(async (tx) => {
-    const existing = draft.assistantId === null ? null : await tx.assistant(assistantId);
+    const existing = draft.assistantId === null ? null : await tx.assistant(assistantId, true);
     if (existing !== null) {
       const visible = inScope(existing.metadata, scope) && inScope(existing.metadata, readable);
       if (ifExists === "do_nothing" && visible) return existing;
@@ -72,7 +72,7 @@ export async function patchAssistant(
   patch: AssistantPatch,
 ): Promise<Assistant> {
   return agent.storage.transaction(async (tx) => {
-    const assistant = await findAssistant(agent, tx, idOrGraph, scope);
+    const assistant = await findAssistant(agent, tx, idOrGraph, scope, true);
     const metadata = stamped({ ...assistant.metadata, ...patch.metadata }, scope);
     const changed = { ...assistant, ...patch, metadata, updatedAt: agent.clock.now() };
     checkGraph(agent, assistant, changed.graphId);
@@ -91,7 +91,7 @@ export async function setLatestVersion(
   version: number,
 ): Promise<Assistant> {
   return agent.storage.transaction(async (tx) => {
-    const assistant = await findAssistant(agent, tx, idOrGraph, scope);
+    const assistant = await findAssistant(agent, tx, idOrGraph, scope, true);
     const stored = await tx.assistantVersion(assistant.assistantId, version);
     if (stored === null) {
       throw new ApiError("assistant_version_not_found", `The assistant has no version ${version}.`, {

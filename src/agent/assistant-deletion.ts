@@ -25,7 +25,7 @@ export async function deleteAssistant(
   withThreads: boolean,
 ): Promise<string> {
   const assistant = await agent.storage.transaction(async (tx) => {
-    const found = await findAssistant(agent, tx, idOrGraph, scope);
+    const found = await findAssistant(agent, tx, idOrGraph, scope, true);
     if (isBuiltIn(found)) {
       const detail = `${found.assistantId} is the assistant of the graph ${found.graphId}: it goes when the graph does.`;
       throw new ApiError("assistant_built_in", detail);

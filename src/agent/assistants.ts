@@ -27,7 +27,7 @@ export async function registerGraphs({ storage, graphs, clock }: Agent): Promise
     for (const graph of graphs.list()) {
       await tx.putFingerprint(graph.fingerprint, at);
       const assistant = builtIn(graph, at);
-      const stored = await tx.assistant(assistant.assistantId);
+      const stored = await tx.assistant(assistant.assistantId, true); // other servers start at the same time
       if (stored?.graphId === graph.graphId) continue;
       if (stored !== null) await tx.deleteAssistant(stored.assistantId); // AS1: somebody took this id before the graph came
       await tx.insertAssistant(assistant);
@@ -57,10 +57,20 @@ export function namesBuiltIn(agent: Agent, idOrGraph: string): boolean {
   return !isUuid(id) || agent.graphs.list().some(({ graphId }) => builtInAssistantId(graphId) === id);
 }
 
-/** @param idOrGraph an assistant's id, or the name of a deployed graph. @throws {ApiError} `assistant_not_found` */
-export async function findAssistant(agent: Agent, tx: Tx, idOrGraph: string, scope: Scope = null): Promise<Assistant> {
+/**
+ * @param idOrGraph an assistant's id, or the name of a deployed graph.
+ * @param toChange nobody else changes it before the commit.
+ * @throws {ApiError} `assistant_not_found`
+ */
+export async function findAssistant(
+  agent: Agent,
+  tx: Tx,
+  idOrGraph: string,
+  scope: Scope = null,
+  toChange = false,
+): Promise<Assistant> {
   const id = isUuid(idOrGraph) ? idOrGraph.toLowerCase() : builtInAssistantId(idOrGraph);
-  const found = await tx.assistant(id);
+  const found = await tx.assistant(id, toChange);
   if (found === null || agent.graphs.describe(found.graphId) === null || !inScope(found.metadata, scope)) {
     throw new ApiError("assistant_not_found", `There is no assistant or graph "${idOrGraph}".`, {
       known_graphs: deployedGraphs(agent),

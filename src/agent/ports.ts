@@ -267,7 +267,8 @@ export interface Tx extends StoreTx, CronTx {
   putFingerprint(fingerprint: Fingerprint, at: number): Awaitable<void>;
   /** Writes something of no meaning: a storage that can take it can take runs. */
   checkWritable(at: number): Awaitable<void>;
-  assistant(assistantId: string): Awaitable<Assistant | null>;
+  /** @param toChange nobody else changes it before the commit. */
+  assistant(assistantId: string, toChange?: boolean): Awaitable<Assistant | null>;
   searchAssistants(query: AssistantQuery): Awaitable<readonly Assistant[]>;
   countAssistants(query: AssistantFilter): Awaitable<number>;
   /** All that are stored, whatever their graph. */

@@ -49,8 +49,20 @@ export const AGENT_SETTINGS = {
     "Keys that callers authenticate with, as `name:key` with commas or lines between them; `name:key:read` may only read.",
   ),
   dataDir: text("HOLDPOINT_DATA_DIR", "./.holdpoint", {
-    meaning: "Folder of the embedded database. One process at a time may use it.",
+    meaning: "Folder of the embedded database, without DATABASE_URI. One process at a time may use it.",
   }),
+  databaseUri: text("DATABASE_URI", null, {
+    meaning:
+      "PostgreSQL that holds everything, as postgres://user:password@host/database; without it, the data folder does.",
+    aliases: ["DATABASE_URL"],
+    secret: true,
+  }),
+  postgresPoolMax: integer(
+    "LANGGRAPH_POSTGRES_POOL_MAX_SIZE",
+    20,
+    { min: 2, max: 1000 },
+    { meaning: "Connections to PostgreSQL that this process may have." },
+  ),
   graphConfig: text("LANGGRAPH_CONFIG", "langgraph.json", {
     meaning: "Configuration file that names the graphs; the --config option wins.",
   }),

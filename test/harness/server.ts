@@ -38,6 +38,19 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), "holdpoint-test-"));
 }
 
+/**
+ * Nothing, so that the server keeps its data in its folder: the address of PostgreSQL in the environment of the tests is
+ * theirs. With HOLDPOINT_TEST_STORAGE=postgres, a database that belongs to the folder.
+ */
+async function databaseFor(dataDir: string): Promise<string> {
+  if (postgres === null) return "";
+  const known = databases.get(dataDir) ?? postgres.newDatabase();
+  databases.set(dataDir, known);
+  return known;
+}
+const databases = new Map<string, Promise<string>>();
+const postgres = process.env["HOLDPOINT_TEST_STORAGE"] === "postgres" ? await import("./postgres.ts") : null;
+
 /** @throws {Error} with everything it wrote, when it does not come up. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? temporaryFolder();
@@ -55,7 +68,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     {
       env: {
         ...process.env,
-        DATABASE_URI: "", // of the tests themselves: a server uses it when its test says so
+        DATABASE_URI: await databaseFor(dataDir),
+        DATABASE_URL: "",
         PORT: "0",
         HOLDPOINT_DATA_DIR: dataDir,
         LOG_JSON: "true",

@@ -57,7 +57,8 @@ export function assistantVerbs(db: Sql): Pick<Tx, AssistantVerbs> {
   const count = async (sql: string, ...parameters: Parameter[]): Promise<number> =>
     Number((await db.get(sql, ...parameters))?.["n"] ?? 0);
   return {
-    async assistant(assistantId) {
+    async assistant(assistantId, toChange = false) {
+      if (toChange) db.hold(assistantKey(assistantId)); // AR3
       const sql = `SELECT ${ASSISTANTS.columns} FROM holdpoint.assistants WHERE assistant_id = $1`;
       const row = await db.get(sql, assistantId);
       return row === null ? null : readAssistant(row);

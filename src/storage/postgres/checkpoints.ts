@@ -82,10 +82,12 @@ export function checkpointVerbs(db: Sql): Pick<Tx, CheckpointVerbs> {
       REPLACING_HEAD,
     ); // CK2
   };
-  const rowOf = (columns: string, threadId: string, ns: string, id: string | null): Promise<Row | null> =>
-    id === null
+  const rowOf = (columns: string, threadId: string, ns: string, id: string | null): Promise<Row | null> => {
+    db.follow(threadKey(threadId));
+    return id === null
       ? db.get(`SELECT ${columns} FROM holdpoint.checkpoints WHERE ${AT_HEAD}`, threadId, ns)
       : db.get(`SELECT ${columns} FROM holdpoint.checkpoints WHERE ${BY_ID}`, threadId, ns, id);
+  };
   return {
     async checkpoint(threadId, ns, checkpointId) {
       const row = await rowOf(CHECKPOINTS.columns, threadId, ns, checkpointId);
@@ -96,6 +98,7 @@ export function checkpointVerbs(db: Sql): Pick<Tx, CheckpointVerbs> {
       return typeof fingerprint === "string" ? fingerprint : null;
     },
     async checkpoints(threadId, { ns, before, metadata, limit }) {
+      db.follow(threadKey(threadId));
       const rows = await db.all(
         `SELECT ${CHECKPOINTS.columns} FROM holdpoint.checkpoints
          WHERE thread_id = $1 AND ns = $2 AND ($3::text IS NULL OR checkpoint_id < $3)

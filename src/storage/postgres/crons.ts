@@ -1,4 +1,5 @@
 // Crons in PostgreSQL: rows, search, and the conditional update that gives each tick to one server.
+// Invariant CR1: whoever reads a cron holds its lock until the end of the transaction, as whoever changes it.
 import type { Cron } from "../../agent/model.ts";
 import type { CronFilter, CronTx } from "../../agent/ports.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
@@ -24,15 +25,22 @@ const CRONS = table<Cron>("crons", {
   reach: ["reach", "json"],
 });
 
+const cronKey = (cronId: string): string => `cron ${cronId}`;
+
 export function cronVerbs(db: Sql): CronTx {
   return {
     async cron(cronId) {
+      db.hold(cronKey(cronId));
       const row = await db.get(`SELECT ${CRONS.columns} FROM holdpoint.crons WHERE cron_id = $1`, cronId);
       return row === null ? null : CRONS.read(row);
     },
     insertCron: (cron) => CRONS.insert(db, [cron]),
-    updateCron: (cronId, patch) => CRONS.patch(db, "cron_id", cronId, patch),
+    updateCron(cronId, patch) {
+      db.hold(cronKey(cronId));
+      CRONS.patch(db, "cron_id", cronId, patch);
+    },
     deleteCron(cronId) {
+      db.hold(cronKey(cronId));
       db.run("DELETE FROM holdpoint.crons WHERE cron_id = $1", cronId);
     },
     async searchCrons(query) {
@@ -66,7 +74,7 @@ export function cronVerbs(db: Sql): CronTx {
       return typeof at === "number" ? at : null;
     },
     async claimTick(cronId, dueAt, nextAt) {
-      db.hold(`cron ${cronId}`); // whoever asks first is given it
+      db.hold(cronKey(cronId)); // whoever asks first is given it
       const sql = "UPDATE holdpoint.crons SET next_run_date = $1 WHERE cron_id = $2 AND next_run_date = $3";
       return (await db.count(sql, nextAt, cronId, dueAt)) === 1;
     },

@@ -36,6 +36,7 @@ export function eventVerbs(db: Sql): Pick<Tx, EventVerbs> {
       }
     },
     async events(threadId, { runId, afterSeq, fromId, limit }) {
+      db.follow(threadKey(threadId));
       const rows = await (runId === null
         ? db.all(
             `SELECT ${EVENTS.columns} FROM holdpoint.events
@@ -57,10 +58,12 @@ export function eventVerbs(db: Sql): Pick<Tx, EventVerbs> {
       return rows.map(EVENTS.read);
     },
     async newestEvents(threadId) {
+      db.follow(threadKey(threadId));
       const row = await db.get("SELECT max(seq) AS seq FROM holdpoint.events WHERE thread_id = $1", threadId);
       return Number(row?.["seq"] ?? 0);
     },
     async eventExtent(threadId, runId) {
+      db.follow(threadKey(threadId));
       const row = await db.get(
         `SELECT min(first) AS first, max(last) AS last, sum(last - first + 1) AS events, sum(octet_length(lines)) AS bytes
          FROM holdpoint.events WHERE thread_id = $1 AND run_id = $2`,

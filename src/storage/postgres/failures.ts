@@ -15,19 +15,14 @@ export function mayBeDoneAgain(error: unknown): boolean {
 /** Errors of the storage become 503; others, refusals and defects, stay what they are. */
 export function storageFailure(error: unknown): unknown {
   if (error instanceof ApiError || !isPassing(error)) return error;
-  return new ApiError(
-    "storage_unavailable",
-    `Nothing was written: ${describeError(error).message}. Try again.`,
-    {},
-    RETRY_AFTER,
-  );
+  return new ApiError("storage_unavailable", `Nothing was written: ${reasonOf(error)}. Try again.`, {}, RETRY_AFTER);
 }
 
 export function commitFailure(error: unknown): unknown {
   if (error instanceof ApiError || !isPassing(error) || saysRolledBack(error)) return storageFailure(error);
   return new ApiError(
     "commit_unknown",
-    `The connection was lost before the storage had said whether this was stored (${describeError(error).message}). Look whether it is there, or send it again with its Idempotency-Key.`,
+    `The connection was lost before the storage had said whether this was stored (${reasonOf(error)}). Look whether it is there, or send it again with its Idempotency-Key.`,
     {},
     RETRY_AFTER,
   ); // FL2
@@ -48,6 +43,11 @@ function isPassing(error: unknown): boolean {
 function saysRolledBack(error: unknown): boolean {
   const code = codeOf(error);
   return code !== null && !FROM_THE_SYSTEM.test(code) && !/^(?:08|57P)/.test(code);
+}
+
+/** In words, or as a code where there are none: of a refused connection, Node says only that. */
+export function reasonOf(error: unknown): string {
+  return describeError(error).message || codeOf(error) || "no reason was given";
 }
 
 function codeOf(error: unknown): string | null {

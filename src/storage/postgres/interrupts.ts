@@ -168,6 +168,7 @@ export function interruptVerbs(db: Sql): Pick<Tx, InterruptVerbs> {
       );
     },
     async auditOf(threadId, page) {
+      db.follow(threadKey(threadId));
       const rows = await db.all(
         `SELECT ${AUDIT.columns} FROM holdpoint.audit WHERE thread_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
         threadId,

@@ -6,6 +6,7 @@
 import { Client, type ClientBase } from "pg";
 import { compareVersions, NewerDatabaseError, type Versions } from "../versions.ts";
 import { connectionConfig } from "./connections.ts";
+import { reasonOf } from "./failures.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** Any number that nobody else in the database uses. */
@@ -56,7 +57,11 @@ async function migrate(client: ClientBase, versions: Versions): Promise<Migrated
 export async function migrateDatabase(uri: string, versions: Versions): Promise<Migrated> {
   const client = new Client({ ...connectionConfig(uri), connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   client.on("error", () => undefined); // a connection that is lost fails the statement that is under way
-  await client.connect();
+  try {
+    await client.connect();
+  } catch (error) {
+    throw new Error(`PostgreSQL at ${client.host}:${client.port} cannot be used: ${reasonOf(error)}`, { cause: error });
+  }
   try {
     return await migrate(client, versions);
   } finally {

@@ -114,14 +114,16 @@ export function runVerbs(db: Sql): Pick<Tx, RunVerbs> {
       db.hold(threadKey(threadId)); // RU4
       return one("WHERE run_id = $1 AND thread_id = $2", runId, threadId);
     },
-    runs: (threadId, { status, limit, offset }) =>
-      list(
+    runs(threadId, { status, limit, offset }) {
+      db.follow(threadKey(threadId));
+      return list(
         `WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2) ORDER BY run_id DESC LIMIT $3 OFFSET $4`,
         threadId,
         status,
         limit,
         offset,
-      ),
+      );
+    },
     activeRuns(threadId) {
       db.hold(threadKey(threadId)); // RU4
       return list(
@@ -218,6 +220,7 @@ export function runVerbs(db: Sql): Pick<Tx, RunVerbs> {
         ? list("WHERE status = 'running'")
         : list("WHERE status = 'running' AND worker_id = $1", workerId),
     async hasPendingRun(threadId) {
+      db.follow(threadKey(threadId));
       const sql = `SELECT 1 AS value FROM holdpoint.runs
         WHERE thread_id = $1 AND status = 'pending' AND status IN ('pending', 'running') AND due_at IS NULL LIMIT 1`;
       return (await value(sql, threadId)) !== null;

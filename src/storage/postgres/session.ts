@@ -28,6 +28,8 @@ export interface Sql {
   run(sql: string, ...parameters: Parameter[]): void;
   /** What follows waits until the lock of this name is ours. */
   hold(key: string): void;
+  /** What is read next has what was asked for before, under this name and in this process. Locks nothing. */
+  follow(key: string): void;
 }
 
 export interface Session extends Sql {
@@ -47,6 +49,7 @@ type Result = QueryResult<Row>;
 
 export function createSession({ pool, turns, onWritten }: SessionPorts): Session {
   const held = new Set<string>();
+  let before: Promise<void> | null = null;
   let client: PoolClient | null = null;
   let opening: Promise<void> | null = null;
   /** What is to be sent as soon as there is a connection. */
@@ -93,8 +96,10 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
     onWritten(unitsOf(parameters));
     return send(sql, parameters);
   };
-  const read = (sql: string, parameters: readonly Parameter[]): Promise<Result> =>
-    opening === null ? pool.query<Row>(statement(sql, parameters)) : send(sql, parameters);
+  const read = async (sql: string, parameters: readonly Parameter[]): Promise<Result> => {
+    if (opening === null && before !== null) await before;
+    return opening === null ? pool.query<Row>(statement(sql, parameters)) : send(sql, parameters);
+  };
 
   const leave = (broken: boolean): void => {
     client?.release(broken);
@@ -124,6 +129,9 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
       held.add(key); // SE1
       if (opening === null) opening = open(key);
       else send("SELECT pg_advisory_xact_lock($1, $2)", lockNumbers(key)).catch(failed);
+    },
+    follow(key) {
+      if (opening === null) before = turns.passed(key);
     },
     async commit() {
       if (opening === null) return;

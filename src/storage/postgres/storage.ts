@@ -101,6 +101,7 @@ function createDesk(): Desk {
     change: (sql, ...parameters) => current().change(sql, ...parameters),
     run: (sql, ...parameters) => current().run(sql, ...parameters),
     hold: (key) => current().hold(key),
+    follow: (key) => current().follow(key),
   };
   return {
     tx: {

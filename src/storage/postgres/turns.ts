@@ -7,20 +7,24 @@
 export interface Turns {
   /** @returns the way out. */
   enter(key: string): Promise<() => void>;
+  /** Resolves when all that are in line now have left. Null when there is nobody. */
+  passed(key: string): Promise<void> | null;
 }
 
 export function createTurns(): Turns {
   const lines = new Map<string, (() => void)[]>();
+  const enter = async (key: string): Promise<() => void> => {
+    const line = lines.get(key);
+    if (line === undefined) lines.set(key, []);
+    else await new Promise<void>((resolve) => line.push(resolve)); // TU1
+    return () => {
+      const next = lines.get(key)?.shift();
+      if (next === undefined) lines.delete(key); // TU2
+      else next();
+    };
+  };
   return {
-    async enter(key) {
-      const line = lines.get(key);
-      if (line === undefined) lines.set(key, []);
-      else await new Promise<void>((resolve) => line.push(resolve)); // TU1
-      return () => {
-        const next = lines.get(key)?.shift();
-        if (next === undefined) lines.delete(key); // TU2
-        else next();
-      };
-    },
+    enter,
+    passed: (key) => (lines.has(key) ? enter(key).then((leave) => leave()) : null),
   };
 }
