@@ -1,7 +1,7 @@
 // The collector against the floor (the least that any proxy on Node must do), in one run: `npm run bench -- collector`.
 // Sink and load on one core, the target on the other; figures per CPU-second of the target. SECONDS (6) is the length of one
 // measurement, of the soak ten times that; ROUNDS (2) is how often each is repeated, the best counts. The last line holds the
-// ratios, each with what is asked of it.
+// ratios, each with what is asked of it. `npm run bench -- collector soak dead` measures these parts only.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,10 +60,10 @@ const LOADS: readonly (readonly [name: string, asked: number, options: readonly 
   ["gzipped JSON, 64 a request", 0.6, ["PER=64", "FORMAT=json", "GZIP=1"]],
 ];
 
-/** Returns the collector's best in the first load: what later measurements are compared with. */
-async function againstTheFloor(): Promise<Measured> {
+/** Returns the collector's best in the first load: what later measurements are compared with; not `whole`: only that load. */
+async function againstTheFloor(whole: boolean): Promise<Measured> {
   let first: Measured | null = null;
-  for (const [name, asked, options] of LOADS) {
+  for (const [name, asked, options] of whole ? LOADS : LOADS.slice(0, 1)) {
     const floors: Measured[] = [];
     const ours: Measured[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -155,18 +155,25 @@ async function bigBodies(): Promise<void> {
   ratios.push(`loop with 20 MB bodies: p99 ${one.p99} ms (asked 50)`);
 }
 
-export async function benchCollector(): Promise<void> {
+const PARTS: Readonly<Record<string, (memory: () => Promise<Measured>) => Promise<unknown>>> = {
+  floor: (memory) => memory(),
+  durable: async (memory) => durable(await memory()),
+  bytes: uploadedBytes,
+  latency: async (memory) => latency(await memory()),
+  big: bigBodies,
+  dead: deadBackends,
+  soak,
+};
+
+/** `parts`: which of PARTS to measure; none: all. */
+export async function benchCollector(parts: readonly string[] = []): Promise<void> {
   console.log(
     "| load | target | spans per CPU-second | spans per second | high water MB | p50 ms | p99 ms | missing |",
   );
   console.log("|---|---|---|---|---|---|---|---|");
-  const memory = await againstTheFloor();
-  await durable(memory);
-  await uploadedBytes();
-  await latency(memory);
-  await bigBodies();
-  await deadBackends();
-  await soak();
+  let measured: Promise<Measured> | null = null;
+  const memory = (): Promise<Measured> => (measured ??= againstTheFloor(parts.length === 0 || parts.includes("floor")));
+  for (const [name, part] of Object.entries(PARTS)) if (parts.length === 0 || parts.includes(name)) await part(memory);
   ratios.push(`acknowledged and missing: ${missing} (asked 0)`);
   console.log(ratios.join("; "));
 }

@@ -1,4 +1,4 @@
-// Benchmarks: `npm run bench -- agent [--peer] [--short]`, `… collector`, `… traces`. Prints a table and one closing line of ratios.
+// Benchmarks: `npm run bench -- agent [--peer] [--short]`, `… collector [part…]`, `… traces`. Prints a table and one closing line of ratios.
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
 import { benchCollector } from "./collector.ts";
@@ -8,9 +8,9 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { peer: { type: "boolean", default: false }, short: { type: "boolean", default: false } },
 });
-const [what = "agent"] = positionals;
+const [what = "agent", ...parts] = positionals;
 if (what === "agent") await benchAgent(values);
-else if (what === "collector") await benchCollector();
+else if (what === "collector") await benchCollector(parts);
 else if (what === "traces") await benchTraces();
 else {
   console.error(`no such benchmark: ${what}. There are: agent, collector, traces`);
