@@ -157,6 +157,10 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   });
   metricsHolder.current = metrics;
 
+  const unwritable = (): string | null => {
+    const reason = spool?.failure() ?? null;
+    return reason === null ? null : `the spool cannot be written: ${reason}`;
+  };
   const inMemory: Intake = async ({ decoded, context }) => {
     books.received += decoded.spans.length + decoded.rejected;
     books.rejected += decoded.rejected;
@@ -186,7 +190,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
           if (request.decoded.mendedTexts > 0) metrics.onMendedTexts(request.decoded.mendedTexts);
           return durable === null ? inMemory(request) : durable.take(request);
         },
-        notReady: () => (stopping ? "the collector is stopping" : (spool?.failure() ?? null)),
+        notReady: () => (stopping ? "the collector is stopping" : unwritable()),
         metrics: metrics.show,
         onReply: metrics.onReply,
       },

@@ -347,6 +347,32 @@ describe("a disk that refuses", () => {
       assert.ok(new Set(acked).isSubsetOf(delivered));
     });
 
+  test("on a disk too full for a mark, segments in which nothing is left go all the same, from the oldest up to the first in use", async () => {
+    const disk = createMemoryDisk();
+    const log: string[] = [];
+    let isFull = false;
+    const logs = (): string[] => [...disk.contents.keys()].filter((path) => path.endsWith(".log")).sort();
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const files = hookedFiles(disk.files, (operation, when) => {
+      if (isFull && operation === "write" && when === "before") throw new Error("ENOSPC: injected");
+    });
+    const spool = spoolOn(files, log);
+    await spool.recover();
+    const requests: StoredRequest[] = [];
+    for (let at = 0; requests.at(-1)?.segment !== 4; at++) requests.push(await append(spool, [`span ${at}`]));
+    const all = logs();
+    isFull = true;
+    for (const request of requests) if (request.segment !== 2) spool.requestDone(request, [0]);
+    while (!log.some((line) => line.includes("spool_collect_failed"))) await turn();
+    assert.deepEqual(logs(), all.slice(1), "segment 2 is in use, and what 3 says of it is in no mark yet");
+    for (const request of requests) if (request.segment === 2) spool.requestDone(request, [0]);
+    while (logs().length > 1) await turn();
+    assert.deepEqual(logs(), all.slice(-1), "the one that is written to stays");
+    isFull = false;
+    await append(spool, ["fresh"]);
+    await spool.close();
+  });
+
   test("at SPOOL_MAX_BYTES new requests get 503 and nothing is lost; with the backend back there is room again", async () => {
     const dir = await mkdtemp(`${tmpdir()}/holdpoint-full-`);
     const backend = await startBackend();

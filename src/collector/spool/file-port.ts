@@ -65,7 +65,7 @@ function fileOf(handle: FileHandle): SpoolFile {
       const total = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
       const { bytesWritten } = await handle.writev(buffers as Buffer[]);
       // A short write is how a full disk begins: the rest would fail, and half a record is worth nothing.
-      if (bytesWritten !== total) throw new Error(`only ${bytesWritten} of ${total} bytes were written`);
+      if (bytesWritten !== total) throw new Error(`the disk took only ${bytesWritten} of ${total} bytes: is it full?`);
     },
     sync: () => handle.datasync(),
     async read(offset, bytes) {

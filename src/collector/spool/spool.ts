@@ -3,7 +3,8 @@
 // request's spans are done with, with the delivery the batch is, and a segment in which nothing is left is removed.
 // Invariants:
 //   SO1. Acknowledged ⊆ on disk: append resolves after fdatasync (append-log.ts).
-//   SO2. A segment is removed only after every mark that its records imply for other segments is synced.
+//   SO2. A segment is removed only after every mark that its records imply for other segments is synced. They imply some for
+//        older ones only: the oldest can go when no mark can be written, and so a full disk gets room again.
 //   SO3. A damaged record costs itself: it is counted, its file is kept under another name, everything intact is delivered.
 //   SO4. `bytes()` is what the spool takes on the disk; only new requests are refused at a limit, never what makes room.
 //   SO5. Places are decided once: the decisions of a batch are in the tree log before its first upload.
@@ -132,19 +133,25 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
     });
   }
 
-  /** Removes segments in which nothing is left (SO2). */
+  /** Removes segments in which nothing is left. */
   async function collect(): Promise<void> {
-    const dead = [...segments].filter(([segment, { live }]) => live === 0 && segment !== main.current());
+    const isDead = ([segment, { live }]: [number, Segment]): boolean => live === 0 && segment !== main.current();
+    const dead = [...segments].filter(isDead).sort(([one], [other]) => one - other);
     if (dead.length === 0) return;
     try {
-      await marks.settle(); // SO2
+      const unsettled = await marks.settle().then(
+        () => null,
+        (error: unknown) => ({ error }),
+      );
       for (const [segment, { damaged }] of dead) {
+        if (unsettled !== null && segment !== Math.min(...segments.keys())) throw unsettled.error; // SO2
         const path = `${dir}/${segmentName(segment, LOG_SUFFIX)}`;
         if (damaged) await files.rename(path, `${path}.bad`); // SO3
         else await files.unlink(path);
         segments.delete(segment);
         await marks.forget(segment);
         await files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`).catch(() => undefined);
+        if (unsettled !== null) await files.syncDir(dir); // one after the other, also for a power cut
       }
       await files.syncDir(dir);
       if (!hasReserve) await makeReserve();
