@@ -181,7 +181,7 @@ describe("the collector", () => {
       { TRACING_ENDPOINT: "https://x.example", HTTPS_PROXY: `http://user:${CANARY}@` },
       78,
     ],
-    ["a spool that cannot be", ["collector"], { ...endpoint, SPOOL_DIR: "/dev/null/spool" }, 1],
+    ["a spool that cannot be", ["collector"], { ...endpoint, SPOOL_DIR: "/dev/null/spool" }, 78],
   ];
   for (const [name, args, env, code] of starts)
     test(`${name}: nothing of a secret is shown`, async () => {

@@ -1,6 +1,6 @@
 // Delivery end to end, in memory mode: batches, keys, a hostile backend, the books, and what a full queue does.
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
 import { ASSEMBLE_LIMITS } from "../src/collector/assemble.ts";
@@ -240,7 +240,11 @@ describe("a backend that misbehaves", () => {
     const replay = (key: string) =>
       replayDeadLetters(testConfig({ TRACING_ENDPOINT: again.url, DEAD_LETTER_DIR: dir, TRACING_API_KEY: key }));
     assert.deepEqual(await replay("another-key"), { sent: 0, kept: 1, otherKey: 1, problems: [] });
-    assert.deepEqual(await replay("key-1"), { sent: 1, kept: 0, otherKey: 0, problems: [] });
+    await writeFile(`${dir}/0.dead`, "torn");
+    again.script = ({ index }) => ({ status: index === 0 ? 503 : 202 });
+    const problems = [`${dir}/0.dead: is no dead letter, or damaged`];
+    assert.deepEqual(await replay("key-1"), { sent: 1, kept: 1, otherKey: 0, problems });
+    await rm(`${dir}/0.dead`);
     assert.deepEqual(
       again.runs.map((run) => run.main["name"]),
       ["span 1.3"],

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { ConfigError, readConfig } from "../src/base/config.ts";
 import { checkCollector } from "../src/collector/check.ts";
 import type { Backend, SendOutcome } from "../src/collector/backend/port.ts";
@@ -10,7 +11,7 @@ import { pendingOf } from "../src/collector/books.ts";
 import { partsOf } from "../src/collector/body.ts";
 import { createCollector } from "../src/collector/collector.ts";
 import { openBackend } from "../src/collector/run.ts";
-import { collectorSettings } from "../src/collector/settings.ts";
+import { type CollectorConfig, collectorSettings } from "../src/collector/settings.ts";
 import { nodeFiles } from "../src/collector/spool/file-port.ts";
 import { startBackend } from "./fakes/backend.ts";
 import { createFakeClock } from "./fakes/clock.ts";
@@ -86,6 +87,14 @@ describe("settings", () => {
     await backend.close();
   });
 
+  for (const name of ["SPOOL_DIR", "DEAD_LETTER_DIR"])
+    test(`${name} at the place of a file is refused at start, by name`, async () => {
+      await assert.rejects(
+        startCollector("http://127.0.0.1:1", { [name]: fileURLToPath(import.meta.url) }),
+        (error) => error instanceof ConfigError && error.problems[0]?.name === name,
+      );
+    });
+
   test("without an endpoint, with one that is none, or with a key no header may have, it does not start", () => {
     assert.throws(() => openBackend(read({})), /TRACING_ENDPOINT/);
     assert.throws(() => openBackend(read({ TRACING_ENDPOINT: "ftp://x" })), /TRACING_ENDPOINT/);
@@ -132,14 +141,19 @@ describe("check", () => {
       ["ok", "ok", "ok", "ok", "ok"],
     );
     assert.equal(backend.runs[0]?.main["name"], "holdpoint collector check");
+    const failed = async (one: CollectorConfig): Promise<string[]> =>
+      (await checkCollector(one)).filter((step) => step.outcome === "failed").map((step) => step.name);
+    backend.script = ({ path }) => ({ status: path === "/runs/multipart" ? 404 : 202 });
+    assert.deepEqual(await failed(config), [], "an older backend takes the older form");
     backend.script = () => ({ status: 401 });
-    const failed = (await checkCollector(config)).filter((step) => step.outcome === "failed");
-    assert.deepEqual(
-      failed.map((step) => step.name),
-      ["upload"],
-    );
+    assert.deepEqual(await failed(config), ["upload"]);
     await backend.close();
     assert.deepEqual(backend.violations, []);
+    assert.deepEqual(
+      await failed({ ...config, apiKey: null }),
+      ["endpoint"],
+      "nobody is there, and no key to try it with",
+    );
     await rm(dir, { recursive: true });
   });
 });

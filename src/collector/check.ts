@@ -1,13 +1,14 @@
 // Check: `holdpoint collector check` tries what an upload needs, one step after the other, and says which one fails.
 // Invariant: it changes nothing but for one small run, named so that a person recognises it.
 import { systemClock } from "../base/clock.ts";
-import type { Backend } from "./backend/port.ts";
+import type { HttpBackend } from "./backend/http.ts";
 import { compress } from "./body.ts";
 import { BOUNDARY, createRunWriter } from "./encode.ts";
-import { openBackend } from "./run.ts";
+import { openBackend, patient } from "./run.ts";
 import { type CollectorConfig, deadLetterDir } from "./settings.ts";
 import { nodeFiles } from "./spool/file-port.ts";
 import { tenantIdOf } from "./tenants.ts";
+import { sendAgain } from "./upload.ts";
 import { decisionTime, runForCheck } from "./check-run.ts";
 
 export interface CheckStep {
@@ -16,12 +17,12 @@ export interface CheckStep {
   readonly detail: string;
 }
 
-/** Every step's outcome; the check has passed when none is "failed". @throws {ConfigError} for an endpoint that is none. */
+/** Every step's outcome; the check has passed when none is "failed". @throws {ConfigError} without an endpoint. */
 export async function checkCollector(config: CollectorConfig): Promise<readonly CheckStep[]> {
   const backend = openBackend(config);
   try {
     const steps: CheckStep[] = [
-      { name: "endpoint", outcome: "ok", detail: config.endpoint ?? "" },
+      await checkEndpoint(config.endpoint ?? "", backend),
       config.apiKey === null
         ? {
             name: "key",
@@ -36,6 +37,15 @@ export async function checkCollector(config: CollectorConfig): Promise<readonly 
     return steps;
   } finally {
     backend.close();
+  }
+}
+
+async function checkEndpoint(endpoint: string, backend: HttpBackend): Promise<CheckStep> {
+  try {
+    return { name: "endpoint", outcome: "ok", detail: `${endpoint} answers; ${await backend.ask()}` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "unknown";
+    return { name: "endpoint", outcome: "failed", detail: `${endpoint} does not answer: ${reason}` };
   }
 }
 
@@ -59,7 +69,7 @@ async function checkFolder(name: "spool" | "dead letters", dir: string | null, w
   }
 }
 
-async function checkUpload(config: CollectorConfig, backend: Backend): Promise<CheckStep> {
+async function checkUpload(config: CollectorConfig, backend: HttpBackend): Promise<CheckStep> {
   const { apiKey } = config;
   if (apiKey === null) return { name: "upload", outcome: "skipped", detail: "needs TRACING_API_KEY" };
   const tenant = { id: tenantIdOf(apiKey, ""), apiKey, tenantId: "" };
@@ -75,10 +85,8 @@ async function checkUpload(config: CollectorConfig, backend: Backend): Promise<C
     offsets: [0],
     first: 0,
   };
-  const outcome = await backend.send(
-    await compress(raw, backend.limits().encoding, config.zstdLevel),
-    new AbortController().signal,
-  );
+  const body = await compress(raw, backend.limits().encoding, config.zstdLevel);
+  const outcome = await sendAgain(body, config, patient(backend), new AbortController().signal);
   if (outcome.kind === "sent") return { name: "upload", outcome: "ok", detail: "the backend took one run" };
   return { name: "upload", outcome: "failed", detail: outcome.reason };
 }

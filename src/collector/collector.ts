@@ -25,7 +25,7 @@ import { createReceiver, type Intake } from "./receive.ts";
 import { isHeaderSafe } from "./request-head.ts";
 import { type CollectorConfig, deadLetterDir, decompressedBytesMax } from "./settings.ts";
 import type { FilePort } from "./spool/file-port.ts";
-import { lockSpool } from "./spool/lock.ts";
+import { lockSpool, SpoolInUseError } from "./spool/lock.ts";
 import { createSpool } from "./spool/spool.ts";
 import { steady } from "./steady-clock.ts";
 import { createTenants } from "./tenants.ts";
@@ -198,9 +198,10 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   });
 
   async function start(): Promise<void> {
+    if (config.deadLetterDir !== null) await openFolder("DEAD_LETTER_DIR", config.deadLetterDir, ports.files.makeDir);
     if (config.spoolDir !== null && spool !== null && durable !== null) {
-      await ports.files.makeDir(config.spoolDir);
-      unlock = lockSpool(config.spoolDir);
+      await openFolder("SPOOL_DIR", config.spoolDir, ports.files.makeDir);
+      unlock = await openFolder("SPOOL_DIR", config.spoolDir, lockSpool);
       try {
         const recovered = await spool.recover();
         metrics.onBadRecords(recovered.badRecords);
@@ -238,6 +239,17 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
 function checkConfig(config: CollectorConfig): void {
   if (config.apiKey !== null && !isHeaderSafe(config.apiKey))
     throw new ConfigError([{ name: "TRACING_API_KEY", reason: "has characters that no header may have (not shown)" }]);
+}
+
+/** @throws {ConfigError} with the name of the setting when the folder cannot be used. */
+async function openFolder<T>(name: string, dir: string, open: (dir: string) => T | Promise<T>): Promise<T> {
+  try {
+    return await open(dir);
+  } catch (error) {
+    if (error instanceof SpoolInUseError) throw error;
+    const reason = `${dir} cannot be used: ${error instanceof Error ? error.message : "unknown"}`;
+    throw new ConfigError([{ name, reason }]);
+  }
 }
 
 function logRest(log: Log, tenant: string, reason: string | null, restMs: number): void {

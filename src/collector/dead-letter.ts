@@ -62,34 +62,31 @@ export function createDeadLetters(dir: string, now: () => number): DeadLetters {
 }
 
 export interface DeadLetter {
-  readonly path: string;
-  readonly cause: string;
-  readonly reason: string;
   readonly tenant: string;
   readonly tenantId: string;
   readonly bodyFor: (tenant: Tenant) => Body;
 }
 
-/** Oldest first. Files that are no dead letters are passed over. */
-export async function listDeadLetters(dir: string): Promise<DeadLetter[]> {
-  const letters: DeadLetter[] = [];
+/** Paths, oldest first. Other files are passed over. */
+export async function listDeadLetters(dir: string): Promise<string[]> {
   const names = (await readdir(dir).catch(() => [])).filter((name) => name.endsWith(SUFFIX));
-  for (const name of names.sort()) {
-    const path = `${dir}/${name}`;
+  return names.sort().map((name) => `${dir}/${name}`);
+}
+
+/** null: it cannot be read, or is damaged. */
+export async function readDeadLetter(path: string): Promise<DeadLetter | null> {
+  try {
     const content = await readFile(path);
     const lineEnd = content.indexOf(0x0a);
-    if (lineEnd < 0) continue;
-    const header = JSON.parse(content.toString("utf8", 0, lineEnd)) as Header;
-    const { createdMs, boundary, encoding, rawBytes, offsets } = header;
+    const header = JSON.parse(content.toString("utf8", 0, Math.max(0, lineEnd))) as Header;
+    const { tenant, tenantId, createdMs, boundary, encoding, rawBytes, offsets } = header;
     const bytes = content.subarray(lineEnd + 1);
-    letters.push({
-      path,
-      cause: header.cause,
-      reason: header.reason,
-      tenant: header.tenant,
-      tenantId: header.tenantId,
-      bodyFor: (tenant) => ({ tenant, createdMs, boundary, encoding, bytes, rawBytes, offsets, first: 0 }),
-    });
+    return {
+      tenant,
+      tenantId,
+      bodyFor: (owner) => ({ tenant: owner, createdMs, boundary, encoding, bytes, rawBytes, offsets, first: 0 }),
+    };
+  } catch {
+    return null;
   }
-  return letters;
 }

@@ -2,12 +2,14 @@
 // Invariants:
 //   RE5. A letter is sent with the key it was taken with, or not at all: the key's hash is in the letter.
 //   RE6. A letter is removed after the backend has taken it, never before.
+//   RE7. Letters are read one at a time, and one that cannot be read holds up no other.
 import { unlink } from "node:fs/promises";
 import { ConfigError } from "../base/config.ts";
-import { listDeadLetters } from "./dead-letter.ts";
-import { openBackend } from "./run.ts";
+import { listDeadLetters, readDeadLetter } from "./dead-letter.ts";
+import { openBackend, patient } from "./run.ts";
 import { type CollectorConfig, deadLetterDir } from "./settings.ts";
 import { tenantIdOf } from "./tenants.ts";
+import { sendAgain } from "./upload.ts";
 
 export interface ReplayResult {
   /** Letters. */
@@ -30,7 +32,13 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
   const counts = { sent: 0, kept: 0, otherKey: 0 };
   const problems: string[] = [];
   try {
-    for (const letter of await listDeadLetters(dir)) {
+    for (const path of await listDeadLetters(dir)) {
+      const letter = await readDeadLetter(path); // RE7
+      if (letter === null) {
+        counts.kept++;
+        problems.push(`${path}: is no dead letter, or damaged`);
+        continue;
+      }
       const id = tenantIdOf(apiKey, letter.tenantId);
       if (id !== letter.tenant) {
         counts.otherKey++; // RE5
@@ -38,13 +46,13 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
         continue;
       }
       const body = letter.bodyFor({ id, apiKey, tenantId: letter.tenantId });
-      const outcome = await backend.send(body, new AbortController().signal);
+      const outcome = await sendAgain(body, config, patient(backend), new AbortController().signal);
       if (outcome.kind === "sent") {
-        await unlink(letter.path); // RE6
+        await unlink(path); // RE6
         counts.sent++;
       } else {
         counts.kept++;
-        problems.push(`${letter.path}: ${outcome.reason}`);
+        problems.push(`${path}: ${outcome.reason}`);
       }
     }
   } finally {

@@ -4,11 +4,12 @@ import { readFileSync } from "node:fs";
 import { systemClock } from "../base/clock.ts";
 import { ConfigError } from "../base/config.ts";
 import type { Log } from "../base/log.ts";
-import { createHttpBackend } from "./backend/http.ts";
 import type { Backend } from "./backend/port.ts";
+import { createHttpBackend, type HttpBackend } from "./backend/http.ts";
 import { type Collector, createCollector } from "./collector.ts";
 import type { CollectorConfig } from "./settings.ts";
 import { nodeFiles } from "./spool/file-port.ts";
+import type { UploadPorts } from "./upload.ts";
 
 /** @throws {ConfigError} */
 export function runCollector(config: CollectorConfig, log: Log): Collector {
@@ -21,15 +22,13 @@ export function runCollector(config: CollectorConfig, log: Log): Collector {
   });
 }
 
-/** @throws {ConfigError} when there is no endpoint, or it is no address. */
-export function openBackend(config: CollectorConfig): Backend {
+/** @throws {ConfigError} when there is no endpoint. */
+export function openBackend(config: CollectorConfig): HttpBackend {
   const { endpoint } = config;
   if (endpoint === null)
     throw new ConfigError([
       { name: "TRACING_ENDPOINT", reason: "is not set: the address of the tracing backend is needed" },
     ]);
-  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
-    throw new ConfigError([{ name: "TRACING_ENDPOINT", reason: "is no http or https address" }]);
   return createHttpBackend(
     {
       endpoint,
@@ -42,6 +41,11 @@ export function openBackend(config: CollectorConfig): Backend {
     },
     systemClock,
   );
+}
+
+/** What one upload by hand needs beside its backend: the waits of a collector. */
+export function patient(backend: Backend): UploadPorts {
+  return { send: backend.send, clock: systemClock, random: Math.random, onRetry: () => undefined };
 }
 
 function readCa(path: string): string {

@@ -12,7 +12,7 @@ export const collectorSettings = {
     { min: 0, max: 65_535 },
     { meaning: "Port of the collector. 0 takes a free one." },
   ),
-  endpoint: withoutPassword(
+  endpoint: httpAddress(
     text("TRACING_ENDPOINT", null, {
       meaning: "Base address of the tracing backend. Without it, traces go to the local trace store.",
       aliases: ["LANGSMITH_ENDPOINT"],
@@ -171,11 +171,13 @@ export function deadLetterDir(config: CollectorConfig): string | null {
 }
 
 /** The address is logged at the start: nobody looks for a secret in it. */
-function withoutPassword(setting: Setting<string | null>): Setting<string | null> {
+function httpAddress(setting: Setting<string | null>): Setting<string | null> {
   return {
     ...setting,
     parse(value) {
-      const { username, password } = URL.canParse(value) ? new URL(value) : { username: "", password: "" };
+      if (!URL.canParse(value)) throw new Error("is no address: write it with http:// or https:// in front");
+      const { protocol, username, password } = new URL(value);
+      if (!/^https?:$/.test(protocol)) throw new Error("is no http or https address");
       if (username !== "" || password !== "")
         throw new Error("has a user name or password in it (not shown): the backend's key goes into TRACING_API_KEY");
       return setting.parse(value);

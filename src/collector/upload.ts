@@ -77,9 +77,10 @@ export async function upload(
   return { ...result, rest }; // UP5
 }
 
-async function sendAgain(
+/** One body as it is: sent until it is taken or refused, or `retriesMax` is used up (UP1). */
+export async function sendAgain(
   body: Body,
-  policy: UploadPolicy,
+  policy: Omit<UploadPolicy, "zstdLevel">,
   ports: UploadPorts,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
@@ -95,7 +96,12 @@ async function sendAgain(
   return outcome; // UP1
 }
 
-function delayMs(attempt: number, outcome: SendOutcome, policy: UploadPolicy, ports: UploadPorts): number {
+function delayMs(
+  attempt: number,
+  outcome: SendOutcome,
+  policy: Omit<UploadPolicy, "zstdLevel">,
+  ports: UploadPorts,
+): number {
   const own = backoffMs(attempt, policy.retryBackoffMs, BACKOFF_MS_MAX, ports.random);
   return outcome.kind === "retry" && outcome.afterMs !== null ? outcome.afterMs : own; // UP3
 }

@@ -415,7 +415,7 @@ describe("one owner", () => {
     const collector = await startCollector(backend.url, { SPOOL_DIR: dir });
     await assert.rejects(startCollector(backend.url, { SPOOL_DIR: dir }), SpoolInUseError);
     await collector.send(protobufRequest([spanOf(1, 0)]));
-    assert.equal((await stat(`${dir}/0000000001.log`)).mode & 0o077, 0);
+    for (const name of ["0000000001.log", "lock"]) assert.equal((await stat(`${dir}/${name}`)).mode & 0o077, 0, name);
     await collector.stop();
     const unlock = lockSpool(dir);
     unlock();

@@ -31,13 +31,18 @@ const INFO_FRESH_MS = 5 * 60_000;
 /** What the backend's own SDKs assume when it does not say. */
 const LIMITS_ASSUMED: BackendLimits = { runsMax: 100_000, bytesMax: 20_971_520, encoding: "zstd" };
 
+export interface HttpBackend extends Backend {
+  /** Asks for `/info` and waits for it: `limits()` is up to date then. Resolves with what was learnt; rejects when nobody answers. */
+  readonly ask: () => Promise<string>;
+}
+
 interface Reply {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly text: string;
 }
 
-export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Backend {
+export function createHttpBackend(options: HttpBackendOptions, clock: Clock): HttpBackend {
   const base = options.endpoint.replace(/\/+$/, "");
   const secure = base.startsWith("https:");
   const pooling = { keepAlive: true, maxSockets: options.connectionsMax, scheduling: "lifo" as const };
@@ -97,18 +102,19 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ba
     });
   }
 
+  async function ask(): Promise<string> {
+    infoAskedAt = clock.monotonic();
+    const reply = await exchange("/info", { method: "GET", headers: {} }, INFO_TIMEOUT_MS, closed.signal);
+    const info = reply.status === 200 ? readInfo(reply.text) : null;
+    if (info === null) return `/info says nothing of limits (status ${reply.status}): the usual ones are assumed`;
+    ({ limits } = info);
+    if (!info.multipart) multipart = false; // known before the first upload: no try in vain
+    return `/info: up to ${limits.runsMax} runs and ${limits.bytesMax} bytes an upload, ${limits.encoding}`;
+  }
+
   function refreshLimits(): void {
-    const now = clock.monotonic();
-    if (now - infoAskedAt < INFO_FRESH_MS) return;
-    infoAskedAt = now;
-    exchange("/info", { method: "GET", headers: {} }, INFO_TIMEOUT_MS, closed.signal).then(
-      (reply) => {
-        const info = reply.status === 200 ? readInfo(reply.text) : null;
-        limits = info?.limits ?? limits;
-        if (info?.multipart === false) multipart = false; // known before the first upload: no try in vain
-      },
-      () => undefined, // unknown limits stay as they were; the uploads themselves tell that the backend is away
-    );
+    if (clock.monotonic() - infoAskedAt < INFO_FRESH_MS) return;
+    ask().catch(() => undefined); // unknown limits stay as they were; the uploads themselves tell that the backend is away
   }
 
   async function send(body: Body, signal: AbortSignal): Promise<SendOutcome> {
@@ -138,6 +144,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ba
 
   return {
     send,
+    ask,
     limits() {
       refreshLimits(); // HB4
       return limits;
