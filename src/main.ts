@@ -497,6 +497,13 @@ async function openPages(config: AgentConfig, log: Log): Promise<readonly HttpRo
   return [pageRoute("/console", folder)];
 }
 
+/** The page of the API, which reads /openapi.json: where that is not served, it is not either. */
+async function openDocs({ disabled }: Surface): Promise<readonly HttpRoute[]> {
+  if (disabled.includes("meta")) return [];
+  const { pageRoute } = await import("./http/page-files.ts");
+  return [pageRoute("/docs", () => Promise.resolve(join(ROOT, "src", "api", "docs-page")))];
+}
+
 interface Running extends Service {
   /** With its prefix. */
   readonly url: string;
@@ -589,7 +596,7 @@ async function start(
       surface,
       engine: createLocalEngine({ storage, clock: systemClock, log }),
       webhooks: graphsConfig.webhooks,
-      pages: await openPages(config, log),
+      pages: [...(await openPages(config, log)), ...(await openDocs(surface))],
       threadTtl: graphsConfig.checkpointer,
       versions,
       log,

@@ -195,12 +195,20 @@ const GROUPS: readonly (readonly [names: readonly string[], gone: readonly strin
   [
     ["assistants", "store", "inbox"],
     ["POST /assistants", "GET /assistants/agent", "PUT /store/items", "GET /inbox", "POST /inbox/answers"],
-    ["POST /threads", "POST /runs", "GET /info"],
+    ["POST /threads", "POST /runs", "GET /info", "GET /docs"],
   ],
   [["threads"], ["POST /threads", "POST /threads/search"], ["POST /runs", "POST /assistants/search"]],
   [
     ["runs", "meta"],
-    ["POST /runs", "POST /runs/stream", "POST /runs/batch", "GET /info", "GET /metrics", "GET /openapi.json"],
+    [
+      "POST /runs",
+      "POST /runs/stream",
+      "POST /runs/batch",
+      "GET /info",
+      "GET /metrics",
+      "GET /openapi.json",
+      "GET /docs",
+    ],
     ["GET /ok", "GET /ready", "POST /threads", "POST /assistants/search"],
   ],
 ];

@@ -25,6 +25,7 @@ export function welcome(running: Running): string {
     "",
     `  agent server  ${url}    graphs: ${graphs.join(", ")}`,
     `  collector     ${collectorUrl}    traces: ${traces}`,
+    `  API           ${url}/docs`,
     "",
     ...sampleLines(running).map((line) => `  ${line}`),
     "",
