@@ -14,7 +14,11 @@ export function mayBeDoneAgain(error: unknown): boolean {
 
 /** Errors of the storage become 503; others, refusals and defects, stay what they are. */
 export function storageFailure(error: unknown): unknown {
-  if (error instanceof ApiError || !isPassing(error)) return error;
+  return error instanceof ApiError || !isPassing(error) ? error : nothingWritten(error);
+}
+
+/** Whatever the reason is that there is no connection. */
+export function nothingWritten(error: unknown): ApiError {
   return new ApiError("storage_unavailable", `Nothing was written: ${reasonOf(error)}. Try again.`, {}, RETRY_AFTER);
 }
 

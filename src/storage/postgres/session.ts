@@ -11,7 +11,7 @@
 //   SE4. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
 import type { Pool, PoolClient, QueryResult } from "pg";
 import { statement, unitsOf, type Parameter, type Row } from "./connections.ts";
-import { commitFailure } from "./failures.ts";
+import { commitFailure, nothingWritten } from "./failures.ts";
 import { lockNumbers } from "./lock-key.ts";
 import type { Turns } from "./turns.ts";
 
@@ -66,7 +66,7 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
   const open = async (key: string | null): Promise<void> => {
     try {
       if (key !== null) leaveTurn = await turns.enter(key); // SE2
-      const opened = await pool.connect();
+      const opened = await connect(pool);
       opened.query(key === null ? "BEGIN" : `BEGIN; ${lockText(key)}`).catch(failed);
       client = opened;
     } catch (error) {
@@ -98,7 +98,7 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
   };
   const read = async (sql: string, parameters: readonly Parameter[]): Promise<Result> => {
     if (opening === null && before !== null) await before;
-    return opening === null ? pool.query<Row>(statement(sql, parameters)) : send(sql, parameters);
+    return opening === null ? alone(pool, sql, parameters) : send(sql, parameters);
   };
 
   const leave = (broken: boolean): void => {
@@ -167,6 +167,26 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
       );
     },
   };
+}
+
+/** @throws {ApiError} `storage_unavailable` */
+function connect(pool: Pool): Promise<PoolClient> {
+  return pool.connect().catch((error: unknown) => {
+    throw nothingWritten(error);
+  });
+}
+
+/** A statement by itself. */
+async function alone(pool: Pool, sql: string, parameters: readonly Parameter[]): Promise<Result> {
+  const client = await connect(pool);
+  let broken = true;
+  try {
+    const result = await client.query<Row>(statement(sql, parameters));
+    broken = false;
+    return result;
+  } finally {
+    client.release(broken);
+  }
 }
 
 /** Numbers of our own: nothing of the caller's is in the text. */
