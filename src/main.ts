@@ -16,6 +16,8 @@ import type { Cli } from "./cli/cli.ts";
 import type { VerbPorts } from "./cli/verbs.ts";
 import type { CollectorConfig } from "./collector/settings.ts";
 import type { HttpRoute } from "./http/app.ts";
+import type { SqliteStorage } from "./storage/sqlite/storage.ts";
+import type { Versions } from "./storage/versions.ts";
 import type { TraceServer } from "./traces/server.ts";
 import type { TraceConfig } from "./traces/settings.ts";
 import type { TelemetryConfig } from "./telemetry/settings.ts";
@@ -129,7 +131,20 @@ async function clientCli(): Promise<Cli> {
 function clientPorts(): VerbPorts {
   const { version, engines, dependencies } = PACKAGE;
   const agentConfig = async () => configOf((await import("./agent/settings.ts")).AGENT_SETTINGS, process.env);
+  const folderOf = async (dataDir: string | undefined): Promise<string> => dataDir ?? (await agentConfig()).dataDir;
   return {
+    mover: {
+      backUp: async (dataDir, file) =>
+        (await import("./storage/sqlite/backup.ts")).backUp(await folderOf(dataDir), file),
+      exportTo: (dataDir, file) =>
+        withStorage(dataDir, async (storage, versions) =>
+          (await import("./storage/dump-file.ts")).exportFile(storage, versions, file),
+        ),
+      importFrom: (dataDir, file) =>
+        withStorage(dataDir, async (storage, versions) =>
+          (await import("./storage/dump-file.ts")).importFile(storage, versions, file),
+        ),
+    },
     template: { folder: join(ROOT, "src", "cli", "template"), version, versions: dependencies },
     validate: async (file) => {
       const { validateFile } = await import("./graphs/validate.ts");
@@ -153,6 +168,30 @@ function clientPorts(): VerbPorts {
       },
     },
   };
+}
+
+/** Opens the database of a data folder that no server has. @throws {Error} FolderInUseError */
+async function withStorage<T>(
+  dataDir: string | undefined,
+  work: (storage: SqliteStorage, versions: Versions) => Promise<T>,
+): Promise<T> {
+  const [{ AGENT_SETTINGS }, { loadLibrary }, { createSqliteStorage }] = await Promise.all([
+    import("./agent/settings.ts"),
+    import("./graphs/library.ts"),
+    import("./storage/sqlite/storage.ts"),
+  ]);
+  const config = await configOf(AGENT_SETTINGS, process.env);
+  const { version: library } = await loadLibrary(dirname(resolve(config.graphConfig)));
+  const versions = { holdpoint: VERSION, library };
+  const owner = `process ${process.pid} (holdpoint export or import)`;
+  const log = await openLog(AGENT_SETTINGS, config);
+  const storage = createSqliteStorage({ folder: dataDir ?? config.dataDir, owner, versions, log });
+  await storage.start();
+  try {
+    return await work(storage, versions);
+  } finally {
+    await storage.stop();
+  }
 }
 
 /** Variables of the environment win over those of the file. */

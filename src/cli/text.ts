@@ -26,7 +26,7 @@ export function oneLine(text: string): string {
 export function jsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent) ?? "null";
   return text.replace(
-    /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, // among them what readers of lines take for an end
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

@@ -3,6 +3,7 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { Cli } from "./cli.ts";
 import type { Surroundings } from "./doctor.ts";
+import type { Mover } from "./move.ts";
 import type { Template } from "./new.ts";
 import type { Validate } from "./validate.ts";
 
@@ -11,6 +12,7 @@ export interface VerbPorts {
   readonly around: Surroundings;
   readonly validate: Validate;
   readonly template: Template;
+  readonly mover: Mover;
 }
 
 export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): void {
@@ -18,6 +20,7 @@ export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): voi
   registerThreads(program, cli);
   registerTrace(program, cli);
   registerLocal(program, cli, ports);
+  registerMove(program, cli, ports);
 }
 
 const COUNT_MAX = 10_000;
@@ -160,5 +163,20 @@ function registerLocal(program: Command, cli: Cli, { around, validate, template 
       .description("make a project that runs: a graph that asks a person, with a scripted model"),
   ).action((folder, options) =>
     cli.run(async () => (await import("./new.ts")).makeProject(cli, template, folder, options)),
+  );
+}
+
+function registerMove(program: Command, cli: Cli, { mover }: VerbPorts): void {
+  const load = () => import("./move.ts");
+  const ofFolder = (command: Command): Command =>
+    json(command).option("-d, --data-dir <folder>", "folder of the database (HOLDPOINT_DATA_DIR)");
+  ofFolder(
+    program.command("backup <file>").description("copy the database of this machine while the server runs"),
+  ).action((file, options) => cli.run(async () => (await load()).backUp(cli, mover, file, options)));
+  ofFolder(
+    program.command("export <file>").description("write everything that a stopped server keeps into a file"),
+  ).action((file, options) => cli.run(async () => (await load()).exportTo(cli, mover, file, options)));
+  ofFolder(program.command("import <file>").description("load such a file into a database that is still empty")).action(
+    (file, options) => cli.run(async () => (await load()).importFrom(cli, mover, file, options)),
   );
 }

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import type { Storage, Tx } from "../../agent/ports.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
+import type { DumpPort } from "../dump.ts";
 import type { Versions } from "../versions.ts";
 import { assistantVerbs } from "./assistants.ts";
 import { catalogueVerbs } from "./catalogue.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
 import { cronVerbs } from "./crons.ts";
+import { createDump } from "./dump.ts";
 import { openDatabase, type Database } from "./database.ts";
 import { eventVerbs } from "./events.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
@@ -31,6 +33,8 @@ export interface SqliteOptions {
 }
 
 export interface SqliteStorage extends Storage, Service {
+  /** For moving everything; nothing else may be done meanwhile. */
+  readonly dump: () => DumpPort;
   readonly boundUnits: () => number;
 }
 
@@ -97,6 +101,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
       const { commits, tx } = opened();
       return commits.run(() => work(tx), true);
     },
+    dump: () => createDump(opened().db),
     boundUnits: () => opened().db.boundUnits(),
   };
 }

@@ -1,0 +1,44 @@
+// Move: copies of what a server keeps: a backup while it runs, or everything as a dump for another storage.
+import { EXIT, type Cli, type ExitCode } from "./cli.ts";
+import { patiently, printJson, type PrintOptions } from "./print.ts";
+
+type RowCounts = Readonly<Record<string, number>>;
+
+/** What is done to files and storages, by rooms that know them. Each @throws {Error} in words. */
+export interface Mover {
+  backUp(dataDir: string | undefined, file: string): Promise<{ readonly bytes: number; readonly threads: number }>;
+  exportTo(dataDir: string | undefined, file: string): Promise<RowCounts>;
+  importFrom(dataDir: string | undefined, file: string): Promise<RowCounts>;
+}
+
+export interface MoveOptions extends PrintOptions {
+  readonly dataDir?: string;
+}
+
+export async function backUp(cli: Cli, mover: Mover, file: string, options: MoveOptions): Promise<ExitCode> {
+  const { bytes, threads } = await patiently(cli, "copying", mover.backUp(options.dataDir, file));
+  if (options.json === true) printJson(cli.terminal, { file, bytes, threads });
+  else cli.terminal.out(`Copied ${threads} threads to ${file}, ${bytes} bytes\n`);
+  return EXIT.done;
+}
+
+export async function exportTo(cli: Cli, mover: Mover, file: string, options: MoveOptions): Promise<ExitCode> {
+  return told(cli, "Exported", file, await patiently(cli, "exporting", mover.exportTo(options.dataDir, file)), options);
+}
+
+export async function importFrom(cli: Cli, mover: Mover, file: string, options: MoveOptions): Promise<ExitCode> {
+  return told(
+    cli,
+    "Imported",
+    file,
+    await patiently(cli, "importing", mover.importFrom(options.dataDir, file)),
+    options,
+  );
+}
+
+function told({ terminal }: Cli, done: string, file: string, rows: RowCounts, { json }: PrintOptions): ExitCode {
+  const { threads = 0, interrupts = 0 } = rows;
+  if (json === true) printJson(terminal, { file, rows });
+  else terminal.out(`${done} ${threads} threads with ${interrupts} questions and breakpoints: ${file}\n`);
+  return EXIT.done;
+}

@@ -1,0 +1,91 @@
+// Dump tables: what is moved from one storage to another, as every adapter stores it.
+// Invariants:
+//   DT1. Every table and column of a storage is here, but for what an adapter derives from others by itself.
+//   DT2. Tables come in an order in which they can be loaded; rows in the order of their keys.
+
+/** `json` is text that SQL looks into; `bytes` are base64 in a file. */
+export type ColumnType = "text" | "integer" | "boolean" | "json" | "bytes";
+
+export interface DumpTable {
+  readonly name: string;
+  /** Columns of the key: no two rows have the same. */
+  readonly key: readonly string[];
+  readonly columns: Readonly<Record<string, ColumnType>>;
+}
+
+const text = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, "text"] as const));
+const integer = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, "integer"] as const));
+
+function table(name: string, key: readonly string[], columns: Readonly<Record<string, ColumnType>>): DumpTable {
+  return { name, key, columns };
+}
+
+export const DUMP_TABLES: readonly DumpTable[] = [
+  table("fingerprints", ["hash"], { ...text("hash", "body"), ...integer("created_at") }),
+  table("assistants", ["assistant_id"], {
+    ...text("assistant_id", "graph_id", "name", "description", "config", "context"),
+    ...integer("version", "created_at", "updated_at"),
+    metadata: "json",
+  }),
+  table("assistant_versions", ["assistant_id", "version"], {
+    ...text("assistant_id", "graph_id", "name", "description", "config", "context"),
+    ...integer("version", "created_at"),
+    metadata: "json",
+  }),
+  table("assistant_metadata", ["key", "value", "assistant_id"], text("key", "value", "assistant_id")),
+  table("threads", ["thread_id"], {
+    ...text("thread_id", "config", "status", "pause", "graph_id", "assistant_id", "checkpoint_id", "overlay", "error"),
+    ...text("on_completion", "ttl_strategy"),
+    ...integer("created_at", "updated_at", "state_updated_at", "ttl_ms", "pruned_at"),
+    metadata: "json",
+  }),
+  table("thread_metadata", ["thread_id", "key"], { ...text("thread_id", "key", "value"), ...integer("created_at") }),
+  table("checkpoints", ["thread_id", "ns", "checkpoint_id"], {
+    ...text("thread_id", "ns", "checkpoint_id", "parent_id", "run_id", "fingerprint", "body", "small"),
+    metadata: "json",
+  }),
+  table("heads", ["thread_id", "ns"], text("thread_id", "ns", "checkpoint_id")),
+  table("writes", ["thread_id", "ns", "checkpoint_id", "run_id", "task_id"], {
+    ...text("thread_id", "ns", "checkpoint_id", "run_id", "task_id", "entries"),
+  }),
+  table("blobs", ["thread_id", "hash"], text("thread_id", "hash", "data")),
+  table("runs", ["run_id"], {
+    ...text("run_id", "thread_id", "assistant_id", "graph_id", "status", "ended_by", "queue_key", "metadata"),
+    ...text("multitask", "request", "input", "error", "checkpoint_id", "overlay", "paused_on", "worker_id"),
+    ...integer("attempt", "crashes", "urgent", "due_at", "created_at", "updated_at"),
+  }),
+  table("interrupts", ["thread_id", "interrupt_id"], {
+    ...text("thread_id", "interrupt_id", "library_id", "task_id", "graph_ns", "checkpoint_id", "root_checkpoint_id"),
+    ...text("ns", "value", "response_schema", "state", "run_id", "graph_id", "assistant_id", "node", "kind"),
+    ...text("claim", "on_expiry", "answer"),
+    ...integer("idx", "position", "created_at", "expires_at"),
+  }),
+  table("inbox_metadata", ["thread_id", "interrupt_id", "key"], {
+    ...text("thread_id", "interrupt_id", "key", "value"),
+    ...integer("created_at"),
+  }),
+  table("audit", ["thread_id", "seq"], {
+    ...text("thread_id", "action", "by", "interrupt_id", "run_id", "value", "via", "origin"),
+    ...integer("seq", "at"),
+  }),
+  table("idempotency", ["key"], { ...text("key", "request_hash", "thread_id", "run_id"), ...integer("created_at") }),
+  table("webhooks", ["run_id"], {
+    ...text("run_id", "url", "host", "body"),
+    ...integer("attempts", "due_at", "created_at"),
+  }),
+  table("crons", ["cron_id"], {
+    ...text("cron_id", "assistant_id", "thread_id", "schedule", "timezone", "on_run_completed", "payload", "caller"),
+    ...text("reach"),
+    ...integer("end_time", "next_run_date", "created_at", "updated_at"),
+    enabled: "boolean",
+    metadata: "json",
+  }),
+  table("store_items", ["item_id"], {
+    ...text("ns", "key"),
+    ...integer("item_id", "created_at", "updated_at", "ttl_ms", "expires_at"),
+    value: "json",
+  }),
+  table("store_order", ["prefix", "updated_at", "item_id"], { ...text("prefix"), ...integer("updated_at", "item_id") }),
+  table("store_vectors", ["item_id", "field"], { ...text("field"), ...integer("item_id"), vector: "bytes" }),
+  table("events", ["seq"], { ...text("thread_id", "run_id", "lines"), ...integer("seq", "first", "last", "gone_at") }),
+];

@@ -1,0 +1,141 @@
+// Moving a server, from outside: backup of one that runs, export and import of one that was stopped. Checked:
+//   MV1. A backup is of one moment, made while runs are going on, and a server starts on it.
+//   MV2. After a move, everything is as it was: threads, states, questions under their ids, what was answered.
+//   MV3. What waited goes on where it is answered: questions, parallel ones and nested ones, breakpoints.
+//   MV4. Nothing is replaced, and a folder in use is not touched.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { holdpoint } from "./harness/cli.ts";
+import { inboxPage, itemsOf } from "./harness/inbox.ts";
+import { call, removeFolder, startServer, temporaryFolder, type TestServer } from "./harness/server.ts";
+import { newThread } from "./harness/threads.ts";
+
+const folder = temporaryFolder();
+after(() => removeFolder(folder));
+
+const move = (verb: string, file: string, dataDir: string) =>
+  holdpoint([verb, join(folder, file), "--data-dir", dataDir, "--json"]);
+
+/** Everything that clients can see of the threads, beside what depends on the time of asking. */
+async function seen(server: TestServer): Promise<unknown> {
+  const { body: found } = await call(server, "POST", "/threads/search", { limit: 1000, sort_by: "thread_id" });
+  const threads = found as readonly { readonly thread_id: string }[];
+  const each = await Promise.all(
+    threads.map(async ({ thread_id: id }) => {
+      const parts = ["state?subgraphs=true", "history?limit=100", "runs?limit=100", "audit?limit=100"];
+      return Promise.all(
+        parts.map(async (part) => (await call(server, "GET", `/threads/${id}/${part}`)).body as unknown),
+      );
+    }),
+  );
+  const items = (await inboxPage(server, { limit: "1000" })).items;
+  const store = (await call(server, "POST", "/store/items/search", { namespace_prefix: [] })).body as unknown;
+  const crons = (await call(server, "POST", "/runs/crons/search", {})).body as unknown;
+  const assistants = (await call(server, "POST", "/assistants/search", { limit: 100, sort_by: "assistant_id" }))
+    .body as unknown;
+  return { threads, each, items, store, crons, assistants };
+}
+
+test("a stopped server's threads go on in another storage as if nothing had happened (MV2, MV3)", async () => {
+  const first = await startServer();
+  const kinds = [
+    ["echo", { payload: { question: "Well? \u2028" } }],
+    ["parallel", {}],
+    ["deep", {}],
+    ["loop", {}],
+  ] as const;
+  const paused: string[] = [];
+  for (const [graph, input] of kinds) {
+    const thread = await newThread(first, graph, { metadata: { tenant: "acme" } });
+    await thread.run({ input });
+    paused.push(thread.threadId);
+  }
+  const broken = await newThread(first, "steps");
+  await broken.run({ input: {}, interrupt_before: "*" });
+  const done = await newThread(first, "echo");
+  await done.run({ input: { payload: "big ".repeat(5000) } });
+  await done.resume("yes");
+  await call(first, "PUT", "/store/items", { namespace: ["a", "b"], key: "k", value: { n: [1.5, null] } });
+  await call(first, "POST", "/assistants", { graph_id: "echo", name: "Mine", metadata: { a: 1 } });
+  await call(first, "POST", `/threads/${done.threadId}/runs/crons`, {
+    assistant_id: "echo",
+    schedule: "0 0 1 1 *",
+    timezone: "Europe/Berlin",
+  });
+  const before = await seen(first);
+  const refused = await move("export", "all.dump", first.dataDir);
+  assert.match(refused.err, /is in use by process \d+/); // MV4
+  await first.stop();
+
+  const exported = await move("export", "all.dump", first.dataDir);
+  assert.equal(exported.code, 0, exported.err);
+  assert.equal(statSync(join(folder, "all.dump")).mode & 0o777, 0o600);
+  const again = await move("export", "all.dump", first.dataDir);
+  assert.deepEqual([again.code, /already there/.test(again.err)], [1, true]); // MV4
+
+  const dataDir = join(folder, "second");
+  const imported = await move("import", "all.dump", dataDir);
+  assert.equal(imported.code, 0, imported.err);
+  const { rows } = JSON.parse(imported.out) as { readonly rows: Readonly<Record<string, number>> };
+  assert.equal(rows["threads"], 6);
+  const twice = await move("import", "all.dump", dataDir);
+  assert.deepEqual([twice.code, /not empty/.test(twice.err)], [1, true]);
+
+  const second = await startServer({ dataDir });
+  try {
+    assert.deepEqual(await seen(second), before); // MV2
+    for (const threadId of paused) {
+      const items = await itemsOf(second, threadId);
+      assert.ok(items.length > 0);
+      const resume = Object.fromEntries(items.map(({ id }) => [id, "go on"]));
+      const { assistant_id } = items[0] ?? {};
+      const went = await call(second, "POST", `/threads/${threadId}/runs/wait`, { assistant_id, command: { resume } });
+      assert.equal(went.status, 200, went.text);
+      assert.ok(!went.text.includes("__error__"), went.text); // MV3
+      const late = await call(second, "POST", `/threads/${threadId}/runs/wait`, { assistant_id, command: { resume } });
+      assert.equal((late.body as { readonly code?: string }).code?.startsWith("interrupt_"), true, late.text);
+    }
+    const passed = await call(second, "POST", `/threads/${broken.threadId}/runs/wait`, {
+      assistant_id: "steps",
+      input: null,
+    });
+    assert.equal(passed.status, 200);
+  } finally {
+    await second.stop();
+    removeFolder(first.dataDir);
+  }
+});
+
+test("a running server is backed up, and another one starts on the copy (MV1, MV4)", async () => {
+  const server = await startServer();
+  const thread = await newThread(server, "echo");
+  await thread.run({ input: { payload: "Well?" } });
+  const item = (await itemsOf(server, thread.threadId))[0];
+  const busy = await newThread(server, "hanging");
+  await call(server, "POST", `/threads/${busy.threadId}/runs`, { assistant_id: "hanging", input: {} });
+  try {
+    const writing = Array.from({ length: 20 }, () => call(server, "POST", "/threads", {}));
+    const copied = await move("backup", "copy.db", server.dataDir);
+    await Promise.all(writing);
+    assert.equal(copied.code, 0, copied.err);
+    await thread.resume("answered since");
+    const again = await move("backup", "copy.db", server.dataDir);
+    assert.deepEqual([again.code, /already there/.test(again.err)], [1, true]);
+    const none = await move("backup", "none.db", join(folder, "none"));
+    assert.deepEqual([none.code, /no database/.test(none.err)], [1, true]);
+  } finally {
+    await server.kill();
+    removeFolder(server.dataDir);
+  }
+  const dataDir = join(folder, "restored");
+  mkdirSync(dataDir);
+  writeFileSync(join(dataDir, "holdpoint.db"), readFileSync(join(folder, "copy.db")));
+  const restored = await startServer({ dataDir });
+  try {
+    assert.deepEqual(await itemsOf(restored, thread.threadId), [item]); // as it was at that moment: open
+  } finally {
+    await restored.kill();
+  }
+});
