@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Main: the command line. The only file that reads the environment, takes signals, sets exit codes and names adapters.
 // Modules are imported where they are needed: what a command does not use costs it nothing at start.
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,6 +22,7 @@ import type { TraceServer } from "./traces/server.ts";
 import type { TraceConfig } from "./traces/settings.ts";
 import type { TelemetryConfig } from "./telemetry/settings.ts";
 import type { GraphsConfig } from "./graphs/config-file.ts";
+import type { DeployedGraphs } from "./graphs/graphs.ts";
 import type { LoadedApp } from "./graphs/custom-app.ts";
 
 enableCompileCache();
@@ -343,7 +344,14 @@ function dev(options: DevOptions): Promise<void> {
       for (let part = running.pop(); part !== undefined; part = running.pop()) await part.stop();
     };
     try {
-      const started = await startDev({ config, graphs, log, anyPort: options.port === undefined, running });
+      const started = await startDev({
+        config,
+        graphs,
+        path: resolve(path),
+        log,
+        anyPort: options.port === undefined,
+        running,
+      });
       stopOnSignals(stop, log, () => 0);
       started.server.announce();
       await welcomeDev(started, config, options, path === SAMPLES);
@@ -365,6 +373,8 @@ interface StartedDev {
 async function startDev(given: {
   readonly config: DevConfig;
   readonly graphs: GraphsConfig;
+  /** The file that names them. */
+  readonly path: string;
   readonly log: Log;
   readonly anyPort: boolean;
   readonly running: Service[];
@@ -395,9 +405,21 @@ async function startDev(given: {
   const collectorUrl = localUrl(collector.address().port);
   const tracing = await openTracing(config, log, `${collectorUrl}/v1/traces`);
   if (tracing !== null) running.push(tracing);
+  const [{ createFreshModules }, { createHotReload }, { systemClock: clock }] = await Promise.all([
+    import("./graphs/fresh-modules.ts"),
+    import("./graphs/hot-reload.ts"),
+    import("./base/clock.ts"),
+  ]);
+  const { readGraphsConfig } = await import("./graphs/config-file.ts");
+  const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph is loaded
   const open = (port: number): Promise<Running> => start({ ...config, port }, graphs, log, tracing);
   const server = await (given.anyPort ? onPort("PORT", config.host, config.port, open) : open(config.port));
   running.push(server);
+  const { deployed, registerGraphs: onReloaded } = server;
+  const readConfig = (): GraphsConfig => readGraphsConfig(given.path, process.env);
+  const reload = createHotReload(given.path, graphs, { modules, graphs: deployed, readConfig, onReloaded, clock, log });
+  await reload.start();
+  running.push(reload);
   return { server, collectorUrl };
 }
 
@@ -547,6 +569,8 @@ interface Running extends Service {
   /** With its prefix. */
   readonly url: string;
   readonly graphs: readonly string[];
+  readonly deployed: DeployedGraphs;
+  readonly registerGraphs: () => Promise<void>;
   readonly announce: () => void;
 }
 
@@ -656,7 +680,16 @@ async function start(
     const kept = config.databaseUri === null ? { data_dir: config.dataDir } : { storage: "postgres" };
     const announce = (): void => log.info("listening", { url, graphs: names, ...kept, version: VERSION });
     const below = `${url}${surface.mountPrefix}`;
-    return { name: "holdpoint", start: () => Promise.resolve(), stop, url: below, graphs: names, announce };
+    return {
+      name: "holdpoint",
+      start: () => Promise.resolve(),
+      stop,
+      url: below,
+      graphs: names,
+      deployed: graphs,
+      registerGraphs: server.registerGraphs,
+      announce,
+    };
   } catch (error) {
     await storage.stop();
     throw error;

@@ -66,6 +66,8 @@ export interface ThreadTtl {
 
 export interface AgentServer extends Service {
   readonly address: HttpService["address"];
+  /** Makes what graphs need that were not there at the start. */
+  readonly registerGraphs: () => Promise<void>;
 }
 
 const SWEEP_EVERY_MS = 60_000;
@@ -207,7 +209,13 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
       everyMs: ports.threadTtl.sweepEveryMs ?? SWEEP_EVERY_MS,
     }),
   ]);
-  return { name: parts.name, start: () => parts.start(), stop: () => parts.stop(), address: () => http.address() };
+  return {
+    name: parts.name,
+    start: () => parts.start(),
+    stop: () => parts.stop(),
+    address: () => http.address(),
+    registerGraphs: () => registerGraphs(agent),
+  };
 }
 
 function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {

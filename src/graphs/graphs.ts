@@ -3,7 +3,7 @@ import type { Fingerprint } from "../agent/model.ts";
 import type { GraphDescription, Graphs, GraphSchemas, Storage, Store, Tracing } from "../agent/ports.ts";
 import { createCodec } from "./codec.ts";
 import { completeSchemas } from "./complete-schemas.ts";
-import type { GraphsConfig } from "./config-file.ts";
+import type { GraphsConfig, GraphSource } from "./config-file.ts";
 import { drawGraph } from "./drawing.ts";
 import { fingerprintOf, missingParts } from "./fingerprint.ts";
 import type { CompiledGraph } from "./graph.ts";
@@ -21,6 +21,11 @@ interface Deployed extends GraphDescription {
   readonly graph: CompiledGraph;
 }
 
+export interface DeployedGraphs extends Graphs {
+  /** Loads a graph, and puts it in the place of the one with its id. @throws {GraphLoadError} and the old one stays */
+  deploy(source: GraphSource): Promise<void>;
+}
+
 /** @throws {GraphLoadError} when a graph does not load. */
 export async function createGraphs(
   config: GraphsConfig,
@@ -29,7 +34,7 @@ export async function createGraphs(
   store: Store,
   types: TypeReader,
   tracing: Tracing | null,
-): Promise<Graphs> {
+): Promise<DeployedGraphs> {
   const codec = createCodec(library);
   const context: RunContext = {
     library,
@@ -39,17 +44,19 @@ export async function createGraphs(
     store: createGraphStore(library, store),
   };
   const deployed = new Map<string, Deployed>();
-  for (const source of config.graphs) {
+  const deploy = async (source: GraphSource): Promise<void> => {
     const { graphId, description, graph } = await loadGraph(source, config.folder);
     const nodeNames = Object.keys(graph.nodes).filter((name) => name !== "__start__");
     deployed.set(graphId, { graphId, description, graph, nodeNames, fingerprint: await fingerprintOf(graphId, graph) });
-  }
+  };
+  for (const source of config.graphs) await deploy(source);
   const get = (graphId: string): Deployed => {
     const found = deployed.get(graphId);
     if (found === undefined) throw new Error(`graph ${graphId} is not deployed`);
     return found;
   };
   return {
+    deploy,
     list: () => [...deployed.values()],
     describe: (graphId) => deployed.get(graphId) ?? null,
     async run(run, sink, signal, hasHistory) {

@@ -1,7 +1,7 @@
 // Module: a file of the user → what it exports. Node loads it; where it needs more than type stripping, the user's tsx.
 import { createRequire } from "node:module";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { describeError } from "../base/errors.ts";
 import type { ExportPath } from "./export-path.ts";
 
@@ -17,7 +17,7 @@ async function importModule(file: string, folder: string): Promise<Readonly<Reco
   try {
     return (await import(url)) as Record<string, unknown>;
   } catch (error) {
-    if (!needsTransformer(error)) throw new Error(causeOf(error), { cause: error });
+    if (!needsTransformer(error)) throw new Error(`${causeOf(error)}${placeOf(error, folder)}`, { cause: error });
     const tsx = await loadTsx(folder);
     if (tsx === null) {
       throw new Error(
@@ -36,6 +36,14 @@ async function importModule(file: string, folder: string): Promise<Readonly<Reco
 export function causeOf(error: unknown): string {
   const { name, message } = describeError(error);
   return `${name}: ${message}`;
+}
+
+/** ` (parts/word.ts:3)`: an error of syntax does not name its place itself. Empty when it is not in the folder. */
+function placeOf(error: unknown, folder: string): string {
+  const stack = error instanceof Error ? error.stack : undefined;
+  const [, url, line] = /(file:\/\/\/[^\s:()?]+)(?:\?[^\s:()]*)?:(\d+)/.exec(stack ?? "") ?? [];
+  const path = url === undefined ? ".." : relative(folder, fileURLToPath(url));
+  return path.startsWith("..") ? "" : ` (${path}:${line})`;
 }
 
 /** Not ERR_INVALID_TYPESCRIPT_SYNTAX: that is a mistake in the file, and stays one. */

@@ -1,0 +1,139 @@
+// Hot reload: a file of the project changes → its graphs are loaded anew and take the place of the old ones. For `dev`.
+// Invariants:
+//   HR1. A graph that does not load changes nothing: the old one goes on, and why is told once for each change.
+//   HR2. A run that is under way ends in the code that it began in; paused threads go on in the new one.
+//   HR3. A change counts when the content of a file is another; one that comes while graphs are loaded is not missed.
+//   HR4. What cannot be changed while the server runs is told, and left as it was.
+import { hash } from "node:crypto";
+import { readFileSync, watch, type FSWatcher } from "node:fs";
+import { dirname } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { describeError } from "../base/errors.ts";
+import type { Service } from "../base/lifecycle.ts";
+import type { Log } from "../base/log.ts";
+import type { GraphsConfig, GraphSource } from "./config-file.ts";
+import type { FreshModules } from "./fresh-modules.ts";
+import type { DeployedGraphs } from "./graphs.ts";
+
+export interface HotReloadPorts {
+  readonly modules: FreshModules;
+  readonly graphs: Pick<DeployedGraphs, "deploy">;
+  /** Reads the configuration file again. @throws {ConfigFileError} */
+  readonly readConfig: () => GraphsConfig;
+  /** Graphs have been replaced: their assistants may have to be made. */
+  readonly onReloaded: () => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Editors write a file in several steps. */
+const QUIET_MS = 80;
+const FOLDERS_MAX = 500;
+
+/** @param file the configuration file, watched like those of the graphs */
+export function createHotReload(file: string, config: GraphsConfig, ports: HotReloadPorts): Service {
+  const { modules, clock, log } = ports;
+  const watchers = new Map<string, FSWatcher>();
+  const contents = new Map<string, string>();
+  let sources = config.graphs;
+  let cancelLook: () => void = () => undefined;
+  let looking: Promise<void> | null = null;
+  let stopped = false;
+
+  const watched = (): readonly string[] => [file, ...modules.files()];
+  const changedFiles = (): readonly string[] =>
+    watched().filter((path) => {
+      const before = contents.get(path);
+      const now = contentOf(path);
+      contents.set(path, now);
+      return before !== undefined && before !== now; // HR3
+    });
+
+  const reload = async (): Promise<void> => {
+    const begunAt = clock.monotonic();
+    const next = readSources();
+    modules.renew();
+    const failed = new Map<string, string[]>();
+    const names: string[] = [];
+    for (const source of next) {
+      try {
+        await ports.graphs.deploy(source);
+        names.push(source.graphId);
+      } catch (error) {
+        const reason = describeError(error).message;
+        failed.set(reason, [...(failed.get(reason) ?? []), source.graphId]); // HR1
+      }
+    }
+    sources = next;
+    for (const [reason, graphs] of failed) log.error("graph_not_reloaded", { graphs, reason });
+    if (names.length === 0) return;
+    await ports.onReloaded();
+    log.info("graphs_reloaded", { graphs: names, duration_ms: Math.round(clock.monotonic() - begunAt) });
+  };
+
+  /** The graphs of the configuration file as it is now; those that were there, when it cannot be read. */
+  const readSources = (): readonly GraphSource[] => {
+    try {
+      const next = ports.readConfig();
+      const gone = sources.filter(({ graphId }) => next.graphs.every((one) => one.graphId !== graphId));
+      const others = JSON.stringify({ ...next, graphs: [] }) !== JSON.stringify({ ...config, graphs: [] });
+      if (gone.length > 0 || others) log.warning("restart_needed", { file, removed: gone.map((one) => one.graphId) }); // HR4
+      return [...next.graphs, ...gone];
+    } catch (error) {
+      log.error("config_not_reloaded", { reason: describeError(error).message });
+      return sources;
+    }
+  };
+
+  const look = async (): Promise<void> => {
+    try {
+      while (!stopped && changedFiles().length > 0) await reload();
+    } catch (error) {
+      log.error("reload_failed", { reason: describeError(error).message });
+    }
+    if (!stopped) watchFolders();
+  };
+
+  const lookSoon = (): void => {
+    cancelLook();
+    cancelLook = clock.after(QUIET_MS, () => {
+      looking = (looking ?? Promise.resolve()).then(look);
+    });
+  };
+
+  /** Folders, not files: an editor that writes beside a file and renames takes the file away from its watcher. */
+  const watchFolders = (): void => {
+    changedFiles(); // those that are new are known from now on
+    for (const folder of new Set(watched().map(dirname))) {
+      if (watchers.has(folder) || watchers.size >= FOLDERS_MAX) continue;
+      try {
+        const watcher = watch(folder, lookSoon);
+        watcher.on("error", () => watchers.delete(folder));
+        watchers.set(folder, watcher);
+      } catch {
+        // it is not there (yet): nothing in it can be changed
+      }
+    }
+  };
+
+  return {
+    name: "hot reload",
+    async start() {
+      watchFolders();
+    },
+    async stop() {
+      stopped = true;
+      cancelLook();
+      for (const watcher of watchers.values()) watcher.close();
+      await looking;
+    },
+  };
+}
+
+function contentOf(path: string): string {
+  try {
+    return hash("sha256", readFileSync(path));
+  } catch {
+    return "";
+  }
+}
