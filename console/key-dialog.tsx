@@ -29,7 +29,13 @@ export function KeyDialog(): ReactNode {
         }}
       >
         <Field label="Key" hint="It is sent to this server as x-api-key, and to nobody else.">
-          <input type="password" autoComplete="off" value={key} onChange={(event) => setKey(event.target.value)} />
+          <input
+            type="password"
+            autoComplete="off"
+            autoFocus
+            value={key}
+            onChange={(event) => setKey(event.target.value)}
+          />
         </Field>
         <label className="check">
           <input type="checkbox" checked={remember} onChange={(event) => setRemember(event.target.checked)} />

@@ -3,6 +3,8 @@ import { Link, Outlet, useNavigate, type ErrorComponentProps } from "@tanstack/r
 import { useState, type ReactNode } from "react";
 import { keyWanted } from "./api/credentials.ts";
 import { badge } from "./badge.ts";
+import { useInboxLive } from "./inbox/live.ts";
+import { OutboxView } from "./inbox/outbox-view.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
 import { DESTINATIONS } from "./navigation.ts";
 import { EmptyState, Failure, IconButton } from "./parts/controls.tsx";
@@ -29,6 +31,7 @@ export function Layout(): ReactNode {
     })),
   ]);
   const close = (): void => setOpen(null);
+  useInboxLive();
   return (
     <div className="frame">
       <a className="skip-link" href="#main">
@@ -38,7 +41,10 @@ export function Layout(): ReactNode {
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
       </main>
-      <Toasts />
+      <div className="notices">
+        <Toasts />
+        <OutboxView />
+      </div>
       {useValue(keyWanted) ? <KeyDialog /> : null}
       {open === "help" ? <ShortcutHelp onClose={close} /> : null}
       {open === "palette" ? <Palette onClose={close} onOpen={setOpen} /> : null}

@@ -52,6 +52,7 @@ export function Palette({
     <Dialog title="Find" onClose={onClose}>
       <input
         className="palette-input"
+        autoFocus
         aria-label="Page or action"
         placeholder="Page or action"
         role="combobox"

@@ -43,6 +43,8 @@ const item = z
   })
   .meta({ id: "InboxItem" });
 
+export type InboxItem = z.infer<typeof item>;
+
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const SECONDS_MAX = 10 * 366 * 86_400;
 
@@ -188,6 +190,8 @@ const auditEntry = z
     value: z.unknown(),
   })
   .meta({ id: "AuditEntry" });
+
+export type AuditEntry = z.infer<typeof auditEntry>;
 
 export const getAudit = operation("getAudit", "get", "/threads/{thread_id}/audit", {
   tag: TAG,

@@ -1,12 +1,177 @@
-// Page Inbox.
-import { createLazyRoute } from "@tanstack/react-router";
-import { useEffect, type ReactNode } from "react";
+// Page Inbox: what waits for a person. The list, its filters and its keys; beside it the item that the address names.
+import { createLazyRoute, useNavigate, useParams } from "@tanstack/react-router";
+import { useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
 import { setTitle } from "../../badge.ts";
-import { EmptyState } from "../../parts/controls.tsx";
+import { keyOf, type ListedItem } from "../../inbox/item.ts";
+import { openPath } from "../../inbox/live.ts";
+import { Failure, Loading } from "../../parts/controls.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { useValue } from "../../parts/value.ts";
+import { VirtualList } from "../../parts/virtual-list.tsx";
+import { BulkBar } from "./bulk-bar.tsx";
+import { BulkDialog, BulkResults } from "./bulk-dialog.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { activeFilters, readFilters, type Filters } from "./filters.ts";
+import { intent, type IntentKind } from "./intent.ts";
+import { ItemPane } from "./item-pane.tsx";
+import { NothingWaits } from "./nothing-waits.tsx";
+import { inboxRoute } from "./route.ts";
+import { HEADINGS, Row } from "./row.tsx";
+import { useSelection } from "./selection.ts";
+import { useList } from "./use-list.ts";
+import { useNarrow } from "./use-narrow.ts";
+import "./inbox.css";
 
 export const page = createLazyRoute("/inbox")({ component: InboxPage });
 
+const WIDE_ROW_PX = 42;
+const NARROW_ROW_PX = 62;
+
 function InboxPage(): ReactNode {
-  useEffect(() => setTitle("Inbox"), []);
-  return <EmptyState icon="inbox" title="Nothing is waiting" />;
+  const search = inboxRoute.useSearch();
+  const filters = useMemo(() => readFilters({ ...search }), [search]); // the router leaves in what it does not know
+  const navigate = useNavigate();
+  const { threadId, interruptId } = useParams({ strict: false });
+  const openKey = threadId === undefined || interruptId === undefined ? null : `${threadId}/${interruptId}`;
+  const list = useList(filters);
+  const { items } = list;
+  const [cursor, setCursor] = useState<string | null>(null);
+  const selection = useSelection(items);
+  const [bulk, setBulk] = useState<readonly ListedItem[] | null>(null);
+  const narrow = useNarrow() || openKey !== null;
+  const at = items.findIndex((item) => keyOf(item) === (openKey ?? cursor));
+  const current = items[at];
+
+  useEffect(() => {
+    if (openKey === null) setTitle("Inbox");
+  }, [openKey]);
+
+  const open = useCallback(
+    (item: ListedItem, replace = false): void => {
+      setCursor(keyOf(item));
+      const params = { threadId: item.thread_id, interruptId: item.id };
+      void navigate({ to: "/inbox/$threadId/$interruptId", params, search: filters, replace });
+    },
+    [navigate, filters],
+  );
+  const close = (): void => void navigate({ to: "/inbox", search: filters });
+  const move = (step: number): void => {
+    const next = items[Math.max(0, Math.min(items.length - 1, at + step))];
+    if (next === undefined) return;
+    if (openKey === null) setCursor(keyOf(next));
+    else open(next, true);
+  };
+  /** Keys that decide something open the item first: what is decided is seen. */
+  const decide = (kind: IntentKind) => (): void => {
+    if (kind === "approve" && selection.chosen.length > 0) return setBulk(selection.chosen);
+    if (current === undefined) return;
+    intent.set({ key: keyOf(current), kind });
+    open(current);
+  };
+  useFollowedNotification(filters);
+  useShortcuts("Inbox", [
+    { keys: "j", label: "Next", run: () => move(1) },
+    { keys: "k", label: "Previous", run: () => move(-1) },
+    { keys: "ArrowDown", label: "Next", run: () => move(1) },
+    { keys: "ArrowUp", label: "Previous", run: () => move(-1) },
+    { keys: "Enter", label: "Open", run: () => current !== undefined && open(current) },
+    { keys: "x", label: "Select", run: () => current !== undefined && selection.toggle(keyOf(current)) },
+    {
+      keys: "Shift+x",
+      label: "Select from the last selected to here",
+      run: () => current !== undefined && selection.extend(keyOf(current)),
+    },
+    { keys: "a", label: "Approve (all selected)", run: decide("approve") },
+    { keys: "e", label: "Edit", run: decide("edit") },
+    { keys: "r", label: "Reject, with a message", run: decide("reject") },
+    { keys: "i", label: "Ignore", run: decide("ignore") },
+    { keys: "c", label: "Claim or release", run: decide("claim") },
+    { keys: "/", label: "Search", run: () => document.getElementById("inbox-search")?.focus() },
+    {
+      keys: "Escape",
+      label: "Close, or select nothing",
+      inFields: true,
+      run: () => {
+        const focused = document.activeElement;
+        if (focused instanceof HTMLElement && focused.matches("input, textarea, select, [contenteditable]")) {
+          focused.blur();
+        } else if (openKey !== null) close();
+        else selection.clear();
+      },
+    },
+  ]);
+
+  return (
+    <div className={openKey === null ? "inbox" : "inbox with-item"}>
+      <section className="inbox-list" aria-label="Waiting items">
+        <FilterBar filters={filters} list={list} compact={narrow} />
+        {selection.chosen.length === 0 ? null : (
+          <BulkBar
+            chosen={selection.chosen}
+            onApprove={() => setBulk(selection.chosen)}
+            onClear={selection.clear}
+            onAll={selection.all}
+            total={items.length}
+          />
+        )}
+        {list.error === null ? null : <Failure error={list.error} onRetry={list.reload} />}
+        {list.isLoading ? <Loading /> : null}
+        {!list.isLoading && items.length === 0 && list.error === null ? (
+          <NothingWaits filtered={activeFilters(filters).length > 0} />
+        ) : null}
+        {items.length === 0 ? null : (
+          <>
+            {narrow ? null : HEADINGS}
+            <VirtualList
+              items={items}
+              rowHeight={narrow ? NARROW_ROW_PX : WIDE_ROW_PX}
+              label="Waiting items"
+              keyOf={keyOf}
+              active={at}
+              onNearEnd={list.hasMore ? list.loadMore : undefined}
+              renderRow={(item) => {
+                const key = keyOf(item);
+                return (
+                  <Row
+                    item={item}
+                    filters={filters}
+                    narrow={narrow}
+                    active={key === (openKey ?? cursor)}
+                    open={key === openKey}
+                    selected={selection.keys.has(key)}
+                    onSelect={(range) => (range ? selection.extend(key) : selection.toggle(key))}
+                  />
+                );
+              }}
+            />
+          </>
+        )}
+      </section>
+      {threadId === undefined || interruptId === undefined ? null : (
+        <ItemPane key={openKey} threadId={threadId} interruptId={interruptId} onClose={close} onMove={move} />
+      )}
+      <BulkResults />
+      {bulk === null ? null : (
+        <BulkDialog
+          items={bulk}
+          onClose={() => {
+            setBulk(null);
+            selection.clear();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** A notification was clicked: it names a path. */
+function useFollowedNotification(search: Filters): void {
+  const path = useValue(openPath);
+  const navigate = useNavigate();
+  useEffect(() => {
+    const [, , threadId, interruptId] = path?.split("/") ?? [];
+    if (threadId === undefined || interruptId === undefined) return;
+    openPath.set(null);
+    void navigate({ to: "/inbox/$threadId/$interruptId", params: { threadId, interruptId }, search });
+  }, [path, navigate, search]);
 }

@@ -1,0 +1,106 @@
+// Confirm dialog: the answer as it goes out, before it goes. Enter confirms.
+import type { ReactNode } from "react";
+import { Button, Chip, type Tone } from "../../parts/controls.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { JsonDiff } from "../../parts/json-diff.tsx";
+import { JsonView } from "../../parts/json-view.tsx";
+import { ValueTable } from "../../parts/value-table.tsx";
+import type { Decision } from "./dialects.ts";
+import type { Draft, DraftPart } from "./draft.ts";
+
+export function ConfirmDialog({
+  title,
+  draft,
+  curl,
+  onConfirm,
+  onClose,
+}: {
+  readonly title: string;
+  readonly draft: Draft;
+  readonly curl: ReactNode;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}): ReactNode {
+  return (
+    <Dialog
+      title={title}
+      wide
+      onClose={onClose}
+      shortcuts={[{ keys: "Enter", label: "Confirm", run: onConfirm }]}
+      footer={
+        <>
+          {curl}
+          <span className="spread" />
+          <Button hint="Esc" onClick={onClose}>
+            Cancel
+          </Button>
+          {/* The dialog is there to be confirmed, and Enter does that wherever the focus was. */}
+          <Button kind="primary" icon="check" autoFocus onClick={onConfirm} aria-keyshortcuts="Enter">
+            Confirm
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        {draft.parts.map((part, at) => (
+          <PartView key={at} part={part} />
+        ))}
+        {draft.resume === undefined ? null : (
+          <details className="fold">
+            <summary>The answer as it is sent</summary>
+            <JsonView value={draft.resume} label="the answer" openLevels={6} />
+          </details>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+const TONES: Readonly<Record<Decision["type"], Tone>> = {
+  approve: "green",
+  edit: "accent",
+  reject: "red",
+  respond: "accent",
+  ignore: "neutral",
+};
+
+const SAID: Readonly<Record<Decision["type"], string>> = {
+  approve: "approve",
+  edit: "approve with changes",
+  reject: "reject",
+  respond: "respond",
+  ignore: "ignore",
+};
+
+function PartView({ part }: { readonly part: DraftPart }): ReactNode {
+  switch (part.kind) {
+    case "text":
+      return <p>{part.text}</p>;
+    case "value":
+      return part.before === undefined ? (
+        <ValueTable value={part.after} label="Answer" />
+      ) : (
+        <JsonDiff before={part.before} after={part.after} none="The answer is the text as it came." />
+      );
+    case "decision": {
+      const { action, decision } = part;
+      return (
+        <section className="confirm-part">
+          <h3 className="row">
+            <Chip tone={TONES[decision.type]}>{SAID[decision.type]}</Chip>
+            <code>{action.name}</code>
+          </h3>
+          {decision.type === "edit" ? <JsonDiff before={action.args} after={decision.args} /> : null}
+          {"message" in decision ? (
+            <p className="prewrap">{decision.message === "" ? <em>without a message</em> : decision.message}</p>
+          ) : null}
+          {decision.type === "approve" ? (
+            <ValueTable value={action.args} label={`Arguments of ${action.name}`} />
+          ) : null}
+        </section>
+      );
+    }
+    default:
+      return part satisfies never;
+  }
+}

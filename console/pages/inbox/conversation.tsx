@@ -1,0 +1,85 @@
+// Conversation: the last messages of the thread, so that who answers knows what it is about. Loaded when it is unfolded.
+import { useQuery } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { call } from "../../api/client.ts";
+import { Failure, Loading } from "../../parts/controls.tsx";
+import { glance } from "../../parts/format.ts";
+import { isObject, memberOf, textOf, type Json } from "../../parts/json.ts";
+import { Markdown } from "../../parts/markdown.tsx";
+
+const SHOWN_MAX = 6;
+const OPEN_KEY = "holdpoint.conversation";
+
+export function Conversation({ threadId }: { readonly threadId: string }): ReactNode {
+  const [open, setOpen] = useState(() => localStorage.getItem(OPEN_KEY) !== "closed");
+  const { data, error } = useQuery({
+    queryKey: ["threads", threadId, "state"],
+    queryFn: ({ signal }) => call<{ readonly values: Json }>("GET", `/threads/${threadId}/state`, { signal }),
+    enabled: open,
+  });
+  const messages = memberOf(data?.values, "messages");
+  const list: readonly Json[] = Array.isArray(messages) ? messages : [];
+  if (data !== undefined && list.length === 0) return null;
+  return (
+    <details
+      className="fold"
+      open={open}
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+        localStorage.setItem(OPEN_KEY, event.currentTarget.open ? "open" : "closed");
+      }}
+    >
+      <summary>Conversation{list.length === 0 ? "" : ` · ${list.length} messages`}</summary>
+      {error === null ? null : <Failure error={error} />}
+      {data === undefined && error === null && open ? <Loading /> : null}
+      <ol className="messages">
+        {list.slice(-SHOWN_MAX).map((message, at) => (
+          <Message key={textOf(memberOf(message, "id")) ?? String(at)} message={message} />
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+const ROLES: Readonly<Record<string, string>> = {
+  human: "Person",
+  user: "Person",
+  ai: "Assistant",
+  assistant: "Assistant",
+  system: "System",
+  tool: "Tool",
+};
+
+function Message({ message }: { readonly message: Json }): ReactNode {
+  const role = textOf(memberOf(message, "type")) ?? textOf(memberOf(message, "role")) ?? "message";
+  const calls = memberOf(message, "tool_calls");
+  const text = contentOf(memberOf(message, "content"));
+  return (
+    <li className={`message ${role}`}>
+      <span className="message-role">{ROLES[role] ?? role}</span>
+      <div className="message-text">
+        {text === "" ? null : <Markdown text={text} />}
+        {(Array.isArray(calls) ? (calls as readonly Json[]) : []).map((one, at) => (
+          <code key={textOf(memberOf(one, "id")) ?? String(at)} className="tool-call">
+            {textOf(memberOf(one, "name")) ?? "tool"}({glance(memberOf(one, "args"))})
+          </code>
+        ))}
+      </div>
+    </li>
+  );
+}
+
+/** Text, or a list of parts of which the texts are shown. */
+function contentOf(content: Json): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return (content as readonly Json[])
+    .map((part) =>
+      typeof part === "string"
+        ? part
+        : isObject(part)
+          ? (textOf(part["text"]) ?? `[${textOf(part["type"]) ?? "part"}]`)
+          : "",
+    )
+    .join("\n");
+}

@@ -1,0 +1,226 @@
+// Item pane: one item. At the left what is asked and where it comes from, at the right the answer.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, type ReactNode } from "react";
+import type { InboxItem } from "../../../src/api/inbox.ts";
+import { CONSOLE_PATH } from "../../address.ts";
+import { ApiProblem, sayProblem } from "../../api/problem.ts";
+import { setTitle } from "../../badge.ts";
+import { claimItem, getItem, releaseItem } from "../../inbox/calls.ts";
+import { endOf, keyOf } from "../../inbox/item.ts";
+import { INBOX } from "../../inbox/live.ts";
+import { outbox } from "../../inbox/outbox.ts";
+import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../parts/controls.tsx";
+import { copy } from "../../parts/copy.tsx";
+import { absoluteTime, shortId } from "../../parts/format.ts";
+import { JsonView } from "../../parts/json-view.tsx";
+import { apiKey } from "../../api/credentials.ts";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { RelativeTime } from "../../parts/time.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { useValue } from "../../parts/value.ts";
+import { Answering } from "./answering.tsx";
+import { Audit } from "./audit.tsx";
+import { Conversation } from "./conversation.tsx";
+import { readRequest } from "./dialects.ts";
+import { RequestView } from "./request-view.tsx";
+import { Deadline, KindChip } from "./row.tsx";
+import { knownAs, useMe } from "./use-list.ts";
+
+export function ItemPane({
+  threadId,
+  interruptId,
+  onClose,
+  onMove,
+}: {
+  readonly threadId: string;
+  readonly interruptId: string;
+  readonly onClose: () => void;
+  readonly onMove: (step: number) => void;
+}): ReactNode {
+  const named = { thread_id: threadId, id: interruptId };
+  const { data, error, refetch } = useQuery({
+    queryKey: [INBOX, "item", keyOf(named)],
+    queryFn: ({ signal }) => getItem(named, signal),
+  });
+  return (
+    <section className="item" aria-label="Item">
+      {data === undefined ? (
+        <div className="page-header">
+          <IconButton icon="back" label="Back to the list" onClick={onClose} />
+        </div>
+      ) : (
+        <Header item={data} onClose={onClose} onMove={onMove} />
+      )}
+      {error instanceof ApiProblem && error.status === 404 ? (
+        <EmptyState icon="inbox" title="There is no such item">
+          <p>Its thread may have been deleted since the link was made.</p>
+          <Button onClick={onClose}>To the inbox</Button>
+        </EmptyState>
+      ) : error !== null ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : null}
+      {data === undefined && error === null ? <Loading /> : null}
+      {data === undefined ? null : <Body item={data} />}
+    </section>
+  );
+}
+
+function Header({
+  item,
+  onClose,
+  onMove,
+}: {
+  readonly item: InboxItem;
+  readonly onClose: () => void;
+  readonly onMove: (step: number) => void;
+}): ReactNode {
+  useEffect(() => setTitle(item.title), [item.title]);
+  return (
+    <header className="item-head">
+      <div className="row">
+        <IconButton icon="back" label="Back to the list" onClick={onClose} />
+        <h2 className="item-title">{item.title}</h2>
+        <div className="row spread">
+          <ClaimButton item={item} />
+          <IconButton icon="link" label="Copy a link to this item" onClick={() => void copy(linkOf(), "the link")} />
+          <IconButton icon="chevron" label="Next item" onClick={() => onMove(1)} />
+        </div>
+      </div>
+      <div className="item-facts">
+        <KindChip kind={item.kind} />
+        <span>
+          {item.graph_id} <span className="muted">›</span> {item.node}
+        </span>
+        <span className="muted">
+          asked <RelativeTime at={item.created_at} />
+        </span>
+        {item.state === "open" ? <Deadline item={item} /> : null}
+        <ThreadLink item={item} />
+        {Object.entries(item.metadata)
+          .filter(([name]) => name !== "graph_id" && name !== "assistant_id")
+          .slice(0, 4)
+          .map(([name, value]) => (
+            <Chip key={name}>
+              {name}={typeof value === "string" ? value : JSON.stringify(value)}
+            </Chip>
+          ))}
+      </div>
+    </header>
+  );
+}
+
+/** Without what is only for this window. */
+const linkOf = (): string => `${window.location.origin}${window.location.pathname}`;
+
+function ThreadLink({ item }: { readonly item: InboxItem }): ReactNode {
+  return (
+    <a href={`${CONSOLE_PATH}/threads/${item.thread_id}`} className="mono">
+      thread {shortId(item.thread_id)}
+    </a>
+  );
+}
+
+function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
+  const queries = useQueryClient();
+  const me = useMe();
+  const mine = item.claim !== null && item.claim.by === me;
+  const change = async (work: Promise<InboxItem>, done: (changed: InboxItem) => string): Promise<void> => {
+    try {
+      const changed = await work;
+      if (apiKey.get() !== null && changed.claim !== null) knownAs.set(changed.claim.by);
+      queries.setQueryData([INBOX, "item", keyOf(item)], changed);
+      tell(done(changed));
+    } catch (error) {
+      tell(sayProblem(error), { tone: "amber" });
+      await queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
+    }
+  };
+  const claim = (): void => void change(claimItem(item), ({ claim: by }) => `Claimed by ${by?.by ?? "you"}.`);
+  const release = (force: boolean): void => void change(releaseItem(item, force), () => "Released.");
+  const toggle = (): void => {
+    if (item.claim === null) claim();
+    else release(!mine);
+  };
+  const open = item.state === "open";
+  // Somebody else's claim is not broken by a key that was pressed in passing.
+  const byKey = (): void => {
+    if (mine || item.claim === null) toggle();
+    else tell(`${item.claim.by} has claimed it. The button releases it all the same.`, { tone: "amber" });
+  };
+  useShortcuts("Claim", open ? [{ keys: "c", label: mine ? "Release" : "Claim", run: byKey }] : []);
+  if (!open) return null;
+  if (item.claim === null) {
+    return (
+      <Button icon="person" hint="c" onClick={toggle}>
+        Claim
+      </Button>
+    );
+  }
+  return (
+    <>
+      <Chip tone={mine ? "accent" : "amber"}>{mine ? "claimed by you" : `claimed by ${item.claim.by}`}</Chip>
+      <Button onClick={toggle} {...(mine ? { hint: "c" } : {})}>
+        {mine ? "Release" : "Release anyway"}
+      </Button>
+    </>
+  );
+}
+
+function Body({ item }: { readonly item: InboxItem }): ReactNode {
+  const request = readRequest(item);
+  return (
+    <div className="item-body">
+      <div className="item-left">
+        <RequestView request={request} item={item} />
+        <Conversation threadId={item.thread_id} />
+        <details className="fold">
+          <summary>Payload as it came</summary>
+          <JsonView value={item.value} label="the payload" />
+        </details>
+        <Audit item={item} />
+      </div>
+      <aside className="item-right" aria-label="Answer">
+        <State item={item} />
+        <Pending item={item}>
+          {item.state === "open" ? <Answering key={keyOf(item)} item={item} request={request} /> : null}
+        </Pending>
+      </aside>
+    </div>
+  );
+}
+
+/** What became of it, when it does not wait any more. */
+function State({ item }: { readonly item: InboxItem }): ReactNode {
+  if (item.state === "open") {
+    return item.thread_status === "busy" ? (
+      <p className="note amber">The thread is running: it will take answers when it pauses again.</p>
+    ) : null;
+  }
+  const said = endOf(item, (at) => absoluteTime(Date.parse(at)));
+  return (
+    <div className="note green" role="status">
+      <strong>{said.charAt(0).toUpperCase() + said.slice(1)}</strong>
+      {item.answered === undefined ? null : (
+        <>
+          <JsonView value={item.answered.value} label="the answer" />
+          <ThreadLink item={item} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** While an answer is on its way, there is nothing to edit. */
+function Pending({ item, children }: { readonly item: InboxItem; readonly children: ReactNode }): ReactNode {
+  const parcel = useValue(outbox).find(({ answers }) =>
+    answers.some((answer) => answer.interrupt_id === item.id && answer.thread_id === item.thread_id),
+  );
+  if (parcel === undefined || item.state !== "open") return children;
+  return (
+    <div className="note accent">
+      <strong>{parcel.label}</strong>
+      <span>{parcel.state === "failed" ? "It could not be sent." : "On its way. Press u to take it back."}</span>
+      <div hidden>{children}</div>
+    </div>
+  );
+}

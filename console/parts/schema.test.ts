@@ -1,0 +1,113 @@
+// Tests of forms from JSON Schema: which control a schema gets, first values, faults (SC1, SC2).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Json, JsonObject } from "./json.ts";
+import { faultsOf, fieldOf, initialOf, schemaOfValue } from "./schema.ts";
+
+const CONTROLS: readonly (readonly [schema: JsonObject, control: string])[] = [
+  [{ type: "string" }, "text"],
+  [{ type: "string", maxLength: 5000 }, "long_text"],
+  [{ type: "string", format: "textarea" }, "long_text"],
+  [{ type: "string", enum: ["a", "b"] }, "choice"],
+  [{ enum: [1, "one", null] }, "choice"],
+  [{ const: "a" }, "choice"],
+  [{ oneOf: [{ const: "a" }, { const: "b" }] }, "choice"],
+  [{ type: "number" }, "number"],
+  [{ type: "integer" }, "integer"],
+  [{ type: ["integer", "null"] }, "integer"],
+  [{ anyOf: [{ type: "boolean" }, { type: "null" }] }, "boolean"],
+  [{ type: "object", properties: { a: { type: "string" } } }, "group"],
+  [{ type: "object" }, "json"],
+  [{ type: "array", items: { type: "string" } }, "list"],
+  [{ type: "array", items: { type: "object" } }, "json"],
+  [{ type: "array" }, "json"],
+  [{ oneOf: [{ type: "string" }, { type: "object" }] }, "json"],
+  [{ $ref: "#/$defs/money", $defs: { money: { type: "number" } } }, "number"],
+  [{ $ref: "#/nowhere" }, "json"],
+  [{ $ref: "#" }, "json"],
+  [{}, "json"],
+];
+
+for (const [schema, control] of CONTROLS) {
+  test(`${JSON.stringify(schema)} is a field of ${control} (SC2)`, () => {
+    assert.equal(fieldOf(schema).control, control);
+  });
+}
+
+const ORDER: JsonObject = {
+  type: "object",
+  required: ["sku", "count", "gift"],
+  properties: {
+    sku: { type: "string", title: "Article", minLength: 1, pattern: "^[A-Z]" },
+    count: { type: "integer", minimum: 1, maximum: 9 },
+    gift: { type: "boolean" },
+    price: { type: "number", exclusiveMinimum: 0, default: 9.5 },
+    note: { anyOf: [{ type: "string" }, { type: "null" }] },
+    tags: { type: "array", items: { type: "string", maxLength: 3 }, maxItems: 2 },
+    address: { type: "object", required: ["city"], properties: { city: { type: "string" } } },
+  },
+};
+
+test("an object is a group of its members, with their names, titles and needs", () => {
+  const { fields } = fieldOf(ORDER);
+  assert.deepEqual(
+    fields.map(({ name, label, required, nullable }) => [name, label, required, nullable]),
+    [
+      ["sku", "Article", true, false],
+      ["count", "count", true, false],
+      ["gift", "gift", true, false],
+      ["price", "price", false, false],
+      ["note", "note", false, true],
+      ["tags", "tags", false, false],
+      ["address", "address", false, false],
+    ],
+  );
+});
+
+test("a form starts with defaults, and with what is needed and obvious", () => {
+  assert.deepEqual(initialOf(fieldOf(ORDER)), { sku: "", gift: false, price: 9.5 });
+});
+
+const FAULTS: readonly (readonly [value: Json, faults: readonly string[]])[] = [
+  [{ sku: "A1", count: 2, gift: true }, []],
+  [{ sku: "A1", count: 2, gift: true, note: null, tags: ["a"], address: { city: "Ulm" } }, []],
+  [{ count: 2, gift: true }, ["sku is needed"]],
+  [{ sku: "", count: 2, gift: true }, ["sku is needed"]],
+  [{ sku: "a", count: 2, gift: true }, ["sku must match ^[A-Z]"]],
+  [{ sku: "A", count: 2.5, gift: true }, ["count must be a whole number"]],
+  [{ sku: "A", count: 0, gift: true }, ["count must be at least 1"]],
+  [{ sku: "A", count: 10, gift: true }, ["count must be at most 9"]],
+  [{ sku: "A", count: "2", gift: true }, ["count must be a number"]],
+  [{ sku: "A", count: 2, gift: "yes", price: 0 }, ["gift must be yes or no", "price must be more than 0"]],
+  [{ sku: "A", count: 2, gift: true, tags: ["long"] }, ["tags[0] may have at most 3 characters"]],
+  [{ sku: "A", count: 2, gift: true, tags: ["a", "b", "c"] }, ["tags may have at most 2 entries"]],
+  [{ sku: "A", count: 2, gift: true, address: {} }, ["address.city is needed"]],
+  ["A", [" must be an object"]],
+];
+
+for (const [value, faults] of FAULTS) {
+  test(`${JSON.stringify(value)}: ${faults.join(", ") || "nothing is wrong"}`, () => {
+    assert.deepEqual(
+      faultsOf(fieldOf(ORDER), value).map(({ path, message }) => `${path} ${message}`),
+      faults,
+    );
+  });
+}
+
+test("a value without a schema gets one that it fits, and each member keeps its type (SC1)", () => {
+  const value = { a: "x", b: 1.5, c: true, d: null, e: [1, { f: 2 }], g: { h: "long\ntext" } };
+  const form = fieldOf(schemaOfValue(value));
+  assert.deepEqual(faultsOf(form, value), []);
+  assert.deepEqual(
+    form.fields.map(({ name, control }) => [name, control]),
+    [
+      ["a", "text"],
+      ["b", "number"],
+      ["c", "boolean"],
+      ["d", "json"],
+      ["e", "json"],
+      ["g", "group"],
+    ],
+  );
+  assert.equal(form.fields[5]?.fields[0]?.control, "long_text");
+});

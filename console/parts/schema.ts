@@ -1,0 +1,234 @@
+// Schema: a JSON Schema → the fields of a form, its first values, and what is wrong with a value. Pure. It knows what
+// forms need and no more; the server checks the whole schema.
+// Invariants:
+//   SC1. A value that nobody touched comes out as it went in, with its type.
+//   SC2. What has no control of its own is a field of JSON: nothing is left out of a form.
+import { isObject, memberOf, sameJson, textOf, type Json, type JsonObject } from "./json.ts";
+
+export type Control = "text" | "long_text" | "number" | "integer" | "boolean" | "choice" | "list" | "group" | "json";
+
+export interface FormField {
+  readonly name: string;
+  readonly label: string;
+  readonly description: string | null;
+  readonly control: Control;
+  readonly required: boolean;
+  readonly nullable: boolean;
+  readonly schema: JsonObject;
+  /** Of a choice. */
+  readonly choices: readonly Json[];
+  /** Of a group its members, of a list its one kind of item. */
+  readonly fields: readonly FormField[];
+}
+
+const DEPTH_MAX = 5;
+const LONG_TEXT_UNITS = 80;
+
+export function fieldOf(schema: JsonObject): FormField {
+  return field("", schema, true, schema, 0);
+}
+
+function field(name: string, given: JsonObject, required: boolean, root: JsonObject, depth: number): FormField {
+  const { schema, nullable } = plain(resolve(given, root), root);
+  const own = (member: string): string | null => textOf(given[member]) ?? textOf(schema[member]);
+  const base = {
+    name,
+    label: own("title") ?? name,
+    description: own("description"),
+    required,
+    nullable,
+    schema,
+    choices: [],
+    fields: [],
+  };
+  const choices = choicesOf(schema, root);
+  if (choices !== null) return { ...base, control: "choice", choices };
+  const control = controlOf(schema);
+  if (control === "group" && depth < DEPTH_MAX) {
+    const fields = membersOf(schema).map(([key, member, wanted]) => field(key, member, wanted, root, depth + 1));
+    return { ...base, control, fields };
+  }
+  if (control === "list" && depth < DEPTH_MAX) {
+    const item = field("", memberOf(schema, "items") as JsonObject, true, root, depth + 1);
+    if (["text", "number", "integer", "choice"].includes(item.control)) return { ...base, control, fields: [item] };
+  }
+  return { ...base, control: control === "group" || control === "list" ? "json" : control }; // SC2
+}
+
+/** Follows `$ref`s within the document. */
+function resolve(schema: JsonObject, root: JsonObject): JsonObject {
+  let current = schema;
+  for (let hops = 0; hops < DEPTH_MAX && typeof current["$ref"] === "string"; hops++) {
+    const path = current["$ref"].startsWith("#/") ? current["$ref"].slice(2).split("/") : null;
+    const target = path?.reduce<Json>((at, key) => memberOf(at, key.replaceAll("~1", "/").replaceAll("~0", "~")), root);
+    if (!isObject(target)) return {};
+    current = target;
+  }
+  return current;
+}
+
+/** `anyOf: [X, null]` and `type: ["x", "null"]` → X, which may be null. */
+function plain(schema: JsonObject, root: JsonObject): { readonly schema: JsonObject; readonly nullable: boolean } {
+  const { type } = schema;
+  if (Array.isArray(type)) {
+    const others = (type as readonly Json[]).filter((one) => one !== "null");
+    const nullable = others.length < type.length;
+    return { schema: others.length === 1 ? { ...schema, type: others[0] ?? "null" } : omit(schema, "type"), nullable };
+  }
+  const either = schema["anyOf"] ?? schema["oneOf"];
+  if (!Array.isArray(either)) return { schema, nullable: schema["nullable"] === true };
+  const all = (either as readonly Json[]).filter(isObject).map((one) => resolve(one, root));
+  const others = all.filter((one) => one["type"] !== "null");
+  const [only] = others;
+  if (others.length === 1 && only !== undefined && others.length < all.length) return { schema: only, nullable: true };
+  return { schema, nullable: false };
+}
+
+function omit(schema: JsonObject, name: string): JsonObject {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== name));
+}
+
+function choicesOf(schema: JsonObject, root: JsonObject): readonly Json[] | null {
+  if (Array.isArray(schema["enum"])) return schema["enum"] as readonly Json[];
+  if (Object.hasOwn(schema, "const")) return [schema["const"] ?? null];
+  const either = schema["oneOf"] ?? schema["anyOf"];
+  if (!Array.isArray(either) || either.length === 0) return null;
+  const all = (either as readonly Json[]).filter(isObject).map((one) => resolve(one, root));
+  return all.length === either.length && all.every((one) => Object.hasOwn(one, "const"))
+    ? all.map((one) => one["const"] ?? null)
+    : null;
+}
+
+function controlOf(schema: JsonObject): Control {
+  const { type, properties, items } = schema;
+  if (type === "string") return isLong(schema) ? "long_text" : "text";
+  if (type === "number" || type === "integer" || type === "boolean") return type;
+  if (type === "object" && isObject(properties) && Object.keys(properties).length > 0) return "group";
+  return type === "array" && isObject(items) ? "list" : "json";
+}
+
+function isLong(schema: JsonObject): boolean {
+  const { maxLength, format, contentMediaType, default: given } = schema;
+  if (typeof maxLength === "number" && maxLength > 200) return true;
+  if (typeof given === "string" && (given.length > LONG_TEXT_UNITS || given.includes("\n"))) return true;
+  return format === "textarea" || format === "markdown" || typeof contentMediaType === "string";
+}
+
+function membersOf(schema: JsonObject): readonly (readonly [name: string, schema: JsonObject, required: boolean])[] {
+  const { properties, required } = schema;
+  const wanted: readonly Json[] = Array.isArray(required) ? required : [];
+  return Object.entries(isObject(properties) ? properties : {}).map(([name, member]) => [
+    name,
+    isObject(member) ? member : {},
+    wanted.includes(name),
+  ]);
+}
+
+/** What a form starts with where nothing is given; undefined where nothing is needed. */
+export function initialOf(one: FormField): Json | undefined {
+  const { schema, control } = one;
+  if (Object.hasOwn(schema, "default")) return schema["default"];
+  if (control === "group") {
+    if (!one.required) return undefined;
+    const members = one.fields.map((member) => [member.name, initialOf(member)] as const);
+    return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as JsonObject;
+  }
+  if (!one.required) return undefined;
+  if (one.nullable) return null;
+  if (control === "choice") return one.choices.length === 1 ? one.choices[0] : undefined;
+  if (control === "boolean") return false;
+  if (control === "list") return [];
+  return control === "text" || control === "long_text" ? "" : undefined;
+}
+
+/** A schema for editing a value that came without one: each member keeps its type (SC1). */
+export function schemaOfValue(value: Json): JsonObject {
+  if (typeof value === "string") {
+    return value.length > LONG_TEXT_UNITS || value.includes("\n")
+      ? { type: "string", format: "textarea" }
+      : { type: "string" };
+  }
+  if (typeof value === "boolean" || typeof value === "number") return { type: typeof value };
+  if (!isObject(value)) return {}; // lists and null: JSON says it best
+  const properties = Object.entries(value).map(([name, member]) => [name, schemaOfValue(member)] as const);
+  return { type: "object", properties: Object.fromEntries(properties), required: Object.keys(value) };
+}
+
+export interface Fault {
+  /** `order.items`; empty for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export function faultsOf(one: FormField, value: Json | undefined, path = ""): readonly Fault[] {
+  const fault = (message: string): readonly Fault[] => [{ path, message }];
+  if (value === undefined) return one.required ? fault("is needed") : [];
+  if (value === null && one.nullable) return [];
+  const { schema, control, choices } = one;
+  switch (control) {
+    case "text":
+    case "long_text":
+      return typeof value === "string" ? textFaults(schema, value).flatMap(fault) : fault("must be a text");
+    case "number":
+    case "integer":
+      return typeof value === "number"
+        ? numberFaults(schema, control, value).flatMap(fault)
+        : fault("must be a number");
+    case "boolean":
+      return typeof value === "boolean" ? [] : fault("must be yes or no");
+    case "choice":
+      return choices.some((choice) => sameJson(choice, value)) ? [] : fault("must be one of the choices");
+    case "list":
+      return Array.isArray(value) ? listFaults(one, value as readonly Json[], path) : fault("must be a list");
+    case "group":
+      if (!isObject(value)) return fault("must be an object");
+      return one.fields.flatMap((member) =>
+        faultsOf(member, value[member.name], path === "" ? member.name : `${path}.${member.name}`),
+      );
+    case "json":
+      return [];
+    default:
+      return control satisfies never;
+  }
+}
+
+const limit = (schema: JsonObject, name: string): number | null => {
+  const value = schema[name];
+  return typeof value === "number" ? value : null;
+};
+
+function textFaults(schema: JsonObject, value: string): readonly string[] {
+  const [least, most] = [limit(schema, "minLength"), limit(schema, "maxLength")];
+  if (least !== null && value.length < least) return [least === 1 ? "is needed" : `needs at least ${least} characters`];
+  if (most !== null && value.length > most) return [`may have at most ${most} characters`];
+  const { pattern } = schema;
+  return typeof pattern === "string" && !matches(pattern, value) ? [`must match ${pattern}`] : [];
+}
+
+/** A pattern that this browser cannot read is left to the server. */
+function matches(pattern: string, value: string): boolean {
+  try {
+    return new RegExp(pattern, "u").test(value);
+  } catch {
+    return true;
+  }
+}
+
+function numberFaults(schema: JsonObject, control: "number" | "integer", value: number): readonly string[] {
+  if (!Number.isFinite(value)) return ["must be a number"];
+  if (control === "integer" && !Number.isInteger(value)) return ["must be a whole number"];
+  const [least, above] = [limit(schema, "minimum"), limit(schema, "exclusiveMinimum")];
+  const [most, below] = [limit(schema, "maximum"), limit(schema, "exclusiveMaximum")];
+  if (least !== null && value < least) return [`must be at least ${least}`];
+  if (above !== null && value <= above) return [`must be more than ${above}`];
+  if (most !== null && value > most) return [`must be at most ${most}`];
+  return below !== null && value >= below ? [`must be less than ${below}`] : [];
+}
+
+function listFaults(one: FormField, value: readonly Json[], path: string): readonly Fault[] {
+  const [least, most] = [limit(one.schema, "minItems"), limit(one.schema, "maxItems")];
+  if (least !== null && value.length < least) return [{ path, message: `needs at least ${least} entries` }];
+  if (most !== null && value.length > most) return [{ path, message: `may have at most ${most} entries` }];
+  const [item] = one.fields;
+  return item === undefined ? [] : value.flatMap((member, at) => faultsOf(item, member, `${path}[${at}]`));
+}

@@ -1,0 +1,435 @@
+// The inbox in a real browser: every dialect, the keys, several people at once, many items at once, and who needs help
+// to see or to type. The graph `echo` asks whatever the test says and keeps the answer as it came.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { accessibilityFaults, answerOf, ask, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { answer, itemsOf, watchInbox } from "../harness/inbox.ts";
+import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+
+let server: TestServer;
+let browser: ConsoleBrowser;
+
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser(server);
+});
+
+after(async () => {
+  try {
+    await browser?.close();
+  } finally {
+    await server.stop();
+    removeFolder(server.dataDir);
+  }
+});
+
+async function itemPath(threadId: string): Promise<string> {
+  const [item] = await itemsOf(server, threadId);
+  assert.ok(item, "the thread waits");
+  return `/inbox/${threadId}/${item.id}`;
+}
+
+async function openItem(payload: unknown, name = "Ada"): Promise<{ readonly page: Page; readonly threadId: string }> {
+  const threadId = await ask(server, payload);
+  const page = await browser.open(await itemPath(threadId), { name });
+  await page.getByRole("complementary", { name: "Answer" }).waitFor();
+  return { page, threadId };
+}
+
+const confirm = (page: Page): Promise<void> => page.getByRole("button", { name: "Confirm" }).click();
+const isDone = (page: Page): Promise<void> => page.getByText(/^Answered by Ada at/).waitFor();
+
+const ARGS = { amount: 129.9, count: 3, to: "ada@example.com", express: false };
+const snake = (allowed: readonly string[] = ["approve", "edit", "reject"]) => ({
+  action_requests: [{ name: "refund", args: ARGS, description: "A **customer** asks." }],
+  review_configs: [{ action_name: "refund", allowed_decisions: allowed }],
+});
+const human = {
+  action_request: { action: "refund", args: ARGS },
+  config: { allow_accept: true, allow_edit: true, allow_respond: true, allow_ignore: true },
+  description: "Pay it back?",
+};
+
+const DIALECTS: readonly {
+  readonly name: string;
+  readonly asks: unknown;
+  readonly steps: (page: Page) => Promise<void>;
+  readonly answers: unknown;
+}[] = [
+  {
+    name: "a HumanInterrupt is accepted",
+    asks: [human],
+    steps: (page) => page.getByRole("button", { name: "Approve" }).click(),
+    answers: [{ type: "accept", args: { action: "refund", args: ARGS } }],
+  },
+  {
+    name: "a HumanInterrupt is responded to",
+    asks: [human],
+    async steps(page) {
+      await page.getByRole("button", { name: "Respond" }).click();
+      await page.getByLabel("Your response").fill("Ask tomorrow");
+      await page.getByRole("button", { name: "Review and send" }).click();
+    },
+    answers: [{ type: "response", args: "Ask tomorrow" }],
+  },
+  {
+    name: "the middleware's snake_case is edited, and numbers stay numbers",
+    asks: snake(),
+    async steps(page) {
+      await page.getByRole("button", { name: "Edit" }).click();
+      await page.getByLabel("amount").fill("99.5");
+      await page.getByRole("button", { name: "Review and send" }).click();
+      const changes = page.getByRole("dialog").getByRole("group", { name: "Changes" });
+      assert.equal(await changes.innerText(), "amount\n129.9 → 99.5");
+    },
+    answers: { decisions: [{ type: "edit", edited_action: { name: "refund", args: { ...ARGS, amount: 99.5 } } }] },
+  },
+  {
+    name: "the middleware's camelCase is edited as JSON",
+    asks: {
+      actionRequests: [{ name: "refund", args: ARGS }],
+      reviewConfigs: [{ actionName: "refund", allowedDecisions: ["approve", "edit"] }],
+    },
+    async steps(page) {
+      await page.getByRole("button", { name: "Edit" }).click();
+      await page.getByRole("group", { name: "Edit as" }).getByRole("button", { name: "JSON" }).click();
+      await page.getByRole("textbox", { name: "Arguments of refund" }).fill('{"amount": 1, "list": [true, null]}');
+      await page.getByRole("button", { name: "Review and send" }).click();
+    },
+    answers: {
+      decisions: [{ type: "edit", editedAction: { name: "refund", args: { amount: 1, list: [true, null] } } }],
+    },
+  },
+  {
+    name: "two actions get a decision each",
+    asks: {
+      action_requests: [
+        { name: "refund", args: ARGS },
+        { name: "mail", args: { to: "bob" } },
+      ],
+    },
+    async steps(page) {
+      await page.getByRole("group", { name: "Decision about mail" }).getByRole("button", { name: "Reject" }).click();
+      await page.getByLabel("Why").fill("No mails");
+      await page.getByRole("button", { name: "Approve the rest" }).click();
+    },
+    answers: { decisions: [{ type: "approve" }, { type: "reject", message: "No mails" }] },
+  },
+  {
+    name: "a JSON Schema makes a form, and its answer has the schema's types",
+    asks: {
+      question: "How long may it take?",
+      response_schema: {
+        type: "object",
+        required: ["days", "express"],
+        properties: {
+          days: { type: "integer", minimum: 1 },
+          express: { type: "boolean" },
+          carrier: { enum: ["post", "ups"] },
+          note: { type: "string" },
+          tags: { type: "array", items: { type: "string" } },
+        },
+      },
+    },
+    async steps(page) {
+      await page.getByRole("button", { name: "Review and send" }).click();
+      await page.getByText("is needed").waitFor();
+      await page.getByLabel("days").fill("3");
+      await page.getByLabel("express").selectOption("Yes");
+      await page.getByLabel("carrier").selectOption("ups");
+      await page.getByRole("button", { name: "Add tags" }).click();
+      await page.getByLabel("tags 1", { exact: true }).fill("a");
+      await page.getByRole("button", { name: "Review and send" }).click();
+    },
+    answers: { days: 3, express: true, carrier: "ups", tags: ["a"] },
+  },
+  {
+    name: "a plain question is answered with a text that was begun from the payload",
+    asks: { text_to_revise: "The original text" },
+    async steps(page) {
+      await page.getByRole("button", { name: "text_to_revise" }).click();
+      await page.getByRole("textbox", { name: "Answer" }).fill("The revised text");
+      await page.getByRole("button", { name: "Review and send" }).click();
+      const changes = page.getByRole("dialog").getByRole("group", { name: "Changes" });
+      assert.equal(await changes.locator("ins").innerText(), "revised");
+      assert.equal(await changes.locator("del").innerText(), "original");
+    },
+    answers: "The revised text",
+  },
+  {
+    name: "a plain question is answered with a number",
+    asks: "How many?",
+    async steps(page) {
+      await page.getByRole("button", { name: "Number" }).click();
+      await page.getByRole("textbox", { name: "Answer" }).fill("42");
+      await page.getByRole("button", { name: "Review and send" }).click();
+    },
+    answers: 42,
+  },
+  {
+    name: "a plain question is answered with no",
+    asks: "Shall I?",
+    async steps(page) {
+      await page.getByRole("button", { name: "Yes or no" }).click();
+      await page.getByRole("button", { name: "No", exact: true }).click();
+    },
+    answers: false,
+  },
+];
+
+for (const { name, asks, steps, answers } of DIALECTS) {
+  test(name, async () => {
+    const { page, threadId } = await openItem(asks);
+    await steps(page);
+    await confirm(page);
+    await isDone(page);
+    assert.deepEqual(await answerOf(server, threadId), answers);
+    await page.context().close();
+  });
+}
+
+test("a breakpoint is passed", async () => {
+  const { body } = await call(server, "POST", "/threads", {});
+  const { thread_id: threadId } = body as { readonly thread_id: string };
+  await call(server, "POST", `/threads/${threadId}/runs/wait`, {
+    assistant_id: "steps",
+    input: {},
+    interrupt_before: "*",
+  });
+  const page = await browser.open(await itemPath(threadId), { name: "Ada" });
+  await page.getByRole("button", { name: "Go on" }).click();
+  await confirm(page);
+  await isDone(page);
+  await page.context().close();
+});
+
+test("from a deep link, `a` and Enter approve, and the audit trail says who", async () => {
+  const { page, threadId } = await openItem(snake());
+  await page.keyboard.press("a");
+  await page.getByRole("dialog", { name: "Approve refund" }).waitFor();
+  await page.keyboard.press("Enter");
+  await isDone(page);
+  assert.deepEqual(await answerOf(server, threadId), { decisions: [{ type: "approve" }] });
+  await page.getByText("Audit trail").click();
+  await page.getByRole("listitem").filter({ hasText: "by Ada" }).first().waitFor();
+  await page.context().close();
+});
+
+test("a confirmed answer can be taken back with `u`, and is sent otherwise", async () => {
+  const threadId = await ask(server, snake());
+  const page = await browser.open(await itemPath(threadId), { name: "Ada", holdSecs: 30 });
+  await page.getByRole("button", { name: "Approve" }).waitFor();
+  await page.keyboard.press("a");
+  await confirm(page);
+  await page.getByText("On its way. Press u").waitFor();
+  await page.keyboard.press("u");
+  await page.getByText("Taken back. Nothing was sent.").waitFor();
+  assert.equal((await itemsOf(server, threadId)).length, 1);
+  await page.keyboard.press("a");
+  await confirm(page);
+  await page.getByRole("button", { name: "Send now" }).click();
+  await isDone(page);
+  await page.context().close();
+});
+
+test("who leaves the page has what was confirmed sent", async () => {
+  const threadId = await ask(server, snake());
+  const page = await browser.open(await itemPath(threadId), { name: "Ada", holdSecs: 30 });
+  await page.getByRole("button", { name: "Approve" }).waitFor();
+  await page.keyboard.press("a");
+  await confirm(page);
+  await page.getByText("On its way. Press u").waitFor();
+  const watcher = await watchInbox(server);
+  await page.goto(`${server.url}/ok`);
+  const { event, data } = await watcher.next();
+  assert.deepEqual([event, data.thread_id, data["by"]], ["answered", threadId, "Ada"]);
+  watcher.close();
+  await page.context().close();
+});
+
+test("of two people who answer the same question one wins, and the other sees who, and is refused", async () => {
+  const threadId = await ask(server, snake());
+  const path = await itemPath(threadId);
+  const [ada, bob] = await Promise.all([
+    browser.open(path, { name: "Ada" }),
+    browser.open(path, { name: "Bob", holdSecs: 30 }),
+  ]);
+  await bob.getByRole("button", { name: "Reject" }).click();
+  await bob.getByLabel("Why").fill("No");
+  await bob.getByRole("button", { name: "Review and send" }).click();
+  await confirm(bob); // held, so that Ada is first
+  await ada.getByRole("button", { name: "Approve" }).click();
+  await confirm(ada);
+  await isDone(ada);
+  await bob.getByText(/^Answered by Ada at/).waitFor(); // without a reload
+  await bob.getByRole("button", { name: "Send now" }).click();
+  await bob.getByText(/Not taken: answered by Ada at .*, with another answer/).waitFor();
+  assert.deepEqual(await answerOf(server, threadId), { decisions: [{ type: "approve" }] });
+  await Promise.all([ada.context().close(), bob.context().close()]);
+});
+
+test("a claim is seen by others as it is made, keeps them from answering, and can be released", async () => {
+  const threadId = await ask(server, snake());
+  const path = await itemPath(threadId);
+  const [ada, bob] = await Promise.all([browser.open(path, { name: "Ada" }), browser.open(path, { name: "Bob" })]);
+  await ada.getByRole("button", { name: "Claim" }).waitFor();
+  await ada.keyboard.press("c");
+  await ada.getByText("claimed by you").waitFor();
+  await bob.getByText("claimed by Ada").waitFor();
+  await bob.getByRole("button", { name: "Approve" }).click();
+  await confirm(bob);
+  await bob.getByText(/Not taken: Ada has claimed/).waitFor();
+  await bob.getByRole("button", { name: "Release anyway" }).click();
+  await ada.getByRole("button", { name: "Claim" }).waitFor();
+  await Promise.all([ada.context().close(), bob.context().close()]);
+});
+
+test("what begins to wait shows up by itself, in the list and in the title", async () => {
+  const page = await browser.open("/inbox?text=showing-up", { name: "Ada" });
+  await page.getByText("Nothing matches").waitFor();
+  const threadId = await ask(server, { question: "showing-up by itself" });
+  await page.getByRole("link", { name: "showing-up by itself" }).waitFor();
+  assert.match(await page.title(), /^\(\d+\+?\) Inbox · Holdpoint$/);
+  const [item] = await itemsOf(server, threadId);
+  await answer(server, [{ thread_id: threadId, interrupt_id: item?.id, resume: "elsewhere" }]);
+  await page.getByText(/answered by anonymous at/).waitFor();
+  await page.context().close();
+});
+
+test("200 items are approved at once, each has its result, and one that somebody was faster with says so", async () => {
+  const many = 200;
+  const threads: string[] = [];
+  for (let at = 0; at < many; at += 20) {
+    const group = Array.from({ length: 20 }, (_, index) => ask(server, snake(), { batch: "many", number: at + index }));
+    threads.push(...(await Promise.all(group)));
+  }
+  const page = await browser.open("/inbox?metadata=batch%3Dmany", { name: "Ada", height: 900 });
+  await page.getByText(/^\d+\+? waiting$/).waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.getByRole("button", { name: /^Select all/ }).click();
+  if ((await page.getByText("100 selected").count()) > 0) {
+    await page.getByRole("list", { name: "Waiting items" }).evaluate((list) => {
+      list.parentElement?.scrollTo(0, list.scrollHeight); // the rest is loaded when the end is near
+    });
+    await page.getByRole("button", { name: "Select all 200" }).click();
+  }
+  await page.getByText("200 selected").waitFor();
+  assert.ok((await page.getByRole("listitem").count()) < 80, "only rows in sight are in the page");
+  await page.keyboard.press("a");
+  const dialog = page.getByRole("dialog", { name: "Approve 200 × refund" });
+  await dialog.waitFor();
+  const faster = threads[150] ?? "";
+  const [item] = await itemsOf(server, faster);
+  await answer(server, { by: "Bob", answers: [{ thread_id: faster, interrupt_id: item?.id, resume: "mine" }] });
+  await page.keyboard.press("Enter");
+  const results = page.getByRole("dialog", { name: "199 approved, 1 not taken" });
+  await results.waitFor();
+  await results.getByText(/answered by Bob at .*, with another answer/).waitFor();
+  for (const threadId of [threads[0], threads[199]]) {
+    assert.deepEqual(await answerOf(server, threadId ?? ""), { decisions: [{ type: "approve" }] });
+  }
+  await page.context().close();
+});
+
+test("everything is done by keyboard: find, move, select, open, edit, help, other pages", async () => {
+  const words = ["one", "two", "three", "four"];
+  for (const word of words) await ask(server, { ...snake(), title: word }, { batch: "keys" });
+  const page = await browser.open("/inbox?metadata=batch%3Dkeys", { name: "Ada" });
+  await page.getByText("4 waiting").waitFor();
+  const pressed = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  await pressed("j", "x", "j", "j", "Shift+X");
+  await page.getByText("3 selected").waitFor();
+  await pressed("Escape");
+  await page.getByText("3 selected").waitFor({ state: "detached" });
+  await pressed("Enter");
+  await page.waitForURL(/\/inbox\/[0-9a-f-]{36}\/[0-9a-f]{32}\?metadata=/);
+  const third = page.url();
+  await pressed("k");
+  await page.waitForURL((url) => url.href !== third);
+  await pressed("j");
+  await page.waitForURL(third);
+  await page.getByRole("button", { name: "Edit" }).waitFor();
+  await pressed("e");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("12");
+  await pressed("Control+Enter");
+  await page.getByRole("dialog", { name: "Edit refund" }).getByText("129.9").waitFor();
+  await pressed("Escape", "Escape", "Escape");
+  await page.waitForURL(/\/inbox\?/);
+  await pressed("/");
+  await page.keyboard.type("nothing-like-that");
+  await page.getByText("Nothing matches").waitFor();
+  await pressed("Escape", "?");
+  await page.getByRole("dialog", { name: "Keys" }).getByText("Approve (all selected)").waitFor();
+  await pressed("Escape", "g", "t");
+  await page.waitForURL(/\/threads$/);
+  await pressed("Control+k");
+  await page.keyboard.type("inb");
+  await pressed("Enter");
+  await page.waitForURL(/\/inbox$/);
+  await page.context().close();
+});
+
+test("an address names the view: filters stay through a reload, and wrong ones are left out", async () => {
+  await ask(server, "Only this", { batch: "address" });
+  const page = await browser.open("/inbox?metadata=batch%3Daddress&kind=dance&order=newest");
+  await page.getByText("1 waiting").waitFor();
+  await page.getByRole("button", { name: /^Filters/ }).click();
+  await page.getByLabel("Kind").selectOption("Form");
+  await page.getByText("Nothing matches").waitFor();
+  await page.reload();
+  await page.getByText("Nothing matches").waitFor();
+  await page.getByRole("button", { name: /^kind: form/ }).click();
+  await page.getByText("1 waiting").waitFor();
+  assert.equal(new URL(page.url()).searchParams.get("kind"), null);
+  await page.context().close();
+});
+
+test("an item that is not there says so, and so does a page", async () => {
+  const page = await browser.open(`/inbox/${crypto.randomUUID()}/${"0".repeat(32)}`);
+  await page.getByText("There is no such item").waitFor();
+  await page.goto(`${server.url}/console/nowhere`);
+  await page.getByText("There is no such page").waitFor();
+  await page.context().close();
+});
+
+for (const scheme of ["light", "dark"] as const) {
+  test(`the inbox, an item, its editor and its confirmation are accessible (${scheme})`, async () => {
+    const threadId = await ask(server, snake(), { batch: "axe" });
+    await ask(server, { question: "A form?", schema: { type: "object", properties: { a: { type: "number" } } } });
+    const page = await browser.open("/inbox", { scheme });
+    await page.getByRole("list", { name: "Waiting items" }).waitFor();
+    await page.getByRole("button", { name: /^Filters/ }).click();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.goto(`${server.url}/console${await itemPath(threadId)}`);
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByText("Audit trail").click();
+    await page.getByText("Payload as it came").click();
+    await page.getByRole("group", { name: "Edit as" }).getByRole("button", { name: "JSON" }).click();
+    await page.getByRole("textbox", { name: "Arguments of refund" }).waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByRole("dialog").waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.context().close();
+  });
+}
+
+test("on a phone nothing is wider than the screen", async () => {
+  const threadId = await ask(server, { ...snake(), note: "x".repeat(300) });
+  for (const path of ["/inbox", await itemPath(threadId)]) {
+    const page = await browser.open(path, { width: 360, height: 740 });
+    await page
+      .getByRole("heading", { level: 1 })
+      .or(page.getByRole("heading", { level: 2 }))
+      .first()
+      .waitFor();
+    const width = await page.locator("html").evaluate((root) => root.scrollWidth);
+    assert.ok(width <= 360, `${path}: ${width}`);
+    await page.context().close();
+  }
+});

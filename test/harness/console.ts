@@ -1,0 +1,116 @@
+// The console in a real browser, as tests use it: one Chromium for a file, a page for each person.
+// What no page may do in any test is noted while it runs: load something from elsewhere, break the page's policy, throw.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { call, type TestServer } from "./server.ts";
+
+export interface PersonOptions {
+  readonly name?: string;
+  /** How long a confirmed answer can be taken back. */
+  readonly holdSecs?: number;
+  readonly scheme?: "light" | "dark";
+  readonly width?: number;
+  readonly height?: number;
+}
+
+export interface ConsoleBrowser {
+  /** A browser context of its own, at a path of the console. */
+  open(path: string, options?: PersonOptions): Promise<Page>;
+  /** Fails with what pages did that they may not do. */
+  close(): Promise<void>;
+}
+
+/** Of a single step; a machine that is busy takes its time. */
+const PATIENCE_MS = 20_000;
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
+  });
+}
+
+export async function startBrowser(server: TestServer): Promise<ConsoleBrowser> {
+  const browser = await launchChromium();
+  const wrongs: string[] = [];
+  return {
+    async open(path, { name = "", holdSecs = 0, scheme = "light", width = 1280, height = 800 } = {}) {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: scheme,
+        reducedMotion: "reduce",
+      });
+      await context.addInitScript(
+        ([by, secs]) => {
+          localStorage.setItem("holdpoint.name", JSON.stringify(by));
+          localStorage.setItem("holdpoint.hold_secs", JSON.stringify(secs));
+        },
+        [name, holdSecs] as const,
+      );
+      context.setDefaultTimeout(PATIENCE_MS);
+      const page = await context.newPage();
+      page.on("pageerror", (error) => wrongs.push(`${path}: ${error.message}`));
+      page.on("console", (message) => {
+        if (/content security policy/i.test(message.text())) wrongs.push(`${path}: ${message.text()}`);
+      });
+      page.on("request", (request) => {
+        if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${server.url}/`)) {
+          wrongs.push(`${path} asked for ${request.url()}`);
+        }
+      });
+      await page.goto(`${server.url}/console${path}`);
+      return page;
+    },
+    async close() {
+      await browser.close();
+      assert.deepEqual(wrongs, []);
+    },
+  };
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[];
+  }[];
+}
+
+/** What is not accessible on the page as it is now, one line each. */
+export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE);
+  const { violations } = (await page.evaluate(
+    `axe.run(document, ${JSON.stringify({ runOnly: { type: "tag", values: WCAG }, resultTypes: ["violations"] })})`,
+  )) as AxeResult;
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(
+      ({ target, failureSummary = "" }) => `${id}: ${target.join(" ")}: ${failureSummary.replaceAll(/\s+/g, " ")}`,
+    ),
+  );
+}
+
+/** A thread of the graph `echo` that asks with this payload, and waits. */
+export async function ask(server: TestServer, payload: unknown, metadata: object = {}): Promise<string> {
+  const { body: thread } = await call(server, "POST", "/threads", { metadata });
+  const { thread_id: threadId } = thread as { readonly thread_id: string };
+  const paused = await call(server, "POST", `/threads/${threadId}/runs/wait`, {
+    assistant_id: "echo",
+    input: { payload },
+  });
+  assert.equal(paused.status, 200, paused.text);
+  return threadId;
+}
+
+/** What the graph `echo` was answered; waits for the run that the answer starts. */
+export async function answerOf(server: TestServer, threadId: string): Promise<unknown> {
+  const { body: runs } = await call(server, "GET", `/threads/${threadId}/runs`);
+  const [newest] = runs as readonly { readonly run_id: string }[];
+  await call(server, "GET", `/threads/${threadId}/runs/${newest?.run_id}/join`);
+  const { body: state } = await call(server, "GET", `/threads/${threadId}/state`);
+  const { values } = state as { readonly values: { readonly answer?: readonly unknown[] } };
+  return values.answer?.[0];
+}
