@@ -63,7 +63,7 @@ test("graphs are loaded anew when their files change, and nothing that waits or 
     for (;;) {
       const { value, done } = await lines.next();
       if (done === true) throw new Error(`it ended before it told ${event}`);
-      const entry = JSON.parse(String(value)) as Record<string, unknown>;
+      const entry = JSON.parse(value) as Record<string, unknown>;
       if (entry["event"] === event) return entry;
     }
   };

@@ -38,7 +38,7 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
   let sources = config.graphs;
   let cancelLook: () => void = () => undefined;
   let looking: Promise<void> | null = null;
-  let stopped = false;
+  const stopped = new AbortController();
 
   const watched = (): readonly string[] => [file, ...modules.files()];
   const changedFiles = (): readonly string[] =>
@@ -87,11 +87,11 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
 
   const look = async (): Promise<void> => {
     try {
-      while (!stopped && changedFiles().length > 0) await reload();
+      while (!stopped.signal.aborted && changedFiles().length > 0) await reload();
     } catch (error) {
       log.error("reload_failed", { reason: describeError(error).message });
     }
-    if (!stopped) watchFolders();
+    if (!stopped.signal.aborted) watchFolders();
   };
 
   const lookSoon = (): void => {
@@ -122,7 +122,7 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
       watchFolders();
     },
     async stop() {
-      stopped = true;
+      stopped.abort();
       cancelLook();
       for (const watcher of watchers.values()) watcher.close();
       await looking;
