@@ -1,10 +1,12 @@
 // Agent server benchmark: cost of a pause-and-resume cycle next to the same graph without a server, in one run.
 // Every figure is a ratio of two measurements of this run, a count, or memory: machines differ, ratios do not.
 import { join } from "node:path";
+import { measureLists } from "./lists.ts";
 import { runScript } from "./measure.ts";
 import { measurePeer } from "./peer.ts";
 import { multiplyPausedThread } from "./many-paused.ts";
 import { removeFolder, startServer, type MeasuredServer } from "./server.ts";
+import { measureStreams } from "./streams.ts";
 
 interface Line {
   readonly what: string;
@@ -68,6 +70,7 @@ export async function benchAgent(options: { readonly peer: boolean; readonly sho
     ratio: value(start, "startMs") / value(start, "importMs"),
     asked: "at most 2",
   });
+  await measureStreams(note, options.short);
   await measureMemory(note, idle.residentBytes, options.short ? 500 : 5000);
   await measureManyPaused(note, options.short ? 2000 : 100_000, cycles);
   if (options.peer) {
@@ -95,25 +98,30 @@ async function measureMemory(note: (line: Line) => void, idleBytes: number, thre
 }
 
 async function measureManyPaused(note: (line: Line) => void, many: number, cycles: number): Promise<void> {
+  const [few, lots] = [await withPaused(100), await withPaused(many)];
+  await measureLists(note, { few, lots, many }, cycles);
   const costs: number[] = [];
-  for (const count of [100, many]) {
-    const first = await startServer();
-    await load(first, 1, 1, 1000, "pause-only");
-    await first.stop();
-    multiplyPausedThread(first.folder, count);
-    const server = await startServer(first.folder);
+  for (const server of [few, lots]) {
     await load(server, 300, 32, 1000);
     costs.push(await cpuPerCycle(server, cycles, 32, 1000));
     await server.stop();
     removeFolder(server.folder);
   }
-  const [few = Number.NaN, lots = Number.NaN] = costs;
+  const [ofFew = Number.NaN, ofLots = Number.NaN] = costs;
   note({
     what: `CPU a cycle with ${many} paused threads / with 100`,
-    measured: `${ms(lots)} / ${ms(few)}`,
-    ratio: lots / few,
+    measured: `${ms(ofLots)} / ${ms(ofFew)}`,
+    ratio: ofLots / ofFew,
     asked: "at most 1.2",
   });
+}
+
+async function withPaused(count: number): Promise<MeasuredServer> {
+  const first = await startServer();
+  await load(first, 1, 1, 1000, "pause-only");
+  await first.stop();
+  multiplyPausedThread(first.folder, count);
+  return startServer(first.folder);
 }
 
 async function cpuPerCycle(server: MeasuredServer, cycles: number, clients: number, bytes: number): Promise<number> {

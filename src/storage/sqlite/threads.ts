@@ -83,15 +83,15 @@ export function threadVerbs(db: Database): Pick<Tx, ThreadVerbs> {
       return existed;
     },
     searchThreads(query) {
-      const { from, where, parameters, createdAt } = planSearch(db, query);
+      const { from, where, parameters, ordered } = planSearch(db, query);
       const direction = query.descending ? "DESC" : "ASC";
-      const column = query.sortBy === "created_at" ? createdAt : `t.${query.sortBy}`;
+      const column = query.sortBy === "created_at" ? `${ordered}.created_at` : `t.${query.sortBy}`;
       const rows = db.all(
         `SELECT ${THREADS.columns
           .split(", ")
           .map((name) => `t.${name}`)
           .join(", ")} FROM ${from} ${where}
-         ORDER BY ${column} ${direction}, t.thread_id ${direction} LIMIT ? OFFSET ?`,
+         ORDER BY ${column} ${direction}, ${ordered}.thread_id ${direction} LIMIT ? OFFSET ?`,
         ...parameters,
         query.limit,
         query.offset,
@@ -151,8 +151,8 @@ interface SearchPlan {
   readonly from: string;
   readonly where: string;
   readonly parameters: readonly SQLInputValue[];
-  /** The column that has the time of creation in the order of the index that is read. */
-  readonly createdAt: string;
+  /** The table whose index is read, in the order of its created_at and thread_id: named so, SQLite need not sort. */
+  readonly ordered: "t" | "m";
 }
 
 /** Reads the index that leaves the fewest rows, and checks the other conditions on them. */
@@ -189,6 +189,6 @@ function planSearch(db: Database, query: ThreadQuery): SearchPlan {
         : "thread_metadata AS m INDEXED BY thread_metadata_values CROSS JOIN threads AS t ON t.thread_id = m.thread_id",
     where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`,
     parameters,
-    createdAt: driver === null ? "t.created_at" : "m.created_at",
+    ordered: driver === null ? "t" : "m",
   };
 }
