@@ -4,7 +4,7 @@
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { removeFolder, startServer } from "./harness/server.ts";
+import { call, removeFolder, startServer } from "./harness/server.ts";
 import type { WireInterrupt } from "./harness/threads.ts";
 
 const server = await startServer();
@@ -144,4 +144,14 @@ test("agent-chat-ui: the question is in the history that it loads, under the che
   const interrupts = head?.tasks.flatMap((task) => task.interrupts) as readonly WireInterrupt[] | undefined;
   assert.deepEqual(interrupts?.[0]?.value, CARD);
   assert.deepEqual(head?.next, ["ask"]);
+});
+
+test("agent-chat-ui: Resolve ends the thread, and nothing waits any more (IC2)", async () => {
+  const id = await waiting("echo", CARD);
+  const events = await submit(id, { command: { goto: "__end__" } });
+  assert.ok(!events.includes("error"), events.join());
+  const thread = await client.threads.get(id);
+  assert.deepEqual([thread.status, thread.interrupts], ["idle", {}]);
+  const audit = await call(server, "GET", `/threads/${id}/audit`);
+  assert.match(audit.text, /abandoned/);
 });

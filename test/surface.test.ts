@@ -233,6 +233,9 @@ for (const [names, gone, stays] of GROUPS) {
       const [method = "", path = ""] = route.split(" ");
       assert.equal(paths[path]?.[method.toLowerCase()], undefined, route);
     }
+    const { flags }: { flags: Record<string, boolean> } = (await ask("GET /info")).body;
+    for (const part of ["assistants", "threads", "runs", "crons", "store", "inbox"])
+      assert.equal(flags[part], !names.includes(part), `${part} in /info`);
   });
 }
 

@@ -127,6 +127,7 @@ async function takeAway(tx: Tx, thread: Thread): Promise<Gone> {
 
 function announceDeleted(agent: Agent, { thread, active, waited }: Gone): void {
   agent.inbox.deleted(waited, thread.metadata);
+  agent.events.wakes.wake(thread.threadId); // whoever reads the thread's stream learns that it ends here
   for (const run of active) {
     if (!agent.worker.abort(run.runId, "deleted")) agent.worker.ends.gone(run.runId, "deleted"); // TD1
   }

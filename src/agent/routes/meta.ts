@@ -24,6 +24,7 @@ export function metaRoutes(
   prefix: string,
 ): readonly AgentRoute[] {
   const ok = async () => json({ ok: true });
+  const flags = flagsOf(others);
   const own: AgentRoute[] = [
     route(contract.getOk, ok),
     route(contract.getLive, ok),
@@ -39,7 +40,7 @@ export function metaRoutes(
         version: versions.holdpoint,
         langgraph_js_version: versions.library,
         context: "js",
-        flags: { assistants: true, crons: true, langsmith: false },
+        flags: { ...flags, langsmith: false, langsmith_tracing_replicas: false },
       }),
     ),
     route(contract.getMetrics, async () => ({
@@ -56,4 +57,19 @@ export function metaRoutes(
     return { status: 200, body: document };
   });
   return [...own, openApi];
+}
+
+/** Part of the server that may be switched off → the path that it cannot be without. */
+const PARTS: Readonly<Record<string, string>> = {
+  assistants: "/assistants",
+  threads: "/threads",
+  runs: "/runs",
+  crons: "/runs/crons",
+  store: "/store/items",
+  inbox: "/inbox",
+};
+
+function flagsOf(served: readonly AnyOperation[]): Readonly<Record<string, boolean>> {
+  const paths = new Set(served.map(({ path }) => path));
+  return Object.fromEntries(Object.entries(PARTS).map(([part, path]) => [part, paths.has(path)]));
 }

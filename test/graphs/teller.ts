@@ -1,0 +1,42 @@
+// A graph that has something to tell in every stream mode: it writes, a model speaks in it, and it asks in a subgraph.
+// `gate`: a file that it waits for between its first and its second event, so that readers can be there before the rest.
+import { FakeListChatModel } from "@langchain/core/utils/testing";
+import { Annotation, interrupt, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
+import { existsSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+
+const State = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  gate: Annotation<string>,
+  events: Annotation<number>,
+  ask: Annotation<boolean>,
+  answer: Annotation<unknown>,
+});
+
+const GATE_MS = 5;
+
+const inner = new StateGraph(State)
+  .addNode("asks", (state, config) => {
+    config.writer?.({ inside: true });
+    return { answer: state.ask ? interrupt({ question: "go on?" }) : "unasked" };
+  })
+  .addEdge("__start__", "asks")
+  .addEdge("asks", "__end__")
+  .compile();
+
+export const teller = new StateGraph(State)
+  .addNode("tells", async (state, config) => {
+    const count = state.events ?? 2;
+    for (let n = 0; n < count; n++) {
+      config.writer?.({ n });
+      while (n === 0 && state.gate !== undefined && !existsSync(state.gate)) await wait(GATE_MS, null, config);
+    }
+    return {};
+  })
+  .addNode("speaks", async () => ({ messages: [await new FakeListChatModel({ responses: ["Hi!"] }).invoke("hello")] }))
+  .addNode("inner", inner)
+  .addEdge("__start__", "tells")
+  .addEdge("tells", "speaks")
+  .addEdge("speaks", "inner")
+  .addEdge("inner", "__end__")
+  .compile();
