@@ -52,9 +52,9 @@ export async function measureLists(
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
     const startedAt = performance.now();
     const reply = await new Promise<string>((resolve, reject) => {
-      const call = request(`${server.url}${path}`, { method, agent, headers }, (got) =>
-        text(got).then(resolve, reject),
-      );
+      const call = request(`${server.url}${path}`, { method, agent, headers }, (got) => {
+        text(got).then(resolve, reject);
+      });
       call.on("error", reject).end(payload);
     });
     const took = performance.now() - startedAt;

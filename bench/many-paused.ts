@@ -4,10 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createIdSource } from "../src/base/ids.ts";
 
-const THREAD_TABLES = [
-  ...["threads", "runs", "interrupts", "audit", "checkpoints", "heads", "writes", "blobs"],
-  ...["thread_metadata", "inbox_metadata"],
-] as const;
+const THREAD_TABLES =
+  "threads runs interrupts audit checkpoints heads writes blobs thread_metadata inbox_metadata".split(" ");
 export const TEAMS = 10;
 
 export function multiplyPausedThread(folder: string, count: number): void {

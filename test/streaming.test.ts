@@ -106,7 +106,8 @@ test("a pause shows its question, with the ids of the inbox, and is answered the
   const body = { assistant_id: "agent", input: { some_text: "original" }, stream_mode: ["values", "updates"] };
   const reader = await readEvents(server, `${thread.path}/runs/stream`, { body });
   const [, , update] = [await reader.next(), await reader.next(), await reader.next()];
-  const [question] = (update?.data as unknown as Result).__interrupt__ ?? [];
+  assert.ok(update);
+  const { __interrupt__: [question] = [] }: Result = update.data;
   assert.ok(question);
   const { path } = thread;
   const resume = { assistant_id: "agent", command: { resume: { [question.id]: "edited" } }, stream_mode: "values" };
@@ -310,7 +311,8 @@ suite("a thread's stream (ST6)", PATIENCE, () => {
     assert.deepEqual(rest, all.slice(3));
     await call(server, "DELETE", thread.path);
     const [gone] = await again.rest();
-    assert.deepEqual([gone?.event, (gone?.data as unknown as { readonly error: string }).error], ["error", "Deleted"]);
+    assert.ok(gone);
+    assert.deepEqual([gone.event, (gone.data as { readonly error: string }).error], ["error", "Deleted"]);
   });
 
   test("lifecycle has where runs begin and end; it is what the official client asks for", async () => {

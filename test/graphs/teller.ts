@@ -26,11 +26,9 @@ const inner = new StateGraph(State)
 
 export const teller = new StateGraph(State)
   .addNode("tells", async (state, config) => {
-    const count = state.events ?? 2;
-    for (let n = 0; n < count; n++) {
-      config.writer?.({ n });
-      while (n === 0 && state.gate !== undefined && !existsSync(state.gate)) await wait(GATE_MS, null, config);
-    }
+    config.writer?.({ n: 0 });
+    while (state.gate !== undefined && !existsSync(state.gate)) await wait(GATE_MS, null, config);
+    for (let n = 1; n < (state.events ?? 2); n++) config.writer?.({ n });
     return {};
   })
   .addNode("speaks", async () => ({ messages: [await new FakeListChatModel({ responses: ["Hi!"] }).invoke("hello")] }))
