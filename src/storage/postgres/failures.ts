@@ -1,7 +1,7 @@
 // Failures: what PostgreSQL, or the way to it, says went wrong, in the words of the API.
 // Invariants:
 //   FL1. Before COMMIT was sent, a lost connection means that nothing was written.
-//   FL2. After it, nobody knows: that is said, and never guessed.
+//   FL2. After it, that is looked up (outcome.ts). When it cannot be, just that is said; it is never guessed.
 import { ApiError, describeError } from "../../base/errors.ts";
 
 const RETRY_AFTER = { "Retry-After": "1" };
@@ -22,14 +22,16 @@ export function nothingWritten(error: unknown): ApiError {
   return new ApiError("storage_unavailable", `Nothing was written: ${reasonOf(error)}. Try again.`, {}, RETRY_AFTER);
 }
 
-export function commitFailure(error: unknown): unknown {
-  if (error instanceof ApiError || !isPassing(error) || saysRolledBack(error)) return storageFailure(error);
-  return new ApiError(
-    "commit_unknown",
-    `The connection was lost before the storage had said whether this was stored (${reasonOf(error)}). Look whether it is there, or send it again with its Idempotency-Key.`,
-    {},
-    RETRY_AFTER,
-  ); // FL2
+/** FL2. */
+export function commitFailure(lost: unknown): ApiError {
+  const detail = `The connection was lost before the storage had said whether this was stored (${reasonOf(lost)}). Look whether it is there, or send it again with its Idempotency-Key.`;
+  return new ApiError("commit_unknown", detail, {}, RETRY_AFTER);
+}
+
+/** Nothing more is heard of the statement. Other errors are the database's answer to it. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === null || FROM_THE_SYSTEM.test(code) || /^(?:08|57P)/.test(code);
 }
 
 /** Classes 08 (connection), 53 (resources), 57P (shutdown), 58 (system); timeouts; a read-only standby. */
@@ -41,12 +43,6 @@ function isPassing(error: unknown): boolean {
   if (code !== null) return PASSING.test(code) || FROM_THE_SYSTEM.test(code);
   // What `pg` makes itself has no code.
   return /connection|connect|not queryable|Client was closed/i.test(describeError(error).message);
-}
-
-/** An answer from the server itself to a COMMIT: the transaction is gone. */
-function saysRolledBack(error: unknown): boolean {
-  const code = codeOf(error);
-  return code !== null && !FROM_THE_SYSTEM.test(code) && !/^(?:08|57P)/.test(code);
 }
 
 /** In words, or as a code where there are none: of a refused connection, Node says only that. */

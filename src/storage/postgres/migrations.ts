@@ -166,4 +166,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX crons_due ON holdpoint.crons (next_run_date, cron_id) WHERE next_run_date IS NOT NULL;
   CREATE INDEX crons_thread ON holdpoint.crons (thread_id) WHERE thread_id IS NOT NULL;
   `,
+  // The last transaction that wrote, of each connection (outcome.ts).
+  `
+  CREATE TABLE holdpoint.commits (
+    connection TEXT COLLATE "C" PRIMARY KEY, number BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now()
+  ) WITH (fillfactor = 50);
+  `,
 ];

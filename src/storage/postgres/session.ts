@@ -8,11 +8,13 @@
 //   SE2. The first lock is waited for in this process without a connection (turns.ts), so that works on one thread go in
 //        the order in which they were asked for.
 //   SE3. A result is handed out after the commit that holds it.
-//   SE4. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
+//   SE4. A transaction that writes has a mark, so that its outcome can be looked up when its COMMIT gets no answer (outcome.ts).
+//   SE5. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
 import type { Pool, PoolClient, QueryResult } from "pg";
 import { statement, unitsOf, type Parameter, type Row } from "./connections.ts";
-import { commitFailure, nothingWritten } from "./failures.ts";
+import { isConnectionLost, nothingWritten } from "./failures.ts";
 import { lockNumbers } from "./lock-key.ts";
+import { commitText, nextMark, settleOutcome } from "./outcome.ts";
 import type { Turns } from "./turns.ts";
 
 /** What the verbs need of a session. */
@@ -58,7 +60,7 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
   let failure = null as { readonly reason: unknown } | null;
   let written = false;
   /** Of statements that are not waited for, it may come in at any time. */
-  const failureNow = (): unknown => failure?.reason ?? new Error("the transaction was rolled back");
+  const failureNow = (otherwise: unknown): unknown => failure?.reason ?? otherwise;
   const failed = (reason: unknown): void => {
     failure ??= { reason };
   };
@@ -81,7 +83,7 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
     opening ??= open(null);
     return new Promise((resolve, reject) => {
       const sending = (): void => {
-        if (failure !== null || client === null) return reject(failure?.reason); // SE4
+        if (failure !== null || client === null) return reject(failure?.reason); // SE5
         client.query<Row>(statement(sql, parameters)).then(resolve, (error: unknown) => {
           failed(error);
           reject(failure?.reason);
@@ -101,9 +103,12 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
     return opening === null ? alone(pool, sql, parameters) : send(sql, parameters);
   };
 
-  const leave = (broken: boolean): void => {
+  const disconnect = (broken: boolean): void => {
     client?.release(broken);
     client = null;
+  };
+  const leave = (broken: boolean): void => {
+    disconnect(broken);
     leaveTurn();
     leaveTurn = () => undefined;
   };
@@ -137,24 +142,24 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
       if (opening === null) return;
       await opening;
       if (failure !== null || client === null) throw failure?.reason;
-      const committed = client.query("COMMIT");
       if (!written) {
         // Nothing hangs on it: the answer is not waited for.
-        committed.then(
+        client.query("COMMIT").then(
           () => leave(false),
           () => leave(true),
         );
         return;
       }
-      let command: string;
+      const mark = nextMark(client); // SE4
       try {
-        ({ command } = await committed);
+        await client.query(commitText(mark));
       } catch (error) {
-        leave(true);
-        throw commitFailure(error);
+        // What failed before has said so before: there was nothing left to commit.
+        if (!isConnectionLost(error)) throw failureNow(error);
+        disconnect(true);
+        await settleOutcome(pool, mark, error);
+        return leave(true);
       }
-      // A transaction in which something failed answers COMMIT with ROLLBACK, and has told why before.
-      if (command !== "COMMIT") throw failureNow();
       leave(false); // SE3
     },
     async rollBack() {

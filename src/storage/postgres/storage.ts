@@ -70,6 +70,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
       const { to, from } = await migrateDatabase(options.uri, options.versions);
       if (from !== to) options.log.info("database_migrated", { from, to });
       pool = openPool(options);
+      await pool.query("DELETE FROM holdpoint.commits WHERE at < now() - interval '1 day'"); // of connections long gone
     },
     async stop() {
       const open = pool;

@@ -1,0 +1,188 @@
+// Tests of storage on PostgreSQL, what one machine cannot show: several servers on one database, and a database that fails.
+//   SE1. What is read under a thread's lock stays true until the commit, whoever else wants to change it.
+//   OU1, OU2. A COMMIT without an answer is looked up: a success if it was one, else 503 with nothing written.
+//   PS1. A deadlock is no failure: one of the two is done again.
+//   FL1. A database that is away is 503 with Retry-After, and its storage works again with it.
+//   CN3. A transaction that stands still loses its connection, and with it its lock.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startPostgres } from "../../../test/harness/postgres-server.ts";
+import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
+import { startPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
+import type { Thread } from "../../agent/model.ts";
+import { ApiError } from "../../base/errors.ts";
+import { createIdSource } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import { createPostgresStorage, type PostgresStorage } from "./storage.ts";
+
+const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
+const VERSIONS = { holdpoint: "1.2.3", library: "1.4.18" };
+const newId = createIdSource(Date.now);
+
+const newThread = (changes: Partial<Thread> = {}): Thread => ({
+  threadId: newId(),
+  createdAt: 1,
+  updatedAt: 0,
+  metadata: {},
+  config: {},
+  status: "idle",
+  pause: null,
+  graphId: null,
+  assistantId: null,
+  checkpointId: null,
+  overlay: null,
+  error: null,
+  stateUpdatedAt: 0,
+  ttlMs: null,
+  onCompletion: "keep",
+  ttlStrategy: "delete",
+  ...changes,
+});
+
+async function open(uri: string, poolMax = 5): Promise<PostgresStorage> {
+  const storage = createPostgresStorage({ uri, poolMax, versions: VERSIONS, log: silent });
+  await storage.start();
+  return storage;
+}
+
+const uri = await newDatabase();
+const [one, two] = await Promise.all([open(uri), open(uri)]); // both migrate
+beforeDrop(async () => void (await Promise.all([one.stop(), two.stop()])));
+
+const unavailable = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === "storage_unavailable" && error.headers["Retry-After"] === "1";
+
+test("100 calls on two servers that want one thread: one gets it, and nothing that it decided on changed meanwhile (SE1)", async () => {
+  const thread = newThread({ status: "interrupted" });
+  await one.transaction((tx) => tx.insertThread(thread));
+  const takes = Array.from({ length: 100 }, (_, at) =>
+    (at % 2 === 0 ? one : two).transaction(async (tx) => {
+      const seen = await tx.thread(thread.threadId);
+      if (seen?.status !== "interrupted") return false;
+      await tx.updateThread(thread.threadId, { status: "busy", updatedAt: seen.updatedAt + 1 });
+      return true;
+    }),
+  );
+  assert.equal((await Promise.all(takes)).filter(Boolean).length, 1);
+  assert.equal((await two.transaction((tx) => tx.thread(thread.threadId)))?.updatedAt, 1);
+});
+
+test("numbers of the audit trail have no gap and no double, whichever server counts (SE1)", async () => {
+  const { threadId } = newThread();
+  const said = { at: 1, by: "ann", interruptId: null, runId: null, value: null } as const;
+  await Promise.all(
+    Array.from({ length: 40 }, (_, at) =>
+      (at % 2 === 0 ? one : two).transaction((tx) => tx.audit([{ ...said, threadId, action: "continued" }])),
+    ),
+  );
+  const trail = await one.transaction((tx) => tx.auditOf(threadId));
+  assert.deepEqual(
+    trail.map(({ seq }) => seq),
+    Array.from({ length: 40 }, (_, at) => at + 1),
+  );
+});
+
+test("two that want the same two threads the other way round both come through (PS1)", async () => {
+  const [a, b] = [newThread(), newThread()];
+  await one.transaction(async (tx) => {
+    for (const thread of [a, b]) await tx.insertThread(thread);
+  });
+  const arrived: (() => void)[] = [];
+  const met = new Promise<void>((resolve) => arrived.push(resolve));
+  let here = 0;
+  const both = (storage: PostgresStorage, first: Thread, second: Thread) =>
+    storage.transaction(async (tx) => {
+      const seen = await tx.thread(first.threadId);
+      if (++here === 2) for (const resolve of arrived) resolve();
+      await met;
+      const other = await tx.thread(second.threadId);
+      await tx.updateThread(first.threadId, { updatedAt: (seen?.updatedAt ?? 0) + 1 });
+      await tx.updateThread(second.threadId, { updatedAt: (other?.updatedAt ?? 0) + 1 });
+    });
+  await Promise.all([both(one, a, b), both(two, b, a)]);
+  const [x, y] = await one.transaction(async (tx) => [await tx.thread(a.threadId), await tx.thread(b.threadId)]);
+  assert.deepEqual([x?.updatedAt, y?.updatedAt], [2, 2]);
+});
+
+for (const [cut, stored] of [
+  ["after", true],
+  ["before", false],
+  ["late", false],
+] as const) {
+  const outcome = stored ? "a success (OU1)" : "503, and nothing is written (OU2)";
+  test(`a COMMIT whose connection is cut, and which the database gets as said (${cut}): ${outcome}`, async (t) => {
+    const proxy = await startPostgresProxy(uri);
+    t.after(() => proxy.close());
+    const storage = await open(proxy.uri);
+    t.after(() => storage.stop());
+    proxy.cut = cut;
+    const thread = newThread();
+    const work = storage.transaction(async (tx) => {
+      await tx.insertThread(thread);
+      return "done";
+    });
+    if (stored) assert.equal(await work, "done");
+    else await assert.rejects(work, unavailable);
+    proxy.deliver();
+    assert.equal((await storage.transaction((tx) => tx.thread(thread.threadId))) !== null, stored);
+    assert.equal(proxy.cuts(), 1);
+  });
+}
+
+test("a database that is restarted at once: what was acknowledged is there, the rest is 503, and all goes on (FL1)", async (t) => {
+  const server = await startPostgres(true);
+  t.after(() => server.stop());
+  const storage = await open(server.uri);
+  t.after(() => storage.stop());
+  const acknowledged: Thread[] = [];
+  let refused = 0;
+  let going = true;
+  const callers = Array.from({ length: 4 }, async () => {
+    while (going) {
+      const thread = newThread();
+      try {
+        await storage.transaction((tx) => tx.insertThread(thread));
+        acknowledged.push(thread);
+      } catch (error) {
+        assert.ok(unavailable(error), String(error));
+        refused++;
+        await new Promise((resolve) => void setTimeout(resolve, 5)); // as a caller that heeds Retry-After, but sooner
+      }
+    }
+  });
+  const enough = async (count: number): Promise<void> => {
+    while (acknowledged.length < count) await new Promise((resolve) => void setTimeout(resolve, 1));
+  };
+  await enough(20);
+  await server.crash();
+  await server.start();
+  await enough(acknowledged.length + 20);
+  going = false;
+  await Promise.all(callers);
+  const found = await storage.transaction((tx) => tx.threadsAfter(null, 100_000));
+  const ids = new Set(found.map(({ threadId }) => threadId));
+  assert.deepEqual(
+    acknowledged.filter(({ threadId }) => !ids.has(threadId)),
+    [],
+  );
+  assert.ok(ids.size <= acknowledged.length + refused);
+  assert.ok(refused > 0);
+});
+
+test("more calls than connections wait their turn; on one thread they take no connections from others", async (t) => {
+  const small = await open(uri, 2);
+  t.after(() => small.stop());
+  const thread = newThread();
+  await small.transaction((tx) => tx.insertThread(thread));
+  const held: (() => void)[] = [];
+  const holding = small.transaction(async (tx) => {
+    await tx.thread(thread.threadId);
+    await new Promise<void>((resolve) => held.push(resolve));
+  });
+  const waiting = Array.from({ length: 20 }, () => small.transaction((tx) => tx.thread(thread.threadId)));
+  const other = newThread();
+  await small.transaction((tx) => tx.insertThread(other)); // though 20 wait
+  for (const release of held) release();
+  await holding;
+  assert.equal((await Promise.all(waiting)).filter((found) => found !== null).length, 20);
+});
