@@ -387,12 +387,15 @@ async function startDev(given: {
   const onPort = <T>(name: string, host: string, port: number, open: (port: number) => Promise<T>): Promise<T> =>
     process.env[name] === undefined ? onFreePort({ host, port }, open, log) : open(port); // what was asked for is meant
   let tracePort: number | null = null;
+  let traceRoutes: readonly HttpRoute[] = [];
   if (config.endpoint === null) {
     const traces = await onPort("TRACES_PORT", "127.0.0.1", config.tracePort, (port) =>
       openTraceServer({ ...config, tracePort: port }, log),
     );
     running.push(traces);
     tracePort = traces.address().port;
+    const isOpen = config.apiKeys === null && graphs.auth === null;
+    if (isOpen) traceRoutes = (await import("./traces/routes.ts")).traceRoutes(traces.store); // for pages, which may ask no other port
   }
   const collector = await onPort("HTTP_PORT", config.host, config.httpPort, async (httpPort) => {
     const flushIntervalMs =
@@ -412,7 +415,7 @@ async function startDev(given: {
   ]);
   const { readGraphsConfig } = await import("./graphs/config-file.ts");
   const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph is loaded
-  const open = (port: number): Promise<Running> => start({ ...config, port }, graphs, log, tracing);
+  const open = (port: number): Promise<Running> => start({ ...config, port }, graphs, log, tracing, traceRoutes);
   const server = await (given.anyPort ? onPort("PORT", config.host, config.port, open) : open(config.port));
   running.push(server);
   const { deployed, registerGraphs: onReloaded } = server;
@@ -627,6 +630,7 @@ async function start(
   graphsConfig: GraphsConfig,
   log: Log,
   tracing: Tracing | null,
+  besides: readonly HttpRoute[] = [],
 ): Promise<Running> {
   addToEnvironment(graphsConfig.env);
 
@@ -659,7 +663,7 @@ async function start(
       surface,
       engine: createLocalEngine({ storage, clock: systemClock, log }),
       webhooks: graphsConfig.webhooks,
-      pages: [...(await openPages(config, log)), ...(await openDocs(surface))],
+      pages: [...(await openPages(config, log)), ...(await openDocs(surface)), ...besides],
       threadTtl: graphsConfig.checkpointer,
       versions,
       log,

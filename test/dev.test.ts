@@ -71,6 +71,7 @@ test("dev pauses a sample run and prints its link; a second one takes other port
   assert.deepEqual([again.threadId, again.interruptId], [first.threadId, first.interruptId]);
   const answered = await call(again, "POST", `/threads/${again.threadId}/runs/wait`, again.approval);
   assert.match(answered.text, /Your refund is on its way/);
+  assert.equal((await call(again, "GET", "/traces")).status, 200, "pages may ask the server that they come from");
   assert.equal(await interrupt(again), 0);
   assert.equal(await interrupt(second), 0);
 
