@@ -38,7 +38,10 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
     }
     far.on("data", (bytes: Buffer) => void (deaf ? near.destroy() : near.write(bytes)));
     near.on("data", (bytes: Buffer) => {
-      if (proxy.cut === "never" || !bytes.includes(COMMIT)) return void far.write(bytes);
+      if (proxy.cut === "never" || !bytes.includes(COMMIT)) {
+        far.write(bytes);
+        return;
+      }
       cuts++;
       deaf = true;
       if (proxy.cut === "after") far.end(bytes);

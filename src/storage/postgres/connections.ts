@@ -82,6 +82,11 @@ export function statement(sql: string, parameters: readonly Parameter[]): Statem
   return { name, text: sql, values };
 }
 
+/** All that was asked so far, to be explained. */
+export function statementTexts(): readonly string[] {
+  return [...names.keys()];
+}
+
 function bound(parameter: Parameter): unknown {
   if (typeof parameter === "string") return toText(parameter);
   if (parameter instanceof Uint8Array) return Buffer.from(parameter.buffer, parameter.byteOffset, parameter.byteLength);

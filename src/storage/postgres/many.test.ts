@@ -136,9 +136,9 @@ test("a database that is restarted at once: what was acknowledged is there, the 
   t.after(() => storage.stop());
   const acknowledged: Thread[] = [];
   let refused = 0;
-  let going = true;
+  const stop = new AbortController();
   const callers = Array.from({ length: 4 }, async () => {
-    while (going) {
+    while (!stop.signal.aborted) {
       const thread = newThread();
       try {
         await storage.transaction((tx) => tx.insertThread(thread));
@@ -157,7 +157,7 @@ test("a database that is restarted at once: what was acknowledged is there, the 
   await server.crash();
   await server.start();
   await enough(acknowledged.length + 20);
-  going = false;
+  stop.abort();
   await Promise.all(callers);
   const found = await storage.transaction((tx) => tx.threadsAfter(null, 100_000));
   const ids = new Set(found.map(({ threadId }) => threadId));
