@@ -8,6 +8,7 @@
 //   PI4. A span that breaks translation is booked as lost and logged; its neighbours and the process go on.
 //   PI5. A run whose place breaks a rule of the backend is never uploaded, since a whole batch would be refused for it: it
 //        goes to the dead letters.
+//   PI6. No request holds the event loop for longer than a slice: the spans of a large one are fed in turns.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -162,7 +163,7 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     const started = clock.monotonic();
     let at = from;
     for (; at < spans.length; at++) {
-      if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break;
+      if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // PI6
       const span = spans[at];
       if (span === undefined || (request !== null && isDone(request, at))) continue;
       try {
