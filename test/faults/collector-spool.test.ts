@@ -347,6 +347,26 @@ describe("a disk that refuses", () => {
       assert.ok(new Set(acked).isSubsetOf(delivered));
     });
 
+  for (const broken of ["write", "sync"] as const)
+    test(`after a failed ${broken} the file is left: what comes next is in another one, and on disk before it is acknowledged`, async () => {
+      const disk = createMemoryDisk();
+      let failing = false;
+      const files = hookedFiles(disk.files, (operation, when) => {
+        if (failing && operation === broken && when === "before") throw new Error("EIO: injected");
+      });
+      const spool = spoolOn(files);
+      await spool.recover();
+      const first = await append(spool, ["first"]);
+      failing = true;
+      await assert.rejects(append(spool, ["refused"]));
+      failing = false;
+      const next = await append(spool, ["next"]);
+      assert.ok(next.segment > first.segment);
+      const { names } = await pendingIn(spoolOn(disk.image((_, synced) => synced).files));
+      assert.deepEqual(names, new Set(["first", "next"]));
+      await spool.close();
+    });
+
   test("on a disk too full for a mark, segments in which nothing is left go all the same, from the oldest up to the first in use", async () => {
     const disk = createMemoryDisk();
     const log: string[] = [];
