@@ -5,7 +5,7 @@
 //   FM2. A module imports those of its own generation, also later: old and new code do not mix.
 //   FM3. What the project imports is known, also when it is not there: what is missing may come.
 import { createRequire, registerHooks } from "node:module";
-import { join, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface FreshModules {
@@ -16,6 +16,8 @@ export interface FreshModules {
 }
 
 const QUERY = "holdpoint";
+/** A project may have this server inside. */
+const SERVER = dirname(import.meta.dirname) + sep;
 
 /** @param folder the project: what is in it, outside of node_modules, is the user's own */
 export function createFreshModules(folder: string): FreshModules {
@@ -23,7 +25,10 @@ export function createFreshModules(folder: string): FreshModules {
   const cache = createRequire(join(folder, "noop.js")).cache;
   let generation = 0;
   const isOwn = (path: string | null): path is string =>
-    path !== null && path.startsWith(folder + sep) && !path.includes(`${sep}node_modules${sep}`); // FM1
+    path !== null &&
+    path.startsWith(folder + sep) &&
+    !path.includes(`${sep}node_modules${sep}`) &&
+    !path.startsWith(SERVER); // FM1
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const parent = pathOf(context.parentURL);

@@ -10,9 +10,9 @@ function protocolForTraces(name: string): Setting<Protocol | null> {
 }
 
 /** `name=value,name=value`, values percent-encoded. */
-function headers(name: string, meaning: string): Setting<string | null> {
+function pairs(name: string, type: string, secret: boolean, meaning: string): Setting<string | null> {
   const limits = "name=value with commas between them";
-  return setting<string | null>(name, "headers", null, limits, { meaning, secret: true }, (value) => {
+  return setting<string | null>(name, type, null, limits, { meaning, secret }, (value) => {
     readHeaders(value);
     return value;
   });
@@ -53,17 +53,25 @@ export const TELEMETRY_SETTINGS = {
   otelTracesEndpoint: httpAddress(
     text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", null, { meaning: "Address for traces, used as it is; it wins." }),
   ),
-  otelHeaders: headers("OTEL_EXPORTER_OTLP_HEADERS", "Headers that go along, such as a key."),
-  otelTracesHeaders: headers("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "The same, for traces only; they are added."),
+  otelHeaders: pairs("OTEL_EXPORTER_OTLP_HEADERS", "headers", true, "Headers that go along, such as a key."),
+  otelTracesHeaders: pairs(
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    "headers",
+    true,
+    "The same, for traces only; they are added.",
+  ),
   otelProtocol: choice("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", PROTOCOLS, { meaning: "How traces are sent." }),
   otelTracesProtocol: protocolForTraces("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"),
   otelServiceName: text("OTEL_SERVICE_NAME", null, {
     meaning:
       "What the server is called in its traces. Without it, `service.name` of OTEL_RESOURCE_ATTRIBUTES, or `holdpoint`.",
   }),
-  otelResource: text("OTEL_RESOURCE_ATTRIBUTES", null, {
-    meaning: "What else is said of the server in its traces: name=value with commas between them.",
-  }),
+  otelResource: pairs(
+    "OTEL_RESOURCE_ATTRIBUTES",
+    "attributes",
+    false,
+    "What else is said of the server in its traces.",
+  ),
   otelSampler: choice(
     "OTEL_TRACES_SAMPLER",
     "parentbased_always_on",
