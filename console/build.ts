@@ -2,6 +2,7 @@
 // Invariants:
 //   CB1. Nothing is fetched: everything comes from this repository and node_modules.
 //   CB2. The same sources give the same bytes.
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { build } from "vite";
@@ -17,7 +18,7 @@ await build({
   plugins: [react()],
   logLevel: "warn",
   build: {
-    outDir: folder,
+    outDir: resolve(folder), // not below root
     emptyOutDir: true,
     target: ["chrome123", "firefox120", "safari17.5"],
     manifest: "manifest.json",

@@ -5,6 +5,7 @@
 //   TR2. Types that cannot be read are no error: the answer is that they say nothing, and the log says why.
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
+import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Log } from "../base/log.ts";
 import type { GraphsConfig } from "./config-file.ts";
@@ -18,7 +19,7 @@ export interface TypeReader {
 
 type Found = Readonly<Record<string, TypeSchemas | null>>;
 
-const EXTRACTOR = fileURLToPath(new URL("./type-extractor.ts", import.meta.url));
+const EXTRACTOR = fileURLToPath(new URL(`./type-extractor${extname(import.meta.url)}`, import.meta.url));
 const TYPED_FILE = /\.[cm]?tsx?$/;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 const HEAP_MEBIBYTES_MAX = 2048;
