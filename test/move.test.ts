@@ -10,7 +10,7 @@ import { after, test } from "node:test";
 import { holdpoint } from "./harness/cli.ts";
 import { inboxPage, itemsOf } from "./harness/inbox.ts";
 import { call, removeFolder, startServer, temporaryFolder, type TestServer } from "./harness/server.ts";
-import { newThread } from "./harness/threads.ts";
+import { newThread, openThread, until } from "./harness/threads.ts";
 
 const folder = temporaryFolder();
 after(() => removeFolder(folder));
@@ -135,6 +135,56 @@ test("a running server is backed up, and another one starts on the copy (MV1, MV
   const restored = await startServer({ dataDir });
   try {
     assert.deepEqual(await itemsOf(restored, thread.threadId), [item]); // as it was at that moment: open
+  } finally {
+    await restored.kill();
+  }
+});
+
+const STEPS = ["one", "two", "three", "four"];
+
+test("a backup among pauses and answers: what was acknowledged before is in it, and what waits is answered again (MV1, MV3)", async () => {
+  const server = await startServer();
+  const threads = await Promise.all(Array.from({ length: 4 }, () => newThread(server, "series")));
+  const acknowledged = new Map<string, number>();
+  let copying = true;
+  const working = threads.map(async (thread, at) => {
+    await thread.run({ input: {} });
+    for (let given = 0; given < STEPS.length && (copying || given <= at); given++) {
+      await thread.resume(`first ${given}`);
+      acknowledged.set(thread.threadId, given + 1);
+    }
+  });
+  await until("some answers", () => (acknowledged.size === threads.length ? true : undefined));
+  const before = new Map(acknowledged);
+  const copied = await move("backup", "busy.db", server.dataDir);
+  copying = false;
+  await Promise.all(working);
+  await server.kill();
+  removeFolder(server.dataDir);
+  assert.equal(copied.code, 0, copied.err);
+
+  const dataDir = join(folder, "busy");
+  mkdirSync(dataDir);
+  writeFileSync(join(dataDir, "holdpoint.db"), readFileSync(join(folder, "busy.db")));
+  const restored = await startServer({ dataDir });
+  try {
+    for (const { threadId } of threads) {
+      const thread = openThread(restored, "series", threadId);
+      await until("what was running has paused or ended", async () =>
+        (await thread.get()).status === "busy" ? undefined : true,
+      );
+      const answers = ((await thread.get()).values?.["answers"] ?? []) as string[];
+      assert.ok(answers.length >= (before.get(threadId) ?? 0), `${answers.length} answers are in the copy`);
+      for (let given = answers.length; given < STEPS.length; given++) {
+        assert.deepEqual(
+          (await thread.open()).map(({ value }) => value),
+          [{ step: STEPS[given] }],
+        );
+        await thread.resume(`second ${given}`);
+      }
+      const given = STEPS.map((_, at) => `${at < answers.length ? "first" : "second"} ${at}`);
+      assert.deepEqual((await thread.get()).values?.["answers"], given);
+    }
   } finally {
     await restored.kill();
   }
