@@ -15,7 +15,7 @@ after(async () => {
 
 const PARTS = ["assistants", "threads", "runs", "crons", "store"] as const;
 
-/** Speaks another protocol, which the server does not have: agent-server.md, "What is not there". */
+/** It speaks another protocol, which the server does not have: docs/agent-server.md, "Streams". */
 const NOT_SERVED: readonly string[] = ["threads.stream"];
 
 const called = new Set<string>();

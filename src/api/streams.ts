@@ -73,7 +73,7 @@ export const joinThreadStream = operation("joinThreadStream", "get", "/threads/{
     stream_mode: listOf(z.enum(["run_modes", "lifecycle", "state_update"]))
       .optional()
       .describe(
-        "run_modes: all that the runs stream; lifecycle: begin and end of runs; state_update: edits of the state",
+        "run_modes: all that the runs stream; lifecycle: begin and end of runs; state_update is accepted and tells nothing",
       ),
   }),
   reply: z.unknown(),
