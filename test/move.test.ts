@@ -146,10 +146,10 @@ test("a backup among pauses and answers: what was acknowledged before is in it, 
   const server = await startServer();
   const threads = await Promise.all(Array.from({ length: 4 }, () => newThread(server, "series")));
   const acknowledged = new Map<string, number>();
-  let copying = true;
+  const done = new AbortController();
   const working = threads.map(async (thread, at) => {
     await thread.run({ input: {} });
-    for (let given = 0; given < STEPS.length && (copying || given <= at); given++) {
+    for (let given = 0; given < STEPS.length && (!done.signal.aborted || given <= at); given++) {
       await thread.resume(`first ${given}`);
       acknowledged.set(thread.threadId, given + 1);
     }
@@ -157,7 +157,7 @@ test("a backup among pauses and answers: what was acknowledged before is in it, 
   await until("some answers", () => (acknowledged.size === threads.length ? true : undefined));
   const before = new Map(acknowledged);
   const copied = await move("backup", "busy.db", server.dataDir);
-  copying = false;
+  done.abort();
   await Promise.all(working);
   await server.kill();
   removeFolder(server.dataDir);
