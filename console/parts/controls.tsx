@@ -9,11 +9,26 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "typ
   /** Shown as the key that does the same. */
   readonly hint?: string;
   readonly submit?: boolean;
+  /** One of several that can be on. */
+  readonly pressed?: boolean;
 }
 
-export function Button({ kind = "plain", icon, hint, submit = false, children, ...rest }: ButtonProps): ReactNode {
+export function Button({
+  kind = "plain",
+  icon,
+  hint,
+  submit = false,
+  pressed,
+  children,
+  ...rest
+}: ButtonProps): ReactNode {
   return (
-    <button type={submit ? "submit" : "button"} className={`button ${kind}`} {...rest}>
+    <button
+      type={submit ? "submit" : "button"}
+      className={`button ${pressed === true ? "pressed" : kind}`}
+      {...(pressed === undefined ? {} : { "aria-pressed": pressed })}
+      {...rest}
+    >
       {icon === undefined ? null : <Icon name={icon} />}
       {children}
       {hint === undefined ? null : <Key keys={hint} />}
@@ -77,12 +92,14 @@ export function Field({
   readonly children: ReactNode;
 }): ReactNode {
   return (
-    <label className="field">
-      <span className="field-label">{label}</span>
-      {children}
+    <div className="field">
+      <label className="field">
+        <span className="field-label">{label}</span>
+        {children}
+      </label>
       {error === undefined || error === null ? null : <span className="field-error">{error}</span>}
       {hint === undefined ? null : <span className="field-hint">{hint}</span>}
-    </label>
+    </div>
   );
 }
 

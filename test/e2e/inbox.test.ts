@@ -397,6 +397,34 @@ test("an item that is not there says so, and so does a page", async () => {
   await page.context().close();
 });
 
+test("a server that wants a key is given one, and answers are by the name of the key", async () => {
+  const guarded = await startServer({ env: { HOLDPOINT_API_KEYS: "grace:key-of-grace-0123456789" } });
+  const visitor = await startBrowser(guarded);
+  const headers = { "x-api-key": "key-of-grace-0123456789" };
+  try {
+    const { body: thread } = await call(guarded, "POST", "/threads", {}, headers);
+    const { thread_id: threadId } = thread as { readonly thread_id: string };
+    const input = { assistant_id: "echo", input: { payload: "Who?" } };
+    await call(guarded, "POST", `/threads/${threadId}/runs/wait`, input, headers);
+    const page = await visitor.open("/inbox", { name: "Ada" });
+    await page.getByLabel("Key", { exact: true }).fill("a-wrong-key");
+    await page.keyboard.press("Enter");
+    await page.getByText("The server does not take this key.").waitFor();
+    await page.getByLabel("Key", { exact: true }).fill(headers["x-api-key"]);
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Who?" }).click();
+    await page.getByRole("textbox", { name: "Answer" }).fill("Me");
+    await page.keyboard.press("Control+Enter");
+    await confirm(page);
+    await page.getByText(/^Answered by grace at/).waitFor();
+    await visitor.close();
+  } finally {
+    await Promise.allSettled([visitor.close()]);
+    await guarded.stop();
+    removeFolder(guarded.dataDir);
+  }
+});
+
 for (const scheme of ["light", "dark"] as const) {
   test(`the inbox, an item, its editor and its confirmation are accessible (${scheme})`, async () => {
     const threadId = await ask(server, snake(), { batch: "axe" });

@@ -101,9 +101,8 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
             {DECISIONS.filter((kind) => allows(action, kind)).map((kind) => (
               <Button
                 key={kind}
-                kind={kind === "approve" && actions.length === 1 ? "primary" : kind === "reject" ? "danger" : "plain"}
-                className={`button ${buttonClass(kind, actions.length === 1, decisions[at]?.type === kind)}`}
-                aria-pressed={decisions[at]?.type === kind}
+                kind={kindOf(kind, actions.length === 1 && decided === 0)}
+                pressed={decisions[at]?.type === kind}
                 hint={WORDS[kind][1]}
                 onClick={() => decide(kind, at)}
               >
@@ -150,9 +149,9 @@ const PAST: Readonly<Record<DecisionKind, string>> = {
   ignore: "ignored",
 };
 
-function buttonClass(kind: DecisionKind, alone: boolean, pressed: boolean): string {
-  if (pressed) return "pressed";
-  if (kind === "approve" && alone) return "primary";
+/** One button is the obvious one, until something else was decided. */
+function kindOf(kind: DecisionKind, obvious: boolean): "primary" | "danger" | "plain" {
+  if (kind === "approve" && obvious) return "primary";
   return kind === "reject" ? "danger" : "plain";
 }
 
