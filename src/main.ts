@@ -14,12 +14,14 @@ import type { Service } from "./base/lifecycle.ts";
 import type { Log } from "./base/log.ts";
 import type { Cli } from "./cli/cli.ts";
 import type { VerbPorts } from "./cli/verbs.ts";
+import type { RecentLog } from "./base/recent-log.ts";
 import type { CollectorConfig } from "./collector/settings.ts";
 import type { HttpRoute } from "./http/app.ts";
 import type { SqliteStorage } from "./storage/sqlite/storage.ts";
 import type { Versions } from "./storage/versions.ts";
 import type { TraceServer } from "./traces/server.ts";
 import type { TraceConfig } from "./traces/settings.ts";
+import type { Beside, BesideCollector } from "./agent/beside.ts";
 import type { TelemetryConfig } from "./telemetry/settings.ts";
 import type { GraphsConfig } from "./graphs/config-file.ts";
 import type { DeployedGraphs } from "./graphs/graphs.ts";
@@ -286,14 +288,16 @@ function localBackend<C extends CollectorConfig>(config: C, port: number | null)
 function serve(options: ServeOptions): Promise<void> {
   return command(async () => {
     const table = await agentTable();
-    const config = await configOf(table, withOptions(process.env, options));
+    const env = withOptions(process.env, options);
+    const config = await configOf(table, env);
     if (options.printConfig === true) return printConfigOf(table, config);
     delete process.env["HOLDPOINT_API_KEYS"]; // what graphs can read, they can leak
     const log = await openLog(table, config);
     const graphs = await readGraphConfig(options.config ?? config.graphConfig, log);
     await checkAccess(config, graphs);
     const tracing = await openTracing(config, log, null);
-    const service = await start(config, graphs, log, tracing);
+    const beside = await besideOf(table, config, env, { traces: null, collector: null });
+    const service = await start(config, graphs, log, tracing, beside);
     const stop = async (): Promise<void> => {
       await service.stop();
       await tracing?.stop(); // last: runs tell of their end
@@ -331,7 +335,8 @@ const DEV_TRACE_DELAY_MS = 100;
 function dev(options: DevOptions): Promise<void> {
   return command(async () => {
     const table = { ...(await collectorConfig()).table, ...(await agentTable()) } as const;
-    const given = await configOf(table, withOptions(process.env, options));
+    const env = withOptions(process.env, options);
+    const given = await configOf(table, env);
     const config = process.env["TRACES_DIR"] === undefined ? { ...given, traceDir: given.dataDir } : given;
     if (options.printConfig === true) return printConfigOf(table, config);
     delete process.env["HOLDPOINT_API_KEYS"]; // what graphs can read, they can leak
@@ -344,6 +349,7 @@ function dev(options: DevOptions): Promise<void> {
       for (let part = running.pop(); part !== undefined; part = running.pop()) await part.stop();
     };
     try {
+      const describe = (parts: DevParts): Promise<Beside> => besideOf(table, config, env, parts);
       const started = await startDev({
         config,
         graphs,
@@ -351,6 +357,7 @@ function dev(options: DevOptions): Promise<void> {
         log,
         anyPort: options.port === undefined,
         running,
+        describe,
       });
       stopOnSignals(stop, log, () => 0);
       started.server.announce();
@@ -361,6 +368,37 @@ function dev(options: DevOptions): Promise<void> {
     }
   });
 }
+
+/** What else runs in the process, for the console. */
+type DevParts = Pick<Beside, "traces" | "collector">;
+
+async function besideOf<Table extends SettingsTable>(
+  table: Table,
+  config: Config<Table>,
+  env: Env,
+  parts: DevParts,
+): Promise<Beside> {
+  const { describeConfig } = await import("./base/config.ts");
+  const settings = describeConfig(table, config, env);
+  return { ...parts, settings, versions: { holdpoint: VERSION, node: process.versions.node } };
+}
+
+/** The collector of this process, asked at its own port like by anybody else. */
+async function besideCollector(url: string, recent: RecentLog): Promise<BesideCollector> {
+  const [{ sendSampleSpan }, { randomBytes }] = await Promise.all([
+    import("./dev/sample-span.ts"),
+    import("node:crypto"),
+  ]);
+  return {
+    url,
+    metrics: async () => (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) })).text(),
+    problems: () => recent.recent(),
+    sendSample: () => sendSampleSpan(url, Date.now(), (count) => randomBytes(count).toString("hex")),
+  };
+}
+
+const METRICS_TIMEOUT_MS = 5000;
+const PROBLEMS_KEPT = 50;
 
 type DevConfig = AgentConfig & TelemetryConfig & CollectorConfig & TraceConfig;
 
@@ -378,29 +416,35 @@ async function startDev(given: {
   readonly log: Log;
   readonly anyPort: boolean;
   readonly running: Service[];
+  readonly describe: (parts: DevParts) => Promise<Beside>;
 }): Promise<StartedDev> {
   const { config, graphs, log, running } = given;
-  const [{ onFreePort }, { runCollector }] = await Promise.all([
+  const [{ onFreePort }, { runCollector }, { createRecentLog }, { traceRoutes }] = await Promise.all([
     import("./dev/free-port.ts"),
     import("./collector/run.ts"),
+    import("./base/recent-log.ts"),
+    import("./traces/routes.ts"),
   ]);
+  const recent = createRecentLog(log, PROBLEMS_KEPT, Date.now);
   const onPort = <T>(name: string, host: string, port: number, open: (port: number) => Promise<T>): Promise<T> =>
     process.env[name] === undefined ? onFreePort({ host, port }, open, log) : open(port); // what was asked for is meant
   let tracePort: number | null = null;
-  let traceRoutes: readonly HttpRoute[] = [];
+  let traces: DevParts["traces"] = null;
+  let openTraces: readonly HttpRoute[] = [];
   if (config.endpoint === null) {
-    const traces = await onPort("TRACES_PORT", "127.0.0.1", config.tracePort, (port) =>
+    const server = await onPort("TRACES_PORT", "127.0.0.1", config.tracePort, (port) =>
       openTraceServer({ ...config, tracePort: port }, log),
     );
-    running.push(traces);
-    tracePort = traces.address().port;
+    running.push(server);
+    tracePort = server.address().port;
+    traces = traceRoutes(server.store);
     const isOpen = config.apiKeys === null && graphs.auth === null;
-    if (isOpen) traceRoutes = (await import("./traces/routes.ts")).traceRoutes(traces.store); // for pages, which may ask no other port
+    if (isOpen) openTraces = traces; // for who asks this port and no other
   }
   const collector = await onPort("HTTP_PORT", config.host, config.httpPort, async (httpPort) => {
     const flushIntervalMs =
       process.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : config.flushIntervalMs;
-    const one = runCollector(localBackend({ ...config, httpPort, flushIntervalMs }, tracePort), log);
+    const one = runCollector(localBackend({ ...config, httpPort, flushIntervalMs }, tracePort), recent);
     await one.start();
     return one;
   });
@@ -415,7 +459,8 @@ async function startDev(given: {
   ]);
   const { readGraphsConfig } = await import("./graphs/config-file.ts");
   const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph is loaded
-  const open = (port: number): Promise<Running> => start({ ...config, port }, graphs, log, tracing, traceRoutes);
+  const beside = await given.describe({ traces, collector: await besideCollector(collectorUrl, recent) });
+  const open = (port: number): Promise<Running> => start({ ...config, port }, graphs, log, tracing, beside, openTraces);
   const server = await (given.anyPort ? onPort("PORT", config.host, config.port, open) : open(config.port));
   running.push(server);
   const { deployed, registerGraphs: onReloaded } = server;
@@ -630,6 +675,7 @@ async function start(
   graphsConfig: GraphsConfig,
   log: Log,
   tracing: Tracing | null,
+  beside: Beside,
   besides: readonly HttpRoute[] = [],
 ): Promise<Running> {
   addToEnvironment(graphsConfig.env);
@@ -664,6 +710,7 @@ async function start(
       engine: createLocalEngine({ storage, clock: systemClock, log }),
       webhooks: graphsConfig.webhooks,
       pages: [...(await openPages(config, log)), ...(await openDocs(surface)), ...besides],
+      beside: config.console ? { ...beside, versions: { ...beside.versions, langgraph: library.version } } : null,
       threadTtl: graphsConfig.checkpointer,
       versions,
       log,

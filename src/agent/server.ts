@@ -13,6 +13,7 @@ import { guardedPost, resolveHost } from "../http/guarded-post.ts";
 import { createHttpService, type HttpService } from "../http/server.ts";
 import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
+import { besideRoutes, type Beside } from "./beside.ts";
 import { createConfigurableHeaders } from "./configurable-headers.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createEventHub, type EventLimits } from "./events/hub.ts";
@@ -49,6 +50,8 @@ export interface AgentServerPorts {
   readonly webhooks: WebhookPolicy;
   /** Routes that are no part of the contract: pages. */
   readonly pages: readonly HttpRoute[];
+  /** What the console may ask for besides the contract; null without a console. */
+  readonly beside: Beside | null;
   readonly threadTtl: ThreadTtl;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -164,7 +167,11 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     port: config.port,
     limits: { drainMs: graceMs + DRAIN_SPARE_MS },
     listener: createApp({
-      routes: [...all.map((one) => one.bind(agent)), ...ports.pages],
+      routes: [
+        ...all.map((one) => one.bind(agent)),
+        ...(ports.beside === null ? [] : besideRoutes(ports.beside, access)),
+        ...ports.pages,
+      ],
       custom: customApp(surface, access),
       prefix: surface.mountPrefix,
       cors: corsRules(surface),

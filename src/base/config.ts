@@ -188,14 +188,45 @@ function lookUp(
 
 /** One `NAME=value` line a setting, secrets masked (CF3). */
 export function printConfig<Table extends SettingsTable>(table: Table, config: Config<Table>): string {
-  const lines: string[] = [];
-  for (const [key, one] of Object.entries(table)) {
-    const value: unknown = config[key];
-    const shown = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
-    lines.push(`${one.name}=${one.secret && shown !== "" ? "***" : shown}`);
-  }
-  return lines.join("\n");
+  return Object.entries(table)
+    .map(([key, one]) => `${one.name}=${shownValue(one, config[key])}`)
+    .join("\n");
 }
+
+function shownValue({ secret }: Setting<unknown>, value: unknown): string {
+  const shown = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
+  return secret && shown !== "" ? "***" : shown; // CF3
+}
+
+export interface SettingLine {
+  readonly name: string;
+  readonly value: string;
+  readonly origin: "default" | "environment" | "file";
+  readonly secret: boolean;
+  readonly fallback: string;
+  readonly meaning: string;
+}
+
+/** Every setting with its value, secrets masked (CF3), and where the value comes from. */
+export function describeConfig<Table extends SettingsTable>(
+  table: Table,
+  config: Config<Table>,
+  env: Env,
+): readonly SettingLine[] {
+  return Object.entries(table).map(([key, one]) => {
+    const isSet = (suffix: string): boolean => [one.name, ...one.aliases].some((name) => isGiven(env[name + suffix]));
+    return {
+      name: one.name,
+      value: shownValue(one, config[key]),
+      origin: isSet("") ? "environment" : one.secret && isSet("_FILE") ? "file" : "default",
+      secret: one.secret,
+      fallback: one.fallbackText,
+      meaning: one.meaning,
+    };
+  });
+}
+
+const isGiven = (value: string | undefined): boolean => value !== undefined && value !== "";
 
 /** The secret values of a configuration, for the log's mask. */
 export function secretsOf<Table extends SettingsTable>(table: Table, config: Config<Table>): readonly string[] {

@@ -20,6 +20,7 @@ export const ERROR_CODES = {
   assistant_version_not_found: [404, "Assistant version not found"],
   graph_not_found: [404, "Graph not found"],
   trace_not_found: [404, "Not in the trace store"],
+  part_absent: [404, "This process has no such part"],
   checkpoint_not_found: [404, "Checkpoint not found"],
   cron_not_found: [404, "Cron not found"],
   interrupt_not_found: [404, "Interrupt not found"],

@@ -13,6 +13,8 @@ export interface TraceSearch {
   readonly name: string | null;
   readonly status: "success" | "error" | "pending" | "incomplete" | null;
   readonly model: string | null;
+  /** Name of a tool that some run of it called. */
+  readonly tool: string | null;
   readonly threadId: string | null;
   readonly tag: string | null;
   readonly metadata: readonly (readonly [key: string, value: string])[];
@@ -152,6 +154,7 @@ function conditionsOf(search: TraceSearch): { readonly where: string; readonly p
   if (search.from !== null) add("started >= ?", search.from);
   if (search.to !== null) add("started < ?", search.to);
   if (search.model !== null) addTag("model", "", search.model);
+  if (search.tool !== null) addTag("tool", "", search.tool);
   if (search.tag !== null) addTag("tag", "", search.tag);
   for (const [key, value] of search.metadata) addTag("metadata", key, value);
   if (search.cursor !== null) add("(started, trace_id) < (?, ?)", search.cursor.started, search.cursor.traceId);

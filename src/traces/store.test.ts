@@ -22,6 +22,7 @@ const ALL: TraceSearch = {
   model: null,
   threadId: null,
   tag: null,
+  tool: null,
   metadata: [],
   latencyMin: null,
   latencyMax: null,

@@ -47,6 +47,7 @@ const EVICTED_AT_ONCE_MAX = 1000;
 /** Of the bounds, that one trace may take. */
 const TRACE_SHARE_MAX = 0.5;
 const ERROR_UNITS_IN_LISTS = 300;
+const NAME_UNITS_IN_TAGS = 500;
 
 export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWriter {
   const sums = db.get(
@@ -265,6 +266,8 @@ function tagTrace(db: Database, traceId: string, facts: Facts, main: JsonObject)
     db.run("INSERT OR IGNORE INTO tags (trace_id, kind, key, value) VALUES (?, ?, ?, ?)", traceId, kind, key, value);
   };
   if (facts.model !== null) add("model", "", facts.model);
+  if (main["run_type"] === "tool" && typeof main["name"] === "string")
+    add("tool", "", main["name"].slice(0, NAME_UNITS_IN_TAGS));
   for (const [key, value] of facts.metadata) add("metadata", key, value);
   const { tags } = main;
   if (Array.isArray(tags)) for (const tag of tags) if (!isJsonObject(tag)) add("tag", "", String(tag));
