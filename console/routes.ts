@@ -7,7 +7,9 @@ import { cronsRoute } from "./pages/crons/route.ts";
 import { inboxItemRoute, inboxRoute } from "./pages/inbox/route.ts";
 import { settingsRoute } from "./pages/settings/route.ts";
 import { storeRoute } from "./pages/store/route.ts";
+import { threadRoute } from "./pages/thread/route.ts";
 import { threadsRoute } from "./pages/threads/route.ts";
+import { traceRoute } from "./pages/trace/route.ts";
 import { tracesRoute } from "./pages/traces/route.ts";
 import { rootRoute } from "./root-route.ts";
 
@@ -24,6 +26,8 @@ export const routeTree = rootRoute.addChildren([
   homeRoute,
   inboxRoute.addChildren([inboxItemRoute]),
   threadsRoute,
+  threadRoute,
+  traceRoute,
   tracesRoute,
   assistantsRoute,
   storeRoute,

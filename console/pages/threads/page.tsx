@@ -1,12 +1,190 @@
-// Page Threads.
-import { createLazyRoute } from "@tanstack/react-router";
-import { useEffect, type ReactNode } from "react";
+// Page Threads: all threads, those that changed last first.
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
+import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { call } from "../../api/client.ts";
+import type { Thread } from "../../api/types.ts";
 import { setTitle } from "../../badge.ts";
-import { EmptyState } from "../../parts/controls.tsx";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyCurl } from "../../parts/copy.tsx";
+import { glance, shortId } from "../../parts/format.ts";
+import { useGraphNames } from "../../parts/graph-names.ts";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { Status } from "../../parts/status.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
+import { VirtualList } from "../../parts/virtual-list.tsx";
+import { lineOf, searchBody, STATUSES, type ThreadFilters } from "./query.ts";
+import { threadsRoute } from "./route.ts";
+import "./threads.css";
 
 export const page = createLazyRoute("/threads")({ component: ThreadsPage });
 
+const PAGE_SIZE = 100;
+const REFRESH_MS = 5000;
+const ROW_HEIGHT = 46;
+
 function ThreadsPage(): ReactNode {
   useEffect(() => setTitle("Threads"), []);
-  return <EmptyState icon="threads" title="Threads" />;
+  const filters = threadsRoute.useSearch();
+  const navigate = useNavigate();
+  const [active, setActive] = useState(-1);
+  const list = useInfiniteQuery({
+    queryKey: ["threads", filters],
+    initialPageParam: 0,
+    queryFn: ({ pageParam, signal }) =>
+      call<readonly Thread[]>("POST", "/threads/search", { body: searchBody(filters, PAGE_SIZE, pageParam), signal }),
+    getNextPageParam: (last, all) => (last.length < PAGE_SIZE ? null : all.length * PAGE_SIZE),
+    refetchInterval: REFRESH_MS,
+    placeholderData: keepPreviousData,
+  });
+  const threads = useMemo(() => list.data?.pages.flat() ?? [], [list.data]);
+  const move = (by: number): void => setActive(Math.max(0, Math.min(threads.length - 1, active + by)));
+  const chosen = threads[active];
+  useShortcuts("Threads", [
+    { keys: "j", label: "Next thread", run: () => move(1) },
+    { keys: "k", label: "Thread before", run: () => move(-1) },
+    {
+      keys: "Enter",
+      label: "Open the thread",
+      run: () => {
+        if (chosen !== undefined) void navigate({ to: "/threads/$threadId", params: { threadId: chosen.thread_id } });
+      },
+    },
+  ]);
+  return (
+    <>
+      <header className="page-header">
+        <h1>Threads</h1>
+        <span className="spread">
+          <CopyCurl method="POST" path="/threads/search" body={searchBody(filters, PAGE_SIZE, 0)} />
+        </span>
+      </header>
+      <FilterBar filters={filters} />
+      {list.isError && threads.length === 0 ? (
+        <Failure error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.isPending ? (
+        <Loading />
+      ) : threads.length === 0 ? (
+        <None filtered={Object.keys(filters).length > 0} />
+      ) : (
+        <>
+          <div className="list-head thread-columns" aria-hidden="true">
+            <span>Status</span>
+            <span>Last message</span>
+            <span>Graph</span>
+            <span>Thread</span>
+            <span>Updated</span>
+          </div>
+          <VirtualList
+            items={threads}
+            rowHeight={ROW_HEIGHT}
+            label="Threads"
+            keyOf={(thread) => thread.thread_id}
+            active={active}
+            renderRow={(thread, at) => <Row thread={thread} active={at === active} />}
+            onNearEnd={list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function Row({ thread, active }: { readonly thread: Thread; readonly active: boolean }): ReactNode {
+  const questions = Object.values(thread.interrupts).flat().length;
+  const line = lineOf(thread.extracted?.["last"]) || lineOf(thread.extracted?.["first"]);
+  return (
+    <div role="listitem" className="thread-item">
+      <Link
+        to="/threads/$threadId"
+        params={{ threadId: thread.thread_id }}
+        className={`list-row thread-columns ${active ? "active" : ""}`}
+      >
+        <span>
+          <Status status={thread.status} />
+        </span>
+        <span className="truncate">
+          {line !== "" ? line : <span className="muted">{thread.error?.message ?? fallbackLine(thread)}</span>}
+          {questions > 0 ? (
+            <span className="thread-waits">
+              <Chip tone="amber">{questions === 1 ? "waits for 1 answer" : `waits for ${questions} answers`}</Chip>
+            </span>
+          ) : null}
+        </span>
+        <span className="muted truncate">{graphOf(thread)}</span>
+        <span className="mono muted truncate" title={thread.thread_id}>
+          {shortId(thread.thread_id)}
+        </span>
+        <span className="muted numeric">
+          <RelativeTime at={thread.updated_at} />
+        </span>
+      </Link>
+    </div>
+  );
+}
+
+const OWN_KEYS = new Set(["graph_id", "assistant_id"]);
+
+function fallbackLine({ metadata }: Thread): string {
+  const own = Object.entries(metadata).filter(([key]) => !OWN_KEYS.has(key));
+  return own.length === 0 ? "no messages" : glance(Object.fromEntries(own));
+}
+
+function graphOf({ metadata }: Thread): string {
+  const name = metadata["graph_id"];
+  return typeof name === "string" ? name : "–";
+}
+
+function FilterBar({ filters }: { readonly filters: ThreadFilters }): ReactNode {
+  const navigate = useNavigate();
+  const set = (name: keyof ThreadFilters, value: string): void =>
+    void navigate({ to: "/threads", search: { ...filters, [name]: value === "" ? undefined : value }, replace: true });
+  return (
+    <search className="filter-bar" aria-label="Filters">
+      <select aria-label="Status" value={filters.status ?? ""} onChange={(event) => set("status", event.target.value)}>
+        <option value="">Any status</option>
+        {STATUSES.map((status) => (
+          <option key={status}>{status}</option>
+        ))}
+      </select>
+      <select aria-label="Graph" value={filters.graph ?? ""} onChange={(event) => set("graph", event.target.value)}>
+        <option value="">Any graph</option>
+        {useGraphNames().map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <input
+        aria-label="Metadata"
+        placeholder="metadata: key=value"
+        value={filters.metadata ?? ""}
+        onChange={(event) => set("metadata", event.target.value)}
+      />
+      <input
+        aria-label="Thread id"
+        placeholder="thread id"
+        value={filters.id ?? ""}
+        onChange={(event) => set("id", event.target.value)}
+      />
+      <select aria-label="Order" value={filters.sort ?? ""} onChange={(event) => set("sort", event.target.value)}>
+        <option value="">Last changed first</option>
+        <option value="created">Newest first</option>
+      </select>
+      {Object.keys(filters).length === 0 ? null : (
+        <Button kind="quiet" icon="cross" onClick={() => void navigate({ to: "/threads", search: {} })}>
+          Clear
+        </Button>
+      )}
+    </search>
+  );
+}
+
+function None({ filtered }: { readonly filtered: boolean }): ReactNode {
+  if (filtered) return <EmptyState icon="filter" title="No thread is like this" />;
+  return (
+    <EmptyState icon="threads" title="There are no threads yet">
+      <p>
+        A thread comes with its first run. <Link to="/assistants">Try an assistant</Link> to make one.
+      </p>
+    </EmptyState>
+  );
 }

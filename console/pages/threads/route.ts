@@ -1,7 +1,10 @@
-// Route of the page Threads.
+// Route of the list of threads, with what it may be narrowed to.
 import { createRoute } from "@tanstack/react-router";
+import { readTexts } from "../../parts/search-params.ts";
 import { rootRoute } from "../../root-route.ts";
 
-export const threadsRoute = createRoute({ getParentRoute: () => rootRoute, path: "/threads" }).lazy(() =>
-  import("./page.tsx").then(({ page }) => page),
-);
+export const threadsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/threads",
+  validateSearch: (search) => readTexts(search, ["status", "graph", "metadata", "id", "sort"]),
+}).lazy(() => import("./page.tsx").then(({ page }) => page));

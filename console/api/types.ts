@@ -1,0 +1,26 @@
+// Types: the objects of the wire as the console reads them, from the contract itself.
+import type * as z from "zod";
+import type * as schemas from "../../src/api/schemas.ts";
+
+export type Thread = z.output<typeof schemas.thread>;
+export type Run = z.output<typeof schemas.run>;
+export type Interrupt = z.output<typeof schemas.interrupt>;
+export type Assistant = z.output<typeof schemas.assistant>;
+export type AssistantVersion = z.output<typeof schemas.assistantVersion>;
+export type GraphSchemas = z.output<typeof schemas.graphSchemas>;
+export type ThreadState = z.output<typeof schemas.state>;
+
+/** As the library draws it. */
+export interface Drawing {
+  readonly nodes: readonly {
+    readonly id: string;
+    readonly type?: string;
+    readonly data?: { readonly name?: string };
+  }[];
+  readonly edges: readonly {
+    readonly source: string;
+    readonly target: string;
+    readonly data?: string;
+    readonly conditional?: boolean;
+  }[];
+}

@@ -1,0 +1,127 @@
+// Chat: what was said on the thread, as it is said, and the composer that goes on with it.
+import { Link } from "@tanstack/react-router";
+import { useEffect, useMemo, useRef, type ReactNode } from "react";
+import type { Interrupt, Run, Thread } from "../../api/types.ts";
+import { Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { Conversation } from "../../parts/conversation.tsx";
+import { glance } from "../../parts/format.ts";
+import { JsonView } from "../../parts/json-view.tsx";
+import { readMessages } from "../../parts/messages.ts";
+import { Composer } from "./composer.tsx";
+import { messagesOf, NOTHING_YET, type Live } from "./live.ts";
+import { useThreadState } from "./use-thread.ts";
+
+const NEAR_END_PX = 120;
+
+export function ChatTab({
+  thread,
+  live,
+  running,
+}: {
+  readonly thread: Thread;
+  readonly live: Live | null;
+  readonly running: Run | null;
+}): ReactNode {
+  const state = useThreadState(thread);
+  const scroller = useRef<HTMLDivElement>(null);
+  const values = state.data?.values;
+  const messages = useMemo(() => readMessages(messagesOf(live ?? NOTHING_YET, values)), [live, values]);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const distance = element.scrollHeight - element.scrollTop - element.clientHeight;
+    if (distance < NEAR_END_PX || live === null) element.scrollTop = element.scrollHeight;
+  }, [messages, live]);
+  const questions = Object.values(thread.interrupts).flat();
+  return (
+    <div className="chat">
+      <div className="chat-scroller" ref={scroller} tabIndex={0} role="region" aria-label="Messages">
+        <div className="chat-column">
+          {state.isError ? <Failure error={state.error} onRetry={() => void state.refetch()} /> : null}
+          {state.isPending ? <Loading /> : null}
+          {messages.length > 0 ? (
+            <Conversation messages={messages} live={live !== null && live.writing.size > 0} />
+          ) : null}
+          {messages.length === 0 && state.isSuccess ? <NoMessages values={live?.values ?? values} /> : null}
+          {running === null ? null : <Working live={live} running={running} />}
+          {live?.error == null ? null : <Failure error={new Error(live.error)} />}
+          {thread.error === undefined || running !== null ? null : (
+            <Failure error={new Error(`${thread.error.error}: ${thread.error.message}`)} />
+          )}
+          {questions.map((question) => (
+            <QuestionCard key={question.id} threadId={thread.thread_id} question={question} />
+          ))}
+        </div>
+      </div>
+      <Composer thread={thread} busy={running !== null} next={state.data?.next ?? []} />
+    </div>
+  );
+}
+
+function NoMessages({ values }: { readonly values: unknown }): ReactNode {
+  const isEmpty = values === null || values === undefined || Object.keys(values).length === 0;
+  if (isEmpty) {
+    return (
+      <EmptyState icon="threads" title="Nothing has been said yet">
+        <p>Give the graph its input below.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <section className="card chat-state">
+      <h2>This graph has no messages; its state is</h2>
+      <JsonView value={values} label="the state" />
+    </section>
+  );
+}
+
+function Working({ live, running }: { readonly live: Live | null; readonly running: Run }): ReactNode {
+  const last = live?.nodesDone.at(-1);
+  return (
+    <p className="chat-working muted" role="status">
+      <span className="spinner" aria-hidden="true" />
+      {running.status === "pending" ? "Waits for its turn" : last === undefined ? "Runs" : `Runs; ${last} has ended`}
+    </p>
+  );
+}
+
+/** An open question: it is answered in the inbox, which knows its forms. */
+export function QuestionCard({
+  threadId,
+  question,
+}: {
+  readonly threadId: string;
+  readonly question: Interrupt;
+}): ReactNode {
+  const node = question.ns.at(-1)?.split(":")[0] ?? "";
+  return (
+    <section className="question-card" aria-label="Waits for an answer">
+      <div className="row">
+        <Chip tone="amber">waits for an answer</Chip>
+        <span className="muted truncate">{node}</span>
+      </div>
+      <p className="question-text">{glance(titleOf(question.value), 300)}</p>
+      <Link
+        to="/inbox/$threadId/$interruptId"
+        params={{ threadId, interruptId: question.id }}
+        className="button primary"
+      >
+        Answer
+      </Link>
+    </section>
+  );
+}
+
+/** What is asked, in a line. */
+function titleOf(value: unknown): unknown {
+  const first: unknown = Array.isArray(value) ? (value as readonly unknown[])[0] : value;
+  if (typeof first !== "object" || first === null) return first;
+  const members = first as Readonly<Record<string, unknown>>;
+  const actions = members["action_requests"] ?? members["actionRequests"];
+  const action: unknown = Array.isArray(actions) ? (actions as readonly unknown[])[0] : members["action_request"];
+  if (typeof action === "object" && action !== null) {
+    const { name, action: verb, args } = action as Readonly<Record<string, unknown>>;
+    return `${String(name ?? verb)} ${JSON.stringify(args) ?? ""}`;
+  }
+  return members["question"] ?? members["description"] ?? members["message"] ?? first;
+}

@@ -1,0 +1,36 @@
+// Test of what a thread's checkpoints say of its graph's nodes.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ThreadState } from "../../api/types.ts";
+import { pausedNodes, storiesOf } from "./graph-marks.ts";
+
+function state(id: string, tasks: readonly object[], next: readonly string[] = []): ThreadState {
+  const rest = { values: {}, metadata: {}, created_at: null, parent_checkpoint: null, interrupts: [] };
+  return { ...rest, checkpoint: { checkpoint_id: id }, tasks: tasks as ThreadState["tasks"], next: [...next] };
+}
+
+const ASKS = { name: "approval", error: null, interrupts: [{ id: "q" }] };
+const RAN = { name: "model", error: null, interrupts: [] };
+
+test("a node that asks stands paused, and one that ran before has its times", () => {
+  const states = [state("c2", [ASKS], ["approval"]), state("c1", [RAN]), state("c0", [RAN])];
+  assert.deepEqual([...pausedNodes(states[0], "interrupted")], ["approval"]);
+  const stories = storiesOf(states);
+  assert.deepEqual(stories.get("model"), { times: 2, failed: false, checkpoints: ["c1", "c0"] });
+  assert.equal(stories.get("approval")?.times, 0);
+});
+
+test("at a breakpoint the nodes that come next stand paused", () => {
+  assert.deepEqual([...pausedNodes(state("c", [RAN], ["model"]), "interrupted")], ["model"]);
+});
+
+test("nothing is paused on a thread that runs or rests", () => {
+  for (const status of ["busy", "idle", "error"]) assert.equal(pausedNodes(state("c", [ASKS]), status).size, 0);
+  assert.equal(pausedNodes(undefined, "interrupted").size, 0);
+});
+
+test("a node that failed last says so; one that was run again does not", () => {
+  const failed = { name: "tool", error: "no", interrupts: [] };
+  assert.equal(storiesOf([state("c", [failed])]).get("tool")?.failed, true);
+  assert.equal(storiesOf([state("d", []), state("c", [failed])]).get("tool")?.failed, false);
+});

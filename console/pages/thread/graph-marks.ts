@@ -1,0 +1,46 @@
+// Graph marks: what the checkpoints of a thread say of the nodes of its graph. Pure.
+import type { ThreadState } from "../../api/types.ts";
+
+export interface NodeStory {
+  /** How often it ran to its end, as far as the loaded checkpoints tell. */
+  readonly times: number;
+  readonly failed: boolean;
+  /** Checkpoints that it ran from, the newest first. */
+  readonly checkpoints: readonly string[];
+}
+
+interface Task {
+  readonly name?: unknown;
+  readonly error?: unknown;
+  readonly interrupts?: unknown;
+}
+
+/** @param states the newest first. A task of the newest that has not ended does not count. */
+export function storiesOf(states: readonly ThreadState[]): ReadonlyMap<string, NodeStory> {
+  const stories = new Map<string, NodeStory>();
+  states.forEach((state, at) => {
+    for (const { name, error, interrupts } of state.tasks as readonly Task[]) {
+      if (typeof name !== "string") continue;
+      const failed = error !== null && error !== undefined;
+      const waits = Array.isArray(interrupts) && interrupts.length > 0;
+      const story = stories.get(name) ?? { times: 0, failed: false, checkpoints: [] };
+      const ended = at > 0 && !waits && !failed;
+      stories.set(name, {
+        times: story.times + (ended ? 1 : 0),
+        failed: story.failed || (failed && at === 0),
+        checkpoints: [...story.checkpoints, state.checkpoint?.checkpoint_id ?? ""],
+      });
+    }
+  });
+  return stories;
+}
+
+/** Nodes at which the thread stands: with a question, or held back at a breakpoint. */
+export function pausedNodes(newest: ThreadState | undefined, status: string): ReadonlySet<string> {
+  if (newest === undefined || status !== "interrupted") return new Set();
+  const asking = (newest.tasks as readonly Task[]).filter(
+    ({ interrupts }) => Array.isArray(interrupts) && interrupts.length > 0,
+  );
+  const names = asking.map(({ name }) => String(name));
+  return new Set(names.length > 0 ? names : newest.next);
+}

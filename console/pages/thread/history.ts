@@ -1,0 +1,73 @@
+// History: checkpoints as rows of a timeline with rails, so that forks can be seen. Pure.
+// Invariants:
+//   HI1. A checkpoint stands in the rail of the newest of its children; every other child begins a rail of its own.
+//   HI2. A rail that has ended is used again.
+import type { ThreadState } from "../../api/types.ts";
+
+export interface Step {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly state: ThreadState;
+  readonly rail: number;
+  /** Rails that pass by or begin or end here, for drawing. */
+  readonly rails: readonly number[];
+  /** Rails that join this one here, from later forks. */
+  readonly joins: readonly number[];
+  readonly number: number | null;
+  readonly source: string;
+  /** Since its parent; null for the first. */
+  readonly durationMs: number | null;
+  /** Top-level members that are other than in its parent. */
+  readonly changed: readonly string[];
+}
+
+/** @param states the newest first. */
+export function stepsOf(states: readonly ThreadState[]): readonly Step[] {
+  const byId = new Map(states.map((state) => [idOf(state), state]));
+  /** Rail → the checkpoint that is expected next in it. */
+  const expected: (string | null)[] = [];
+  return states.map((state): Step => {
+    const id = idOf(state);
+    const parentId = state.parent_checkpoint?.checkpoint_id ?? null;
+    const waiting = expected.flatMap((wanted, rail) => (wanted === id ? [rail] : []));
+    const free = expected.indexOf(null);
+    const rail = waiting[0] ?? (free === -1 ? expected.length : free); // HI1, HI2
+    for (const one of waiting) expected[one] = null;
+    expected[rail] = id;
+    const rails = expected.flatMap((wanted, one) => (wanted === null && !waiting.includes(one) ? [] : [one]));
+    expected[rail] = parentId;
+    const parent = parentId === null ? undefined : byId.get(parentId);
+    return {
+      id,
+      parentId,
+      state,
+      rail,
+      rails,
+      joins: waiting.slice(1),
+      number: typeof state.metadata["step"] === "number" ? state.metadata["step"] : null,
+      source: typeof state.metadata["source"] === "string" ? state.metadata["source"] : "loop",
+      durationMs: parent === undefined ? null : durationOf(parent.created_at, state.created_at),
+      changed: parent === undefined ? [] : Object.keys(changedMembers(parent.values, state.values)),
+    };
+  });
+}
+
+export const idOf = (state: ThreadState): string => state.checkpoint?.checkpoint_id ?? "";
+
+/** The top-level members of `after` that are other than in `before`. */
+export function changedMembers(before: unknown, after: unknown): Readonly<Record<string, unknown>> {
+  if (!isMembers(after)) return {};
+  const old = isMembers(before) ? before : {};
+  return Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => JSON.stringify(old[name]) !== JSON.stringify(value)),
+  );
+}
+
+function durationOf(from: string | null, to: string | null): number | null {
+  if (from === null || to === null) return null;
+  return Math.max(0, Date.parse(to) - Date.parse(from));
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,246 @@
+// History: the checkpoints as a timeline; the chosen one beside it, or two of them compared; forks and re-runs from there.
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo, useState, type ReactNode } from "react";
+import { sayProblem } from "../../api/problem.ts";
+import type { Thread } from "../../api/types.ts";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
+import { duration, shortId } from "../../parts/format.ts";
+import { JsonDiff } from "../../parts/json-diff.tsx";
+import { JsonView } from "../../parts/json-view.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { RelativeTime } from "../../parts/time.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { VirtualList } from "../../parts/virtual-list.tsx";
+import { EditDialog, runFrom, startFrom } from "./edit-dialog.tsx";
+import { stepsOf, type Step } from "./history.ts";
+import { threadRoute } from "./route.ts";
+import { useCheckpoint, useHistory } from "./use-history.ts";
+import { useRefresh } from "./use-thread.ts";
+
+const ROW_HEIGHT = 52;
+const RAIL_WIDTH = 14;
+
+export function HistoryTab({ thread }: { readonly thread: Thread }): ReactNode {
+  const history = useHistory(thread);
+  const search = threadRoute.useSearch();
+  const navigate = useNavigate();
+  const steps = useMemo(() => stepsOf(history.data?.pages.flat() ?? []), [history.data]);
+  const at = Math.max(
+    0,
+    steps.findIndex(({ id }) => id === search.checkpoint),
+  );
+  const chosen = steps[at];
+  const choose = (change: { readonly checkpoint?: string | undefined; readonly with?: string | undefined }): void =>
+    void navigate({
+      to: "/threads/$threadId",
+      params: { threadId: thread.thread_id },
+      search: { ...search, ...change },
+      replace: true,
+    });
+  const move = (by: number): void => {
+    const step = steps[Math.max(0, Math.min(steps.length - 1, at + by))];
+    if (step !== undefined) choose({ checkpoint: step.id });
+  };
+  useShortcuts("History", [
+    { keys: "j", label: "Earlier checkpoint", run: () => move(1) },
+    { keys: "ArrowDown", label: "Earlier checkpoint", run: () => move(1) },
+    { keys: "k", label: "Later checkpoint", run: () => move(-1) },
+    { keys: "ArrowUp", label: "Later checkpoint", run: () => move(-1) },
+    {
+      keys: "c",
+      label: "Compare with this one, or stop comparing",
+      run: () => choose({ with: search.with === undefined ? chosen?.id : undefined }),
+    },
+  ]);
+  if (history.isPending) return <Loading />;
+  if (history.isError && steps.length === 0)
+    return <Failure error={history.error} onRetry={() => void history.refetch()} />;
+  if (chosen === undefined) {
+    return (
+      <EmptyState icon="clock" title="There are no checkpoints yet">
+        <p>Every step of a run makes one.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="split">
+      <div className="split-list">
+        <VirtualList
+          items={steps}
+          rowHeight={ROW_HEIGHT}
+          label="Checkpoints, newest first"
+          keyOf={(step) => step.id}
+          active={at}
+          renderRow={(step) => (
+            <Row
+              step={step}
+              chosen={step.id === chosen.id}
+              compared={step.id === search.with}
+              onChoose={() => choose({ checkpoint: step.id })}
+            />
+          )}
+          onNearEnd={
+            history.hasNextPage && !history.isFetchingNextPage ? () => void history.fetchNextPage() : undefined
+          }
+        />
+      </div>
+      <Detail
+        key={chosen.id}
+        thread={thread}
+        step={chosen}
+        other={search.with ?? null}
+        onCompare={(id) => choose({ with: id })}
+      />
+    </div>
+  );
+}
+
+const SOURCE_TONES = { input: "accent", update: "amber", fork: "amber", loop: "neutral" } as const;
+
+function Row({
+  step,
+  chosen,
+  compared,
+  onChoose,
+}: {
+  readonly step: Step;
+  readonly chosen: boolean;
+  readonly compared: boolean;
+  readonly onChoose: () => void;
+}): ReactNode {
+  const { state, source } = step;
+  const tone = SOURCE_TONES[source as keyof typeof SOURCE_TONES] ?? "neutral";
+  return (
+    <div role="listitem" className="step-item">
+      <button type="button" className={`step ${chosen ? "active" : ""}`} aria-pressed={chosen} onClick={onChoose}>
+        <Rails step={step} />
+        <span className="step-words">
+          <span className="row">
+            <span className="numeric step-number">{step.number ?? "–"}</span>
+            <Chip tone={tone}>{source}</Chip>
+            {state.next.length > 0 ? (
+              <span className="truncate">next {state.next.join(", ")}</span>
+            ) : (
+              <span className="muted">end</span>
+            )}
+            {state.interrupts.length > 0 ? <Chip tone="amber">paused</Chip> : null}
+            {compared ? <Chip tone="accent">compared</Chip> : null}
+          </span>
+          <span className="muted small truncate">
+            {step.durationMs === null ? "" : `${duration(step.durationMs)} · `}
+            {step.changed.length === 0 ? "changed nothing" : `changed ${step.changed.join(", ")}`}
+          </span>
+        </span>
+      </button>
+    </div>
+  );
+}
+
+function Rails({ step }: { readonly step: Step }): ReactNode {
+  const width = (Math.max(...step.rails, step.rail) + 1) * RAIL_WIDTH;
+  const x = (rail: number): number => rail * RAIL_WIDTH + RAIL_WIDTH / 2;
+  const middle = ROW_HEIGHT / 2;
+  const passing = step.rails.filter((rail) => rail !== step.rail && !step.joins.includes(rail));
+  return (
+    <svg className="rails" width={width} height={ROW_HEIGHT} aria-hidden="true">
+      {passing.map((rail) => (
+        <line key={rail} x1={x(rail)} x2={x(rail)} y1={0} y2={ROW_HEIGHT} />
+      ))}
+      {step.joins.map((rail) => (
+        <path key={rail} d={`M${x(rail)} 0 Q${x(rail)} ${middle} ${x(step.rail)} ${middle}`} />
+      ))}
+      <line x1={x(step.rail)} x2={x(step.rail)} y1={0} y2={step.parentId === null ? middle : ROW_HEIGHT} />
+      <circle cx={x(step.rail)} cy={middle} r={4} />
+    </svg>
+  );
+}
+
+function Detail({
+  thread,
+  step,
+  other,
+  onCompare,
+}: {
+  readonly thread: Thread;
+  readonly step: Step;
+  readonly other: string | null;
+  readonly onCompare: (id: string | undefined) => void;
+}): ReactNode {
+  const [forking, setForking] = useState(false);
+  const refresh = useRefresh(thread.thread_id);
+  const compared = useCheckpoint(thread.thread_id, other === step.id ? null : other);
+  const rerun = async (): Promise<void> => {
+    try {
+      await startFrom(thread, step.id);
+      tell("A run goes on from this checkpoint.", { tone: "green" });
+    } catch (error) {
+      tell(sayProblem(error), { tone: "red", ms: null });
+    }
+    await refresh();
+  };
+  const canRun = thread.metadata["graph_id"] !== undefined && thread.status !== "busy";
+  return (
+    <div className="split-detail" role="region" aria-label="Checkpoint" tabIndex={0}>
+      <div className="row detail-head">
+        <h2>
+          Checkpoint <span className="mono">{shortId(step.id)}</span>
+        </h2>
+        <CopyButton text={step.id} what="the checkpoint's id" />
+        {step.state.created_at === null ? null : (
+          <span className="muted small">
+            <RelativeTime at={step.state.created_at} />
+          </span>
+        )}
+      </div>
+      <div className="actions">
+        <Button
+          kind="primary"
+          disabled={!canRun || step.state.next.length === 0}
+          title={step.state.next.length === 0 ? "The graph had ended here: fork instead" : undefined}
+          onClick={() => void rerun()}
+        >
+          Re-run from here
+        </Button>
+        <Button disabled={!canRun} onClick={() => setForking(true)}>
+          Fork from here
+        </Button>
+        <Button
+          kind="quiet"
+          hint="c"
+          className={other === null ? "button quiet" : "button pressed"}
+          onClick={() => onCompare(other === null ? step.id : undefined)}
+        >
+          {other === null ? "Compare" : "Stop comparing"}
+        </Button>
+        <CopyCurl method="POST" path={`/threads/${thread.thread_id}/runs`} body={runFrom(thread, step.id)} />
+      </div>
+      {other === step.id ? <p className="muted">Choose another checkpoint to compare with this one.</p> : null}
+      {compared.isError ? <Failure error={compared.error} /> : null}
+      {compared.data === undefined || other === step.id ? null : (
+        <section className="card state-card">
+          <h3>
+            From <span className="mono">{shortId(other ?? "")}</span> to{" "}
+            <span className="mono">{shortId(step.id)}</span>
+          </h3>
+          <JsonDiff before={compared.data.values} after={step.state.values} none="The values are the same." />
+        </section>
+      )}
+      <section className="card state-card">
+        <h3>Values</h3>
+        <JsonView value={step.state.values} label="the values" />
+      </section>
+      {step.state.tasks.length === 0 ? null : (
+        <section className="card state-card">
+          <h3>Tasks</h3>
+          <JsonView value={step.state.tasks} label="the tasks" />
+        </section>
+      )}
+      <section className="card state-card">
+        <h3>Metadata</h3>
+        <JsonView value={step.state.metadata} label="the metadata" openLevels={1} />
+      </section>
+      {forking ? <EditDialog thread={thread} state={step.state} kind="fork" onClose={() => setForking(false)} /> : null}
+    </div>
+  );
+}

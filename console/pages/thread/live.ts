@@ -1,0 +1,78 @@
+// Live: what the events of a running run say so far: the messages as they grow, the state, the nodes that have ended. Pure.
+// Invariants:
+//   LI1. Reading a run's events again from the beginning gives the same: nothing is counted twice.
+//   LI2. An event of a kind that is not known changes nothing.
+import type { StreamEvent } from "../../api/events.ts";
+
+export interface Live {
+  /** The newest whole state; null before the first. */
+  readonly values: Readonly<Record<string, unknown>> | null;
+  /** Messages that are being written, by id, in the order in which they began. */
+  readonly writing: ReadonlyMap<string, Members>;
+  /** In the order in which they ended. */
+  readonly nodesDone: readonly string[];
+  readonly error: string | null;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+export const NOTHING_YET: Live = { values: null, writing: new Map(), nodesDone: [], error: null };
+
+export function withEvent(live: Live, { event, data }: StreamEvent): Live {
+  const [kind = "", namespace] = event.split("|");
+  if (kind === "metadata") return NOTHING_YET; // LI1: a run that is begun anew, or read anew
+  if (kind === "error") return { ...live, error: messageOf(data) };
+  if (kind === "messages" || kind.startsWith("messages/")) return withMessage(live, kind, data);
+  if (namespace !== undefined || !isMembers(data)) return live; // LI2; subgraphs have states of their own
+  if (kind === "values") return { ...live, values: data };
+  if (kind !== "updates") return live;
+  const nodes = Object.keys(data).filter((name) => !name.startsWith("__"));
+  return { ...live, nodesDone: [...live.nodesDone, ...nodes] };
+}
+
+/** The messages of the state, with those that are being written; the last ones may be half of what they become. */
+export function messagesOf(live: Live, before: unknown): readonly unknown[] {
+  const known = live.values?.["messages"] ?? (isMembers(before) ? before["messages"] : undefined);
+  const list = Array.isArray(known) ? (known as readonly unknown[]) : [];
+  const ids = new Set(list.map((one) => (isMembers(one) ? one["id"] : undefined)));
+  return [...list, ...[...live.writing.values()].filter(({ id }) => !ids.has(id))];
+}
+
+function withMessage(live: Live, kind: string, data: unknown): Live {
+  const list = Array.isArray(data) ? (data as readonly unknown[]) : [];
+  if (kind === "messages/metadata") return live;
+  const writing = new Map(live.writing);
+  // Whole messages so far come as a list; a chunk comes with its metadata as [chunk, metadata].
+  const isChunk = kind === "messages";
+  for (const one of isChunk ? list.slice(0, 1) : list) {
+    if (!isMembers(one) || typeof one["id"] !== "string") continue;
+    const before = writing.get(one["id"]);
+    writing.set(one["id"], isChunk && before !== undefined && isPiece(one) ? joined(before, one) : one);
+  }
+  return { ...live, writing };
+}
+
+const isPiece = ({ type }: Members): boolean => String(type).endsWith("Chunk") || type === "ai";
+
+function joined(before: Members, piece: Members): Members {
+  const [old, young] = [before["content"], piece["content"]];
+  const content =
+    typeof old === "string" && typeof young === "string" ? old + young : [...partsOf(old), ...partsOf(young)];
+  const calls = [before["tool_calls"], piece["tool_calls"]].filter((one) => Array.isArray(one) && one.length > 0);
+  return { ...before, content, ...(calls.length === 0 ? {} : { tool_calls: calls.at(-1) }) };
+}
+
+function partsOf(content: unknown): readonly unknown[] {
+  if (Array.isArray(content)) return content as readonly unknown[];
+  return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
+}
+
+function messageOf(data: unknown): string {
+  if (!isMembers(data)) return String(data);
+  const { message, error } = data;
+  return typeof message === "string" ? message : String(error ?? "The run failed.");
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

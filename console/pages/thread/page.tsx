@@ -1,0 +1,212 @@
+// Page Thread: one thread under several lights. What is shown and chosen is in the address.
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
+import { call, request } from "../../api/client.ts";
+import { sayProblem } from "../../api/problem.ts";
+import type { Run, Thread } from "../../api/types.ts";
+import { setTitle } from "../../badge.ts";
+import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../parts/controls.tsx";
+import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { glance, shortId } from "../../parts/format.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { Status } from "../../parts/status.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { ChatTab } from "./chat.tsx";
+import { HistoryTab } from "./history.tsx";
+import { threadRoute } from "./route.ts";
+import { RunsTab } from "./runs.tsx";
+import { StateTab } from "./state.tsx";
+import { TraceTab } from "./trace.tsx";
+import { useLive, useRefresh, useRuns, useThread } from "./use-thread.ts";
+import "./thread.css";
+
+export const page = createLazyRoute("/threads/$threadId")({ component: ThreadPage });
+
+const GraphTab = lazy(() => import("./graph.tsx"));
+
+const TABS = ["chat", "state", "history", "graph", "runs", "trace"] as const;
+type Tab = (typeof TABS)[number];
+const TAB_NAMES: Readonly<Record<Tab, string>> = {
+  chat: "Chat",
+  state: "State",
+  history: "History",
+  graph: "Graph",
+  runs: "Runs",
+  trace: "Trace",
+};
+
+function ThreadPage(): ReactNode {
+  const { threadId } = threadRoute.useParams();
+  const thread = useThread(threadId);
+  useEffect(() => setTitle(`Thread ${shortId(threadId)}`), [threadId]);
+  if (thread.data !== undefined) return <Loaded key={threadId} thread={thread.data} />;
+  if (thread.isPending) return <Loading />;
+  return (
+    <>
+      <header className="page-header">
+        <h1>Thread</h1>
+        <span className="mono muted">{threadId}</span>
+      </header>
+      <Failure error={thread.error} onRetry={() => void thread.refetch()} />
+      <EmptyState icon="threads" title="This thread cannot be shown">
+        <p>
+          <Link to="/threads">All threads</Link>
+        </p>
+      </EmptyState>
+    </>
+  );
+}
+
+function Loaded({ thread }: { readonly thread: Thread }): ReactNode {
+  const search = threadRoute.useSearch();
+  const navigate = useNavigate();
+  const runs = useRuns(thread);
+  const running = runs.data?.find(({ status }) => status === "running" || status === "pending") ?? null;
+  const live = useLive(thread.thread_id, running?.run_id ?? null);
+  const tab = TABS.find((one) => one === search.tab) ?? "chat";
+  const go = (to: Tab): void =>
+    void navigate({ to: "/threads/$threadId", params: { threadId: thread.thread_id }, search: { ...search, tab: to } });
+  useShortcuts("Thread", [
+    ...TABS.map((one, at) => ({ keys: `${at + 1}`, label: `Show ${TAB_NAMES[one]}`, run: () => go(one) })),
+    { keys: "u", label: "Back to all threads", run: () => void navigate({ to: "/threads" }) },
+  ]);
+  return (
+    <>
+      <Header thread={thread} running={running} />
+      <nav className="tabs" aria-label="Views of the thread">
+        {TABS.map((one) => (
+          <Link
+            key={one}
+            to="/threads/$threadId"
+            params={{ threadId: thread.thread_id }}
+            search={{ ...search, tab: one }}
+            className="tab"
+            activeProps={{}}
+            aria-current={one === tab ? "page" : undefined}
+          >
+            {TAB_NAMES[one]}
+            {one === "runs" && running !== null ? <span className="status-dot pulsing" aria-label="running" /> : null}
+          </Link>
+        ))}
+      </nav>
+      {tab === "chat" ? <ChatTab thread={thread} live={live} running={running} /> : null}
+      {tab === "state" ? <StateTab thread={thread} /> : null}
+      {tab === "history" ? <HistoryTab thread={thread} /> : null}
+      {tab === "graph" ? (
+        <Suspense fallback={<Loading label="Loading the drawing" />}>
+          <GraphTab thread={thread} live={live} runs={runs.data ?? []} />
+        </Suspense>
+      ) : null}
+      {tab === "runs" ? <RunsTab thread={thread} runs={runs} /> : null}
+      {tab === "trace" ? <TraceTab thread={thread} /> : null}
+    </>
+  );
+}
+
+const OWN_KEYS = new Set(["graph_id", "assistant_id"]);
+const CHIPS_MAX = 4;
+
+function Header({ thread, running }: { readonly thread: Thread; readonly running: Run | null }): ReactNode {
+  const { metadata } = thread;
+  const graph = metadata["graph_id"];
+  const own = Object.entries(metadata).filter(([key]) => !OWN_KEYS.has(key));
+  return (
+    <header className="page-header thread-header">
+      <Link to="/threads" className="button quiet icon-only" aria-label="All threads">
+        <Icon name="back" />
+      </Link>
+      <h1 className="thread-title">
+        Thread <span className="mono">{shortId(thread.thread_id)}</span>
+      </h1>
+      <CopyButton text={thread.thread_id} what="the thread's id" />
+      <Status status={thread.status} />
+      {typeof graph === "string" ? (
+        <Link to="/assistants" search={{ graph }} className="chip accent">
+          {graph}
+        </Link>
+      ) : null}
+      {own.slice(0, CHIPS_MAX).map(([key, value]) => (
+        <Chip key={key} title={`${key}: ${glance(value)}`}>
+          {key}: {glance(value, 24)}
+        </Chip>
+      ))}
+      <span className="muted small thread-changed">
+        changed <RelativeTime at={thread.updated_at} />
+      </span>
+      <Actions thread={thread} running={running} />
+    </header>
+  );
+}
+
+function Actions({ thread, running }: { readonly thread: Thread; readonly running: Run | null }): ReactNode {
+  const [deleting, setDeleting] = useState(false);
+  const navigate = useNavigate();
+  const refresh = useRefresh(thread.thread_id);
+  const path = `/threads/${thread.thread_id}`;
+  const act = async (work: () => Promise<unknown>, done: string): Promise<void> => {
+    try {
+      await work();
+      tell(done);
+    } catch (error) {
+      tell(sayProblem(error), { tone: "red" });
+    }
+    await refresh();
+  };
+  return (
+    <span className="row spread">
+      {running === null ? null : (
+        <Button
+          kind="danger"
+          onClick={() =>
+            void act(() => request("POST", `${path}/runs/${running.run_id}/cancel`), "The run is being cancelled.")
+          }
+        >
+          Cancel run
+        </Button>
+      )}
+      <Button
+        kind="quiet"
+        icon="copy"
+        onClick={() =>
+          void act(async () => {
+            const copied = await call<Thread>("POST", `${path}/copy`);
+            await navigate({ to: "/threads/$threadId", params: { threadId: copied.thread_id }, search: {} });
+          }, "This is the copy.")
+        }
+      >
+        Duplicate
+      </Button>
+      <CopyCurl method="GET" path={`${path}/state`} />
+      <IconButton icon="cross" label="Delete the thread" onClick={() => setDeleting(true)} />
+      {deleting ? (
+        <Dialog
+          title="Delete this thread?"
+          description="Its runs, checkpoints and open questions go with it. This cannot be undone."
+          onClose={() => setDeleting(false)}
+          footer={
+            <>
+              <CopyCurl method="DELETE" path={path} />
+              <Button onClick={() => setDeleting(false)}>Keep it</Button>
+              <Button
+                kind="danger"
+                onClick={() =>
+                  void act(async () => {
+                    await request("DELETE", path);
+                    await navigate({ to: "/threads" });
+                  }, "The thread is deleted.")
+                }
+              >
+                Delete
+              </Button>
+            </>
+          }
+        >
+          <p className="mono">{thread.thread_id}</p>
+        </Dialog>
+      ) : null}
+    </span>
+  );
+}

@@ -1,0 +1,10 @@
+// Route of one thread: the tab, the chosen checkpoints and the breakpoints of the next run are in the address.
+import { createRoute } from "@tanstack/react-router";
+import { readTexts } from "../../parts/search-params.ts";
+import { rootRoute } from "../../root-route.ts";
+
+export const threadRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/threads/$threadId",
+  validateSearch: (search) => readTexts(search, ["tab", "checkpoint", "with", "node", "before", "after", "run"]),
+}).lazy(() => import("./page.tsx").then(({ page }) => page));

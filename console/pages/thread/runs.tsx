@@ -1,0 +1,183 @@
+// Runs: every run of the thread with how it went, and what it was asked with.
+import type { UseQueryResult } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { request } from "../../api/client.ts";
+import { sayProblem } from "../../api/problem.ts";
+import type { Run, Thread } from "../../api/types.ts";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
+import { duration, shortId } from "../../parts/format.ts";
+import { JsonView } from "../../parts/json-view.tsx";
+import { Status } from "../../parts/status.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { VirtualList } from "../../parts/virtual-list.tsx";
+import { threadRoute } from "./route.ts";
+import { useRefresh } from "./use-thread.ts";
+
+const ROW_HEIGHT = 44;
+
+export function RunsTab({
+  thread,
+  runs,
+}: {
+  readonly thread: Thread;
+  readonly runs: UseQueryResult<readonly Run[]>;
+}): ReactNode {
+  const search = threadRoute.useSearch();
+  const navigate = useNavigate();
+  if (runs.isPending) return <Loading />;
+  if (runs.isError) return <Failure error={runs.error} onRetry={() => void runs.refetch()} />;
+  if (runs.data.length === 0) {
+    return (
+      <EmptyState icon="traces" title="No run yet">
+        <p>Start one in the chat.</p>
+      </EmptyState>
+    );
+  }
+  const chosen = runs.data.find(({ run_id: id }) => id === search.run) ?? runs.data[0];
+  return (
+    <div className="split">
+      <div className="split-list">
+        <VirtualList
+          items={runs.data}
+          rowHeight={ROW_HEIGHT}
+          label="Runs, newest first"
+          keyOf={(run) => run.run_id}
+          renderRow={(run) => (
+            <div role="listitem" className="step-item">
+              <button
+                type="button"
+                className={`step ${run === chosen ? "active" : ""}`}
+                aria-pressed={run === chosen}
+                onClick={() =>
+                  void navigate({
+                    to: "/threads/$threadId",
+                    params: { threadId: thread.thread_id },
+                    search: { ...search, run: run.run_id },
+                    replace: true,
+                  })
+                }
+              >
+                <span className="row run-row">
+                  <Status status={run.status} />
+                  <span className="mono muted truncate">{shortId(run.run_id)}</span>
+                  <span className="muted numeric spread">{lengthOf(run)}</span>
+                  <span className="muted">
+                    <RelativeTime at={run.created_at} />
+                  </span>
+                </span>
+              </button>
+            </div>
+          )}
+        />
+      </div>
+      {chosen === undefined ? null : <Detail thread={thread} run={chosen} />}
+    </div>
+  );
+}
+
+const isActive = ({ status }: Run): boolean => status === "running" || status === "pending";
+
+function lengthOf(run: Run): string {
+  return isActive(run) ? "" : duration(Date.parse(run.updated_at) - Date.parse(run.created_at));
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  done: "the graph ended",
+  pause: "it waits for an answer",
+  cancel: "it was cancelled",
+  rollback: "it was taken back",
+  failure: "it failed",
+  timeout: "it took too long",
+};
+
+function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run }): ReactNode {
+  const refresh = useRefresh(thread.thread_id);
+  const path = `/threads/${thread.thread_id}/runs/${run.run_id}`;
+  const cancel = async (action: "interrupt" | "rollback"): Promise<void> => {
+    try {
+      await request("POST", `${path}/cancel`, { query: { action } });
+      tell(action === "rollback" ? "The run is being taken back." : "The run is being cancelled.");
+    } catch (error) {
+      tell(sayProblem(error), { tone: "red" });
+    }
+    await refresh();
+  };
+  const replay = Object.fromEntries(
+    Object.entries(run.kwargs).filter(([name, value]) => value !== null && !NOT_ASKED.has(name)),
+  );
+  return (
+    <div className="split-detail" role="region" aria-label="Run" tabIndex={0}>
+      <div className="row detail-head">
+        <h2>
+          Run <span className="mono">{shortId(run.run_id)}</span>
+        </h2>
+        <CopyButton text={run.run_id} what="the run's id" />
+        <Status status={run.status} />
+      </div>
+      <div className="actions">
+        {isActive(run) ? (
+          <>
+            <Button kind="danger" onClick={() => void cancel("interrupt")}>
+              Cancel
+            </Button>
+            <Button kind="danger" onClick={() => void cancel("rollback")}>
+              Cancel and take back
+            </Button>
+          </>
+        ) : null}
+        <Link
+          to="/threads/$threadId"
+          params={{ threadId: thread.thread_id }}
+          search={{ tab: "trace" }}
+          className="button quiet"
+        >
+          Trace
+        </Link>
+        <CopyCurl
+          method="POST"
+          path={`/threads/${thread.thread_id}/runs`}
+          body={{ assistant_id: run.assistant_id, ...replay }}
+        />
+      </div>
+      <dl className="facts">
+        <div>
+          <dt>Ended</dt>
+          <dd>{run.ended_by === null ? "not yet" : (ENDS[run.ended_by] ?? run.ended_by)}</dd>
+        </div>
+        <div>
+          <dt>From start to end</dt>
+          <dd className="numeric">{lengthOf(run) || "–"}</dd>
+        </div>
+        <div>
+          <dt>Attempts</dt>
+          <dd>
+            {run.attempt} {run.attempt > 1 ? <Chip tone="amber">taken up again</Chip> : null}
+          </dd>
+        </div>
+        <div>
+          <dt>When the thread is busy</dt>
+          <dd>{run.multitask_strategy}</dd>
+        </div>
+        <div>
+          <dt>Assistant</dt>
+          <dd className="mono">{shortId(run.assistant_id)}</dd>
+        </div>
+      </dl>
+      {run.error === undefined ? null : <Failure error={new Error(`${run.error.error}: ${run.error.message}`)} />}
+      <section className="card state-card">
+        <h3>Asked with</h3>
+        <JsonView value={run.kwargs} label="the request" openLevels={1} />
+      </section>
+      <section className="card state-card">
+        <h3>Metadata</h3>
+        <JsonView value={run.metadata} label="the metadata" openLevels={1} />
+      </section>
+    </div>
+  );
+}
+
+/** Members of the record that a request does not have under this name. */
+const NOT_ASKED = new Set(["subgraphs", "resumable"]);

@@ -1,0 +1,82 @@
+// State: the values of the thread as a tree, what changed since the checkpoint before, and editing them as a node would.
+import { useState, type ReactNode } from "react";
+import type { Thread } from "../../api/types.ts";
+import { Button, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyCurl } from "../../parts/copy.tsx";
+import { JsonDiff } from "../../parts/json-diff.tsx";
+import { JsonView } from "../../parts/json-view.tsx";
+import { pathsIn } from "../../parts/json-search.ts";
+import { EditDialog } from "./edit-dialog.tsx";
+import { useCheckpoint } from "./use-history.ts";
+import { useThreadState } from "./use-thread.ts";
+
+const FOUND_MAX = 50;
+
+export function StateTab({ thread }: { readonly thread: Thread }): ReactNode {
+  const state = useThreadState(thread);
+  const parent = useCheckpoint(thread.thread_id, state.data?.parent_checkpoint?.checkpoint_id ?? null);
+  const [editing, setEditing] = useState(false);
+  const [wanted, setWanted] = useState("");
+  if (state.isPending) return <Loading />;
+  if (state.isError) return <Failure error={state.error} onRetry={() => void state.refetch()} />;
+  const { values } = state.data;
+  const found = wanted.trim() === "" ? null : pathsIn(values, wanted.trim(), FOUND_MAX);
+  const isEmpty = typeof values !== "object" || values === null || Object.keys(values).length === 0;
+  return (
+    <div className="page-body">
+      <div className="state-tools">
+        <input
+          type="search"
+          aria-label="Search the state"
+          placeholder="Search keys and values"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+        />
+        <span className="row spread">
+          <CopyCurl method="GET" path={`/threads/${thread.thread_id}/state`} />
+          <Button onClick={() => setEditing(true)} disabled={thread.status === "busy"}>
+            Edit state
+          </Button>
+        </span>
+      </div>
+      {isEmpty ? (
+        <EmptyState icon="threads" title="The state is empty">
+          <p>It comes with the first run, or with an edit.</p>
+        </EmptyState>
+      ) : (
+        <div className="state-columns">
+          <section className="card state-card">
+            <h2>Values</h2>
+            {found === null ? (
+              <JsonView value={values} label="the state" openLevels={3} />
+            ) : found.length === 0 ? (
+              <p className="muted">Nothing in the state is like this.</p>
+            ) : (
+              <dl className="state-found">
+                {found.map(({ path, value }) => (
+                  <div key={path}>
+                    <dt>
+                      <code>{path}</code>
+                    </dt>
+                    <dd>
+                      <JsonView value={value} label={path} openLevels={0} />
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            )}
+          </section>
+          <section className="card state-card">
+            <h2>Changed by the last step</h2>
+            {parent.data === undefined ? (
+              <p className="muted">There is no step before.</p>
+            ) : (
+              <JsonDiff before={parent.data.values} after={values} />
+            )}
+          </section>
+        </div>
+      )}
+      {editing ? <EditDialog thread={thread} state={state.data} kind="edit" onClose={() => setEditing(false)} /> : null}
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+// Use thread: what the page knows of its thread. The thread without its values is asked for again and again; states,
+// runs and checkpoints only when it has changed.
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { call } from "../../api/client.ts";
+import { ApiProblem } from "../../api/problem.ts";
+import { readStream } from "../../api/read-stream.ts";
+import type { Run, Thread, ThreadState } from "../../api/types.ts";
+import { NOTHING_YET, withEvent, type Live } from "./live.ts";
+
+const LOOK_MS = 1500;
+const RUNS_MAX = 100;
+const SELECT = [
+  "thread_id",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+  "metadata",
+  "config",
+  "status",
+  "interrupts",
+  "error",
+];
+
+/** @throws {ApiProblem} through its error. */
+export function useThread(threadId: string) {
+  return useQuery({
+    queryKey: ["thread", threadId],
+    queryFn: async ({ signal }) => {
+      const found = await call<readonly Thread[]>("POST", "/threads/search", {
+        body: { ids: [threadId], select: SELECT, limit: 1 },
+        signal,
+      });
+      const [thread] = found;
+      if (thread === undefined)
+        throw new ApiProblem(
+          404,
+          "thread_not_found",
+          "Thread not found",
+          "There is no such thread, or it is not yours.",
+          {},
+        );
+      return thread;
+    },
+    refetchInterval: LOOK_MS,
+  });
+}
+
+export function useThreadState(thread: Thread) {
+  return useQuery({
+    queryKey: ["thread-state", thread.thread_id, thread.state_updated_at, thread.status],
+    queryFn: ({ signal }) => call<ThreadState>("GET", `/threads/${thread.thread_id}/state`, { signal }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useRuns(thread: Thread) {
+  return useQuery({
+    queryKey: ["thread-runs", thread.thread_id, thread.updated_at, thread.status],
+    queryFn: ({ signal }) =>
+      call<readonly Run[]>("GET", `/threads/${thread.thread_id}/runs`, { query: { limit: RUNS_MAX }, signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: thread.status === "busy" ? LOOK_MS : false,
+  });
+}
+
+/** Looks at the thread again at once. */
+export function useRefresh(threadId: string): () => Promise<void> {
+  const queries = useQueryClient();
+  return () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === threadId });
+}
+
+/** @param runId that runs now; null for none. Null when no run is read, or it has told nothing yet. */
+export function useLive(threadId: string, runId: string | null): Live | null {
+  const [live, setLive] = useState<{ readonly runId: string; readonly said: Live } | null>(null);
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (runId === null) return undefined;
+    const stop = new AbortController();
+    let said = NOTHING_YET;
+    let frame = 0;
+    const show = (): void => {
+      frame = 0;
+      setLive({ runId, said });
+    };
+    readStream(
+      `/threads/${threadId}/runs/${runId}/stream`,
+      (event) => {
+        said = withEvent(said, event);
+        if (frame === 0) frame = requestAnimationFrame(show); // many events, one drawing
+      },
+      stop.signal,
+    )
+      .catch(() => undefined) // the thread is looked at again in any case
+      .finally(() => {
+        if (!stop.signal.aborted)
+          void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === threadId });
+      });
+    return () => {
+      stop.abort();
+      cancelAnimationFrame(frame);
+    };
+  }, [threadId, runId, queries]);
+  return runId !== null && live?.runId === runId ? live.said : null;
+}

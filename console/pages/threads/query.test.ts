@@ -1,0 +1,39 @@
+// Test of what the list of threads asks the server.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { lineOf, metadataOf, searchBody, type ThreadFilters } from "./query.ts";
+
+const CASES: readonly { readonly name: string; readonly filters: ThreadFilters; readonly asks: object }[] = [
+  { name: "nothing", filters: {}, asks: {} },
+  { name: "a status", filters: { status: "interrupted" }, asks: { status: "interrupted" } },
+  { name: "a status that is none", filters: { status: "sleepy" }, asks: {} },
+  {
+    name: "a graph and metadata",
+    filters: { graph: "agent", metadata: "tenant=acme, tier=2" },
+    asks: { metadata: { graph_id: "agent", tenant: "acme", tier: 2 } },
+  },
+  { name: "half an id", filters: { id: "01a1" }, asks: {} },
+  {
+    name: "an id",
+    filters: { id: "01a1fecb-8b82-7235-8d9c-81f4d86eb4c2" },
+    asks: { ids: ["01a1fecb-8b82-7235-8d9c-81f4d86eb4c2"] },
+  },
+];
+
+for (const { name, filters, asks } of CASES) {
+  test(`an address that says ${name} becomes a search`, () => {
+    const { limit, offset, sort_by: _sort, select: _select, extract: _extract, ...rest } = searchBody(filters, 50, 100);
+    assert.deepEqual({ limit, offset }, { limit: 50, offset: 100 });
+    assert.deepEqual(rest, asks);
+  });
+}
+
+test("metadata of an address keeps the types that JSON knows, and leaves out what is no pair", () => {
+  assert.deepEqual(metadataOf("a=1,b=true,c=x=y,=z,lonely,d="), { a: 1, b: true, c: "x=y", d: "" });
+});
+
+test("a message's content becomes one line", () => {
+  assert.equal(lineOf(" two\n lines "), "two lines");
+  assert.equal(lineOf([{ type: "text", text: "a" }, { type: "image" }, { type: "text", text: "b" }]), "a b");
+  assert.equal(lineOf(null), "");
+});

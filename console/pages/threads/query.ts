@@ -1,0 +1,51 @@
+// Query of the list of threads: what the address says → what the server is asked. Pure.
+
+export interface ThreadFilters {
+  readonly status?: string | undefined;
+  readonly graph?: string | undefined;
+  /** `key=value`, several with commas between them; a value that is JSON counts as JSON. */
+  readonly metadata?: string | undefined;
+  readonly id?: string | undefined;
+  readonly sort?: string | undefined;
+}
+
+export const STATUSES = ["idle", "busy", "interrupted", "error"] as const;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function searchBody(filters: ThreadFilters, limit: number, offset: number): Readonly<Record<string, unknown>> {
+  const { status, graph, metadata, id, sort } = filters;
+  const pairs = { ...metadataOf(metadata), ...(graph === undefined ? {} : { graph_id: graph }) };
+  return {
+    limit,
+    offset,
+    sort_by: sort === "created" ? "created_at" : "updated_at",
+    select: ["thread_id", "created_at", "updated_at", "metadata", "status", "interrupts", "error"],
+    extract: { last: "values.messages[-1].content", first: "values.messages[0].content" },
+    ...(STATUSES.some((one) => one === status) ? { status } : {}),
+    ...(Object.keys(pairs).length === 0 ? {} : { metadata: pairs }),
+    ...(id !== undefined && UUID.test(id) ? { ids: [id] } : {}),
+  };
+}
+
+export function metadataOf(text: string | undefined): Readonly<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  for (const pair of (text ?? "").split(",")) {
+    const at = pair.indexOf("=");
+    if (at > 0) found[pair.slice(0, at).trim()] = valueOf(pair.slice(at + 1).trim());
+  }
+  return found;
+}
+
+function valueOf(text: string): unknown {
+  return /^(true|false|null|-?\d+(\.\d+)?)$/.test(text) ? (JSON.parse(text) as unknown) : text;
+}
+
+/** The content of a message as one line. */
+export function lineOf(content: unknown): string {
+  if (typeof content === "string") return content.replaceAll(/\s+/g, " ").trim();
+  if (!Array.isArray(content)) return "";
+  return (content as readonly unknown[])
+    .map((part) => (typeof part === "object" && part !== null && "text" in part ? String(part.text) : ""))
+    .filter((text) => text !== "")
+    .join(" ");
+}

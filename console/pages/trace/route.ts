@@ -1,0 +1,10 @@
+// Route of one trace: the chosen span and the view of it are in the address.
+import { createRoute } from "@tanstack/react-router";
+import { readTexts } from "../../parts/search-params.ts";
+import { rootRoute } from "../../root-route.ts";
+
+export const traceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/traces/$traceId",
+  validateSearch: (search) => readTexts(search, ["span", "view", "find"]),
+}).lazy(() => import("./page.tsx").then(({ page }) => page));

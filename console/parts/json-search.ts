@@ -1,0 +1,39 @@
+// JSON search: where in a value a text is found, in names or in scalars. Pure.
+
+export interface Found {
+  /** `order.items[2].price` */
+  readonly path: string;
+  readonly value: unknown;
+}
+
+const NODES_MAX = 200_000;
+
+/** @param max finds at most; the search ends there. Whatever the case of the letters. */
+export function pathsIn(value: unknown, wanted: string, max: number): readonly Found[] {
+  const needle = wanted.toLowerCase();
+  const found: Found[] = [];
+  const waiting: Found[] = [{ path: "", value }];
+  for (let seen = 0; waiting.length > 0 && seen < NODES_MAX && found.length < max; seen++) {
+    const next = waiting.pop();
+    if (next === undefined) break;
+    const { path, value: one } = next;
+    const isScalar = typeof one !== "object" || one === null;
+    const name = /[^.[\]]*\]?$/.exec(path)?.[0] ?? "";
+    if (
+      (path !== "" && name.toLowerCase().includes(needle)) ||
+      (isScalar && String(one).toLowerCase().includes(needle))
+    )
+      found.push({ path: path === "" ? "value" : path, value: one });
+    else if (!isScalar) waiting.push(...membersOf(path, one).reverse());
+  }
+  return found;
+}
+
+function membersOf(path: string, value: object): Found[] {
+  if (Array.isArray(value))
+    return (value as readonly unknown[]).map((one, at) => ({ path: `${path}[${at}]`, value: one }));
+  return Object.entries(value).map(([key, one]) => ({
+    path: path === "" ? key : `${path}.${key}`,
+    value: one as unknown,
+  }));
+}

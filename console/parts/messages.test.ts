@@ -1,0 +1,117 @@
+// Test of messages: every form that senders write them in becomes the same conversation (ME1, ME2).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { messagesIn, readMessages } from "./messages.ts";
+
+const WEATHER = { id: "c1", name: "weather", args: { city: "Paris" } };
+
+const FORMS: readonly { readonly name: string; readonly list: readonly unknown[] }[] = [
+  {
+    name: "LangChain's messages",
+    list: [
+      { type: "human", content: "Weather?" },
+      { type: "ai", content: "", tool_calls: [{ ...WEATHER, type: "tool_call" }] },
+      { type: "tool", tool_call_id: "c1", content: "rain" },
+    ],
+  },
+  {
+    name: "the chat format of model providers",
+    list: [
+      { role: "user", content: [{ type: "text", text: "Weather?" }] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } }],
+      },
+      { role: "tool", tool_call_id: "c1", content: "rain" },
+    ],
+  },
+  {
+    name: "blocks in the content",
+    list: [
+      { role: "user", content: "Weather?" },
+      { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "weather", input: { city: "Paris" } }] },
+      { role: "tool", content: [{ type: "tool_result", tool_use_id: "c1", content: "rain" }] },
+    ],
+  },
+  {
+    name: "OpenTelemetry's parts",
+    list: [
+      { role: "user", parts: [{ type: "text", content: "Weather?" }] },
+      { role: "assistant", parts: [{ type: "tool_call", id: "c1", name: "weather", arguments: { city: "Paris" } }] },
+      { role: "tool", parts: [{ type: "tool_call_response", id: "c1", response: "rain" }] },
+    ],
+  },
+  {
+    name: "constructors of LangChain",
+    list: [
+      {
+        lc: 1,
+        type: "constructor",
+        id: ["langchain_core", "messages", "HumanMessage"],
+        kwargs: { content: "Weather?" },
+      },
+      { lc: 1, type: "constructor", id: ["x", "AIMessage"], kwargs: { content: "", tool_calls: [WEATHER] } },
+      { lc: 1, type: "constructor", id: ["x", "ToolMessage"], kwargs: { tool_call_id: "c1", content: "rain" } },
+    ],
+  },
+];
+
+for (const { name, list } of FORMS) {
+  test(`a call stands with its result: ${name} (ME2)`, () => {
+    const told = readMessages(list).map(({ speaker, text, calls }) => ({ speaker, text, calls }));
+    assert.deepEqual(told, [
+      { speaker: "human", text: "Weather?", calls: [] },
+      { speaker: "ai", text: "", calls: [{ ...WEATHER, result: "rain", failed: false }] },
+    ]);
+  });
+}
+
+test("a result that nobody asked for stands by itself, and a failed one says so (ME2)", () => {
+  const alone = readMessages([{ type: "tool", tool_call_id: "c9", content: "lost" }]);
+  assert.deepEqual(
+    alone.map(({ speaker, text }) => [speaker, text]),
+    [["tool", "lost"]],
+  );
+  const failed = readMessages([
+    { type: "ai", content: "", tool_calls: [WEATHER] },
+    { type: "tool", tool_call_id: "c1", content: "no", status: "error" },
+  ]);
+  assert.equal(failed[0]?.calls[0]?.failed, true);
+});
+
+test("reasoning, images and unknown parts are told apart; images from elsewhere are no images (ME1)", () => {
+  const [message] = readMessages([
+    {
+      type: "ai",
+      content: [
+        { type: "thinking", thinking: "hm" },
+        { type: "text", text: "Look" },
+        { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+        { type: "image_url", image_url: { url: "https://stranger.example/a.png" } },
+      ],
+    },
+  ]);
+  assert.equal(message?.reasoning, "hm");
+  assert.equal(message?.text, "Look");
+  assert.deepEqual(message?.images, ["data:image/png;base64,AA=="]);
+  assert.equal(message?.others.length, 1);
+});
+
+const VALUES: readonly (readonly [name: string, value: unknown, count: number | null])[] = [
+  ["a state", { messages: [{ type: "human", content: "a" }], other: 1 }, 1],
+  ["batches of messages", { messages: [[{ type: "human", content: "a" }]] }, 1],
+  ["choices of a reply", { choices: [{ message: { role: "assistant", content: "a" } }] }, 1],
+  ["generations", { generations: [[{ message: { type: "ai", content: "a" } }]] }, 1],
+  ["one message", { role: "assistant", content: "a" }, 1],
+  ["one message as output", { output: { type: "ai", content: "a" } }, 1],
+  ["a list of other things", [1, 2], null],
+  ["no object", "text", null],
+  ["null", null, null],
+  ["an empty list", [], null],
+  ["something with a type of its own", { type: "order", content: 1 }, null],
+];
+
+for (const [name, value, count] of VALUES) {
+  test(`messages are found, or none: ${name}`, () => assert.equal(messagesIn(value)?.length ?? null, count));
+}

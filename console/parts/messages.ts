@@ -1,0 +1,212 @@
+// Messages: what was said in a conversation, in one form, whoever wrote it down: LangChain's messages, the chat format
+// of model providers, OpenTelemetry's parts. Pure.
+// Invariants:
+//   ME1. Nothing makes reading throw: what is no message is left out, what is not understood is kept as JSON.
+//   ME2. The result of a tool stands with the call that asked for it; one that nobody asked for stands by itself.
+
+export type Speaker = "human" | "ai" | "system" | "tool";
+
+export interface ToolCall {
+  readonly id: string | null;
+  readonly name: string;
+  readonly args: unknown;
+  /** Undefined until it has come. */
+  readonly result: unknown;
+  readonly failed: boolean;
+}
+
+export interface Message {
+  readonly id: string | null;
+  readonly speaker: Speaker;
+  readonly name: string | null;
+  readonly text: string;
+  readonly reasoning: string;
+  /** Addresses that the page's policy lets in: data: only. */
+  readonly images: readonly string[];
+  readonly calls: readonly ToolCall[];
+  /** Parts that have no form here. */
+  readonly others: readonly unknown[];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+const SPEAKERS: Readonly<Record<string, Speaker>> = {
+  human: "human",
+  user: "human",
+  ai: "ai",
+  assistant: "ai",
+  model: "ai",
+  AIMessageChunk: "ai",
+  HumanMessageChunk: "human",
+  ToolMessageChunk: "tool",
+  SystemMessageChunk: "system",
+  system: "system",
+  developer: "system",
+  tool: "tool",
+  function: "tool",
+};
+
+/** The list of messages that a value is or has, at whatever name senders use; null when it has none. */
+export function messagesIn(value: unknown): readonly unknown[] | null {
+  if (Array.isArray(value)) return isTalk(value) ? (value as readonly unknown[]) : null;
+  if (!isMembers(value)) return null;
+  for (const name of ["messages", "input_messages", "output_messages", "prompt", "choices", "generations"]) {
+    const found = value[name];
+    const list = Array.isArray(found) ? (found as readonly unknown[]).flat(1).map(unwrapped) : null;
+    if (list !== null && isTalk(list)) return list;
+  }
+  for (const name of ["message", "output", "input"]) {
+    const found = unwrapped(value[name]);
+    if (isMembers(found) && isTalk([found])) return [found];
+  }
+  return isTalk([value]) ? [value] : null;
+}
+
+/** ME1, ME2. */
+export function readMessages(list: readonly unknown[]): readonly Message[] {
+  const results = new Map<string, { readonly content: unknown; readonly failed: boolean }>();
+  const asked = new Set<string>();
+  const read = list.map(unwrapped).filter(isMembers);
+  for (const one of read) {
+    for (const { id } of callsOf(one)) if (id !== null) asked.add(id);
+    for (const [id, result] of resultsOf(one)) results.set(id, result);
+  }
+  return read.flatMap((one): Message[] => {
+    const speaker = SPEAKERS[speakerOf(one)];
+    if (speaker === undefined) return [];
+    const answered = resultsOf(one).map(([id]) => id);
+    if (speaker === "tool" && answered.length > 0 && answered.every((id) => asked.has(id))) return [];
+    const calls = callsOf(one).map((call): ToolCall => {
+      const result = call.id === null ? undefined : results.get(call.id);
+      return { ...call, result: result?.content, failed: result?.failed ?? false };
+    });
+    return [{ ...contentOf(one), id: textOf(one["id"]), speaker, name: textOf(one["name"]), calls }];
+  });
+}
+
+/** `{lc, id, kwargs}`, `{type, data}` and `{message}` hold the message inside. */
+function unwrapped(value: unknown): unknown {
+  if (!isMembers(value)) return value;
+  if (isMembers(value["kwargs"]) && Array.isArray(value["id"])) {
+    const name = String(value["id"].at(-1));
+    const type = name.replace(/Message(Chunk)?$/, "").toLowerCase();
+    return { type, ...value["kwargs"] };
+  }
+  if (isMembers(value["data"]) && typeof value["type"] === "string" && "content" in value["data"])
+    return { type: value["type"], ...value["data"] };
+  return isMembers(value["message"]) ? unwrapped(value["message"]) : value;
+}
+
+function isTalk(list: readonly unknown[]): boolean {
+  return (
+    list.length > 0 &&
+    list.every((one) => isMembers(unwrapped(one)) && speakerOf(unwrapped(one) as Members) in SPEAKERS)
+  );
+}
+
+function speakerOf(message: Members): string {
+  const { role, type } = message;
+  return typeof role === "string" ? role : typeof type === "string" ? type : "";
+}
+
+interface Content {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly images: readonly string[];
+  readonly others: readonly unknown[];
+}
+
+const CALL_PARTS = new Set([
+  "tool_use",
+  "tool_call",
+  "tool-call",
+  "tool_call_chunk",
+  "tool_call_response",
+  "tool_result",
+]);
+
+function contentOf(message: Members): Content {
+  const content = message["parts"] ?? message["content"];
+  const extra = isMembers(message["additional_kwargs"]) ? message["additional_kwargs"]["reasoning_content"] : undefined;
+  const texts: string[] = [];
+  const reasoning: string[] = typeof extra === "string" ? [extra] : [];
+  const images: string[] = [];
+  const others: unknown[] = [];
+  for (const part of Array.isArray(content) ? (content as readonly unknown[]) : [content]) {
+    if (typeof part === "string") texts.push(part);
+    else if (isMembers(part)) {
+      const text = part["text"] ?? part["content"] ?? part["thinking"] ?? part["reasoning"];
+      const type = String(part["type"]);
+      const image = imageOf(part);
+      if (CALL_PARTS.has(type)) continue;
+      if (image !== null) images.push(image);
+      else if (typeof text !== "string") others.push(part);
+      else (/think|reason/.test(type) ? reasoning : texts).push(text);
+    } else if (part !== null && part !== undefined) others.push(part);
+  }
+  return { text: texts.join("\n"), reasoning: reasoning.join("\n"), images, others };
+}
+
+function imageOf(part: Members): string | null {
+  const { image_url: url, source } = part;
+  const address = isMembers(url) ? url["url"] : url;
+  if (typeof address === "string" && address.startsWith("data:image/")) return address;
+  if (!isMembers(source) || typeof source["data"] !== "string" || typeof source["media_type"] !== "string") return null;
+  return `data:${source["media_type"]};base64,${source["data"]}`;
+}
+
+type Call = Pick<ToolCall, "id" | "name" | "args">;
+
+function callsOf(message: Members): readonly Call[] {
+  const listed = Array.isArray(message["tool_calls"]) ? (message["tool_calls"] as readonly unknown[]) : [];
+  const content = message["parts"] ?? message["content"];
+  const parts = Array.isArray(content) ? (content as readonly unknown[]) : [];
+  const inside = parts.filter((part) => isMembers(part) && /^tool(_use|_call|-call)$/.test(String(part["type"])));
+  return (listed.length > 0 ? listed : inside).filter(isMembers).map(callOf);
+}
+
+function callOf(call: Members): Call {
+  const { function: called } = call;
+  const inner = isMembers(called) ? called : call;
+  const args = inner["args"] ?? inner["arguments"] ?? inner["input"];
+  return {
+    id: textOf(call["id"]) ?? textOf(call["toolCallId"]),
+    name: textOf(inner["name"]) ?? textOf(inner["toolName"]) ?? "tool",
+    args: typeof args === "string" ? parsed(args) : args,
+  };
+}
+
+/** Id of a call → what came of it. */
+function resultsOf(
+  message: Members,
+): readonly (readonly [string, { readonly content: unknown; readonly failed: boolean }])[] {
+  const failed = message["status"] === "error" || message["is_error"] === true;
+  const own = textOf(message["tool_call_id"]);
+  if (own !== null) return [[own, { content: message["content"], failed }]];
+  const content = message["parts"] ?? message["content"];
+  const parts = Array.isArray(content) ? (content as readonly unknown[]).filter(isMembers) : [];
+  return parts.flatMap((part) => {
+    const id = textOf(part["tool_use_id"]) ?? (part["type"] === "tool_call_response" ? textOf(part["id"]) : null);
+    if (id === null) return [];
+    return [
+      [
+        id,
+        { content: part["content"] ?? part["response"] ?? part["result"], failed: part["is_error"] === true },
+      ] as const,
+    ];
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

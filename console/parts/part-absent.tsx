@@ -1,0 +1,30 @@
+// Part absent: says what to do when the process behind the console has no trace store, or no collector.
+import type { ReactNode } from "react";
+import { ApiProblem } from "../api/problem.ts";
+import { EmptyState } from "./controls.tsx";
+
+export function isAbsent(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.code === "part_absent" || error.code === "not_found");
+}
+
+export function NoTraceStore(): ReactNode {
+  return (
+    <EmptyState icon="traces" title="No trace store runs in this process">
+      <p className="absent-words">
+        <code>holdpoint dev</code> runs the agent server, the collector and the trace store in one process, and shows
+        the traces here. Elsewhere traces go where <code>OTEL_EXPORTER_OTLP_ENDPOINT</code> points: look at them there.
+      </p>
+    </EmptyState>
+  );
+}
+
+export function NoCollector(): ReactNode {
+  return (
+    <EmptyState icon="collector" title="No collector runs in this process">
+      <p className="absent-words">
+        <code>holdpoint dev</code> runs one beside the agent server and shows it here. One that runs by itself (
+        <code>holdpoint collector</code>) shows the same figures at its <code>/metrics</code>.
+      </p>
+    </EmptyState>
+  );
+}

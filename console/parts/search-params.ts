@@ -1,0 +1,28 @@
+// Search params: what an address says, as texts. An address is typed by people too: what does not fit is left out.
+
+const TEXT_UNITS_MAX = 2048;
+
+/** @returns the members of `names` that the address has a text for; `tab=42` comes as a number. */
+export function readTexts<const Name extends string>(
+  search: Readonly<Record<string, unknown>>,
+  names: readonly Name[],
+): { readonly [Key in Name]?: string | undefined } {
+  const found: { [Key in Name]?: string } = {};
+  for (const name of names) {
+    const value = search[name];
+    if (["string", "number", "boolean"].includes(typeof value) && value !== "") {
+      found[name] = String(value).slice(0, TEXT_UNITS_MAX);
+    }
+  }
+  return found;
+}
+
+/** "a,b" → ["a", "b"]; nothing → []. */
+export function readList(text: string | undefined): readonly string[] {
+  return text === undefined ? [] : text.split(",").filter((one) => one !== "");
+}
+
+/** ["a", "b"] → "a,b"; [] → undefined, which leaves the member out of the address. */
+export function writeList(items: readonly string[]): string | undefined {
+  return items.length === 0 ? undefined : items.join(",");
+}
