@@ -1,5 +1,5 @@
 // Graph layout: a drawing as boxes and arrows with places, from top to bottom. Pure.
-import dagre from "@dagrejs/dagre";
+import { graphlib, layout } from "@dagrejs/dagre";
 import type { Drawing } from "../api/types.ts";
 
 export interface Box {
@@ -44,14 +44,14 @@ const TERMINAL = { width: 76, height: 28 } as const;
 const NAMES: Readonly<Record<string, string>> = { __start__: "start", __end__: "end" };
 
 export function planOf({ nodes, edges }: Drawing): Plan {
-  const graph = new dagre.graphlib.Graph({ multigraph: true });
+  const graph = new graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: "TB", nodesep: 44, ranksep: 56, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));
   const known = new Set(nodes.map(({ id }) => id));
   for (const { id } of nodes) graph.setNode(id, sizeOf(id));
   const drawn = edges.filter(({ source, target }) => known.has(source) && known.has(target));
   drawn.forEach(({ source, target }, at) => graph.setEdge(source, target, {}, String(at)));
-  dagre.layout(graph);
+  layout(graph);
   const boxes = nodes.map(({ id }): Box => {
     const { x, y, width, height } = graph.node(id);
     return { id, label: NAMES[id] ?? id, terminal: id in NAMES, x: x - width / 2, y: y - height / 2, width, height };

@@ -19,10 +19,7 @@ export function pathsIn(value: unknown, wanted: string, max: number): readonly F
     const { path, value: one } = next;
     const isScalar = typeof one !== "object" || one === null;
     const name = /[^.[\]]*\]?$/.exec(path)?.[0] ?? "";
-    if (
-      (path !== "" && name.toLowerCase().includes(needle)) ||
-      (isScalar && String(one).toLowerCase().includes(needle))
-    )
+    if ((path !== "" && name.toLowerCase().includes(needle)) || (isScalar && textOf(one).includes(needle)))
       found.push({ path: path === "" ? "value" : path, value: one });
     else if (!isScalar) waiting.push(...membersOf(path, one).reverse());
   }
@@ -36,4 +33,8 @@ function membersOf(path: string, value: object): Found[] {
     path: path === "" ? key : `${path}.${key}`,
     value: one as unknown,
   }));
+}
+
+function textOf(scalar: unknown): string {
+  return (typeof scalar === "string" ? scalar : (JSON.stringify(scalar) ?? "")).toLowerCase();
 }

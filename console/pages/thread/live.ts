@@ -70,7 +70,8 @@ function partsOf(content: unknown): readonly unknown[] {
 function messageOf(data: unknown): string {
   if (!isMembers(data)) return String(data);
   const { message, error } = data;
-  return typeof message === "string" ? message : String(error ?? "The run failed.");
+  if (typeof message === "string") return message;
+  return typeof error === "string" ? error : "The run failed.";
 }
 
 function isMembers(value: unknown): value is Members {

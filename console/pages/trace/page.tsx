@@ -1,9 +1,101 @@
-// Page Trace.
-import { createLazyRoute } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+// Page Trace: the tree of spans with the waterfall in the same row, and the chosen span beside it.
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
+import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { call } from "../../api/client.ts";
+import type { TraceTree } from "../../api/traces.ts";
+import { setTitle } from "../../badge.ts";
+import { Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
+import { absoluteTime, count, shortId } from "../../parts/format.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { isAbsent, NoTraceStore } from "../../parts/part-absent.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Tokens } from "../../parts/tokens.tsx";
+import { traceRoute } from "./route.ts";
+import { SpanPane } from "./span-pane.tsx";
+import { treeOf } from "./tree.ts";
+import { TreeView } from "./tree-view.tsx";
+import { microTime } from "./waterfall.ts";
+import "./trace.css";
 
 export const page = createLazyRoute("/traces/$traceId")({ component: TracePage });
 
+const LOOK_MS = 2000;
+const US_IN_MS = 1000;
+
 function TracePage(): ReactNode {
-  return null;
+  const { traceId } = traceRoute.useParams();
+  const trace = useQuery({
+    queryKey: ["trace", traceId],
+    queryFn: ({ signal }) => call<TraceTree>("GET", `/console/api/traces/${encodeURIComponent(traceId)}`, { signal }),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && ["pending", "incomplete"].includes(state.data.trace.status) ? LOOK_MS : false,
+  });
+  useEffect(() => setTitle(trace.data?.trace.name ?? "Trace"), [trace.data]);
+  if (trace.isPending) return <Loading />;
+  if (trace.isError) {
+    if (isAbsent(trace.error)) return <NoTraceStore />;
+    return (
+      <>
+        <Failure error={trace.error} onRetry={() => void trace.refetch()} />
+        <EmptyState icon="traces" title="This trace cannot be shown">
+          <p>
+            <Link to="/traces">All traces</Link>
+          </p>
+        </EmptyState>
+      </>
+    );
+  }
+  return <Loaded key={traceId} data={trace.data} />;
+}
+
+function Loaded({ data }: { readonly data: TraceTree }): ReactNode {
+  const search = traceRoute.useSearch();
+  const navigate = useNavigate();
+  const [openedAt] = useState(() => Date.now() * US_IN_MS);
+  const tree = useMemo(() => treeOf(data.runs, openedAt), [data, openedAt]);
+  const chosen = search.span ?? tree.nodes[0]?.span.id ?? null;
+  const choose = (span: string): void =>
+    void navigate({
+      to: "/traces/$traceId",
+      params: { traceId: data.trace.trace_id },
+      search: { ...search, span },
+      replace: true,
+    });
+  return (
+    <>
+      <Header data={data} />
+      <div className="trace-split">
+        <TreeView tree={tree} chosen={chosen} onChoose={choose} />
+        {chosen === null ? null : <SpanPane key={chosen} spanId={chosen} />}
+      </div>
+    </>
+  );
+}
+
+function Header({ data: { trace } }: { readonly data: TraceTree }): ReactNode {
+  return (
+    <header className="page-header trace-header">
+      <Link to="/traces" className="button quiet icon-only" aria-label="All traces">
+        <Icon name="back" />
+      </Link>
+      <h1 className="truncate trace-title">{trace.name}</h1>
+      <Status status={trace.status} />
+      <span className="numeric">{trace.latency_us === null ? "–" : microTime(trace.latency_us)}</span>
+      <span className="muted numeric">{count(trace.runs)} spans</span>
+      {trace.errors === 0 ? null : <Chip tone="red">{count(trace.errors)} errors</Chip>}
+      <Tokens input={trace.input_tokens} output={trace.output_tokens} cost={trace.cost} />
+      <span className="muted small">{absoluteTime(trace.start_us / US_IN_MS)}</span>
+      <span className="row spread">
+        {trace.thread_id === null ? null : (
+          <Link to="/threads/$threadId" params={{ threadId: trace.thread_id }} className="button quiet">
+            Thread {shortId(trace.thread_id)}
+          </Link>
+        )}
+        <CopyButton text={trace.trace_id} what="the trace's id" />
+        <CopyCurl method="GET" path={`/console/api/traces/${trace.trace_id}`} />
+      </span>
+    </header>
+  );
 }

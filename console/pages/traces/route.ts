@@ -1,7 +1,11 @@
-// Route of the page Traces.
+// Route of the list of traces, with what it may be narrowed to.
 import { createRoute } from "@tanstack/react-router";
+import { readTexts } from "../../parts/search-params.ts";
 import { rootRoute } from "../../root-route.ts";
 
-export const tracesRoute = createRoute({ getParentRoute: () => rootRoute, path: "/traces" }).lazy(() =>
-  import("./page.tsx").then(({ page }) => page),
-);
+export const tracesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/traces",
+  validateSearch: (search) =>
+    readTexts(search, ["name", "project", "model", "tool", "thread", "status", "slow", "since", "from", "to"]),
+}).lazy(() => import("./page.tsx").then(({ page }) => page));

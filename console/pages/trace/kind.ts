@@ -1,0 +1,28 @@
+// Kind: what sort of work a span is, with its sign and colour. Pure.
+import type { SpanSummary } from "../../api/traces.ts";
+
+export interface Kind {
+  readonly name: string;
+  /** Of the style sheet. */
+  readonly tone: "violet" | "green" | "accent" | "amber" | "muted";
+  /** One sign, for the eye. */
+  readonly sign: string;
+}
+
+const CHAIN: Kind = { name: "chain", tone: "muted", sign: "›" };
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  llm: { name: "model", tone: "violet", sign: "✦" },
+  tool: { name: "tool", tone: "green", sign: "⚒" },
+  retriever: { name: "retriever", tone: "accent", sign: "⌕" },
+  embedding: { name: "embedding", tone: "accent", sign: "≈" },
+  prompt: { name: "prompt", tone: "accent", sign: "¶" },
+  parser: { name: "parser", tone: "accent", sign: "⎇" },
+  chain: CHAIN,
+};
+
+export function kindOf({ run_type: type, name, parent_run_id: parent }: SpanSummary): Kind {
+  if (type !== undefined && type !== "chain") return KINDS[type] ?? CHAIN;
+  if (/^wait /.test(name ?? "")) return { name: "wait for a person", tone: "amber", sign: "⏸" };
+  return parent === undefined ? { name: "run", tone: "accent", sign: "◆" } : CHAIN;
+}

@@ -1,0 +1,262 @@
+// Span pane: one span with all that was uploaded of it: what was said, its fields, and how the collector came to them.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { call } from "../../api/client.ts";
+import type { SpanDetail } from "../../api/traces.ts";
+import { Chip, Failure, Loading } from "../../parts/controls.tsx";
+import { Conversation } from "../../parts/conversation.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
+import { bytes, count, glance } from "../../parts/format.ts";
+import { pathsIn } from "../../parts/json-search.ts";
+import { JsonView } from "../../parts/json-view.tsx";
+import { messagesIn, readMessages } from "../../parts/messages.ts";
+import { Status } from "../../parts/status.tsx";
+import { kindOf } from "./kind.ts";
+import { traceRoute } from "./route.ts";
+import { translationOf } from "./translation.ts";
+import { microTime } from "./waterfall.ts";
+
+const VIEWS = ["messages", "fields", "translator", "raw"] as const;
+type View = (typeof VIEWS)[number];
+const NAMES: Readonly<Record<View, string>> = {
+  messages: "Input and output",
+  fields: "Attributes",
+  translator: "Translator",
+  raw: "Raw",
+};
+const FOUND_MAX = 100;
+
+export function SpanPane({ spanId }: { readonly spanId: string }): ReactNode {
+  const search = traceRoute.useSearch();
+  const { traceId } = traceRoute.useParams();
+  const view = VIEWS.find((one) => one === search.view) ?? "messages";
+  const span = useQuery({
+    queryKey: ["span", spanId],
+    queryFn: ({ signal }) => call<SpanDetail>("GET", `/console/api/traces/runs/${spanId}`, { signal }),
+  });
+  return (
+    <section className="span-pane" aria-label="Span">
+      {span.isPending ? <Loading /> : null}
+      {span.isError ? <Failure error={span.error} onRetry={() => void span.refetch()} /> : null}
+      {span.data === undefined ? null : (
+        <>
+          <Head span={span.data} />
+          <nav className="tabs" aria-label="Views of the span">
+            {VIEWS.map((one) => (
+              <Link
+                key={one}
+                to="/traces/$traceId"
+                params={{ traceId }}
+                search={{ ...search, view: one }}
+                replace
+                className="tab"
+                activeProps={{}}
+                aria-current={one === view ? "page" : undefined}
+              >
+                {NAMES[one]}
+              </Link>
+            ))}
+          </nav>
+          <div className="span-body" tabIndex={0} role="region" aria-label={NAMES[view]}>
+            {view === "messages" ? <Said span={span.data} /> : null}
+            {view === "fields" ? <Fields span={span.data} /> : null}
+            {view === "translator" ? <Translated span={span.data} /> : null}
+            {view === "raw" ? <JsonView value={span.data} label="the run as uploaded" /> : null}
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Head({ span }: { readonly span: SpanDetail }): ReactNode {
+  const kind = kindOf(span);
+  const length = span.end_us === null ? null : span.end_us - span.start_us;
+  const firstToken = span.first_token_us === undefined ? null : span.first_token_us - span.start_us;
+  const checkpoint = span.extra?.metadata?.["thread_id"];
+  return (
+    <header className="span-head">
+      <h2 className="truncate">{span.name ?? "span"}</h2>
+      <div className="row span-head-facts">
+        <span className={`span-kind ${kind.tone}`} aria-hidden="true">
+          {kind.sign}
+        </span>
+        <span>{kind.name}</span>
+        <Status status={span.status} />
+        <span className="numeric">{length === null ? "has not ended" : microTime(length)}</span>
+        {firstToken === null ? null : <span className="muted numeric">first token after {microTime(firstToken)}</span>}
+        {span.model === undefined ? null : <Chip tone="accent">{span.model}</Chip>}
+        {span.input_tokens === undefined ? null : (
+          <span className="muted numeric">
+            {count(span.input_tokens)} in · {count(span.output_tokens ?? 0)} out
+          </span>
+        )}
+        {span.cost === undefined ? null : <span className="muted numeric">${span.cost}</span>}
+        {typeof checkpoint === "string" ? (
+          <Link to="/threads/$threadId" params={{ threadId: checkpoint }} search={{ tab: "history" }}>
+            thread
+          </Link>
+        ) : null}
+        <CopyButton text={span.id} what="the span's id" />
+      </div>
+      {(span.tags ?? []).length === 0 ? null : (
+        <div className="row">
+          {span.tags?.map((tag) => (
+            <Chip key={tag}>{tag}</Chip>
+          ))}
+        </div>
+      )}
+      {span.error === undefined ? null : (
+        <pre className="span-failure" role="alert" aria-label="Error">
+          {span.error}
+        </pre>
+      )}
+    </header>
+  );
+}
+
+function Said({ span }: { readonly span: SpanDetail }): ReactNode {
+  return (
+    <div className="stack">
+      <Side name="Input" value={span.inputs} />
+      <Side name="Output" value={span.outputs} />
+      {span.events === undefined ? null : (
+        <section className="span-side">
+          <h3>Events</h3>
+          <JsonView value={span.events} label="events" openLevels={1} />
+        </section>
+      )}
+      {(span.attachments ?? []).length === 0 ? null : (
+        <section className="span-side">
+          <h3>Attachments</h3>
+          <ul>
+            {span.attachments?.map((file) => (
+              <li key={file.name}>
+                <code>{file.name}</code> <span className="muted">{`${file.type}, ${bytes(file.bytes)}`}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Side({ name, value }: { readonly name: string; readonly value: unknown }): ReactNode {
+  const [asJson, setAsJson] = useState(false);
+  const list = messagesIn(value);
+  const messages = list === null ? [] : readMessages(list);
+  return (
+    <section className="span-side">
+      <div className="row">
+        <h3>{name}</h3>
+        {messages.length === 0 ? null : (
+          <button type="button" className="text-button spread" onClick={() => setAsJson(!asJson)}>
+            {asJson ? "as a conversation" : "as JSON"}
+          </button>
+        )}
+      </div>
+      {value === undefined ? (
+        <p className="muted">Nothing was recorded.</p>
+      ) : messages.length > 0 && !asJson ? (
+        <Conversation messages={messages} />
+      ) : (
+        <JsonView value={value} label={name} openLevels={3} />
+      )}
+    </section>
+  );
+}
+
+function Fields({ span }: { readonly span: SpanDetail }): ReactNode {
+  const [wanted, setWanted] = useState("");
+  const extra = span.extra ?? {};
+  const found = wanted.trim() === "" ? null : pathsIn(extra, wanted.trim(), FOUND_MAX);
+  return (
+    <div className="stack">
+      <input
+        type="search"
+        aria-label="Search the attributes"
+        placeholder="Search names and values"
+        value={wanted}
+        onChange={(event) => setWanted(event.target.value)}
+      />
+      {found === null ? (
+        <JsonView value={extra} label="attributes" openLevels={3} />
+      ) : (
+        <dl className="span-table">
+          {found.map(({ path, value }) => (
+            <div key={path}>
+              <dt>
+                <code>{path}</code>
+              </dt>
+              <dd>
+                <code>{glance(value, 400)}</code>
+              </dd>
+            </div>
+          ))}
+          {found.length === 0 ? <p className="muted">Nothing is like this.</p> : null}
+        </dl>
+      )}
+    </div>
+  );
+}
+
+function Translated({ span }: { readonly span: SpanDetail }): ReactNode {
+  const { fromSpan, lines, kept, copied } = translationOf(span);
+  const keptNames = Object.keys(kept);
+  return (
+    <div className="stack">
+      <p className="muted span-words">
+        {fromSpan
+          ? "This run was made from an OpenTelemetry span. Each field has the first source that the span had."
+          : "An SDK sent this run as it is: the collector translated nothing. For comparison, where each field would come from."}
+      </p>
+      <table className="translation">
+        <caption className="visually-hidden">Fields of the run and the attributes they are read from</caption>
+        <thead>
+          <tr>
+            <th scope="col">Field of the run</th>
+            <th scope="col">Read from, the first that is there</th>
+            <th scope="col">Value</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map(({ field, value, sources }) => (
+            <tr key={field}>
+              <th scope="row">
+                <code>{field}</code>
+              </th>
+              <td>
+                {sources.map((source, at) => (
+                  <code key={source} className={at === 0 ? "" : "muted"}>
+                    {source}
+                  </code>
+                ))}
+              </td>
+              <td>
+                <code>{glance(value, 140)}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {copied.length === 0 ? null : (
+        <section className="span-side">
+          <h3>Taken over under their own names</h3>
+          <p className="row span-names">
+            {copied.map((name) => (
+              <code key={name}>{name}</code>
+            ))}
+          </p>
+        </section>
+      )}
+      {keptNames.length === 0 ? null : (
+        <section className="span-side">
+          <h3>Known to no table, kept as they came</h3>
+          <JsonView value={kept} label="kept attributes" />
+        </section>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+// Waterfall: where the bar of a span is in the time of its trace, and the lines of the time axis. Pure.
+
+export interface TimeWindow {
+  readonly startUs: number;
+  readonly endUs: number;
+}
+
+export interface Bar {
+  /** Of the width, 0 to 100. */
+  readonly left: number;
+  readonly width: number;
+  /** First token, within the bar; 0 to 100 of the bar. Null when nothing told it. */
+  readonly tick: number | null;
+}
+
+const PERCENT = 100;
+
+/** The bar stays inside, whatever clocks said; how small it may get is told by the style sheet. */
+export function barOf({ startUs, endUs }: TimeWindow, from: number, to: number, firstTokenUs: number | undefined): Bar {
+  const whole = Math.max(1, endUs - startUs);
+  const left = clamp(((from - startUs) / whole) * PERCENT);
+  const width = clamp(((Math.max(from, to) - startUs) / whole) * PERCENT) - left;
+  const length = to - from;
+  const isInside = firstTokenUs !== undefined && length > 0 && firstTokenUs >= from && firstTokenUs <= to;
+  return { left, width, tick: isInside ? clamp(((firstTokenUs - from) / length) * PERCENT) : null };
+}
+
+const clamp = (value: number): number => Math.min(PERCENT, Math.max(0, value));
+
+const STEPS = [1, 2, 5] as const;
+
+/** Round times at which lines are drawn, from 0; microseconds. @param most at most so many after the first. */
+export function ticksOf(lengthUs: number, most: number): readonly number[] {
+  if (lengthUs <= 0) return [0];
+  const rough = lengthUs / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = STEPS.map((one) => one * power).find((one) => one >= rough) ?? 10 * power;
+  return Array.from({ length: Math.floor(lengthUs / step) + 1 }, (_, at) => at * step);
+}
+
+const UNITS = [
+  { us: 3_600_000_000, name: "h" },
+  { us: 60_000_000, name: "m" },
+  { us: 1_000_000, name: "s" },
+  { us: 1000, name: "ms" },
+  { us: 1, name: "µs" },
+] as const;
+
+/** 1234567 → "1.23 s", 850 → "850 µs". */
+export function microTime(us: number): string {
+  const unit = UNITS.find((one) => us >= one.us) ?? { us: 1, name: "µs" };
+  const value = us / unit.us;
+  return `${Number(value.toPrecision(value >= 100 ? 4 : 3))} ${unit.name}`;
+}
