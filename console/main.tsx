@@ -11,6 +11,7 @@ import { router } from "./router.ts";
 import "./styles/base.css";
 import "./styles/controls.css";
 import "./styles/layout.css";
+import "./styles/lists.css";
 
 const RETRIES_MAX = 2;
 const FRESH_MS = 5000;
