@@ -301,7 +301,7 @@ test("validate loads every graph, names what does not load, and warns of unknown
   assert.equal(found.code, 1);
   assert.match(
     found.out,
-    /^ok {4}good: one\nfail {2}graph "bad" .*no such model\nfail {2}graph "missing" .*\nfail {2}auth\.path: .*\nwarn {2}"uo" is not a known key and has no effect\n$/,
+    /^ok {4}good: one\nfail {2}graph "bad" .*no such model.*\nfail {2}graph "missing" .*\nfail {2}auth\.path: .*\nwarn {2}"uo" is not a known key and has no effect\n$/,
   );
   const json = await run(["validate", "--json"], {}, home);
   assert.equal((JSON.parse(json.out) as { readonly valid: boolean }).valid, false);
