@@ -42,6 +42,7 @@ async function start(t: TestContext): Promise<{ readonly agent: Agent; readonly 
     graphs: { describe: () => ({}), list: () => [] },
     worker: { abort: () => true },
     inbox: { deleted: () => undefined },
+    events: { wakes: { wake: () => undefined } },
   };
   return { agent: agent as unknown as Agent, storage };
 }
