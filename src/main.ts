@@ -5,7 +5,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Access, Storage, Store, Tracing } from "./agent/ports.ts";
+import type { Access, Engine, Storage, Store, Tracing } from "./agent/ports.ts";
 import type { AgentConfig } from "./agent/settings.ts";
 import type { Surface } from "./agent/surface.ts";
 import type { Config, Env, SettingsTable } from "./base/config.ts";
@@ -48,6 +48,7 @@ interface ServeOptions {
   readonly port?: string;
   readonly dataDir?: string;
   readonly nJobsPerWorker?: string;
+  readonly role?: string;
   readonly printConfig?: boolean;
 }
 
@@ -71,7 +72,9 @@ async function main(argv: readonly string[]): Promise<void> {
       .option("-d, --data-dir <folder>", "folder of the database (HOLDPOINT_DATA_DIR)")
       .option("-n, --n-jobs-per-worker <number>", "runs at the same time (N_JOBS_PER_WORKER)")
       .option("--print-config", "print the configuration that would be used, secrets masked, and exit");
-  serveCommand("serve", "run the agent server").action((options: ServeOptions) => serve(options));
+  serveCommand("serve", "run the agent server")
+    .option("--role <role>", "api, worker or all: one process of many on DATABASE_URI (HOLDPOINT_ROLE)")
+    .action((options: ServeOptions) => serve(options));
   serveCommand("dev", "run agent server, collector and trace store here; without a langgraph.json, the sample graphs")
     .option("--no-browser", "open no page; without a terminal, and in CI, none is opened anyway")
     .action((options: DevOptions) => dev(options));
@@ -493,12 +496,13 @@ async function welcomeDev(
 
 /** Options win over variables: they become variables of the same meaning, and are checked like them. */
 function withOptions(env: NodeJS.ProcessEnv, options: ServeOptions): Record<string, string | undefined> {
-  const { port, host, dataDir, nJobsPerWorker } = options;
+  const { port, host, dataDir, nJobsPerWorker, role } = options;
   return {
     ...env,
     ...(port === undefined ? {} : { PORT: port }),
     ...(host === undefined ? {} : { HOST: host }),
     ...(dataDir === undefined ? {} : { HOLDPOINT_DATA_DIR: dataDir }),
+    ...(role === undefined ? {} : { HOLDPOINT_ROLE: role }),
     ...(nJobsPerWorker === undefined ? {} : { N_JOBS_PER_WORKER: nJobsPerWorker }),
   };
 }
@@ -516,6 +520,10 @@ async function checkAccess(config: AgentConfig, graphs: GraphsConfig): Promise<v
     import("./http/browser.ts"),
     import("./base/config.ts"),
   ]);
+  if (config.role !== "all" && config.databaseUri === null) {
+    const reason = "shares the work among processes on DATABASE_URI, which is not set";
+    throw new ConfigError([{ name: "HOLDPOINT_ROLE", reason }]);
+  }
   if (config.apiKeys !== null && graphs.auth !== null) {
     const reason = "is set, and the configuration file has auth.path: callers authenticate in one way or the other";
     throw new ConfigError([{ name: "HOLDPOINT_API_KEYS", reason }]);
@@ -648,6 +656,19 @@ async function openStorage(config: AgentConfig, library: string, log: Log): Prom
   return createSqliteStorage({ folder: config.dataDir, owner, versions, log });
 }
 
+/** What runs and their readers need beside storage. @throws {ConfigError} when there is nothing to share with others. */
+async function openEngine(config: AgentConfig, storage: Storage, log: Log): Promise<Engine> {
+  const { systemClock: clock } = await import("./base/clock.ts");
+  const ports = { storage, clock, log };
+  if (config.databaseUri === null) {
+    const { createLocalEngine } = await import("./storage/local-engine.ts");
+    return createLocalEngine(ports);
+  }
+  const { createPostgresEngine } = await import("./storage/postgres/engine.ts");
+  const [isWorker, stuckMs] = [config.role !== "api", config.jobTimeoutSecs * 1000];
+  return createPostgresEngine({ uri: config.databaseUri, isWorker, stuckMs }, ports);
+}
+
 function migrate(options: { readonly config?: string }): Promise<void> {
   return command(async () => {
     const [{ AGENT_SETTINGS }, { loadLibrary }] = await Promise.all([
@@ -690,7 +711,6 @@ async function start(
     import("./base/ids.ts"),
     import("./base/metrics.ts"),
   ]);
-  const { createLocalEngine } = await import("./storage/local-engine.ts");
   const library = await loadLibrary(graphsConfig.folder);
   const versions = { holdpoint: VERSION, library: library.version };
   const storage = await openStorage(config, library.version, log);
@@ -707,7 +727,7 @@ async function start(
       graphs,
       access: await openAccess(config, graphsConfig, log),
       surface,
-      engine: createLocalEngine({ storage, clock: systemClock, log }),
+      engine: await openEngine(config, storage, log),
       webhooks: graphsConfig.webhooks,
       pages: [...(await openPages(config, log)), ...(await openDocs(surface)), ...besides],
       beside: config.console ? { ...beside, versions: { ...beside.versions, langgraph: library.version } } : null,

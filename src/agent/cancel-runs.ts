@@ -150,7 +150,7 @@ async function cancel(agent: Agent, tx: Tx, caller: Caller, run: Run, action: Ca
 
 /** After the commit. @returns whether the run has ended. */
 function tell(agent: Agent, { run, outcome, finished = null }: Cancelled, action: CancelAction): boolean {
-  if (outcome === "is_ending") return !agent.worker.abort(run.runId, reasonOf(action));
+  if (outcome === "is_ending") return !agent.worker.abort(run.runId, reasonOf(action)) && agent.worker.alone;
   if (outcome === "had_ended") return true;
   if (finished !== null) agent.inbox.added(finished.waiting, finished.metadata);
   agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }));

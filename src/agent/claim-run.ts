@@ -18,11 +18,11 @@ export async function claimRun(tx: Tx, run: Run, workerId: string | null, at: nu
   }
   const cancelled = run.attempt === 0 ? null : await cancellationOf(tx, run);
   const hasHistory = thread?.checkpointId !== null || run.attempt > 0;
-  return { run: { ...run, ...patch }, hasHistory, eventStart: await eventStart(tx, run), cancelled };
+  return { run: { ...run, ...patch }, hasHistory, eventStart: await eventStart(tx, run), cancelled, direct: false };
 }
 
 /** CR2. It is on record from when it was acknowledged, also if the process died before the run ended. */
-async function cancellationOf(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {
+export async function cancellationOf(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {
   const entry = (await tx.auditOf(run.threadId)).findLast(
     ({ action, runId }) => action === "cancelled" && runId === run.runId,
   );

@@ -23,9 +23,11 @@ const NAME = "deadline";
 const BATCH = 100;
 /** A wall clock can be set: no longer than this passes until it is looked at again. */
 const LOOK_AGAIN_MS = 15 * 60_000;
+/** Where other processes may have asked questions, and gone since. */
+export const LOOK_OFTEN_MS = 5000;
 const TRY_AGAIN_MS = [1000, 5000, 30_000, 60_000] as const;
 
-export function createDeadlines(agent: Agent): Service {
+export function createDeadlines(agent: Agent, lookAgainMs = LOOK_AGAIN_MS): Service {
   const { clock, storage, inbox, log } = agent;
   let stopped = true;
   let cancelTimer: () => void = () => undefined;
@@ -44,7 +46,7 @@ export function createDeadlines(agent: Agent): Service {
       ringing = ringing.then(ring);
     });
   };
-  const aimAt = (expiresAt: number): void => setTimer(Math.min(Math.max(expiresAt - clock.now(), 0), LOOK_AGAIN_MS)); // DE2
+  const aimAt = (expiresAt: number): void => setTimer(Math.min(Math.max(expiresAt - clock.now(), 0), lookAgainMs)); // DE2
 
   const ring = async (): Promise<void> => {
     try {
@@ -52,6 +54,7 @@ export function createDeadlines(agent: Agent): Service {
       failures = 0;
       const next = stopped ? null : await storage.transaction((tx) => tx.nextDeadline());
       if (next !== null) aimAt(next);
+      else if (lookAgainMs !== LOOK_AGAIN_MS) setTimer(lookAgainMs);
     } catch (error) {
       log.warning("deadline_postponed", { reason: describeError(error).message });
       setTimer(TRY_AGAIN_MS[Math.min(failures++, TRY_AGAIN_MS.length - 1)] ?? 0); // DE4

@@ -22,6 +22,8 @@ export interface Claimed {
   readonly eventStart: EventStart;
   /** It was cancelled in an attempt that the process did not survive: it only has to end. */
   readonly cancelled: "cancel" | "rollback" | null;
+  /** It was started by the call that made it: whoever waits for it is most likely here. */
+  readonly direct: boolean;
 }
 
 export interface ExecutePorts {
@@ -32,6 +34,8 @@ export interface ExecutePorts {
   readonly crashesMax: number;
   /** Claims another run for the slot, in the transaction that ends this one. */
   readonly claimNext: (tx: Tx) => Awaitable<Claimed | null>;
+  /** How long a thread that is to go with its last run is left for those who read its end elsewhere. */
+  readonly leaveMs: number;
   /** Asked before each step: false when another worker may have the run by now. */
   readonly mayGoOn: () => boolean;
   /** The graph has ended: what follows is storing it. */
@@ -66,6 +70,7 @@ export async function executeRun(
   const { storage, graphs, clock, log } = ports;
   const sink = createSink(run, controller, ports);
   const result = await graphs.run(run, sink, controller.signal, hasHistory);
+  sink.close();
   ports.onGraphEnd();
   const reason = controller.signal.aborted ? (controller.signal.reason as AbortReason) : null;
   const { outcome } = result;
@@ -84,7 +89,7 @@ export async function executeRun(
       told = null;
       if (sink.failed()) throw new ApiError("storage_unavailable", "an earlier write of this run failed"); // EX1
       const announce = announcer(graphs, () => ("values" in outcome ? graphs.wireText(values) : null));
-      const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now(), announce);
+      const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now(), announce, ports.leaveMs);
       if (finished !== null) await ports.notifier.ask(tx, finished.run, finished.waiting);
       told = await storeEnding(tx, finished, result, ports);
       const left = finished === null ? await whyRefused(tx, run) : ("deleted" as const);
@@ -122,7 +127,15 @@ async function storeFailure(
       const stored = await ports.storage.transaction(async (tx) => {
         giveBack(told); // EX3
         told = null;
-        const finished = await finishRun(tx, run, lost, endingOf(lost, "write_failed"), ports.clock.now(), announce);
+        const finished = await finishRun(
+          tx,
+          run,
+          lost,
+          endingOf(lost, "write_failed"),
+          ports.clock.now(),
+          announce,
+          ports.leaveMs,
+        );
         told = await storeEnding(tx, finished, lost, ports);
         return { finished, left: finished === null ? await whyRefused(tx, run) : ("deleted" as const) };
       });
@@ -176,6 +189,8 @@ async function handBackIfOurs(tx: Tx, run: Run, rest: WriteSet, ports: ExecutePo
 
 interface OwnSink extends RunSink {
   readonly failed: () => boolean;
+  /** The graph has ended, and its rest was taken: the events that refer to it go with it. */
+  readonly close: () => void;
 }
 
 function createSink(
@@ -185,25 +200,45 @@ function createSink(
 ): OwnSink {
   let outstanding = false;
   let failed = false;
-  /** Taken, and on the way to storage. */
-  const store = async (tx: Tx, set: WriteSet): Promise<Taken | null> => {
-    if (set.checkpoints.length + set.writes.length === 0) return null;
-    if (await tx.putRunWrites(run, set)) return events.store(tx, eventLog);
-    controller.abort((await whyRefused(tx, run)) satisfies AbortReason);
-    return null;
+  let takeLast: () => WriteSet = () => NOTHING;
+  let flushing = false;
+  let closed = false;
+  /**
+   * Stores what the graph has written, and then the events up to that moment: none may refer to a state that comes later.
+   * @param taken keeps what was taken, so that the transaction can be made again (EX3)
+   * @param eventsToo also when there are only events
+   */
+  const store = async (
+    tx: Tx,
+    take: () => WriteSet,
+    taken: { set: WriteSet },
+    eventsToo: boolean,
+  ): Promise<Taken | null> => {
+    let set = (taken.set = joined(taken.set, take()));
+    if (isEmpty(set) && (closed || !eventsToo || !eventLog.hasFresh())) return null;
+    do {
+      const current = isEmpty(set) ? await tx.isCurrent(run) : await tx.putRunWrites(run, set);
+      if (!current) {
+        controller.abort((await whyRefused(tx, run)) satisfies AbortReason);
+        return null;
+      }
+      taken.set = joined(taken.set, (set = take()));
+    } while (!isEmpty(set));
+    return closed ? null : events.store(tx, eventLog);
   };
   /** Work of a transaction that keeps what it has taken, so that it can be made again (EX3). */
-  const storing = (take: () => WriteSet): ((tx: Tx) => Promise<Taken | null>) => {
-    let set: WriteSet | null = null;
+  const storing = (take: () => WriteSet, eventsToo = false): ((tx: Tx) => Promise<Taken | null>) => {
+    const taken = { set: NOTHING };
     let told: Taken | null = null;
+    let tried = false;
     return async (tx) => {
       outstanding = false;
-      if (set !== null) failed = false; // it is made again
+      if (tried) failed = false; // it is made again
+      tried = true;
       giveBack(told);
       told = null;
       try {
-        set = set === null ? take() : joined(set, take());
-        told = await store(tx, set);
+        told = await store(tx, take, taken, eventsToo);
         return told;
       } catch (error) {
         failed = true;
@@ -220,19 +255,36 @@ function createSink(
     controller.abort("taken_over" satisfies AbortReason);
     return true;
   };
+  const flush = (): void => {
+    if (flushing || closed || leaseLost()) return;
+    flushing = true;
+    const done = (): void => void (flushing = false);
+    storage.transactionSoon(storing(takeLast, true)).finally(done).then(settle, failing);
+  };
+  eventLog.storedBy = flush;
   return {
     failed: () => failed,
+    close: () => void (closed = true),
     emit: eventLog.append,
     soon(take) {
+      takeLast = take;
       if (leaseLost() || outstanding) return;
       outstanding = true;
       storage.transactionSoon(storing(take)).then(settle, failing);
     },
-    now: (take) => (leaseLost() ? Promise.resolve() : storage.transaction(storing(take)).then(settle, failing)),
+    async now(take) {
+      takeLast = take;
+      if (!leaseLost()) await storage.transaction(storing(take)).then(settle, failing);
+    },
   };
 }
 
+function isEmpty({ checkpoints, writes }: WriteSet): boolean {
+  return checkpoints.length + writes.length === 0;
+}
+
 function joined(left: WriteSet, right: WriteSet): WriteSet {
+  if (isEmpty(left) && left.blobs.length === 0) return right;
   return {
     checkpoints: [...left.checkpoints, ...right.checkpoints],
     writes: [...left.writes, ...right.writes],

@@ -73,6 +73,7 @@ export async function finishRun(
   ending: Ending,
   at: number,
   announce: Announce,
+  leaveMs = 0,
 ): Promise<Finished | null> {
   const keep = ending.endedBy !== "rollback";
   const current = keep ? await tx.putRunWrites(run, result.rest) : await tx.isCurrent(run);
@@ -127,7 +128,7 @@ export async function finishRun(
   const waiting = status === "interrupted" ? settled.open : [];
   const ended = { run: { ...run, ...patch }, pause: ending.pause, interrupts };
   await announce(tx, { ...ended, startedAt: run.updatedAt });
-  await removeIfDone(tx, run.threadId);
+  await removeIfDone(tx, run.threadId, leaveMs);
   return { ...ended, waiting, metadata: thread.metadata };
 }
 
@@ -146,11 +147,16 @@ export async function endWaiting(
   return ended;
 }
 
-/** A thread that was made for a stateless run goes with its last run. While it is paused it waits, however long. */
-export async function removeIfDone(tx: Tx, threadId: string): Promise<void> {
+/**
+ * A thread that was made for a stateless run goes with its last run. While it is paused it waits, however long.
+ * @param leaveMs goes by the next sweep after that, so that those who wait in other processes can read how it ended
+ */
+export async function removeIfDone(tx: Tx, threadId: string, leaveMs = 0): Promise<void> {
   const thread = await tx.thread(threadId);
   if (thread === null || thread.onCompletion === "keep" || thread.status === "interrupted") return;
-  if ((await tx.activeRuns(threadId)).length === 0) await tx.deleteThread(threadId); // FI4
+  if ((await tx.activeRuns(threadId)).length > 0) return;
+  if (leaveMs === 0) await tx.deleteThread(threadId); // FI4
+  else await tx.updateThread(threadId, { ttlMs: leaveMs, ttlStrategy: "delete" });
 }
 
 /** A run that was told to give way leaves nothing to wait for: the one that came in its place is to run, not to be held. */

@@ -12,6 +12,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { SseEvent } from "../http/sse.ts";
 import { itemSummary } from "./inbox-wire.ts";
 import type { Interrupt, Scope } from "./model.ts";
+import type { Wakes } from "./ports.ts";
 import { inScope } from "./scope.ts";
 
 /**
@@ -31,6 +32,8 @@ export interface InboxFeed {
   /** Items whose deadline has failed their thread. */
   expired(items: readonly Interrupt[], metadata: JsonObject): void;
   deleted(items: readonly Interrupt[], metadata: JsonObject): void;
+  /** Items have come or gone in another process: readers are told to load the list again. */
+  changedElsewhere(): void;
   /** Calls back with every item that is added, in this process. */
   onAdded(callback: (items: readonly Interrupt[]) => void): void;
   /** @param lastId where an earlier reading ended. @throws {ApiError} `overloaded` */
@@ -39,6 +42,8 @@ export interface InboxFeed {
   close(): void;
 }
 
+/** What readers of the inbox listen to, so that other processes know that there are some. */
+const CHANGES = "inbox";
 const EVENTS_KEPT = 1000;
 const READERS_MAX = 1000;
 /** Metadata kept with an event, for scopes; of threads with more, scoped readers are told to load the list. */
@@ -46,12 +51,13 @@ const METADATA_UNITS_MAX = 4096;
 
 interface Kept {
   readonly seq: number;
-  readonly type: InboxEventType;
+  readonly type: InboxEventType | "reload";
   readonly data: string;
   readonly metadata: JsonObject | null;
 }
 
-export function createInboxFeed(newId: NewId): InboxFeed {
+/** @param onChange something has changed that readers in other processes do not see. */
+export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onChange: () => void): InboxFeed {
   const process = newId().slice(-12);
   const kept: Kept[] = [];
   const listeners: ((items: readonly Interrupt[]) => void)[] = [];
@@ -62,10 +68,14 @@ export function createInboxFeed(newId: NewId): InboxFeed {
   let wake = Promise.withResolvers<void>();
 
   const tell = (type: InboxEventType, item: Interrupt, metadata: JsonObject, more: JsonObject = {}): void => {
+    onChange();
     if (!watched) return; // IF4
-    seq++;
     const data = JSON.stringify({ ...itemSummary(item), ...more });
-    kept.push({ seq, type, data, metadata: JSON.stringify(metadata).length > METADATA_UNITS_MAX ? null : metadata });
+    keep({ type, data, metadata: JSON.stringify(metadata).length > METADATA_UNITS_MAX ? null : metadata });
+  };
+  const keep = (event: Omit<Kept, "seq">): void => {
+    seq++;
+    kept.push({ seq, ...event });
     if (kept.length > EVENTS_KEPT) kept.shift(); // IF2
     wake.resolve();
     wake = Promise.withResolvers();
@@ -83,6 +93,7 @@ export function createInboxFeed(newId: NewId): InboxFeed {
 
   async function* watch(scope: Scope, lastId: string | null): AsyncGenerator<SseEvent> {
     readers++;
+    const leaveWakes = wakes.listen(CHANGES, () => undefined);
     try {
       const known = lastId === null ? seq : placeOf(lastId);
       let place: number = known ?? seq;
@@ -100,10 +111,11 @@ export function createInboxFeed(newId: NewId): InboxFeed {
         }
         place = next.seq;
         const { type, data, metadata } = next;
-        if (scope !== null && metadata === null) yield reload();
+        if (type === "reload" || (scope !== null && metadata === null)) yield reload();
         else if (scope === null || inScope(metadata ?? {}, scope)) yield { event: type, data, id: idOf(place) }; // IF3
       }
     } finally {
+      leaveWakes();
       readers--;
     }
   }
@@ -127,6 +139,9 @@ export function createInboxFeed(newId: NewId): InboxFeed {
     },
     deleted(items, metadata) {
       for (const item of items) removed(item, metadata, "deleted");
+    },
+    changedElsewhere() {
+      if (readers > 0) keep({ type: "reload", data: "{}", metadata: null });
     },
     onAdded: (callback) => void listeners.push(callback),
     watch(scope, lastId) {

@@ -192,13 +192,15 @@ export interface Tx extends StoreTx, CronTx {
   nextDueAt(): Awaitable<number | null>;
   /** @param workerId those that this worker has; all when it is left out. */
   runningRuns(workerId?: string): Awaitable<readonly Run[]>;
-  /** Puts a worker on the list of those that may have runs, as alive now. Where there is one process, there is no list. */
-  addWorker(workerId: string): Awaitable<void>;
   /**
-   * Takes one worker off the list whose last heartbeat is older than `leaseMs`, by the database's clock, and frees what it
-   * had locked. Nothing is written any more in its name. @returns its id
+   * Puts a worker on the list of those that may have runs, as alive now. Where there is one process, there is no list.
+   * @param jobsLockedAs under which id the queue's engine locks jobs for it
    */
-  removeDeadWorker(leaseMs: number): Awaitable<string | null>;
+  addWorker(workerId: string, jobsLockedAs?: string | null): Awaitable<void>;
+  /** A worker whose last heartbeat is older than `leaseMs` by the database's clock. Nobody claims in its name meanwhile. */
+  deadWorker(leaseMs: number): Awaitable<string | null>;
+  /** Takes a worker off the list, and frees the jobs that it had: nothing is claimed in its name any more. */
+  removeWorker(workerId: string): Awaitable<void>;
   countPendingRuns(): Awaitable<number>;
   /** The run is running, and in this attempt: what it writes counts. */
   isCurrent(run: RunAttempt): Awaitable<boolean>;
@@ -477,6 +479,8 @@ export interface Wakes {
   hasListeners(key: string): boolean;
   /** Somebody listens in another process: what they are to read has to be stored. */
   hasRemoteListeners(key: string): boolean;
+  /** Calls back when somebody in another process begins to listen, and now and then while they do. */
+  onRemoteListener(callback: (key: string) => void): void;
 }
 
 /** A place for a run in this process, held from before the run is claimed. */
@@ -523,12 +527,16 @@ export interface Lease extends Service {
 /** What processes tell each other. All of it is a hint to look: what counts is stored. */
 export type Notice =
   | { readonly kind: "abort"; readonly runId: string; readonly reason: "cancel" | "rollback" | "deleted" }
-  | { readonly kind: "ended"; readonly threadId: string; readonly runId: string }
+  /** `expected`: whoever waits for it is rather elsewhere. */
+  | { readonly kind: "ended"; readonly threadId: string; readonly runId: string; readonly expected?: boolean }
   | { readonly kind: "gone"; readonly runId: string }
-  | { readonly kind: "inbox"; readonly threadId: string; readonly what: string };
+  /** What waits for people has changed. */
+  | { readonly kind: "inbox" };
 
 /** The other processes of this server. */
 export interface Peers {
+  /** There are no others, and never will be. */
+  readonly alone: boolean;
   tell(notice: Notice): void;
   /** @param onMissed notices may have been missed: everything that was waited for has to be looked at. */
   listen(onNotice: (notice: Notice) => void, onMissed: () => void): void;

@@ -12,14 +12,20 @@ export type WaitResult =
 export interface RunEnds {
   /** Register before the run can end. @returns the promise, and a function for a caller that hangs up. */
   wait(runId: string): { readonly result: Promise<WaitResult>; readonly leave: () => void };
-  /** A run has ended in this process. @param describe is called only when somebody waits. */
-  ended(run: Pick<Run, "runId" | "threadId">, describe: () => RunEnd): void;
+  /**
+   * A run has ended in this process.
+   * @param describe is called only when somebody waits
+   * @param expected whoever waits is rather in another process
+   */
+  ended(run: Pick<Run, "runId" | "threadId">, describe: () => RunEnd, expected?: boolean): void;
   gone(runId: string, why: GoneWhy): void;
   /** Runs that somebody waits for here. */
   readonly waited: () => readonly string[];
   readonly isWaited: (runId: string) => boolean;
   /** A run has ended in another process. */
   endedElsewhere(runId: string, end: RunEnd): void;
+  /** It was deleted there. */
+  goneElsewhere(runId: string): void;
 }
 
 /** @param peers hear of every end. */
@@ -44,9 +50,9 @@ export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
       };
       return { result: promise, leave };
     },
-    ended({ runId, threadId }, describe) {
+    ended({ runId, threadId }, describe, expected = false) {
       tell(runId, () => ({ kind: "ended", end: describe() }));
-      peers.tell({ kind: "ended", runId, threadId });
+      peers.tell({ kind: "ended", runId, threadId, expected });
     },
     gone(runId, why) {
       tell(runId, () => ({ kind: "gone", why }));
@@ -54,6 +60,7 @@ export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
     },
     waited: () => [...waiting.keys()],
     isWaited: (runId) => waiting.has(runId),
+    goneElsewhere: (runId) => tell(runId, () => ({ kind: "gone", why: "deleted" })),
     endedElsewhere: (runId, end) => tell(runId, () => ({ kind: "ended", end })),
   };
 }

@@ -31,7 +31,7 @@ export interface Waiting {
 
 /** Waits for a run to end, or tells at once how it did. Registers before it looks, so that no end is missed. */
 export async function waitForRun(agent: Agent, threadId: string, runId: string): Promise<Waiting> {
-  const waiting = agent.worker.ends.wait(runId);
+  const waiting = waitWherever(agent, runId);
   try {
     const end = await agent.storage.transaction(async (tx) => {
       const run = await requireRun(tx, threadId, runId);
@@ -44,6 +44,20 @@ export async function waitForRun(agent: Agent, threadId: string, runId: string):
     waiting.leave();
     throw error;
   }
+}
+
+/** Others are told that somebody waits here. */
+function waitWherever(agent: Agent, runId: string): Waiting {
+  const waiting = agent.worker.ends.wait(runId);
+  const leaveWakes = agent.events.wakes.listen(runId, () => undefined);
+  void waiting.result.then(leaveWakes);
+  return {
+    result: waiting.result,
+    leave() {
+      leaveWakes();
+      waiting.leave();
+    },
+  };
 }
 
 /** Waits for a run that this call has started, or that an earlier one with its Idempotency-Key has. */

@@ -15,8 +15,9 @@ import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
 import { besideRoutes, type Beside } from "./beside.ts";
 import { createConfigurableHeaders } from "./configurable-headers.ts";
-import { createDeadlines } from "./deadlines.ts";
+import { createDeadlines, LOOK_OFTEN_MS } from "./deadlines.ts";
 import { createEventHub, type EventLimits } from "./events/hub.ts";
+import { followPeers } from "./follow-peers.ts";
 import { createInboxFeed } from "./inbox-feed.ts";
 import { createCronScheduler } from "./cron-scheduler.ts";
 import { createAgentMetrics } from "./metrics.ts";
@@ -79,15 +80,11 @@ const DRAIN_SPARE_MS = 5000;
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
   const { storage, store, graphs, engine, access, surface, clock, newId, log, metrics, versions } = ports;
   const graceMs = config.shutdownGraceSecs * 1000;
+  const slots = config.role === "api" ? 0 : config.jobsPerWorker;
   let running = (): number => 0;
-  const counted = createAgentMetrics(
-    metrics,
-    storage,
-    { slots: config.jobsPerWorker, running: () => running() },
-    storage.boundUnits,
-  );
-  const events = createEventHub({ storage, wakes: engine.wakes, clock, log, limits: eventLimits(config) });
-  const inbox = createInboxFeed(newId);
+  const counted = createAgentMetrics(metrics, storage, { slots, running: () => running() }, storage.boundUnits);
+  const events = createEventHub({ wakes: engine.wakes, clock, limits: eventLimits(config) });
+  const inbox = createInboxFeed(newId, engine.wakes, () => engine.peers.tell({ kind: "inbox" }));
   const webhooks = createWebhooks(
     {
       policy: ports.webhooks,
@@ -116,7 +113,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   };
   const worker = createWorker(
     {
-      slots: config.jobsPerWorker,
+      slots,
       timeoutMs: config.jobTimeoutSecs * 1000,
       graceMs,
       crashesMax: config.jobAttemptsMax,
@@ -158,7 +155,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     ...cronRoutes(agent),
     ...streamRoutes(agent, config.streamHeartbeatMs),
   ];
-  const routes = served(open, surface);
+  const routes = config.role === "worker" ? [] : served(open, surface);
   const operations = routes.map(({ operation }) => operation);
   const all = [...routes, ...served(metaRoutes(agent, metrics, versions, operations, surface.mountPrefix), surface)];
   const http = createHttpService({
@@ -198,6 +195,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const parts = group("agent server", [
     register,
     engine.lease,
+    followPeers(agent, engine.peers),
     claiming,
     webhooks,
     http,
@@ -207,7 +205,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     watching,
     crons,
     store,
-    createDeadlines(agent),
+    createDeadlines(agent, engine.peers.alone ? undefined : LOOK_OFTEN_MS),
     createRetention(agent, {
       runsMs: config.keepRunsMs,
       checkpointsMs: config.keepCheckpointsMs,

@@ -63,6 +63,10 @@ export const AGENT_SETTINGS = {
     { min: 2, max: 1000 },
     { meaning: "Connections to PostgreSQL that this process may have." },
   ),
+  role: choice("HOLDPOINT_ROLE", "all", ["all", "api", "worker"], {
+    meaning:
+      "What this process does, with DATABASE_URI: answer calls (`api`), execute runs (`worker`), or both. --role wins.",
+  }),
   graphConfig: text("LANGGRAPH_CONFIG", "langgraph.json", {
     meaning: "Configuration file that names the graphs; the --config option wins.",
   }),

@@ -48,6 +48,10 @@ export interface Worker extends Service {
   wake(): void;
   /** Ends a run that is in progress: here, or wherever it is. False when it is not here. */
   abort(runId: string, reason: "cancel" | "rollback" | "deleted"): boolean;
+  /** As another process asks for it. */
+  abortHere(runId: string, reason: "cancel" | "rollback" | "deleted"): boolean;
+  /** There is no other process that could have a run. */
+  readonly alone: boolean;
   /** Runs that are in progress here. */
   readonly here: () => readonly string[];
   /** What runs are claimed under. */
@@ -81,7 +85,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     };
     return {
       release,
-      start: (run, hasHistory) => start({ run, hasHistory, eventStart: FIRST_EVENT, cancelled: null }),
+      start: (run, hasHistory) => start({ run, hasHistory, eventStart: FIRST_EVENT, cancelled: null, direct: true }),
       async claim(choose) {
         try {
           const claimed = await storage.transaction((tx) => claim(tx, choose));
@@ -126,6 +130,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       crashesMax: options.crashesMax,
       claimNext: (tx) => (draining ? null : claim(tx, queue.next)),
       mayGoOn: lease.holds,
+      leaveMs: claimed.direct || peers.alone ? 0 : LEAVE_MS,
       onGraphEnd: stopTimer,
       onUnstored() {
         eventLog.append({ name: "error", data: JSON.stringify(UNSTORED) });
@@ -145,7 +150,11 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     }
     const { run: ended, pause, interrupts } = finished;
     ports.onWaiting(finished.waiting, finished.metadata); // WK2
-    ends.ended(run, (): RunEnd => ({ run: ended, pause, interrupts, valuesText: ports.graphs.wireText(values) }));
+    ends.ended(
+      run,
+      (): RunEnd => ({ run: ended, pause, interrupts, valuesText: ports.graphs.wireText(values) }),
+      !claimed.direct,
+    );
     const durationMs = clock.monotonic() - startedAt;
     ports.onRunEnd(ended, durationMs);
     const { status, endedBy, attempt, graphId } = ended;
@@ -176,12 +185,15 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   /** @returns false when no worker is dead. */
   const takeOver = async (leaseMs: number): Promise<boolean> => {
     const found = await storage.transaction(async (tx) => {
-      const workerId = await tx.removeDeadWorker(leaseMs);
-      return workerId === null ? null : { workerId, runs: await recover(tx, workerId) };
+      const workerId = await tx.deadWorker(leaseMs);
+      if (workerId === null) return null;
+      const runs = await recover(tx, workerId);
+      await tx.removeWorker(workerId);
+      return { workerId, runs };
     });
     if (found === null) return false;
     log.warning("worker_lost", { worker: found.workerId, runs: found.runs.map(({ runId }) => runId) });
-    for (const { runId, threadId } of found.runs) peers.tell({ kind: "ended", runId, threadId });
+    for (const { runId, threadId } of found.runs) peers.tell({ kind: "ended", runId, threadId, expected: true });
     queue.wake();
     return true;
   };
@@ -207,6 +219,8 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     here: () => [...inProgress.keys()],
     draining: () => draining,
     running: () => options.slots - free,
+    alone: peers.alone,
+    abortHere,
     abort(runId, reason) {
       if (abortHere(runId, reason)) return true;
       peers.tell({ kind: "abort", runId, reason });
@@ -214,7 +228,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     },
     async start() {
       lease.watch({ onLost: () => abortAll("taken_over"), takeOver });
-      if (lease.workerId() === null) {
+      if (peers.alone) {
         const recovered = await storage.transaction((tx) => recover(tx));
         if (recovered.length > 0) log.info("runs_taken_up_again", { runs: recovered.length });
       }
@@ -238,6 +252,9 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     },
   };
 }
+
+/** How long the thread of a stateless run outlives a run that ended in another process than that of its caller. */
+const LEAVE_MS = 60_000;
 
 const DELETED = { name: "error", data: JSON.stringify({ error: "Deleted", message: "the thread was deleted" }) };
 const UNSTORED = { error: "StorageError", message: "what the run wrote cannot be stored at present" };

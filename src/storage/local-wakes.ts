@@ -19,5 +19,6 @@ export function createLocalWakes(): Wakes {
     },
     hasListeners: (key) => listeners.has(key),
     hasRemoteListeners: () => false,
+    onRemoteListener: () => undefined,
   };
 }

@@ -492,7 +492,11 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         assert.deepEqual(await storage.transaction((tx) => tx.runningRuns(workerId)), [running[at]]);
       }
       assert.equal((await storage.transaction((tx) => tx.runningRuns())).length, 2);
-      assert.equal(await storage.transaction((tx) => tx.removeDeadWorker(60_000)), null);
+      assert.equal(await storage.transaction((tx) => tx.deadWorker(60_000)), null);
+      await storage.transaction(async (tx) => {
+        for (const run of running) await tx.updateRun(run.runId, { status: "success", workerId: null });
+        for (const workerId of workers) await tx.removeWorker(workerId);
+      });
     });
 
     test("a delayed run is in nobody's way until it is due, and queues up as of then", async (t) => {

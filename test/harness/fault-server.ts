@@ -61,6 +61,11 @@ export class Bench {
     return join(this.folder, "fault.json");
   }
 
+  /** Calls go to a server that somebody else has started. */
+  adopt(server: TestServer): void {
+    this.process = server;
+  }
+
   get server(): TestServer {
     assert.ok(this.process !== null, "the bench has no server");
     return this.process;

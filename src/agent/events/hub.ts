@@ -4,14 +4,12 @@
 //        events become one piece. Readers of a thread, and those in other processes, are woken when the events are
 //        stored.
 //   HU2. Events need no commit of their own: they go with what the run stores anyway, or gather for FLUSH_MS.
-//   HU3. Only the present attempt of a run can store events.
+//   HU3. Only the present attempt of a run can store events, and none without the states that they refer to.
 //   HU4. After stop() every reader is cut off, so that its client comes again to whoever has the run then.
 import type { Clock } from "../../base/clock.ts";
-import { describeError } from "../../base/errors.ts";
 import type { Service } from "../../base/lifecycle.ts";
-import type { Log } from "../../base/log.ts";
 import { VALUES_ONLY, type Run } from "../model.ts";
-import type { Storage, Tx, Wakes } from "../ports.ts";
+import type { Tx, Wakes } from "../ports.ts";
 import { isActive } from "../transitions.ts";
 import { endingOfLog } from "./endings.ts";
 import { createEventLog, type Ending, type EventLog, type EventStart, type KeptLimits, type Taken } from "./log.ts";
@@ -47,13 +45,11 @@ const TELL_EVERY_MS = 10;
 const FLUSH_MS = 100;
 
 export function createEventHub(ports: {
-  readonly storage: Storage;
   readonly wakes: Wakes;
   readonly clock: Clock;
-  readonly log: Log;
   readonly limits: EventLimits;
 }): EventHub {
-  const { storage, wakes, clock, limits } = ports;
+  const { wakes, clock, limits } = ports;
   const logs = new Map<string, EventLog>();
   const onStop = new Set<() => void>();
   let flushing = false;
@@ -73,22 +69,7 @@ export function createEventHub(ports: {
     for (const log of logs.values()) flush(log);
   };
   const flush = (log: EventLog): void => {
-    if (!log.hasFresh()) return;
-    let taken: Taken | null = null;
-    storage
-      .transactionSoon(async (tx) => {
-        taken?.giveBack(); // when the transaction is made again
-        taken = null;
-        if (!log.hasFresh() || !(await tx.isCurrent(log))) return; // HU3
-        taken = await store(tx, log);
-      })
-      .then(
-        () => taken?.settle(),
-        (error: unknown) => {
-          taken?.giveBack();
-          ports.log.warning("events_not_stored", { run_id: log.runId, reason: describeError(error).message });
-        },
-      );
+    if (log.hasFresh()) log.storedBy?.();
   };
   const store: EventHub["store"] = async (tx, log, ending) => {
     const taken = log.take(ending ?? null);
@@ -99,6 +80,7 @@ export function createEventHub(ports: {
       settle() {
         taken.settle();
         if (ending !== undefined || wakes.hasRemoteListeners(log.runId)) wakes.wake(log.runId);
+        if (log.hasFresh() && isReadElsewhere(log)) flush(log); // it came while this was on its way
         wakes.wake(log.threadId); // HU1
       },
     };
@@ -106,6 +88,13 @@ export function createEventHub(ports: {
 
   const goneAt: EventHub["goneAt"] = ({ request }) =>
     clock.now() + ((request.stream ?? VALUES_ONLY).resumable ? limits.resumableKeptMs : limits.keptMs);
+
+  wakes.onRemoteListener((key) => {
+    const log = logs.get(key);
+    if (log === undefined) return;
+    if (log.hasFresh()) flush(log);
+    else wakes.wake(key); // what was stored before it listened
+  });
 
   return {
     name: "streams",

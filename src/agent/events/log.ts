@@ -28,6 +28,8 @@ export interface EventLog {
   readonly nextId: () => number;
   /** There is something that no transaction has taken. */
   readonly hasFresh: () => boolean;
+  /** Who stores it before the run does so anyway: whoever has the states that its events refer to. */
+  storedBy: (() => void) | null;
 }
 
 export interface EventStart {
@@ -179,6 +181,7 @@ export function createEventLog(
     },
     oldest: () => batches[0] ?? null,
     nextId: () => nextId,
+    storedBy: null,
     hasFresh: () => open.length > 0 || takenCount < batches.length,
   };
 }

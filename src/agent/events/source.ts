@@ -39,16 +39,21 @@ export function createSource(agent: Agent, place: Place, logNow: EventLog | null
 
   const inStorage = (next: number): Promise<Found> =>
     agent.storage.transaction(async (tx) => {
-      const [row] = await tx.events(threadId, { runId, afterSeq, fromId: next, limit: 1 });
-      if (row !== undefined) {
+      const look = async (): Promise<Batch | null> => {
+        const [row] = await tx.events(threadId, { runId, afterSeq, fromId: next, limit: 1 });
+        if (row === undefined) return null;
         afterSeq = row.seq;
         return batchOf(eventsOf(row));
-      }
+      };
+      const kept = await look();
+      if (kept !== null) return kept;
       const oldest = log?.oldest() ?? null;
       if (oldest !== null) return oldest;
       const run = await tx.run(threadId, runId);
       if (run === null) return { last: [DELETED] };
       if (log !== null || isActive(run.status)) return "nothing_yet";
+      const last = await look(); // it may have ended between the first look and this
+      if (last !== null) return last;
       if (found) return { last: [] };
       const gone = run.attempt > 0 && (await tx.eventExtent(threadId, runId)) === null;
       if (place.after !== null) return { last: gone ? [droppedEvent(place.after + 1)] : [] };

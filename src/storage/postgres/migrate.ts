@@ -7,6 +7,7 @@ import { Client, type ClientBase } from "pg";
 import { compareVersions, NewerDatabaseError, type Versions } from "../versions.ts";
 import { connectionConfig } from "./connections.ts";
 import { reasonOf } from "./failures.ts";
+import { migrateJobs } from "./jobs-schema.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** Any number that nobody else in the database uses. */
@@ -63,7 +64,10 @@ export async function migrateDatabase(uri: string, versions: Versions): Promise<
     throw new Error(`PostgreSQL at ${client.host}:${client.port} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
   try {
-    return await migrate(client, versions);
+    const migrated = await migrate(client, versions);
+    await client.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]); // MI1; its end frees it
+    await migrateJobs(uri);
+    return migrated;
   } finally {
     await client.end();
   }

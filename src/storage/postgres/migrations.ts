@@ -172,4 +172,33 @@ export const MIGRATIONS: readonly string[] = [
     connection TEXT COLLATE "C" PRIMARY KEY, number BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now()
   ) WITH (fillfactor = 50);
   `,
+  // Workers, and what a waiting run says to the engine. A run's worker is on the list for as long as it has the run.
+  `
+  CREATE TABLE holdpoint.workers (
+    worker_id TEXT COLLATE "C" PRIMARY KEY, beat_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(), jobs_locked_as TEXT
+  ) WITH (fillfactor = 50);
+  UPDATE holdpoint.runs SET worker_id = NULL WHERE worker_id IS NOT NULL;
+  CREATE INDEX runs_worker ON holdpoint.runs (worker_id) WHERE worker_id IS NOT NULL;
+  ALTER TABLE holdpoint.runs ADD CONSTRAINT runs_worker_is_listed
+    FOREIGN KEY (worker_id) REFERENCES holdpoint.workers ON DELETE SET NULL;
+  CREATE TABLE holdpoint.waiting (run_id TEXT COLLATE "C" PRIMARY KEY, tenant TEXT NOT NULL);
+  CREATE INDEX waiting_tenant ON holdpoint.waiting (tenant);
+  CREATE FUNCTION holdpoint.run_waits_no_more() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN DELETE FROM holdpoint.waiting WHERE run_id = OLD.run_id; RETURN NULL; END $$;
+  CREATE TRIGGER run_waits_no_more AFTER UPDATE OF status ON holdpoint.runs
+    FOR EACH ROW WHEN (OLD.status = 'pending' AND NEW.status <> 'pending') EXECUTE FUNCTION holdpoint.run_waits_no_more();
+  CREATE TRIGGER run_is_gone AFTER DELETE ON holdpoint.runs
+    FOR EACH ROW WHEN (OLD.status = 'pending') EXECUTE FUNCTION holdpoint.run_waits_no_more();
+  CREATE FUNCTION holdpoint.queue_run(thread TEXT, run TEXT, due BIGINT, asker TEXT, urgent BOOLEAN) RETURNS void
+  LANGUAGE plpgsql AS $$
+  DECLARE ahead INTEGER := 0;
+  BEGIN
+    INSERT INTO holdpoint.waiting (run_id, tenant) VALUES (run, asker) ON CONFLICT DO NOTHING;
+    IF NOT urgent THEN
+      SELECT count(*) INTO ahead FROM (SELECT 1 FROM holdpoint.waiting AS w WHERE w.tenant = asker LIMIT 1000) AS counted;
+    END IF;
+    PERFORM holdpoint_jobs.add_job('run', json_build_object('thread', thread, 'due', due), job_key := run,
+      run_at := to_timestamp(due / 1000.0), priority := ahead, max_attempts := 1000);
+  END $$;
+  `,
 ];

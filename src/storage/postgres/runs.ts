@@ -63,10 +63,6 @@ type RunVerbs =
   | "updateRun"
   | "deleteRun"
   | "deleteEndedRuns"
-  | "queueRun"
-  | "queueNext"
-  | "addWorker"
-  | "removeDeadWorker"
   | "nextPendingRun"
   | "nextDueAt"
   | "runningRuns"
@@ -185,20 +181,19 @@ export function runVerbs(db: Sql): Pick<Tx, RunVerbs> {
       );
       return db.count(`DELETE FROM holdpoint.runs WHERE ${ended}`, threadId, before);
     },
-    queueRun: () => undefined, // the rows are the queue
-    queueNext: () => undefined,
-    addWorker: () => undefined,
-    removeDeadWorker: () => null,
     async nextPendingRun(at, threadId = null) {
+      const ofThread = (mark: number): string => (threadId === null ? "" : `AND thread_id = $${mark}`);
+      if (threadId !== null) db.hold(threadKey(threadId)); // RU4
       db.run(
         `UPDATE holdpoint.runs SET due_at = NULL WHERE run_id IN
            (SELECT run_id FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL AND due_at <= $1
-            ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`,
+              ${ofThread(2)} ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`,
         at,
+        ...(threadId === null ? [] : [threadId]),
       ); // RU3
       for (let tried = 0; tried < CLAIM_TRIES_MAX; tried++) {
         const found = await db.get(
-          `SELECT run_id, thread_id FROM holdpoint.runs AS r WHERE ${CLAIMABLE} ${threadId === null ? "" : "AND thread_id = $1"}
+          `SELECT run_id, thread_id FROM holdpoint.runs AS r WHERE ${CLAIMABLE} ${ofThread(1)}
            ORDER BY urgent DESC, queue_key LIMIT 1`,
           ...(threadId === null ? [] : [threadId]),
         );

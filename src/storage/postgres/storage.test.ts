@@ -47,7 +47,15 @@ interface PlanNode {
 }
 
 /** Tables that are small by a limit of their own, and statements for operators that count everything there is. */
-const MAY_BE_READ_WHOLE = new Set(["crons", "assistants", "assistant_versions", "webhooks", "meta", "commits"]);
+const MAY_BE_READ_WHOLE = new Set([
+  "workers",
+  "crons",
+  "assistants",
+  "assistant_versions",
+  "webhooks",
+  "meta",
+  "commits",
+]);
 /** Indexes of what waits, runs or is due: as small as that, however much has ended. Or read in order up to a limit. */
 const IN_ORDER =
   /^(?:threads_(?:created|interrupted|error|busy|expiry|pkey)|runs_(?:pending|delayed|running|one_running|active_thread|pkey)|interrupts_(?:open|due)|events_gone)/;

@@ -16,6 +16,7 @@ import { mayBeDoneAgain, storageFailure } from "./failures.ts";
 import { interruptVerbs } from "./interrupts.ts";
 import { migrateDatabase } from "./migrate.ts";
 import { pruneVerbs } from "./prune.ts";
+import { queueVerbs } from "./queue-verbs.ts";
 import { runVerbs } from "./runs.ts";
 import { createSession, type Session, type Sql } from "./session.ts";
 import { storeVerbs } from "./store.ts";
@@ -108,6 +109,7 @@ function createDesk(): Desk {
     tx: {
       ...threadVerbs(db),
       ...runVerbs(db),
+      ...queueVerbs(db),
       ...interruptVerbs(db),
       ...checkpointVerbs(db),
       ...eventVerbs(db),

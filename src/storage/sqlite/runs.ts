@@ -66,7 +66,8 @@ type RunVerbs =
   | "nextDueAt"
   | "runningRuns"
   | "addWorker"
-  | "removeDeadWorker"
+  | "deadWorker"
+  | "removeWorker"
   | "hasPendingRun"
   | "countPendingRuns"
   | "isCurrent"
@@ -180,7 +181,8 @@ export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
     queueRun: () => undefined, // the rows are the queue
     queueNext: () => undefined,
     addWorker: () => undefined, // nobody else has the file
-    removeDeadWorker: () => null,
+    deadWorker: () => null,
+    removeWorker: () => undefined,
     nextDueAt() {
       const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
       return typeof at === "number" ? at : null;

@@ -1,0 +1,88 @@
+// Heartbeat: a thread beside the main one, with a connection of its own, that keeps the worker's row alive.
+// Invariants:
+//   HB1. The time of a beat is the database's. The lease is good until a lease after the moment at which a beat that
+//        succeeded was sent, on the clock of this machine that runs on while the process is stopped.
+//   HB2. An id whose lease has run out, or whose row is gone, is never beaten for again.
+//   HB3. A main loop that has not turned for `stuckMs`, while this thread did, ends the process.
+import { setTimeout as sleep } from "node:timers/promises";
+import { parentPort, workerData } from "node:worker_threads";
+import { Client } from "pg";
+import type { HeartbeatData } from "./lease.ts";
+
+const { uri, workerId: firstId, everyMs, leaseMs, stuckMs, shared } = workerData as HeartbeatData;
+const clocks = new BigInt64Array(shared);
+const UNTIL = 0;
+const TURNS = 1;
+
+let workerId: string | null = firstId;
+let until = process.hrtime.bigint() + BigInt(leaseMs) * 1_000_000n;
+const connection: { client: Client | null } = { client: null };
+const stopping = new AbortController();
+let turns = -1n;
+let stuckFor = 0;
+
+parentPort?.on("message", (message: { readonly workerId: string } | "stop") => {
+  if (message === "stop") {
+    stopping.abort();
+    return;
+  }
+  ({ workerId } = message);
+  until = process.hrtime.bigint() + BigInt(leaseMs) * 1_000_000n;
+});
+
+while (!stopping.signal.aborted) {
+  if (workerId !== null) await beat(workerId);
+  watchMain();
+  await sleep(everyMs);
+}
+await connection.client?.end().catch(() => undefined);
+process.exit(0); // of this thread
+
+async function beat(id: string): Promise<void> {
+  const sentAt = process.hrtime.bigint();
+  if (sentAt >= until) return lose(id); // HB2
+  try {
+    connection.client ??= await connect();
+    const text = "UPDATE holdpoint.workers SET beat_at = clock_timestamp() WHERE worker_id = $1";
+    const { rowCount } = await connection.client.query({ name: "beat", text, values: [id] });
+    if (rowCount !== 1) return lose(id);
+    if (process.hrtime.bigint() >= until) return lose(id); // it took too long to be sure
+    until = sentAt + BigInt(leaseMs) * 1_000_000n; // HB1
+    Atomics.store(clocks, UNTIL, until);
+  } catch {
+    const broken = connection.client;
+    connection.client = null;
+    broken?.end().catch(() => undefined);
+  }
+}
+
+function lose(id: string): void {
+  if (workerId !== id) return; // there is a new one already
+  workerId = null;
+  Atomics.store(clocks, UNTIL, 0n);
+  parentPort?.postMessage({ lost: id }, []);
+}
+
+async function connect(): Promise<Client> {
+  const made = new Client({
+    connectionString: uri,
+    application_name: "holdpoint heartbeat",
+    connectionTimeoutMillis: 2000,
+    query_timeout: 3000,
+    options: "-c synchronous_commit=off",
+  });
+  made.on("error", () => {
+    if (connection.client === made) connection.client = null;
+  });
+  await made.connect();
+  return made;
+}
+
+function watchMain(): void {
+  const now = Atomics.load(clocks, TURNS);
+  stuckFor = now === turns ? stuckFor + everyMs : 0;
+  turns = now;
+  if (stuckFor < stuckMs) return;
+  process.stderr.write(`${JSON.stringify({ level: "error", event: "main_loop_stuck", for_ms: stuckFor })}\n`);
+  process.kill(process.pid, "SIGKILL"); // HB3
+}

@@ -1,0 +1,154 @@
+// Queue: graphile-worker hands out jobs, each of which says "look at this thread"; what is there is claimed from the rows.
+// Its named queues are not used: a look for a job locks every named queue that is free, so one for each thread would make
+// each look as dear as there are threads, and hide them all from the other workers meanwhile. One run of a thread at a time
+// is what the thread's status says, and a unique index besides.
+// Invariants:
+//   QU1. A job is fetched only into a slot that is reserved for it: no job waits in a busy process while another is idle.
+//   QU2. A job is done as soon as somebody has looked. The claim is the run's row, not the job.
+//   QU3. A slot that gets free is first offered to the queue, until a look has found it empty: runs that have just come
+//        do not overtake those that wait.
+//   QU4. A job that was lost (its worker died at the wrong moment) is made again: now and then somebody looks whether there
+//        is a run that can be claimed and has none.
+import { EventEmitter } from "node:events";
+import { runTaskList, type WorkerEventMap, type WorkerPool } from "graphile-worker";
+import type { Pool } from "pg";
+import type { Queue, QueueConsumer, Slot } from "../../agent/ports.ts";
+import type { Clock } from "../../base/clock.ts";
+import { describeError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { JOBS_SCHEMA, jobsLogger } from "./jobs-schema.ts";
+
+export interface QueuePorts {
+  readonly pool: () => Pool;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names the pool under whose id jobs are locked, for whoever takes over from this worker. */
+  readonly onPool: (poolId: string) => void;
+}
+
+/** Jobs fetched at the same time: each only takes as long as a claim. */
+const FETCHES_MAX = 4;
+/** How long until jobs are looked for that no notice has told of: those whose time has come, mostly. */
+const POLL_MS = 1000;
+const AGAIN_MS = 1000;
+const REPAIR_MS = 30_000;
+/** Says to graphile-worker: fetch nothing. */
+const NONE = ["none"];
+
+interface Look {
+  readonly thread: string;
+  readonly due: number | null;
+}
+
+export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue {
+  let consumer: QueueConsumer | null = null;
+  let workers: WorkerPool | null = null;
+  let stopping = false;
+  /** Slots reserved for fetches that are under way. */
+  const reserved: Slot[] = [];
+  /** Fetches that wait for a slot. */
+  let gates: ((flags: string[] | null) => void)[] = [];
+  let maybeMore = true;
+  let stopRepair: () => void = () => undefined;
+
+  const gate = (): string[] | null | Promise<string[] | null> => {
+    if (stopping || consumer === null) return NONE;
+    const slot = consumer.reserve();
+    if (slot === null) return new Promise((resolve) => gates.push(resolve)); // QU1
+    reserved.push(slot);
+    return null;
+  };
+  const openGates = (): void => {
+    while (gates.length > 0) {
+      const slot = stopping ? null : (consumer?.reserve() ?? null);
+      if (slot === null && !stopping) return;
+      if (slot !== null) reserved.push(slot);
+      gates.shift()?.(slot === null ? NONE : null);
+    }
+  };
+  const emptyHanded = (): void => {
+    maybeMore = false;
+    reserved.pop()?.release();
+  };
+
+  const look = async ({ thread, due }: Look): Promise<void> => {
+    maybeMore = true;
+    const slot = reserved.pop() ?? consumer?.reserve() ?? null;
+    if (slot === null) throw new Error("a job came without a slot"); // it comes again
+    await slot.claim((tx) => tx.nextPendingRun(Math.max(clock.now(), due ?? 0), thread)); // QU2
+  };
+
+  const run = (): void => {
+    if (stopping) return;
+    const events: EventEmitter = new EventEmitter();
+    const on = (name: keyof WorkerEventMap, listener: () => void): void => void events.on(name, listener);
+    on("worker:getJob:empty", emptyHanded);
+    on("worker:getJob:error", emptyHanded);
+    const options = {
+      schema: JOBS_SCHEMA,
+      events,
+      logger: jobsLogger(log),
+      forbiddenFlags: gate,
+      noHandleSignals: true,
+      concurrency: FETCHES_MAX,
+      pollInterval: POLL_MS,
+    };
+    workers = runTaskList(options, { run: (payload) => look(payload as Look) }, pool());
+    onPool(workers.id);
+    // It gives up when it cannot tell the database that a job is done. A new one begins where it left off.
+    const again = (error: unknown): void => {
+      if (stopping) return;
+      log.warning("jobs_restarted", { reason: error === undefined ? "ended" : describeError(error).message });
+      for (const slot of reserved.splice(0)) slot.release();
+      clock.after(AGAIN_MS, run);
+    };
+    workers.promise.then(again, again);
+  };
+
+  const repair = async (): Promise<void> => {
+    try {
+      await pool().query(REPAIR); // QU4
+    } catch (error) {
+      log.debug("repair_failed", { reason: describeError(error).message });
+    }
+    if (!stopping) stopRepair = clock.after(REPAIR_MS, () => void repair());
+  };
+
+  return {
+    next: () => null, // the slot gets its next run by a job
+    wake: () => undefined, // the job itself wakes whoever is idle, in every process
+    slotFree: openGates,
+    mayStartDirectly: () => consumer !== null && !maybeMore && gates.length === 0, // QU3
+    async start(given) {
+      consumer = given;
+      run();
+      stopRepair = clock.after(REPAIR_MS, () => void repair());
+    },
+    async stop() {
+      stopping = true;
+      stopRepair();
+      openGates();
+      try {
+        await workers?.gracefulShutdown();
+      } catch (error) {
+        log.debug("jobs_stopped_badly", { reason: describeError(error).message });
+      }
+      consumer = null;
+    },
+  };
+}
+
+/** Heads of the line of threads that could go on, and whose job is not there any more; one server at a time looks. */
+const REPAIR = `
+  WITH lost AS (
+    SELECT DISTINCT ON (r.thread_id) r.thread_id, r.run_id, r.due_at, r.urgent
+    FROM holdpoint.runs AS r
+    WHERE pg_try_advisory_xact_lock(0x686f6c65) AND r.status = 'pending' AND r.due_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM holdpoint.runs AS o WHERE o.thread_id = r.thread_id AND o.status = 'running')
+      AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')
+      AND NOT EXISTS (SELECT 1 FROM ${JOBS_SCHEMA}.jobs AS j WHERE j.key = r.run_id AND j.attempts < j.max_attempts
+                      AND (j.locked_at IS NULL OR j.locked_at > now() - interval '1 minute'))
+    ORDER BY r.thread_id, r.urgent DESC, r.queue_key LIMIT 1000
+  )
+  SELECT holdpoint.queue_run(l.thread_id, l.run_id, l.due_at, coalesce(w.tenant, ''), l.urgent = 1)
+  FROM lost AS l LEFT JOIN holdpoint.waiting AS w USING (run_id)`;

@@ -1,0 +1,111 @@
+// Many processes on one database are one server.
+//   MM1. Calls that wait and streams work whichever process has the run; Last-Event-ID goes on at any of them.
+//   MM2. A cancellation reaches a run on another machine at once.
+//   MM3. A thread of a stateless run can be read to its end elsewhere, and goes.
+//   MM4. What one process does not have to do it does not do: an API process has no runs, a worker serves no calls.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { questionsIn, resumeBody, until, within } from "./harness/fault-server.ts";
+import { Fleet } from "./harness/fleet.ts";
+import { call, type TestServer } from "./harness/server.ts";
+
+const fleet = new Fleet();
+const { bench } = fleet;
+let [api, other, worker] = [] as unknown as [TestServer, TestServer, TestServer];
+before(async () => {
+  [api, worker] = await Promise.all([fleet.start("api"), fleet.start("worker")]);
+  other = await fleet.start("api");
+  fleet.use(api);
+});
+after(() => fleet.end());
+
+test("a run is paused, answered and ended by a worker, its callers wait at an API process (MM1)", async () => {
+  const { thread, question } = await bench.pause("ask");
+  assert.deepEqual(question.value, { please: thread });
+  const answered = await bench.resume(thread, "ask", "yes");
+  assert.deepEqual(answered.body, { log: ["prepared", "yes", "recorded"] });
+  assert.equal(bench.effectsOf(thread, "answered").length, 1);
+});
+
+test("a call joins a run that another process has, while it runs and after it (MM1)", async () => {
+  const { thread } = await bench.pause("ask");
+  bench.hold(thread, "ask");
+  const run = (await bench.post(`/threads/${thread}/runs`, resumeBody("ask", 1))).body as { readonly run_id: string };
+  await bench.sees(thread, "answered");
+  const path = `/threads/${thread}/runs/${run.run_id}/join`;
+  const joins = [call(api, "GET", path), call(other, "GET", path)];
+  bench.release(thread, "ask");
+  const late = Promise.all(joins).then(() => call(other, "GET", path));
+  for (const { body } of [...(await within("the joins end", Promise.all(joins))), await late]) {
+    assert.deepEqual(body, { log: ["prepared", 1, "recorded"] });
+  }
+});
+
+test("a stream shows a run of another process as it goes, and goes on at a third one (MM1)", async () => {
+  const thread = await bench.newThread();
+  bench.hold(thread, "two");
+  const body = { assistant_id: "steps", input: {}, stream_mode: ["updates"], stream_resumable: true };
+  const response = await fetch(`${api.url}/threads/${thread}/runs/stream`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  assert.ok(reader !== undefined);
+  let text = "";
+  while (!text.includes('"one"')) text += (await within("an event", reader.read())).value ?? "";
+  await reader.cancel();
+  const seen = [...text.matchAll(/^id: (.+)$/gm)].at(-1)?.[1] ?? "";
+  const runPath = response.headers.get("content-location") ?? "";
+  const rest = call(other, "GET", `${runPath}/stream`, undefined, { "last-event-id": seen });
+  bench.release(thread, "two");
+  const { text: after } = await within("the stream ends", rest);
+  assert.deepEqual(
+    [...after.matchAll(/^data: \{"(one|two|three)"/gm)].map(([, name]) => name),
+    ["two", "three"],
+  );
+});
+
+test("a cancellation at one process ends a run in another at once (MM2)", async () => {
+  const thread = await bench.newThread();
+  bench.hold(thread, "two");
+  const run = (await bench.post(`/threads/${thread}/runs`, { assistant_id: "steps", input: {} })).body as {
+    readonly run_id: string;
+  };
+  await bench.sees(thread, "two starts");
+  const cancelled = call(other, "POST", `/threads/${thread}/runs/${run.run_id}/cancel?wait=1`);
+  assert.equal((await within("the cancellation", cancelled)).status, 204);
+  assert.equal((await bench.runs(thread))[0]?.status, "interrupted");
+  assert.equal(await bench.status(thread), "idle");
+  bench.release(thread, "two");
+});
+
+test("a stateless run ends elsewhere, is read to its end, and its thread is to go (MM3)", async () => {
+  const { status, body } = await bench.call("POST", "/runs/wait", { assistant_id: "steps", input: {} });
+  assert.equal(status, 200);
+  assert.deepEqual(body, { log: ["one", "two", "three"] });
+  const streamed = await bench.call("POST", "/runs/stream", { assistant_id: "steps", input: {} });
+  assert.match(streamed.text, /"three"/);
+  const paused = await bench.call("POST", "/runs/wait", { assistant_id: "ask", input: {} });
+  assert.equal(questionsIn(paused.body).length, 1);
+});
+
+test("runs of one thread go one after the other, in their order, and a delayed one when it is due (MM1)", async () => {
+  const thread = await bench.newThread();
+  const body = { assistant_id: "steps", input: {} };
+  const late = bench.post(`/threads/${thread}/runs/wait`, { ...body, after_seconds: 1 });
+  await Promise.all(Array.from({ length: 5 }, () => bench.post(`/threads/${thread}/runs/wait`, body)));
+  await late;
+  const starts = bench.effects(thread).map(({ node }) => node);
+  const one = ["one", "two", "three"].flatMap((name) => [`${name} starts`, `${name} ends`]);
+  assert.deepEqual(starts, Array.from({ length: 6 }, () => one).flat());
+});
+
+test("an API process has no runs and a worker serves no calls, but both tell how they are (MM4)", async () => {
+  assert.equal((await call(worker, "GET", "/ok")).status, 200);
+  assert.equal((await call(worker, "POST", "/threads", {})).status, 404);
+  const slots = async (server: TestServer): Promise<string | undefined> =>
+    /^agent_workers_max (\d+)/m.exec((await call(server, "GET", "/metrics")).text)?.[1];
+  assert.deepEqual([await slots(api), await slots(worker)], ["0", "10"]);
+  await until("nothing waits", async () => /^agent_runs_pending 0$/m.test((await call(api, "GET", "/metrics")).text));
+});
