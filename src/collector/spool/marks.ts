@@ -2,6 +2,7 @@
 // Invariants:
 //   MK1. A mark is written at once and survives the death of the process; `settle()` makes all of them survive a power cut.
 //   MK2. A mark that could not be written is kept and tried again: losing it costs a repeated upload, never a span.
+//   MK3. When `forget()` has resolved, the segment's file is closed and nothing opens it again, also when a write was under way.
 import type { FilePort, SpoolFile } from "./file-port.ts";
 import { segmentName } from "./append-log.ts";
 import { encodeRecord, RECORD } from "./record.ts";
@@ -104,6 +105,7 @@ export function createMarks(dir: string, files: FilePort): Marks {
     async forget(segment) {
       const one = bySegment.get(segment);
       bySegment.delete(segment);
+      await writing?.catch(() => undefined); // MK3
       if (one !== undefined) await closeFile(one);
     },
     async close() {

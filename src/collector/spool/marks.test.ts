@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMemoryDisk } from "../../../test/fakes/files.ts";
+import type { FilePort } from "./file-port.ts";
+import { createMarks } from "./marks.ts";
+
+test("MK3 a segment that is forgotten while its first mark is being written leaves no open file behind", async () => {
+  const disk = createMemoryDisk();
+  const gate = Promise.withResolvers<void>();
+  const open = new Set<string>();
+  const files: FilePort = {
+    ...disk.files,
+    async openToAppend(path) {
+      await gate.promise;
+      open.add(path);
+      return { ...(await disk.files.openToAppend(path)), close: async () => void open.delete(path) };
+    },
+  };
+  const marks = createMarks("/spool", files);
+  marks.add(1, { offset: 0, ranges: [0, 1] });
+  await Promise.resolve(); // it is at the gate now
+  const forgotten = marks.forget(1);
+  gate.resolve();
+  await forgotten;
+  assert.deepEqual([...disk.contents.keys()], ["/spool/0000000001.marks"], "it was opened");
+  assert.deepEqual(open, new Set());
+});
