@@ -3,6 +3,7 @@
 import { useEffect, useRef, type ReactNode } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { colourOf } from "./chart-colour.ts";
 
 export interface HistogramProps {
   /** Seconds since 1970, ascending. */
@@ -29,7 +30,7 @@ export default function Histogram({ starts, good, failed, widthSecs, label, onRa
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    const colour = (name: string): string => resolved(element, name);
+    const colour = (name: string): string => colourOf(element, name);
     const bars = UPlot.paths.bars?.({ size: [0.8, BAR_WIDTH_MAX], align: 1 });
     const drawn = bars === undefined ? {} : { paths: bars };
     const axis = { stroke: colour("--muted"), grid: { stroke: colour("--border"), width: 1 }, ticks: { show: false } };
@@ -73,14 +74,4 @@ export default function Histogram({ starts, good, failed, widthSecs, label, onRa
     };
   }, [starts, good, failed, widthSecs]);
   return <div ref={place} className="histogram" role="img" aria-label={label} />;
-}
-
-/** A colour that is told for light and dark becomes the one that is shown. */
-function resolved(element: HTMLElement, name: string): string {
-  const probe = document.createElement("span");
-  probe.style.color = `var(${name})`;
-  element.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
 }

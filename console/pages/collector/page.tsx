@@ -1,12 +1,189 @@
-// Page Collector.
-import { createLazyRoute } from "@tanstack/react-router";
-import { useEffect, type ReactNode } from "react";
+// Page Collector: what goes through the collector of this process, what went wrong, and how to send to it.
+import { useQueryClient } from "@tanstack/react-query";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
+import { useAbout, type About } from "../../api/about.ts";
+import { call } from "../../api/client.ts";
+import { sayProblem } from "../../api/problem.ts";
 import { setTitle } from "../../badge.ts";
-import { EmptyState } from "../../parts/controls.tsx";
+import { Button, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
+import { glance } from "../../parts/format.ts";
+import { isAbsent, NoCollector } from "../../parts/part-absent.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { RelativeTime } from "../../parts/time.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { useFigures, type Problem } from "./moments.ts";
+import { ratesOf, WINDOW_MS, type Moment } from "./rates.ts";
+import { collectorRoute } from "./route.ts";
+import { headersFor, sendersOf } from "./senders.ts";
+import { Tiles } from "./tiles.tsx";
+import "./collector.css";
 
 export const page = createLazyRoute("/collector")({ component: CollectorPage });
 
+const LineChart = lazy(() => import("../../parts/line-chart.tsx"));
+const PATH = "/console/api/collector";
+const MS = 1000;
+
 function CollectorPage(): ReactNode {
   useEffect(() => setTitle("Collector"), []);
-  return <EmptyState icon="collector" title="Collector" />;
+  const about = useAbout();
+  return (
+    <>
+      <header className="page-header">
+        <h1>Collector</h1>
+        {about.data?.collector == null ? null : (
+          <>
+            <code className="muted">{about.data.collector.url}/v1/traces</code>
+            <CopyButton text={`${about.data.collector.url}/v1/traces`} what="the address" />
+            <span className="row spread">
+              <CopyCurl method="GET" path={PATH} />
+              <SendSample hasStore={about.data.traces} />
+            </span>
+          </>
+        )}
+      </header>
+      {about.isPending ? (
+        <Loading />
+      ) : about.isError && !isAbsent(about.error) ? (
+        <Failure error={about.error} onRetry={() => void about.refetch()} />
+      ) : about.data?.collector == null ? (
+        <NoCollector />
+      ) : (
+        <Running url={about.data.collector.url} about={about.data} />
+      )}
+    </>
+  );
+}
+
+function SendSample({ hasStore }: { readonly hasStore: boolean }): ReactNode {
+  const [sending, setSending] = useState(false);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const send = async (): Promise<void> => {
+    setSending(true);
+    try {
+      const { trace_id: traceId } = await call<{ readonly trace_id: string }>("POST", `${PATH}/sample`);
+      const open = (): void => void navigate({ to: "/traces/$traceId", params: { traceId } });
+      tell("The collector took a sample span.", {
+        tone: "green",
+        actions: hasStore ? [{ label: "See its trace", run: open }] : [],
+      });
+      await queries.invalidateQueries({ queryKey: ["traces"] });
+    } catch (error) {
+      tell(sayProblem(error), { tone: "red", ms: null });
+    }
+    setSending(false);
+  };
+  useShortcuts("Collector", [{ keys: "s", label: "Send a sample span", run: () => void send() }]);
+  return (
+    <Button kind="primary" hint="s" disabled={sending} onClick={() => void send()}>
+      Send a sample span
+    </Button>
+  );
+}
+
+function Running({ url, about }: { readonly url: string; readonly about: About }): ReactNode {
+  const { figures, problems, moments, error, isPending, retry } = useFigures();
+  if (isPending) return <Loading />;
+  return (
+    <div className="page-body collector">
+      {error === null ? null : <Failure error={error} onRetry={retry} />}
+      <Tiles figures={figures} moments={moments} />
+      <Chart moments={moments} />
+      <Problems problems={problems} />
+      <Senders url={url} about={about} />
+    </div>
+  );
+}
+
+function Chart({ moments }: { readonly moments: readonly Moment[] }): ReactNode {
+  const times = moments.slice(1).map(({ at }) => at / MS);
+  return (
+    <section className="card collector-part" aria-labelledby="collector-chart">
+      <header className="row">
+        <h2 id="collector-chart">Spans per second</h2>
+        <span className="chart-key in">in</span>
+        <span className="chart-key out">out</span>
+        <span className="muted small spread">the last 15 minutes that somebody looked</span>
+      </header>
+      {times.length === 0 ? (
+        <Loading label="Waiting for a second figure" />
+      ) : (
+        <Suspense fallback={<Loading />}>
+          <LineChart
+            times={times}
+            windowSecs={WINDOW_MS / MS}
+            label="Spans in and spans out, per second; the figures above say the same of now"
+            lines={[
+              { name: "in", colour: "--accent", values: ratesOf(moments, "received") },
+              { name: "out", colour: "--green", values: ratesOf(moments, "sent") },
+            ]}
+          />
+        </Suspense>
+      )}
+    </section>
+  );
+}
+
+function Problems({ problems }: { readonly problems: readonly Problem[] }): ReactNode {
+  return (
+    <section className="card collector-part" aria-labelledby="collector-problems">
+      <h2 id="collector-problems">What it has warned of</h2>
+      {problems.length === 0 ? (
+        <p className="muted">Nothing since it started.</p>
+      ) : (
+        <ul className="problems">
+          {problems.map(({ at, event, fields }, index) => (
+            <li key={`${at} ${index}`}>
+              <span className="muted">
+                <RelativeTime at={at} />
+              </span>
+              <code>{event}</code>
+              <span className="problem-fields">
+                {Object.entries(fields)
+                  .map(([name, value]) => `${name}: ${glance(value, 400)}`)
+                  .join(" · ")}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Senders({ url, about }: { readonly url: string; readonly about: About }): ReactNode {
+  const { sender } = collectorRoute.useSearch();
+  const senders = sendersOf(url, headersFor(about.settings));
+  const chosen = senders.find(({ id }) => id === sender) ?? senders[0];
+  if (chosen === undefined) return null;
+  return (
+    <section className="card collector-part" aria-labelledby="collector-senders">
+      <h2 id="collector-senders">Send traces here</h2>
+      <nav className="tabs" aria-label="Senders">
+        {senders.map(({ id, name }) => (
+          <Link
+            key={id}
+            to="/collector"
+            search={{ sender: id }}
+            replace
+            resetScroll={false}
+            className="tab"
+            activeProps={{}}
+            aria-current={id === chosen.id ? "page" : undefined}
+          >
+            {name}
+          </Link>
+        ))}
+      </nav>
+      <div className="snippet">
+        <pre tabIndex={0} aria-label={`For ${chosen.name}`}>
+          {chosen.text}
+        </pre>
+        <CopyButton text={chosen.text} what={`the lines for ${chosen.name}`} />
+      </div>
+    </section>
+  );
 }

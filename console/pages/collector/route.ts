@@ -1,7 +1,10 @@
-// Route of the page Collector.
+// Route of the page Collector, with the sender that is told how to send here.
 import { createRoute } from "@tanstack/react-router";
+import { readTexts } from "../../parts/search-params.ts";
 import { rootRoute } from "../../root-route.ts";
 
-export const collectorRoute = createRoute({ getParentRoute: () => rootRoute, path: "/collector" }).lazy(() =>
-  import("./page.tsx").then(({ page }) => page),
-);
+export const collectorRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/collector",
+  validateSearch: (search) => readTexts(search, ["sender"]),
+}).lazy(() => import("./page.tsx").then(({ page }) => page));

@@ -1,12 +1,171 @@
-// Page Settings.
-import { createLazyRoute } from "@tanstack/react-router";
-import { useEffect, type ReactNode } from "react";
+// Page Settings: the configuration that this process runs with, where each value comes from, and what it is.
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef, type ReactNode } from "react";
+import { API_URL } from "../../address.ts";
+import { useAbout, type About, type SettingLine } from "../../api/about.ts";
+import { request } from "../../api/client.ts";
+import { sayProblem } from "../../api/problem.ts";
 import { setTitle } from "../../badge.ts";
-import { EmptyState } from "../../parts/controls.tsx";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyCurl } from "../../parts/copy.tsx";
+import { count } from "../../parts/format.ts";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { settingsRoute } from "./route.ts";
+import "./settings.css";
 
 export const page = createLazyRoute("/settings")({ component: SettingsPage });
 
+const PATH = "/console/api/about";
+
 function SettingsPage(): ReactNode {
   useEffect(() => setTitle("Settings"), []);
-  return <EmptyState icon="settings" title="Settings" />;
+  const about = useAbout();
+  return (
+    <>
+      <header className="page-header">
+        <h1>Settings</h1>
+        <span className="spread">
+          <CopyCurl method="GET" path={PATH} />
+        </span>
+      </header>
+      {about.isPending ? (
+        <Loading />
+      ) : about.isError ? (
+        <Failure error={about.error} onRetry={() => void about.refetch()} />
+      ) : (
+        <Loaded about={about.data} />
+      )}
+    </>
+  );
+}
+
+function Loaded({ about }: { readonly about: About }): ReactNode {
+  return (
+    <>
+      <FilterBar settings={about.settings} />
+      <div className="page-body settings">
+        <Facts about={about} />
+        <List settings={about.settings} />
+      </div>
+    </>
+  );
+}
+
+const KINDS = { set: "Set by somebody", secret: "Secrets" } as const;
+
+function FilterBar({ settings }: { readonly settings: readonly SettingLine[] }): ReactNode {
+  const { find = "", only } = settingsRoute.useSearch();
+  const navigate = useNavigate();
+  const field = useRef<HTMLInputElement>(null);
+  const set = (change: { readonly find?: string; readonly only?: string | undefined }): void => {
+    const search = { find, only, ...change };
+    void navigate({
+      to: "/settings",
+      search: { ...search, find: search.find === "" ? undefined : search.find },
+      replace: true,
+    });
+  };
+  useShortcuts("Settings", [{ keys: "/", label: "Find a setting", run: () => field.current?.focus() }]);
+  return (
+    <search className="filter-bar" aria-label="Filters">
+      <input
+        ref={field}
+        type="search"
+        aria-label="Find a setting"
+        placeholder="Find a setting"
+        value={find}
+        onChange={(event) => set({ find: event.target.value })}
+      />
+      {(["set", "secret"] as const).map((kind) => (
+        <Button key={kind} pressed={only === kind} onClick={() => set({ only: only === kind ? undefined : kind })}>
+          {KINDS[kind]}
+        </Button>
+      ))}
+      <span className="muted spread">{count(settings.length)} settings</span>
+    </search>
+  );
+}
+
+function Facts({ about }: { readonly about: About }): ReactNode {
+  const ready = useQuery({ queryKey: ["ready"], queryFn: ({ signal }) => request("GET", "/ready", { signal }) });
+  const { holdpoint, ...others } = about.versions;
+  return (
+    <section className="card settings-facts" aria-label="This process">
+      <dl>
+        <Fact name="Holdpoint">
+          {holdpoint ?? "unknown"} <span className="muted">Apache-2.0</span>
+        </Fact>
+        {Object.entries(others).map(([name, version]) => (
+          <Fact key={name} name={name}>
+            {version}
+          </Fact>
+        ))}
+        <Fact name="Health">
+          {ready.isPending ? (
+            "…"
+          ) : ready.isError ? (
+            <Chip tone="red">{sayProblem(ready.error)}</Chip>
+          ) : (
+            <Chip tone="green">ready</Chip>
+          )}
+        </Fact>
+        <Fact name="Collector">{about.collector === null ? "not in this process" : about.collector.url}</Fact>
+        <Fact name="Trace store">{about.traces ? "in this process" : "not in this process"}</Fact>
+        <Fact name="API">
+          <a href={`${API_URL}/docs`}>Reference</a> · <a href={`${API_URL}/openapi.json`}>OpenAPI</a> ·{" "}
+          <a href={`${API_URL}/metrics`}>Metrics</a>
+        </Fact>
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function List({ settings }: { readonly settings: readonly SettingLine[] }): ReactNode {
+  const { find = "", only } = settingsRoute.useSearch();
+  const words = find.toLowerCase().split(/\s+/);
+  const found = settings.filter(
+    ({ name, value, meaning, origin, secret }) =>
+      words.every((word) => `${name} ${value} ${meaning}`.toLowerCase().includes(word)) &&
+      (only !== "set" || origin !== "default") &&
+      (only !== "secret" || secret),
+  );
+  if (found.length === 0) return <EmptyState icon="filter" title="No setting is like this" />;
+  return (
+    <section className="card" aria-label="Settings">
+      <ul className="settings-list">
+        {found.map((one) => (
+          <li key={one.name}>
+            <div className="setting-head">
+              <code className="setting-name">{one.name}</code>
+              <Value setting={one} />
+              <Chip tone={one.origin === "default" ? "neutral" : "accent"}>{one.origin}</Chip>
+            </div>
+            <p className="muted">
+              {one.meaning}
+              {one.origin === "default" ? null : ` Without it: ${one.fallback}.`}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Value({ setting: { value, secret } }: { readonly setting: SettingLine }): ReactNode {
+  if (value === "") return <span className="muted setting-value">not set</span>;
+  return (
+    <code className="setting-value" title={secret ? "a secret: it is not shown anywhere" : undefined}>
+      {secret ? "••••••" : value}
+    </code>
+  );
 }

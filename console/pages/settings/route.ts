@@ -1,7 +1,10 @@
-// Route of the page Settings.
+// Route of the page Settings, with what the list is narrowed to.
 import { createRoute } from "@tanstack/react-router";
+import { readTexts } from "../../parts/search-params.ts";
 import { rootRoute } from "../../root-route.ts";
 
-export const settingsRoute = createRoute({ getParentRoute: () => rootRoute, path: "/settings" }).lazy(() =>
-  import("./page.tsx").then(({ page }) => page),
-);
+export const settingsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/settings",
+  validateSearch: (search) => readTexts(search, ["find", "only"]),
+}).lazy(() => import("./page.tsx").then(({ page }) => page));

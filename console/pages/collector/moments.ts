@@ -1,0 +1,58 @@
+// Moments: the figures of the collector, asked for once a second while somebody looks, and kept for the chart. They
+// outlive the page, so that who comes back still sees the minutes before.
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { call } from "../../api/client.ts";
+import { figuresIn, type Figure } from "../../parts/prometheus.ts";
+import { createValue, useValue } from "../../parts/value.ts";
+import { momentOf, withMoment, type Moment } from "./rates.ts";
+
+export interface Problem {
+  readonly at: string;
+  readonly event: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+interface Reply {
+  readonly metrics: string;
+  /** Newest first. */
+  readonly problems: readonly Problem[];
+}
+
+const SAMPLE_MS = 1000;
+const moments = createValue<readonly Moment[]>([]);
+
+export interface Figures {
+  readonly figures: readonly Figure[];
+  readonly problems: readonly Problem[];
+  readonly moments: readonly Moment[];
+  /** Why the last time failed, or null. */
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  readonly retry: () => void;
+}
+
+export function useFigures(): Figures {
+  const reply = useQuery({
+    queryKey: ["collector"],
+    refetchInterval: SAMPLE_MS,
+    queryFn: async ({ signal }) => {
+      const got = await call<Reply>("GET", "/console/api/collector", { signal });
+      const figures = figuresIn(got.metrics);
+      moments.set(withMoment(moments.get(), momentOf(figures, Date.now())));
+      return { figures, problems: got.problems };
+    },
+  });
+  const kept = useValue(moments);
+  return useMemo(
+    () => ({
+      figures: reply.data?.figures ?? [],
+      problems: reply.data?.problems ?? [],
+      moments: kept,
+      error: reply.error,
+      isPending: reply.isPending,
+      retry: () => void reply.refetch(),
+    }),
+    [reply, kept],
+  );
+}

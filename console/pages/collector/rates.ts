@@ -1,0 +1,59 @@
+// Rates: what was counted at several moments → how much it was per second between them. Pure.
+// Invariants:
+//   RA1. No more than MOMENTS_MAX moments are kept, those of the last WINDOW_MS.
+//   RA2. A count that went down belongs to a process that began anew: between the two nothing is told.
+import { sumOf, type Figure } from "../../parts/prometheus.ts";
+
+/** What grows, by the name of its series. */
+export const COUNTED = {
+  requests: "http_server_requests_total",
+  received: "otelcol_receiver_received_spans_total",
+  sent: "otelcol_exporter_sent_spans_total",
+  rawBytes: "otelcol_exporter_batch_uncompressed_bytes_total",
+  packedBytes: "otelcol_exporter_batch_compressed_bytes_total",
+} as const;
+
+export type Counted = keyof typeof COUNTED;
+
+export interface Moment {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly totals: Readonly<Record<Counted, number>>;
+}
+
+export const WINDOW_MS = 15 * 60_000;
+const MOMENTS_MAX = 1000;
+const NAMES = Object.keys(COUNTED) as readonly Counted[];
+
+export function momentOf(figures: readonly Figure[], at: number): Moment {
+  const totals = Object.fromEntries(NAMES.map((name) => [name, sumOf(figures, COUNTED[name])]));
+  return { at, totals: totals as Record<Counted, number> };
+}
+
+export function withMoment(moments: readonly Moment[], next: Moment): readonly Moment[] {
+  const newest = moments.at(-1);
+  if (newest !== undefined && next.at <= newest.at) return moments;
+  return [...moments.filter(({ at }) => at >= next.at - WINDOW_MS), next].slice(-MOMENTS_MAX); // RA1
+}
+
+/** Per second, between each moment and the one before; null where it is not known (RA2). */
+export function ratesOf(moments: readonly Moment[], name: Counted): readonly (number | null)[] {
+  return moments.slice(1).map((moment, at) => {
+    const before = moments[at];
+    if (before === undefined) return null;
+    const grown = moment.totals[name] - before.totals[name];
+    return grown < 0 ? null : (grown * 1000) / (moment.at - before.at);
+  });
+}
+
+/** How long the present is: rates of single seconds jump too much to be read. */
+const RECENT_MS = 10_000;
+
+/** Per second over the last RECENT_MS; null before there are two moments. */
+export function rateNow(moments: readonly Moment[], name: Counted): number | null {
+  const newest = moments.at(-1);
+  const oldest = newest === undefined ? undefined : moments.find(({ at }) => at >= newest.at - RECENT_MS);
+  if (newest === undefined || oldest === undefined || oldest === newest) return null;
+  const grown = newest.totals[name] - oldest.totals[name];
+  return grown < 0 ? null : (grown * 1000) / (newest.at - oldest.at);
+}
