@@ -282,7 +282,7 @@ test("several actions get a decision each, in their order, or none of them gets 
     assert.match(String((buildAnswer(asked, few) as { reason?: string }).reason), /the question wants 3/);
 });
 
-test("names that every object has are no members of a payload (D1)", () => {
+test("names that every object has are names like others (D1)", () => {
   for (const value of ["__proto__", "constructor", "toString"])
     assert.equal(recognise({ [value]: { type: "boolean" } }, null).dialect, "plain");
   assert.deepEqual(recognise(snake([review("toString", "approve")], "constructor"), null).allowed, THREE);

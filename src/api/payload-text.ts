@@ -24,9 +24,9 @@ export function actionTitle(name: string | null, description: string | null): st
   return short(said.join(": ") || "an action");
 }
 
-/** Own members only: a payload may name `constructor`. */
+/** A member that a dialect knows, or null. */
 export function memberOf(value: Json, key: string): Json {
-  return isJsonObject(value) && Object.hasOwn(value, key) ? (value[key] ?? null) : null;
+  return isJsonObject(value) ? (value[key] ?? null) : null;
 }
 
 /** Text that has something in it, or null. */
