@@ -17,7 +17,7 @@ import type { VerbPorts } from "./cli/verbs.ts";
 import type { RecentLog } from "./base/recent-log.ts";
 import type { CollectorConfig } from "./collector/settings.ts";
 import type { HttpRoute } from "./http/app.ts";
-import type { SqliteStorage } from "./storage/sqlite/storage.ts";
+import type { Dumpable } from "./storage/dump.ts";
 import type { Versions } from "./storage/versions.ts";
 import type { TraceServer } from "./traces/server.ts";
 import type { TraceConfig } from "./traces/settings.ts";
@@ -137,7 +137,12 @@ async function clientCli(): Promise<Cli> {
 function clientPorts(): VerbPorts {
   const { version, engines, dependencies } = PACKAGE;
   const agentConfig = async () => configOf((await import("./agent/settings.ts")).AGENT_SETTINGS, process.env);
-  const folderOf = async (dataDir: string | undefined): Promise<string> => dataDir ?? (await agentConfig()).dataDir;
+  const folderOf = async (dataDir: string | undefined): Promise<string> => {
+    const config = await agentConfig();
+    if (dataDir === undefined && config.databaseUri !== null)
+      throw new Error("the data is in PostgreSQL (DATABASE_URI): back it up with pg_dump");
+    return dataDir ?? config.dataDir;
+  };
   return {
     mover: {
       backUp: async (dataDir, file) =>
@@ -176,25 +181,22 @@ function clientPorts(): VerbPorts {
   };
 }
 
-/** Opens the database of a data folder that no server has. @throws {Error} FolderInUseError */
+/** Opens the database; a data folder only where no server has it. @throws {Error} FolderInUseError */
 async function withStorage<T>(
   dataDir: string | undefined,
-  work: (storage: SqliteStorage, versions: Versions) => Promise<T>,
+  work: (storage: OpenedStorage, versions: Versions) => Promise<T>,
 ): Promise<T> {
-  const [{ AGENT_SETTINGS }, { loadLibrary }, { createSqliteStorage }] = await Promise.all([
+  const [{ AGENT_SETTINGS }, { libraryVersion }] = await Promise.all([
     import("./agent/settings.ts"),
     import("./graphs/library.ts"),
-    import("./storage/sqlite/storage.ts"),
   ]);
-  const config = await configOf(AGENT_SETTINGS, process.env);
-  const { version: library } = await loadLibrary(dirname(resolve(config.graphConfig)));
-  const versions = { holdpoint: VERSION, library };
-  const owner = `process ${process.pid} (holdpoint export or import)`;
-  const log = await openLog(AGENT_SETTINGS, config);
-  const storage = createSqliteStorage({ folder: dataDir ?? config.dataDir, owner, versions, log });
+  const folder = dataDir === undefined ? {} : { HOLDPOINT_DATA_DIR: dataDir, DATABASE_URI: undefined };
+  const config = await configOf(AGENT_SETTINGS, { ...process.env, ...folder }); // a folder that is named is meant
+  const library = libraryVersion(dirname(resolve(config.graphConfig)));
+  const storage = await openStorage(config, library, await openLog(AGENT_SETTINGS, config));
   await storage.start();
   try {
-    return await work(storage, versions);
+    return await work(storage, { holdpoint: VERSION, library });
   } finally {
     await storage.stop();
   }
@@ -642,7 +644,7 @@ async function readSurface(config: AgentConfig, { http, folder }: GraphsConfig, 
   return { ...http, app, mountPrefix: config.mountPrefix ?? http.mountPrefix };
 }
 
-type OpenedStorage = Storage & Service & { readonly boundUnits: () => number };
+type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits: () => number };
 
 /** PostgreSQL when there is one, else the data folder. */
 async function openStorage(config: AgentConfig, library: string, log: Log): Promise<OpenedStorage> {

@@ -33,17 +33,7 @@ const SUPPORTED = { from: [1, 4], below: [2, 0] } as const;
 
 /** @param folder where the graphs are; the library is looked up from there. */
 export async function loadLibrary(folder: string): Promise<Library> {
-  const here = packageFolder("@langchain/langgraph", dirname(new URL(import.meta.url).pathname));
-  const theirs = packageFolder("@langchain/langgraph", folder);
-  const root = theirs ?? here;
-  if (root === null)
-    throw new LibraryError("@langchain/langgraph is not installed: run npm install @langchain/langgraph");
-  const version = packageOf(root).version;
-  if (!isSupported(version)) {
-    throw new LibraryError(
-      `@langchain/langgraph ${version} in ${root} is not supported: install a version from 1.4 to below 2.0`, // LB1
-    );
-  }
+  const { root, version } = findLibrary(folder);
   const core = packageFolder("@langchain/core", root);
   if (core === null) throw new LibraryError(`@langchain/core is not installed beside ${root}`);
   const [langgraph, zod, messages, documents, jsonSchema, types] = await Promise.all([
@@ -55,6 +45,25 @@ export async function loadLibrary(folder: string): Promise<Library> {
     importFrom<typeof Types>(core, "./utils/types"),
   ]);
   return { version, langgraph, zod, messages, Document: documents.Document, jsonSchema, types };
+}
+
+/** Without loading anything. @throws {LibraryError} LB1. */
+export function libraryVersion(folder: string): string {
+  return findLibrary(folder).version;
+}
+
+/** @throws {LibraryError} LB1. */
+function findLibrary(folder: string): { readonly root: string; readonly version: string } {
+  const here = packageFolder("@langchain/langgraph", dirname(new URL(import.meta.url).pathname));
+  const theirs = packageFolder("@langchain/langgraph", folder);
+  const root = theirs ?? here;
+  if (root === null)
+    throw new LibraryError("@langchain/langgraph is not installed: run npm install @langchain/langgraph");
+  const { version } = packageOf(root);
+  if (isSupported(version)) return { root, version };
+  throw new LibraryError(
+    `@langchain/langgraph ${version} in ${root} is not supported: install a version from 1.4 to below 2.0`, // LB1
+  );
 }
 
 function isSupported(version: string): boolean {

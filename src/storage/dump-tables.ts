@@ -3,8 +3,8 @@
 //   DT1. Every table and column of a storage is here, but for what an adapter derives from others by itself.
 //   DT2. Tables come in an order in which they can be loaded; rows in the order of their keys.
 
-/** `json` is text that SQL looks into; `bytes` are base64 in a file. */
-export type ColumnType = "text" | "integer" | "boolean" | "json" | "bytes";
+/** `json` is text that SQL looks into, `value` the JSON of any value, null too; `bytes` are base64 in a file. */
+export type ColumnType = "text" | "integer" | "boolean" | "json" | "value" | "bytes";
 
 export interface DumpTable {
   readonly name: string;
@@ -56,17 +56,19 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("interrupts", ["thread_id", "interrupt_id"], {
     ...text("thread_id", "interrupt_id", "library_id", "task_id", "graph_ns", "checkpoint_id", "root_checkpoint_id"),
-    ...text("ns", "value", "response_schema", "state", "run_id", "graph_id", "assistant_id", "node", "kind"),
+    ...text("ns", "response_schema", "state", "run_id", "graph_id", "assistant_id", "node", "kind"),
     ...text("claim", "on_expiry", "answer"),
     ...integer("idx", "position", "created_at", "expires_at"),
+    value: "value",
   }),
   table("inbox_metadata", ["thread_id", "interrupt_id", "key"], {
     ...text("thread_id", "interrupt_id", "key", "value"),
     ...integer("created_at"),
   }),
   table("audit", ["thread_id", "seq"], {
-    ...text("thread_id", "action", "by", "interrupt_id", "run_id", "value", "via", "origin"),
+    ...text("thread_id", "action", "by", "interrupt_id", "run_id", "via", "origin"),
     ...integer("seq", "at"),
+    value: "value",
   }),
   table("idempotency", ["key"], { ...text("key", "request_hash", "thread_id", "run_id"), ...integer("created_at") }),
   table("webhooks", ["run_id"], {
@@ -81,9 +83,8 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     metadata: "json",
   }),
   table("store_items", ["item_id"], {
-    ...text("ns", "key"),
+    ...text("ns", "key", "value"),
     ...integer("item_id", "created_at", "updated_at", "ttl_ms", "expires_at"),
-    value: "json",
   }),
   table("store_order", ["prefix", "updated_at", "item_id"], { ...text("prefix"), ...integer("updated_at", "item_id") }),
   table("store_vectors", ["item_id", "field"], { ...text("field"), ...integer("item_id"), vector: "bytes" }),

@@ -23,6 +23,11 @@ export interface DumpPort {
   load(rows: AsyncIterable<readonly [DumpTable, DumpRow]>): Promise<void>;
 }
 
+/** A storage whose whole content can be moved. An embedded one does nothing else meanwhile. */
+export interface Dumpable {
+  dump<T>(work: (port: DumpPort) => Promise<T>): Promise<T>;
+}
+
 export class DumpError extends Error {
   constructor(message: string) {
     super(message);

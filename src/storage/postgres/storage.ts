@@ -5,12 +5,14 @@ import type { Pool } from "pg";
 import type { Awaitable, Storage, Tx } from "../../agent/ports.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
+import type { Dumpable } from "../dump.ts";
 import type { Versions } from "../versions.ts";
 import { assistantVerbs } from "./assistants.ts";
 import { catalogueVerbs } from "./catalogue.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
 import { openPool } from "./connections.ts";
 import { cronVerbs } from "./crons.ts";
+import { withDump } from "./dump.ts";
 import { eventVerbs } from "./events.ts";
 import { mayBeDoneAgain, storageFailure } from "./failures.ts";
 import { interruptVerbs } from "./interrupts.ts";
@@ -32,7 +34,7 @@ export interface PostgresOptions {
   readonly log: Log;
 }
 
-export interface PostgresStorage extends Storage, Service {
+export interface PostgresStorage extends Storage, Service, Dumpable {
   readonly boundUnits: () => number;
 }
 
@@ -80,6 +82,10 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
     },
     transaction,
     transactionSoon: transaction, // the database puts the commits of all its servers together itself
+    async dump(work) {
+      if (pool === null) throw new Error("the storage is not open");
+      return withDump(pool, work);
+    },
     boundUnits: () => boundUnits,
   };
 }

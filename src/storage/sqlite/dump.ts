@@ -1,8 +1,8 @@
 // Dump of a SQLite storage: rows out in the order of their keys, rows in by one transaction (../dump.ts).
 import type { SQLInputValue } from "node:sqlite";
 import type { DumpPort, DumpRow, DumpValue } from "../dump.ts";
-import type { DumpTable } from "../dump-tables.ts";
-import type { Database } from "./database.ts";
+import type { ColumnType, DumpTable } from "../dump-tables.ts";
+import type { Database, Row } from "./database.ts";
 
 export function createDump(db: Database): DumpPort {
   return {
@@ -11,13 +11,10 @@ export function createDump(db: Database): DumpPort {
       const behind = after === null ? "" : `WHERE (${keys}) > (${key.map(() => "?").join(", ")})`;
       const rows = db.all(
         `SELECT ${Object.keys(columns).join(", ")} FROM ${name} ${behind} ORDER BY ${keys} LIMIT ?`,
-        ...(after ?? []).map(bound),
+        ...(after ?? []).map((value) => bound(undefined, value)),
         limit,
       );
-      return rows.map((row): DumpRow => {
-        const flags = Object.keys(columns).filter((column) => columns[column] === "boolean");
-        return { ...row, ...Object.fromEntries(flags.map((column) => [column, row[column] === 1])) } as DumpRow;
-      });
+      return rows.map((row) => readRow(columns, row));
     },
     async load(rows) {
       db.exec("BEGIN IMMEDIATE");
@@ -32,14 +29,25 @@ export function createDump(db: Database): DumpPort {
   };
 }
 
+function readRow(columns: DumpTable["columns"], row: Row): DumpRow {
+  const cells = Object.entries(columns).map(([column, type]): readonly [string, DumpValue] => {
+    const cell = row[column] as DumpValue;
+    if (type === "boolean") return [column, cell === 1];
+    return [column, type === "value" && typeof cell === "string" ? cell.slice(1, -1) : cell];
+  });
+  return Object.fromEntries(cells);
+}
+
 /** Columns that a row does not have get what a migration gives to rows from before. */
 function insert(db: Database, { name, columns }: DumpTable, row: DumpRow): void {
   const given = Object.keys(columns).filter((column) => Object.hasOwn(row, column));
   const places = given.map(() => "?").join(", ");
-  const values = given.map((column) => bound(row[column] ?? null));
+  const values = given.map((column) => bound(columns[column], row[column] ?? null));
   db.run(`INSERT INTO ${name} (${given.join(", ")}) VALUES (${places})`, ...values);
 }
 
-function bound(value: DumpValue): SQLInputValue {
+/** A value is stored as the one item of a list, so that null is a value too (interrupts.ts). */
+function bound(type: ColumnType | undefined, value: DumpValue): SQLInputValue {
+  if (type === "value" && typeof value === "string") return `[${value}]`;
   return typeof value === "boolean" ? Number(value) : value;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Storage, Tx } from "../../agent/ports.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
-import type { DumpPort } from "../dump.ts";
+import type { Dumpable } from "../dump.ts";
 import type { Versions } from "../versions.ts";
 import { assistantVerbs } from "./assistants.ts";
 import { catalogueVerbs } from "./catalogue.ts";
@@ -32,9 +32,7 @@ export interface SqliteOptions {
   readonly log: Log;
 }
 
-export interface SqliteStorage extends Storage, Service {
-  /** For moving everything; nothing else may be done meanwhile. */
-  readonly dump: () => DumpPort;
+export interface SqliteStorage extends Storage, Service, Dumpable {
   readonly boundUnits: () => number;
 }
 
@@ -101,7 +99,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
       const { commits, tx } = opened();
       return commits.run(() => work(tx), true);
     },
-    dump: () => createDump(opened().db),
+    dump: async (work) => work(createDump(opened().db)),
     boundUnits: () => opened().db.boundUnits(),
   };
 }

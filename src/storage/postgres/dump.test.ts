@@ -1,0 +1,61 @@
+// Tests of dumps of a PostgreSQL storage: the contract, and PD2 (counters go on behind what was loaded).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Client } from "pg";
+import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
+import { createLog } from "../../base/log.ts";
+import { dumpContract } from "../dump.contract.ts";
+import { DUMP_TABLES } from "../dump-tables.ts";
+import { createPostgresStorage } from "./storage.ts";
+
+const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
+const DERIVED = ["interrupts.claimed_by", "interrupts.claimed_until", "assistants.name_lower", "threads.expires_at"];
+
+async function open() {
+  const uri = await newDatabase();
+  const versions = { holdpoint: "0.0.0", library: "1.4.18" };
+  const storage = createPostgresStorage({ uri, poolMax: 2, versions, log });
+  await storage.start();
+  const client = new Client({ connectionString: uri });
+  await client.connect();
+  beforeDrop(() => storage.stop());
+  beforeDrop(() => client.end());
+  return { storage, client };
+}
+const opened = open();
+
+async function emptied() {
+  const { storage, client } = await opened;
+  await client.query(DUMP_TABLES.map(({ name }) => `DELETE FROM holdpoint.${name}`).join("; "));
+  const stored = async (): Promise<readonly string[]> => {
+    const { rows } = await client.query<{ readonly place: string }>(
+      `SELECT table_name || '.' || column_name AS place FROM information_schema.columns
+       WHERE table_schema = 'holdpoint' AND table_name = ANY ($1)`,
+      [DUMP_TABLES.map(({ name }) => name)],
+    );
+    return rows.map(({ place }) => place).filter((place) => !DERIVED.includes(place));
+  };
+  return { storage, stored };
+}
+
+dumpContract("PostgreSQL", emptied);
+
+test("ids are counted on behind those that were loaded (PD2)", async () => {
+  const { storage } = await emptied();
+  const item = { key: "k", value: "1", created_at: 1, updated_at: 1, ttl_ms: null, expires_at: null };
+  const items = DUMP_TABLES.find(({ name }) => name === "store_items");
+  assert.ok(items !== undefined);
+  await storage.dump((port) =>
+    port.load(
+      (async function* rows() {
+        yield [items, { ...item, item_id: 1_000_000, ns: "a" }] as const;
+      })(),
+    ),
+  );
+  const now = { namespace: ["b"], key: "new", value: 1, createdAt: 1, updatedAt: 1, ttlMs: null, expiresAt: null };
+  await storage.transaction((tx) => tx.putStoreItem(now as never, []));
+  const ids = await storage.dump(async (port) =>
+    (await port.read(items, null, 10)).map((row) => Number(row["item_id"])),
+  );
+  assert.deepEqual([ids[0], (ids[1] ?? 0) > 1_000_000], [1_000_000, true]);
+});
