@@ -1,6 +1,7 @@
 // Dump tables: what is moved from one storage to another, as every adapter stores it.
 // Invariants:
-//   DT1. Every table and column of a storage is here, but for what an adapter derives from others by itself.
+//   DT1. Every table and column of a storage is here, but for what an adapter derives from others by itself, and which
+//        process has a run: where it goes on there is none of that name.
 //   DT2. Tables come in an order in which they can be loaded; rows in the order of their keys.
 
 /** `json` is text that SQL looks into, `value` the JSON of any value, null too; `bytes` are base64 in a file. */
@@ -51,7 +52,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("blobs", ["thread_id", "hash"], text("thread_id", "hash", "data")),
   table("runs", ["run_id"], {
     ...text("run_id", "thread_id", "assistant_id", "graph_id", "status", "ended_by", "queue_key", "metadata"),
-    ...text("multitask", "request", "input", "error", "checkpoint_id", "overlay", "paused_on", "worker_id"),
+    ...text("multitask", "request", "input", "error", "checkpoint_id", "overlay", "paused_on"),
     ...integer("attempt", "crashes", "urgent", "due_at", "created_at", "updated_at"),
   }),
   table("interrupts", ["thread_id", "interrupt_id"], {

@@ -1,4 +1,4 @@
-// Tests of dumps of a PostgreSQL storage: the contract, and PD2 (counters go on behind what was loaded).
+// Tests of dumps of a PostgreSQL storage: the contract, PD2 (counters go on behind what was loaded) and PD3 (so do runs).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "pg";
@@ -9,7 +9,13 @@ import { DUMP_TABLES } from "../dump-tables.ts";
 import { createPostgresStorage } from "./storage.ts";
 
 const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
-const DERIVED = ["interrupts.claimed_by", "interrupts.claimed_until", "assistants.name_lower", "threads.expires_at"];
+const DERIVED = [
+  "interrupts.claimed_by",
+  "interrupts.claimed_until",
+  "assistants.name_lower",
+  "threads.expires_at",
+  "runs.worker_id",
+];
 
 async function open() {
   const uri = await newDatabase();
@@ -35,7 +41,7 @@ async function emptied() {
     );
     return rows.map(({ place }) => place).filter((place) => !DERIVED.includes(place));
   };
-  return { storage, stored };
+  return { storage, stored, client };
 }
 
 dumpContract("PostgreSQL", emptied);
@@ -58,4 +64,39 @@ test("ids are counted on behind those that were loaded (PD2)", async () => {
     (await port.read(items, null, 10)).map((row) => Number(row["item_id"])),
   );
   assert.deepEqual([ids[0], (ids[1] ?? 0) > 1_000_000], [1_000_000, true]);
+});
+
+test("a run that waited has its job, and one that was running is of a worker that is no more (PD3)", async () => {
+  const { storage, client } = await emptied();
+  const runs = DUMP_TABLES.find(({ name }) => name === "runs");
+  assert.ok(runs !== undefined);
+  await client.query("DELETE FROM holdpoint_jobs._private_jobs");
+  const texts = Object.fromEntries(Object.keys(runs.columns).map((column) => [column, "null"]));
+  const numbers = { attempt: 1, crashes: 0, urgent: 0, due_at: null, created_at: 1, updated_at: 1 };
+  const row = { ...texts, ...numbers, request: '{"user":{"identity":"ann"}}' };
+  await storage.dump((port) =>
+    port.load(
+      (async function* rows() {
+        yield [runs, { ...row, run_id: "waits", thread_id: "a", status: "pending" }] as const;
+        yield [runs, { ...row, run_id: "later", thread_id: "b", status: "pending", due_at: 4e12 }] as const;
+        yield [runs, { ...row, run_id: "ran", thread_id: "c", status: "running" }] as const;
+        yield [runs, { ...row, run_id: "ended", thread_id: "d", status: "success" }] as const;
+      })(),
+    ),
+  );
+  const jobs = await client.query("SELECT key, run_at > now() AS later FROM holdpoint_jobs.jobs ORDER BY key");
+  assert.deepEqual(jobs.rows, [
+    { key: "later", later: true },
+    { key: "waits", later: false },
+  ]);
+  const { rows } = await client.query("SELECT tenant FROM holdpoint.waiting");
+  assert.deepEqual(rows, [{ tenant: "ann" }, { tenant: "ann" }]);
+  const left = await storage.transaction(async (tx) => {
+    const dead = await tx.deadWorker(60_000);
+    return dead === null ? [] : tx.runningRuns(dead);
+  });
+  assert.deepEqual(
+    left.map(({ runId }) => runId),
+    ["ran"],
+  );
 });

@@ -2,10 +2,13 @@
 // Invariants:
 //   PD1. What is read is of one moment, also while servers are at work.
 //   PD2. What this adapter derives from other columns, and the counters behind its ids, are made anew.
+//   PD3. Runs go on: those that wait get their jobs, those that were running belong to a worker that counts as dead.
 import type { Pool, PoolClient } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump.ts";
+import type { Run } from "../../agent/model.ts";
 import type { DumpTable } from "../dump-tables.ts";
 import { statement, type Parameter, type Row } from "./connections.ts";
+import { tenantOf } from "./queue-verbs.ts";
 import { fromJsonText, toJsonText } from "./text.ts";
 
 /** Rows that are on their way at once. */
@@ -40,7 +43,9 @@ function createDump(client: PoolClient): DumpPort {
     async load(rows) {
       let sent: Promise<unknown>[] = [];
       for await (const [table, row] of rows) {
+        if (table.name === "runs" && row["status"] === "running") sent.push(client.query(LIST_NOBODY, [NOBODY])); // PD3
         sent.push(insert(client, table, row));
+        if (table.name === "runs" && row["status"] === "pending") sent.push(queue(client, row)); // PD3
         if (sent.length < IN_FLIGHT_MAX) continue;
         await Promise.all(sent);
         sent = [];
@@ -53,6 +58,11 @@ function createDump(client: PoolClient): DumpPort {
     },
   };
 }
+
+/** The worker that imported runs were left by. */
+const NOBODY = "imported";
+const LIST_NOBODY = `
+  INSERT INTO holdpoint.workers (worker_id, beat_at) VALUES ($1, to_timestamp(0)) ON CONFLICT DO NOTHING`;
 
 const COUNTERS = [
   ["pg_get_serial_sequence('holdpoint.store_items', 'item_id')", "store_items", "item_id"],
@@ -79,9 +89,16 @@ function insert(client: PoolClient, { name, columns }: DumpTable, row: DumpRow):
   return client.query(statement(sql, values));
 }
 
+function queue(client: PoolClient, { run_id: run, thread_id: thread, due_at: due, urgent, request }: DumpRow) {
+  const { user } = JSON.parse(String(request)) as Pick<Run["request"], "user">;
+  const values = [thread ?? null, run ?? null, due ?? null, tenantOf(user), urgent === 1];
+  return client.query(statement("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", values));
+}
+
 /** PD2: columns that only this adapter has. */
 function derived(table: string, row: DumpRow): readonly (readonly [string, Parameter])[] {
   const { name, claim } = row;
+  if (table === "runs") return [["worker_id", row["status"] === "running" ? NOBODY : null]]; // PD3
   if (table === "assistants") return [["name_lower", typeof name === "string" ? name.toLowerCase() : ""]];
   if (table !== "interrupts" || typeof claim !== "string") return [];
   const { by, until } = JSON.parse(claim) as { readonly by: string; readonly until: number | null };

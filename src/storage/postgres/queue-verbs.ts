@@ -14,11 +14,15 @@ type QueueVerbs = "queueRun" | "queueNext" | "addWorker" | "deadWorker" | "remov
 
 type Asked = Pick<Run["request"], "user" | "goesFirst">;
 
+/** Whose runs share a place in the line: those of one identity; without authentication, all. */
+export function tenantOf(user: Asked["user"]): string {
+  const identity = user?.["identity"];
+  return typeof identity === "string" ? identity : "";
+}
+
 export function queueVerbs(db: Sql): Pick<Tx, QueueVerbs> {
   const queue = (threadId: string, runId: string, dueAt: number | null, { user, goesFirst }: Asked): void => {
-    const identity = user?.["identity"];
-    const tenant = typeof identity === "string" ? identity : "";
-    db.run("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", threadId, runId, dueAt, tenant, goesFirst); // QV1, QV2
+    db.run("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", threadId, runId, dueAt, tenantOf(user), goesFirst); // QV1, QV2
   };
   return {
     queueRun: ({ threadId, runId, dueAt, request }) => queue(threadId, runId, dueAt, request),
