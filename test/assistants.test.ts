@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { call, removeFolder, ROOT, startServer, temporaryFolder } from "./harness/server.ts";
 import { newNotes, until } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
-const PATIENCE = { timeout: 30_000 };
 const CONFIG = join(ROOT, "test", "graphs", "described.json");
 const server = await startServer({ config: CONFIG });
 const folder = temporaryFolder();
@@ -245,7 +245,7 @@ suite("deleting", () => {
     const { assistant_id: slowId } = await client.assistants.create({ graphId: "slow" });
     await client.threads.update(busy.thread_id, { metadata: { assistant_id: slowId } });
     const notes = newNotes(folder);
-    await client.runs.create(busy.thread_id, slowId, { input: { notes: notes.notes, waitMs: 10_000 } });
+    await client.runs.create(busy.thread_id, slowId, { input: { notes: notes.notes, waitMs: 60_000 } });
     await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
     const other = await client.threads.create({ metadata: { assistant_id: NOWHERE } });
 
@@ -262,7 +262,7 @@ suite("deleting", () => {
     const { thread_id: threadId } = await client.threads.create();
     const { thread_id: marked } = await client.threads.create({ metadata: { assistant_id: id } });
     const notes = newNotes(folder);
-    const run = await client.runs.create(threadId, id, { input: { notes: notes.notes, waitMs: 10_000 } });
+    const run = await client.runs.create(threadId, id, { input: { notes: notes.notes, waitMs: 60_000 } });
     await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
     await client.threads.update(threadId, { metadata: { assistant_id: null } });
     for (const deleteThreads of [false, true]) {
@@ -304,7 +304,7 @@ suite("running", () => {
     const { assistant_id: id } = await client.assistants.create(DRAFT);
     const { thread_id: threadId } = await client.threads.create();
     const notes = newNotes(folder);
-    const first = await client.runs.create(threadId, "slow", { input: { notes: notes.notes, waitMs: 10_000 } });
+    const first = await client.runs.create(threadId, "slow", { input: { notes: notes.notes, waitMs: 60_000 } });
     await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
     const queued = await client.runs.create(threadId, id, { input: {} });
     await client.assistants.update(id, { graphId: "agent", config: { configurable: { model: "big" } } });

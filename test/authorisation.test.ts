@@ -13,9 +13,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { call, removeFolder, ROOT, startServer, type Answer, type TestServer } from "./harness/server.ts";
 import { raw } from "./harness/raw.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
 const TENANTS = join(ROOT, "test", "graphs", "tenants", "langgraph.json");
-const PATIENCE = { timeout: 30_000 };
 /** In everything that Ann's tenant has: names, metadata, state, items. */
 const CANARY = "canary-of-acme-77b1";
 const READ_KEY = "key-that-reads-4d1c9";

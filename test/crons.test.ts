@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { call, removeFolder, ROOT, startServer } from "./harness/server.ts";
 import { until } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
-const PATIENCE = { timeout: 20_000 };
 const EVERY_SECOND = "* * * * * *";
 const NEVER_HERE = "0 0 1 1 *";
 const server = await startServer({ env: { HOLDPOINT_MAX_CRONS: "15" } });

@@ -9,9 +9,9 @@ import { after, suite, test } from "node:test";
 import { raw } from "./harness/raw.ts";
 import { call, removeFolder, startServer, temporaryFolder, type Answer, type TestServer } from "./harness/server.ts";
 import { newNotes, newThread, onlyQuestion, problemOf, type WireProblem } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
 const BODY_BYTES_MAX = 65_536;
-const PATIENCE = { timeout: 20_000 };
 
 const [server, hasty] = await Promise.all([
   startServer({ env: { HOLDPOINT_MAX_BODY_BYTES: String(BODY_BYTES_MAX) } }),

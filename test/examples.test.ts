@@ -20,7 +20,7 @@ const SAMPLES = readdirSync(EXAMPLES, { withFileTypes: true })
 const PAGES = ["README.md", "docs/agent-server.md", "docs/interrupts.md"];
 
 /** Far above what a page takes (1 s, more on a busy machine), and far below the limit of the runner. */
-const PAGE_TIMEOUT_MS = 30_000;
+const PAGE_TIMEOUT_MS = 90_000;
 
 interface Step {
   /** Where the `sh` block begins. */

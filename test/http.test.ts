@@ -10,9 +10,9 @@ import { after, test } from "node:test";
 import { raw } from "./harness/raw.ts";
 import { call, removeFolder, startServer, temporaryFolder } from "./harness/server.ts";
 import { newNotes, newThread, onlyQuestion, problemOf, until, type Result, type WireRun } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
 const KEEP_ALIVE_MS = 100;
-const PATIENCE = { timeout: 20_000 };
 const server = await startServer({ env: { HOLDPOINT_WAIT_KEEPALIVE_MS: String(KEEP_ALIVE_MS) } });
 const folder = temporaryFolder();
 after(async () => {
@@ -98,7 +98,7 @@ test("a failure after the first newline is told in the JSON (HT2)", PATIENCE, as
   const thread = await newThread(server, "slow");
   const waiting = raw(server, {
     path: `${thread.path}/runs/wait`,
-    body: JSON.stringify({ assistant_id: "slow", input: { waitMs: 10_000 } }),
+    body: JSON.stringify({ assistant_id: "slow", input: { waitMs: 60_000 } }),
   });
   const [run] = await until("the run is there", async () => {
     const runs = await thread.runs();
@@ -157,7 +157,7 @@ test("a pause that nobody waited for any more is there for the next caller (HT3)
 test("a join that asks for it cancels the run when it hangs up (HT3)", PATIENCE, async () => {
   const thread = await newThread(server, "slow");
   const notes = newNotes(folder);
-  const run = await thread.begin({ input: { notes: notes.notes, waitMs: 10_000 } });
+  const run = await thread.begin({ input: { notes: notes.notes, waitMs: 60_000 } });
   const started = () => until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
   await started();
   const at = `${thread.path}/runs/${run.run_id}/join`;
@@ -354,7 +354,7 @@ test(
   async () => {
     const thread = await newThread(server, "slow");
     const notes = newNotes(folder);
-    const waiting = thread.wait({ input: { notes: notes.notes, waitMs: 10_000 } });
+    const waiting = thread.wait({ input: { notes: notes.notes, waitMs: 60_000 } });
     await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
     assert.equal((await call(server, "DELETE", thread.path)).status, 204);
     assert.equal(((await waiting).body as Result).__error__?.error, "Deleted");

@@ -11,9 +11,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { raw } from "./harness/raw.ts";
 import { call, removeFolder, ROOT, startServer, type TestServer } from "./harness/server.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
 const TENANTS = join(ROOT, "test", "graphs", "tenants", "langgraph.json");
-const PATIENCE = { timeout: 30_000 };
 const server = await startServer({ config: TENANTS });
 after(async () => {
   await server.stop();

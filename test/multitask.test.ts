@@ -14,8 +14,7 @@ import {
   type TestThread,
   type WireRun,
 } from "./harness/threads.ts";
-
-const PATIENCE = { timeout: 20_000 };
+import { PATIENCE } from "./harness/patience.ts";
 
 const server = await startServer();
 const folder = temporaryFolder();

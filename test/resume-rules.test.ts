@@ -17,14 +17,13 @@ import {
   type TestThread,
   type WireRun,
 } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
 const server = await startServer();
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);
 });
-
-const PATIENCE = { timeout: 20_000 };
 
 interface Situation {
   readonly thread: TestThread;

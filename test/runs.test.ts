@@ -20,8 +20,8 @@ import {
   type TestThread,
   type WireRun,
 } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
-const PATIENCE = { timeout: 20_000 };
 const MUCH_LATER_SECS = 3600;
 const NO_ID = "11111111-1111-4111-8111-111111111111";
 

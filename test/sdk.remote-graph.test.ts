@@ -8,8 +8,8 @@ import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { removeFolder, startServer } from "./harness/server.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
-const PATIENCE = { timeout: 30_000 };
 const server = await startServer();
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {

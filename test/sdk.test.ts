@@ -7,8 +7,8 @@ import type { AddressInfo } from "node:net";
 import { after, suite, test } from "node:test";
 import { call, removeFolder, startServer, temporaryFolder } from "./harness/server.ts";
 import { newNotes, until, type Result, type WireInterrupt } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
-const PATIENCE = { timeout: 20_000 };
 const server = await startServer();
 const folder = temporaryFolder();
 const client = new Client({ apiUrl: server.url, apiKey: null });
@@ -179,7 +179,7 @@ for (const { action, wait, status, kept } of [
   test(`cancel with ${action}${wait ? ", waiting" : ""}: the thread can be used again`, PATIENCE, async () => {
     const { thread_id: id } = await client.threads.create();
     const notes = newNotes(folder);
-    const run = await client.runs.create(id, "slow", { input: { notes: notes.notes, waitMs: 10_000 } });
+    const run = await client.runs.create(id, "slow", { input: { notes: notes.notes, waitMs: 60_000 } });
     await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
     await client.runs.cancel(id, run.run_id, wait, action);
     const statusNow = async () => (await client.runs.get(id, run.run_id)).status;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { call, removeFolder, ROOT, startServer } from "./harness/server.ts";
 import { until } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
-const PATIENCE = { timeout: 20_000 };
 const server = await startServer({ env: { HOLDPOINT_MAX_STORE_ITEM_BYTES: "2000" } });
 const client = new Client({ apiUrl: server.url, apiKey: null });
 const { store } = client;

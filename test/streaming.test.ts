@@ -15,8 +15,8 @@ import { after, suite, test } from "node:test";
 import { readEvents, type WireEvent } from "./harness/events.ts";
 import { call, removeFolder, startServer, temporaryFolder } from "./harness/server.ts";
 import { newThread, onlyQuestion, problemOf, until, type Result, type WireRun } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
-const PATIENCE = { timeout: 30_000 };
 const server = await startServer();
 const folder = temporaryFolder();
 const client = new Client({ apiUrl: server.url, apiKey: null, callerOptions: { maxRetries: 0 } });

@@ -19,8 +19,8 @@ import { after, test } from "node:test";
 import { raw } from "./harness/raw.ts";
 import { call, removeFolder, ROOT, startServer, type TestServer } from "./harness/server.ts";
 import { until } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
-const PATIENCE = { timeout: 30_000 };
 const FIXTURES = join(ROOT, "test", "graphs");
 const folder = mkdtempSync(join(tmpdir(), "holdpoint-surface-"));
 const started: TestServer[] = [];
@@ -414,7 +414,7 @@ async function start(
     execFile(
       process.execPath,
       command,
-      { env: { ...process.env, PORT: "0", HOLDPOINT_DATA_DIR: dataDir, ...env }, timeout: 20_000 },
+      { env: { ...process.env, PORT: "0", HOLDPOINT_DATA_DIR: dataDir, ...env }, timeout: PATIENCE.timeout },
       (error, _stdout, stderr) => resolve({ code: error?.code ?? 0, stderr }),
     );
   });

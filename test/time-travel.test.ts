@@ -20,8 +20,8 @@ import {
   type TestThread,
   type WireState,
 } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
-const PATIENCE = { timeout: 20_000 };
 const NO_CHECKPOINT = "11111111-1111-6111-8111-111111111111";
 
 const server = await startServer();

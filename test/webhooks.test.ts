@@ -14,8 +14,8 @@ import { brokenSlackRules } from "./fakes/slack-rules.ts";
 import { startWebhookReceiver } from "./fakes/webhook-receiver.ts";
 import { call, removeFolder, startServer, temporaryFolder, TEST_GRAPHS, type TestServer } from "./harness/server.ts";
 import { newThread, onlyQuestion, problemOf, until, type WireRun } from "./harness/threads.ts";
+import { PATIENCE } from "./harness/patience.ts";
 
-const PATIENCE = { timeout: 20_000 };
 const SECRET = "whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM=";
 const MUCH_LATER_SECS = 3600;
 

@@ -7,8 +7,8 @@ import { after, test } from "node:test";
 import { systemClock } from "../base/clock.ts";
 import { guardedPost, resolveHost, type PostOutcome, type Resolve } from "./guarded-post.ts";
 import type { OutboundRules } from "./outbound-url.ts";
+import { PATIENCE } from "../../test/harness/patience.ts";
 
-const PATIENCE = { timeout: 20_000 };
 const LIMITS = { timeoutMs: 10_000, replyBytesMax: 1024 };
 const servers: Server[] = [];
 after(() => {

@@ -6,10 +6,10 @@ import type { RequestListener, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { createHttpService, ListenError, type HttpLimits, type HttpService } from "./server.ts";
+import { PATIENCE } from "../../test/harness/patience.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 /** Far above what any of these tests takes: a guard that is missing shows as a test that ran out of time. */
-const PATIENCE = { timeout: 10_000 };
 const FAR_MS = 60_000;
 
 async function start(

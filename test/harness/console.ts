@@ -23,7 +23,7 @@ export interface ConsoleBrowser {
 }
 
 /** Of a single step; a machine that is busy takes its time. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({

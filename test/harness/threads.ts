@@ -139,9 +139,9 @@ export function openThread(server: At, graph: string, threadId: string): TestThr
 }
 
 const POLL_MS = 5;
-const POLLS_MAX = 2000;
+const POLLS_MAX = 12_000;
 
-/** Asks until there is an answer. @throws {Error} after ten seconds. */
+/** Asks until there is an answer. @throws {Error} after a minute or more. */
 export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
   for (let poll = 0; poll < POLLS_MAX; poll++) {
     const found = await look();
