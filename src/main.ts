@@ -30,8 +30,6 @@ import type { LoadedApp } from "./graphs/custom-app.ts";
 enableCompileCache();
 keepHeapSmall();
 
-/** sysexits.h EX_CONFIG: the configuration is wrong, so starting again will not help. */
-const EXIT_CONFIG = 78;
 /** The command line cannot be understood. */
 const EXIT_USAGE = 2;
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -103,15 +101,13 @@ async function main(argv: readonly string[]): Promise<void> {
   await program.parseAsync([...argv]);
 }
 
-/** Runs a command. What the user can mend is told in words, with an exit code of its own; the rest is a defect. */
+/** Runs a command, and tells what stopped it. */
 async function command(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    const { name, message } = error instanceof Error ? error : new Error(String(error));
-    if (error instanceof Error && "exitCode" in error) return refuse(message, Number(error.exitCode));
-    if (name === "ConfigError") return refuse(`The configuration is wrong:\n${message}`, EXIT_CONFIG);
-    refuse(message, name === "ConfigFileError" || name === "NewerDatabaseError" ? EXIT_CONFIG : 1);
+    const { message, exitCode } = (await import("./cli/refusal.ts")).refusalOf(error);
+    refuse(message, exitCode);
   }
 }
 

@@ -1,11 +1,11 @@
-// The terminal's inbox, from outside: real processes against a real server. Checked:
+// The terminal's inbox, from outside: its verbs against a real server, as processes where the process matters. Checked:
 //   CI1. Items are listed in tables that fit, and as JSON that is the API's own.
 //   CI2. Each dialect is answered in its own shape; values keep their types.
 //   CI3. What cannot be said is told in one line, sends nothing, and has its exit code.
 //   CI4. No output and no message has the key.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { holdpoint, lines, type Ended } from "./harness/cli.ts";
+import { holdpoint, lines, verb, type Ended } from "./harness/cli.ts";
 import type { WireItem } from "./harness/inbox.ts";
 import { call, removeFolder, startServer, type TestServer } from "./harness/server.ts";
 
@@ -26,9 +26,9 @@ after(async () => {
 const run = async (
   args: readonly string[],
   more: Readonly<Record<string, string>> = {},
-  input = "",
+  { input = "", how = verb } = {},
 ): Promise<Ended> => {
-  const ended = await holdpoint(args, { env: { ...env, ...more }, input });
+  const ended = await how(args, { env: { ...env, ...more }, input });
   assert.doesNotMatch(ended.out + ended.err, new RegExp(KEY)); // CI4
   return ended;
 };
@@ -99,7 +99,7 @@ test("every dialect is answered in its own shape, and values keep their types (C
   await Promise.all(
     ANSWERS.map(async ([name, asked, [verb = "", ...rest], gets]) => {
       const item = await asking(asked);
-      const said = await run(["inbox", verb, place(item), ...rest, "--wait"], {}, '{"from":["stdin"]}');
+      const said = await run(["inbox", verb, place(item), ...rest, "--wait"], {}, { input: '{"from":["stdin"]}' });
       const what = `${verb} ${rest.join(" ")} to ${name}: ${said.out}${said.err}`;
       assert.deepEqual([said.code, said.err], [0, ""], what);
       assert.match(said.out, /answered {2}[0-9a-f]{8} .*→ now idle\n$/, what);
@@ -148,6 +148,18 @@ test("what cannot be said is told in one line, with its exit code, and nothing i
       assert.equal(await answerOn(item), undefined, name);
     }),
   );
+});
+
+test("a process answers as well, from its input, and ends with the code of what came of it (CI2, CI3)", async () => {
+  const item = await asking("?");
+  const command = ["inbox", "answer", place(item), "-", "--wait"];
+  const said = await run(command, {}, { input: '{"from":["stdin"]}', how: holdpoint });
+  assert.deepEqual([said.code, said.err], [0, ""], said.out);
+  assert.deepEqual(await answerOn(item), { from: ["stdin"] });
+  const again = await run(["inbox", "approve", place(item)], {}, { how: holdpoint });
+  assert.equal(again.code, 1, again.out + again.err);
+  const misspelt = await run(["inbox", "look"], {}, { how: holdpoint });
+  assert.deepEqual([misspelt.code, misspelt.out], [2, ""]);
 });
 
 test("one of two actions is edited, and what becomes of the other is said (CI2)", async () => {

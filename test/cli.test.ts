@@ -14,7 +14,7 @@ import { after, before, test } from "node:test";
 import { systemClock } from "../src/base/clock.ts";
 import { createLog } from "../src/base/log.ts";
 import { createTraceServer, type TraceServer } from "../src/traces/server.ts";
-import { holdpoint, lines, type Ended } from "./harness/cli.ts";
+import { holdpoint, lines, verb, type Ended } from "./harness/cli.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "./harness/server.ts";
 import { newThread } from "./harness/threads.ts";
 
@@ -39,9 +39,13 @@ after(async () => {
   removeFolder(folder);
 });
 
+const LOCAL: ReadonlySet<string | undefined> = new Set(["doctor", "new", "validate"]);
+
+/** What looks at the files of its folder is a process there; what only talks to a server runs here. */
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = folder): Promise<Ended> {
   const traceUrl = `http://127.0.0.1:${traces.address().port}`;
-  return holdpoint(args, { env: { HOLDPOINT_URL: server.url, HOLDPOINT_TRACES_URL: traceUrl, ...env }, cwd });
+  const how = LOCAL.has(args[0]) ? holdpoint : verb;
+  return how(args, { env: { HOLDPOINT_URL: server.url, HOLDPOINT_TRACES_URL: traceUrl, ...env }, cwd });
 }
 
 test("threads are listed, shown, given up and deleted by the beginning of their ids (CT1, CT2)", async () => {

@@ -8,10 +8,12 @@ import type { Env } from "../base/config.ts";
 import type { Terminal } from "./cli.ts";
 
 export interface Streams {
-  readonly stdin: NodeJS.ReadStream;
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly stdout: Output;
+  readonly stderr: Output;
 }
+
+type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 const COLUMNS_LEAST = 20;
 
@@ -38,9 +40,9 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end
     out: (chunk) => void stdout.write(chunk),
     err: (chunk) => void stderr.write(chunk),
     columns: columns === null ? null : Math.max(COLUMNS_LEAST, columns),
-    colour: stdout.isTTY && (NO_COLOR === undefined || NO_COLOR === ""), // TE2
-    watched: stderr.isTTY,
+    colour: stdout.isTTY === true && (NO_COLOR === undefined || NO_COLOR === ""), // TE2
+    watched: stderr.isTTY === true,
     readInput: () => text(stdin),
-    ask: stdin.isTTY && stderr.isTTY ? ask : null,
+    ask: stdin.isTTY === true && stderr.isTTY === true ? ask : null,
   };
 }

@@ -15,10 +15,15 @@ export interface VerbPorts {
   readonly mover: Mover;
 }
 
-export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): void {
+/** What talks to a server, and needs nothing else. */
+export function registerClientVerbs(program: Command, cli: Cli): void {
   registerInbox(program, cli);
   registerThreads(program, cli);
   registerTrace(program, cli);
+}
+
+export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): void {
+  registerClientVerbs(program, cli);
   registerLocal(program, cli, ports);
   registerMove(program, cli, ports);
 }

@@ -1,6 +1,18 @@
-// The command line as tests use it: a real process with nothing of our environment, and what it wrote.
+// The command line as tests use it: a real process with nothing of our environment, or its verbs in this one, which costs
+// a tenth; and what was written.
+import { Command, CommanderError } from "commander";
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { systemClock } from "../../src/base/clock.ts";
+import { readConfig } from "../../src/base/config.ts";
+import { EXIT } from "../../src/cli/cli.ts";
+import { refusalOf } from "../../src/cli/refusal.ts";
+import { CLIENT_SETTINGS } from "../../src/cli/settings.ts";
+import { createTerminal } from "../../src/cli/terminal.ts";
+import { registerClientVerbs } from "../../src/cli/verbs.ts";
 import { ROOT } from "./server.ts";
 
 export interface Ended {
@@ -27,6 +39,46 @@ export function holdpoint(args: readonly string[], { env = {}, input = "", cwd }
   child.stdin.on("error", () => undefined); // it may end before it has read
   child.stdin.end(input);
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, out, err })));
+}
+
+/** A verb that talks to a server, run here: the same code on other streams, and the exit code it would have ended with. */
+export async function verb(args: readonly string[], { env = {}, input = "" }: CliOptions = {}): Promise<Ended> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const written = Promise.all([text(stdout), text(stderr)]);
+  let code: number | null = null;
+  const tell = (message: string, exitCode: number): void => {
+    stderr.write(message);
+    code = exitCode;
+  };
+  const readText = (path: string): string => readFileSync(path, "utf8");
+  const program = new Command("holdpoint").exitOverride().configureOutput({
+    writeOut: (chunk) => void stdout.write(chunk),
+    writeErr: (chunk) => void stderr.write(chunk),
+  });
+  registerClientVerbs(program, {
+    terminal: createTerminal({ stdin: Readable.from([input]), stdout, stderr }, env, () => undefined),
+    clock: systemClock,
+    config: async () => readConfig(env, CLIENT_SETTINGS, readText),
+    readFile: readText,
+    run: async (work) => {
+      try {
+        code = await work();
+      } catch (error) {
+        const { message, exitCode } = refusalOf(error);
+        tell(`holdpoint: ${message}\n`, exitCode);
+      }
+    },
+  });
+  try {
+    await program.parseAsync([...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    code = error.exitCode === 0 ? EXIT.done : EXIT.usage; // commander has said why
+  }
+  stdout.end();
+  stderr.end();
+  const [out, err] = await written;
+  return { code, out, err };
 }
 
 /** One JSON object a line; the caller says of what type. */
