@@ -7,7 +7,7 @@ import { removeFolder, startServer, temporaryFolder } from "../harness/server.ts
 import { until } from "../harness/threads.ts";
 import { FULL } from "../harness/fault-server.ts";
 
-const ROUNDS = FULL ? 40 : 3;
+const ROUNDS = FULL ? 40 : 1;
 
 interface Mark {
   readonly key: string;

@@ -10,8 +10,8 @@ import { after, before, test } from "node:test";
 import { Bench, each, FULL, identity, only, pause, questionsIn, resumeBody, seeded } from "../harness/fault-server.ts";
 import type { Answer } from "../harness/server.ts";
 
-const RACES = FULL ? 1000 : 30;
-const DELETES = FULL ? 500 : 20;
+const RACES = FULL ? 1000 : 10;
+const DELETES = FULL ? 500 : 8;
 const AT_ONCE = 50;
 const bench = new Bench();
 const random = seeded();
