@@ -40,6 +40,8 @@ export interface ExecutePorts {
   readonly mayGoOn: () => boolean;
   /** The graph has ended: what follows is storing it. */
   readonly onGraphEnd: () => void;
+  /** The transaction that was to end the run, and to claim the next, has failed. */
+  readonly onFailure: (error: unknown) => void;
   /** The end cannot be stored at present. */
   readonly onUnstored: () => void;
   readonly isDraining: () => boolean;
@@ -98,6 +100,7 @@ export async function executeRun(
     settle(told);
     return { ...stored, values };
   } catch (error) {
+    ports.onFailure(error);
     log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
   }
   giveBack(told);

@@ -6,6 +6,7 @@
 //   ST4. An Idempotency-Key gives one run, however often the call is repeated. It is its caller's: nobody else's call
 //        with the same key is a repetition.
 //   ST5. A thread or an assistant that is out of the caller's reach is refused like one that is not there.
+//   ST6. A server that has lost its place among the workers accepts runs for the others.
 import { isDeepStrictEqual } from "node:util";
 import { contentHash } from "../base/ids.ts";
 import { ApiError } from "../base/errors.ts";
@@ -77,17 +78,24 @@ async function startAll(
   }
   const slots = starts.map(() => agent.worker.reserve());
   try {
-    const accepted = await agent.storage.transaction(async (tx) => {
-      const all: Accepted[] = [];
-      for (const [index, start] of starts.entries()) {
-        try {
-          await start.first?.(tx);
-          all.push(await accept(agent, tx, caller, start, slots[index] !== null));
-        } catch (error) {
-          throw describe(error, index);
+    const acceptAll = (): Promise<readonly Accepted[]> =>
+      agent.storage.transaction(async (tx) => {
+        const all: Accepted[] = [];
+        for (const [index, start] of starts.entries()) {
+          try {
+            await start.first?.(tx);
+            all.push(await accept(agent, tx, caller, start, slots[index] !== null));
+          } catch (error) {
+            throw describe(error, index);
+          }
         }
-      }
-      return all;
+        return all;
+      });
+    const accepted = await acceptAll().catch((error: unknown) => {
+      agent.worker.claimFailed(error);
+      if (!(error instanceof ApiError) || error.code !== "worker_not_listed") throw error;
+      for (const slot of slots.splice(0, slots.length, ...slots.map(() => null))) slot?.release();
+      return acceptAll(); // ST6
     });
     for (const [index, { run, created, hasHistory }] of accepted.entries()) {
       if (created && run.status === "running") slots[index]?.start(run, hasHistory);

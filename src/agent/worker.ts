@@ -5,7 +5,10 @@
 //   WK3. stop() claims nothing new, waits for what runs, and hands back what does not end in time.
 //   WK4. When the lease is lost, what is in progress here is another worker's: it is aborted, its writes are refused by
 //        their attempt, and its callers wait for whoever has it then.
+//   WK5. When a commit that claims gets no answer, its run may be this worker's without having been begun: it is looked for,
+//        and handed back.
 import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
@@ -54,6 +57,8 @@ export interface Worker extends Service {
   readonly alone: boolean;
   /** Runs that are in progress here. */
   readonly here: () => readonly string[];
+  /** A transaction has failed that may have claimed a run: whether it did is looked up if need be. */
+  readonly claimFailed: (error: unknown) => void;
   /** What runs are claimed under. */
   readonly id: () => string | null;
   readonly ends: RunEnds;
@@ -70,6 +75,12 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   const ends = createRunEnds(peers);
   let free = options.slots;
   let draining = false;
+  /** Runs that are ours by their rows and were not begun here, as the last look found them; null when no look is due. */
+  let notBegun: ReadonlySet<string> | null = null;
+
+  const claimFailed = (error: unknown): void => {
+    if (error instanceof ApiError && error.code === "commit_unknown") notBegun ??= new Set();
+  };
 
   const reserve = (): Slot | null => {
     if (free === 0 || draining || !lease.holds()) return null;
@@ -91,6 +102,9 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
           const claimed = await storage.transaction((tx) => claim(tx, choose));
           if (claimed !== null) start(claimed);
           return claimed !== null;
+        } catch (error) {
+          claimFailed(error);
+          throw error;
         } finally {
           release();
         }
@@ -132,6 +146,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       mayGoOn: lease.holds,
       leaveMs: claimed.direct || peers.alone ? 0 : LEAVE_MS,
       onGraphEnd: stopTimer,
+      onFailure: claimFailed,
       onUnstored() {
         eventLog.append({ name: "error", data: JSON.stringify(UNSTORED) });
         ends.gone(run.runId, "not_stored");
@@ -182,8 +197,27 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     return handedBack;
   };
 
+  /** WK5. A run that has only just been claimed is found by one look, and not by the next. */
+  const handBackUnbegun = async (seen: ReadonlySet<string>): Promise<void> => {
+    const workerId = lease.workerId();
+    const found = new Set<string>();
+    if (workerId !== null) {
+      await storage.transaction(async (tx) => {
+        for (const run of await tx.runningRuns(workerId)) {
+          if (inProgress.has(run.runId)) continue;
+          found.add(run.runId);
+          if (!seen.has(run.runId)) continue;
+          const announce = announcer(ports.graphs, () => null);
+          await handBack(tx, run, false, options.crashesMax, clock.now(), announce);
+        }
+      });
+    }
+    notBegun = [...found].every((runId) => seen.has(runId)) ? null : found;
+  };
+
   /** @returns false when no worker is dead. */
   const takeOver = async (leaseMs: number): Promise<boolean> => {
+    if (notBegun !== null) await handBackUnbegun(notBegun);
     const found = await storage.transaction(async (tx) => {
       const workerId = await tx.deadWorker(leaseMs);
       if (workerId === null) return null;
@@ -215,6 +249,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     ends,
     reserve: () => (queue.mayStartDirectly() ? reserve() : null),
     wake: queue.wake,
+    claimFailed,
     id: lease.workerId,
     here: () => [...inProgress.keys()],
     draining: () => draining,

@@ -62,6 +62,7 @@ export const ERROR_CODES = {
   internal_error: [500, "The server failed"],
   embedding_failed: [502, "The embedding function failed"],
   storage_unavailable: [503, "The storage cannot be written"],
+  worker_not_listed: [503, "This worker's runs are another's"],
   commit_unknown: [503, "The storage did not say whether it was stored"],
   overloaded: [503, "Too many runs are waiting"],
   page_unavailable: [503, "The page has not been built"],

@@ -21,6 +21,8 @@ export interface ServerOptions {
 export interface TestServer {
   readonly url: string;
   readonly dataDir: string;
+  /** Of PostgreSQL; empty when its data is in the folder. */
+  readonly databaseUri: string;
   readonly process: ChildProcess;
   /** Everything that it has logged so far, one object a line. */
   readonly logs: readonly Record<string, unknown>[];
@@ -55,6 +57,7 @@ const postgres = process.env["HOLDPOINT_TEST_STORAGE"] === "postgres" ? await im
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? temporaryFolder();
   const [command, ...wrapped] = [...(options.under ?? []), process.execPath];
+  const databaseUri = options.env?.["DATABASE_URI"] ?? (await databaseFor(dataDir));
   const child = spawn(
     command,
     [
@@ -68,7 +71,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     {
       env: {
         ...process.env,
-        DATABASE_URI: await databaseFor(dataDir),
+        DATABASE_URI: databaseUri,
         DATABASE_URL: "",
         PORT: "0",
         HOLDPOINT_DATA_DIR: dataDir,
@@ -100,6 +103,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   return {
     url,
     dataDir,
+    databaseUri,
     process: child,
     logs,
     exited,

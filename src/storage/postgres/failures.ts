@@ -14,7 +14,16 @@ export function mayBeDoneAgain(error: unknown): boolean {
 
 /** Errors of the storage become 503; others, refusals and defects, stay what they are. */
 export function storageFailure(error: unknown): unknown {
+  if (isClaimOfNobody(error)) {
+    const detail = "This server was away for too long, and others have taken its runs. Nothing was written. Try again.";
+    return new ApiError("worker_not_listed", detail, {}, RETRY_AFTER);
+  }
   return error instanceof ApiError || !isPassing(error) ? error : nothingWritten(error);
+}
+
+/** A run was claimed in the name of a worker that was taken off the list (queue-verbs.ts, QV3). */
+function isClaimOfNobody(error: unknown): boolean {
+  return error instanceof Error && "constraint" in error && error.constraint === "runs_worker_is_listed";
 }
 
 /** Whatever the reason is that there is no connection. */

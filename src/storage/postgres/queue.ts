@@ -7,8 +7,9 @@
 //   QU2. A job is done as soon as somebody has looked. The claim is the run's row, not the job.
 //   QU3. A slot that gets free is first offered to the queue, until a look has found it empty: runs that have just come
 //        do not overtake those that wait.
-//   QU4. A job that was lost (its worker died at the wrong moment) is made again: now and then somebody looks whether there
-//        is a run that can be claimed and has none.
+//   QU4. A job that was lost (its worker died at the wrong moment) is made again: now and then, and soon after something
+//        went wrong here, somebody looks whether there is a run that can be claimed and has none. So a job that fails is
+//        not left to be tried again by graphile-worker, whose pauses grow with every failure.
 import { EventEmitter } from "node:events";
 import { runTaskList, type WorkerEventMap, type WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
@@ -74,8 +75,13 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
   const look = async ({ thread, due }: Look): Promise<void> => {
     maybeMore = true;
     const slot = reserved.pop() ?? consumer?.reserve() ?? null;
-    if (slot === null) throw new Error("a job came without a slot"); // it comes again
-    await slot.claim((tx) => tx.nextPendingRun(Math.max(clock.now(), due ?? 0), thread)); // QU2
+    try {
+      if (slot === null) repairSoon();
+      else await slot.claim((tx) => tx.nextPendingRun(Math.max(clock.now(), due ?? 0), thread)); // QU2
+    } catch (error) {
+      log.debug("claim_failed", { reason: describeError(error).message });
+      repairSoon(); // QU4
+    }
   };
 
   const run = (): void => {
@@ -93,8 +99,10 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
       concurrency: FETCHES_MAX,
       pollInterval: POLL_MS,
     };
+    const before = workers?.id ?? null;
     workers = runTaskList(options, { run: (payload) => look(payload as Look) }, pool());
     onPool(workers.id);
+    if (before !== null) unlock(before);
     // It gives up when it cannot tell the database that a job is done. A new one begins where it left off.
     const again = (error: unknown): void => {
       if (stopping) return;
@@ -105,14 +113,25 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     workers.promise.then(again, again);
   };
 
+  /** What a pool that gave up had in hand is anybody's again. */
+  const unlock = (poolId: string): void => {
+    pool().query(`SELECT ${JOBS_SCHEMA}.force_unlock_workers(ARRAY[$1])`, [poolId]).then(undefined, repairSoon);
+  };
   const repair = async (): Promise<void> => {
+    let again = REPAIR_MS;
     try {
       await pool().query(REPAIR); // QU4
     } catch (error) {
       log.debug("repair_failed", { reason: describeError(error).message });
+      again = AGAIN_MS;
     }
-    if (!stopping) stopRepair = clock.after(REPAIR_MS, () => void repair());
+    repairIn(again);
   };
+  const repairIn = (delayMs: number): void => {
+    stopRepair();
+    if (!stopping) stopRepair = clock.after(delayMs, () => void repair());
+  };
+  const repairSoon = (): void => repairIn(AGAIN_MS);
 
   return {
     next: () => null, // the slot gets its next run by a job
@@ -122,7 +141,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     async start(given) {
       consumer = given;
       run();
-      stopRepair = clock.after(REPAIR_MS, () => void repair());
+      repairIn(REPAIR_MS);
     },
     async stop() {
       stopping = true;
@@ -143,7 +162,8 @@ const REPAIR = `
   WITH lost AS (
     SELECT DISTINCT ON (r.thread_id) r.thread_id, r.run_id, r.due_at, r.urgent
     FROM holdpoint.runs AS r
-    WHERE pg_try_advisory_xact_lock(0x686f6c65) AND r.status = 'pending' AND r.due_at IS NULL
+    WHERE pg_try_advisory_xact_lock(0x686f6c65) AND r.status = 'pending'
+      AND (r.due_at IS NULL OR r.due_at < extract(epoch FROM now()) * 1000)
       AND NOT EXISTS (SELECT 1 FROM holdpoint.runs AS o WHERE o.thread_id = r.thread_id AND o.status = 'running')
       AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')
       AND NOT EXISTS (SELECT 1 FROM ${JOBS_SCHEMA}.jobs AS j WHERE j.key = r.run_id AND j.attempts < j.max_attempts
