@@ -12,6 +12,7 @@ import "./styles/base.css";
 import "./styles/controls.css";
 import "./styles/layout.css";
 import "./styles/lists.css";
+import "./styles/split.css";
 
 const RETRIES_MAX = 2;
 const FRESH_MS = 5000;

@@ -1,6 +1,8 @@
 // Types: the objects of the wire as the console reads them, from the contract itself.
 import type * as z from "zod";
+import type * as crons from "../../src/api/crons.ts";
 import type * as schemas from "../../src/api/schemas.ts";
+import type * as store from "../../src/api/store.ts";
 
 export type Thread = z.output<typeof schemas.thread>;
 export type Run = z.output<typeof schemas.run>;
@@ -8,6 +10,9 @@ export type Interrupt = z.output<typeof schemas.interrupt>;
 export type Assistant = z.output<typeof schemas.assistant>;
 export type AssistantVersion = z.output<typeof schemas.assistantVersion>;
 export type GraphSchemas = z.output<typeof schemas.graphSchemas>;
+export type Cron = z.output<typeof crons.cron>;
+/** `score` where a search was by meaning. */
+export type StoreItem = z.output<typeof store.item> & { readonly score?: number };
 export type ThreadState = z.output<typeof schemas.state>;
 
 /** As the library draws it. */

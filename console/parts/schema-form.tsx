@@ -2,7 +2,8 @@
 // is typed and is not yet a value of its type, such as "1.", is kept where it is typed.
 import { useId, useState, type ReactNode } from "react";
 import { Button, IconButton } from "./controls.tsx";
-import { JsonEditor, parseJson } from "./editor.tsx";
+import { JsonEditor } from "./editor.tsx";
+import { parseJson } from "./parse-json.ts";
 import { isObject, type Json } from "./json.ts";
 import { initialOf, type Fault, type FormField } from "./schema.ts";
 

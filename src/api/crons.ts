@@ -64,7 +64,7 @@ const FIELDS = [
   "now",
 ] as const;
 
-const cron = z
+export const cron = z
   .object({
     cron_id: uuid,
     assistant_id: uuid,

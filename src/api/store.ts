@@ -23,7 +23,7 @@ const ttl = z
 
 const refreshTtl = z.boolean().nullish().describe("whether reading counts as a use; left out, as configured");
 
-const item = z
+export const item = z
   .object({
     namespace: z.array(z.string()),
     key: z.string(),

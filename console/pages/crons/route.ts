@@ -1,7 +1,10 @@
-// Route of the page Crons.
+// Route of the page Crons: what the list is narrowed to, and the cron that is chosen.
 import { createRoute } from "@tanstack/react-router";
+import { readTexts } from "../../parts/search-params.ts";
 import { rootRoute } from "../../root-route.ts";
 
-export const cronsRoute = createRoute({ getParentRoute: () => rootRoute, path: "/crons" }).lazy(() =>
-  import("./page.tsx").then(({ page }) => page),
-);
+export const cronsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/crons",
+  validateSearch: (search) => readTexts(search, ["assistant", "enabled", "thread", "cron"]),
+}).lazy(() => import("./page.tsx").then(({ page }) => page));

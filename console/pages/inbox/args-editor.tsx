@@ -1,7 +1,8 @@
 // Args editor: a value as a form, or as JSON, with what changes below it. Types stay what they are.
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { JsonDiff } from "../../parts/json-diff.tsx";
-import { JsonEditor, parseJson } from "../../parts/editor.tsx";
+import { JsonEditor } from "../../parts/editor.tsx";
+import { parseJson } from "../../parts/parse-json.ts";
 import { isObject, type Json, type JsonObject } from "../../parts/json.ts";
 import { isWhole, SchemaForm } from "../../parts/schema-form.tsx";
 import { faultsOf, fieldOf, schemaOfValue } from "../../parts/schema.ts";

@@ -1,7 +1,8 @@
 // Form answer: an answer that has to fit a JSON Schema, as a form or as JSON.
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { Button } from "../../parts/controls.tsx";
-import { JsonEditor, parseJson } from "../../parts/editor.tsx";
+import { JsonEditor } from "../../parts/editor.tsx";
+import { parseJson } from "../../parts/parse-json.ts";
 import type { Json, JsonObject } from "../../parts/json.ts";
 import { isWhole, SchemaForm } from "../../parts/schema-form.tsx";
 import { faultsOf, fieldOf, initialOf } from "../../parts/schema.ts";

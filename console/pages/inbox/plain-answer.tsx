@@ -1,7 +1,8 @@
 // Plain answer: a question without a form. The answer is a text, a number, yes or no, or any JSON.
 import { useEffect, useState, type ReactNode } from "react";
 import { Button } from "../../parts/controls.tsx";
-import { JsonEditor, parseJson } from "../../parts/editor.tsx";
+import { JsonEditor } from "../../parts/editor.tsx";
+import { parseJson } from "../../parts/parse-json.ts";
 import { isObject, type Json } from "../../parts/json.ts";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import type { EditorProps } from "./answering.tsx";

@@ -1,12 +1,229 @@
-// Page Store.
-import { createLazyRoute } from "@tanstack/react-router";
-import { useEffect, type ReactNode } from "react";
+// Page Store: the long-term memory: namespaces, the items in them, one item with everything it says.
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
+import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { call } from "../../api/client.ts";
+import type { StoreItem } from "../../api/types.ts";
 import { setTitle } from "../../badge.ts";
-import { EmptyState } from "../../parts/controls.tsx";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyCurl } from "../../parts/copy.tsx";
+import { glance } from "../../parts/format.ts";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { RelativeTime } from "../../parts/time.tsx";
+import { VirtualList } from "../../parts/virtual-list.tsx";
+import { ItemDialog } from "./item-dialog.tsx";
+import { ItemPane } from "./item-pane.tsx";
+import { rowsOf, searchOf } from "./namespaces.ts";
+import { storeRoute } from "./route.ts";
+import "./store.css";
 
 export const page = createLazyRoute("/store")({ component: StorePage });
 
+const PAGE_SIZE = 100;
+const NAMESPACES_MAX = 1000;
+const ROW_HEIGHT = 58;
+const PATH = "/store/items/search";
+
 function StorePage(): ReactNode {
   useEffect(() => setTitle("Store"), []);
-  return <EmptyState icon="store" title="Store" />;
+  const search = storeRoute.useSearch();
+  const navigate = useNavigate();
+  const [making, setMaking] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  const { ns, key, ...view } = search;
+  const list = useInfiniteQuery({
+    queryKey: ["store", "items", view],
+    initialPageParam: 0,
+    queryFn: ({ pageParam, signal }) =>
+      call<{ readonly items: readonly StoreItem[] }>("POST", PATH, {
+        body: searchOf(view, PAGE_SIZE, pageParam),
+        signal,
+      }),
+    getNextPageParam: (last, all) => (last.items.length < PAGE_SIZE ? null : all.length * PAGE_SIZE),
+    placeholderData: keepPreviousData,
+  });
+  const items = useMemo(() => list.data?.pages.flatMap((one) => one.items) ?? [], [list.data]);
+  const place = items.findIndex((item) => item.key === key && item.namespace.join(".") === ns);
+  const choose = (at: number): void => {
+    const item = items[Math.max(0, Math.min(items.length - 1, at))];
+    if (item === undefined) return;
+    const chosen = { ns: item.namespace.join("."), key: item.key };
+    void navigate({ to: "/store", search: { ...search, ...chosen }, replace: true });
+  };
+  useShortcuts("Store", [
+    { keys: "j", label: "Next item", run: () => choose(place + 1) },
+    { keys: "k", label: "Item before", run: () => choose(place - 1) },
+    { keys: "n", label: "New item", run: () => setMaking(true) },
+    { keys: "/", label: "Search", run: () => field.current?.focus() },
+  ]);
+  const isNarrowed = Object.values(view).some((one) => one !== undefined);
+  return (
+    <>
+      <header className="page-header">
+        <h1>Store</h1>
+        <span className="row spread">
+          <CopyCurl method="POST" path={PATH} body={searchOf(view, PAGE_SIZE, 0)} />
+          <Button kind="primary" hint="n" onClick={() => setMaking(true)}>
+            New item
+          </Button>
+        </span>
+      </header>
+      <FilterBar field={field} />
+      {list.isError ? <Failure error={list.error} onRetry={() => void list.refetch()} /> : null}
+      {list.isPending ? (
+        <Loading />
+      ) : items.length === 0 && !isNarrowed && !list.isError ? (
+        <EmptyState icon="store" title="The store is empty">
+          <p>
+            Graphs remember things here, across threads, by <code>config.store</code>. Press{" "}
+            <kbd className="key">n</kbd> to put an item yourself.
+          </p>
+        </EmptyState>
+      ) : (
+        <div className="store">
+          <Namespaces />
+          <div className="split-list">
+            {items.length === 0 ? (
+              <EmptyState icon="filter" title="No item is like this" />
+            ) : (
+              <VirtualList
+                items={items}
+                rowHeight={ROW_HEIGHT}
+                label="Items"
+                keyOf={(item) => JSON.stringify([item.namespace, item.key])}
+                active={place}
+                onNearEnd={list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined}
+                renderRow={(item, at) => <Row item={item} chosen={at === place} onChoose={() => choose(at)} />}
+              />
+            )}
+          </div>
+          {ns === undefined || key === undefined ? (
+            <EmptyState icon="store" title="Choose an item" />
+          ) : (
+            <ItemPane key={`${ns} ${key}`} namespace={ns} itemKey={key} />
+          )}
+        </div>
+      )}
+      {making ? <ItemDialog item={null} namespace={view.in ?? ""} onClose={() => setMaking(false)} /> : null}
+    </>
+  );
+}
+
+function Row({
+  item,
+  chosen,
+  onChoose,
+}: {
+  readonly item: StoreItem;
+  readonly chosen: boolean;
+  readonly onChoose: () => void;
+}): ReactNode {
+  return (
+    <div role="listitem" className="step-item">
+      <button type="button" className={`step ${chosen ? "active" : ""}`} aria-pressed={chosen} onClick={onChoose}>
+        <span className="store-words">
+          <span className="row">
+            <span className="truncate store-key">{item.key}</span>
+            <span className="muted truncate">{item.namespace.join(" › ")}</span>
+            {item.score === undefined ? null : <Chip tone="accent">{item.score.toFixed(3)}</Chip>}
+            <span className="muted spread store-time">
+              <RelativeTime at={item.updated_at} />
+            </span>
+          </span>
+          <span className="muted truncate mono">{glance(item.value, 160)}</span>
+        </span>
+      </button>
+    </div>
+  );
+}
+
+function FilterBar({ field }: { readonly field: React.RefObject<HTMLInputElement | null> }): ReactNode {
+  const search = storeRoute.useSearch();
+  const navigate = useNavigate();
+  const set = (name: "find" | "filter", value: string): void =>
+    void navigate({ to: "/store", search: { ...search, [name]: value === "" ? undefined : value }, replace: true });
+  const { ns, key, ...view } = search;
+  return (
+    <search className="filter-bar" aria-label="Filters">
+      <input
+        ref={field}
+        type="search"
+        aria-label="Search by meaning"
+        title="Ranks by meaning where the server has an embedding function"
+        placeholder="search by meaning"
+        value={search.find ?? ""}
+        onChange={(event) => set("find", event.target.value)}
+      />
+      <input
+        aria-label="Members"
+        placeholder="member=value"
+        value={search.filter ?? ""}
+        onChange={(event) => set("filter", event.target.value)}
+      />
+      {search.in === undefined ? null : <Chip tone="accent">in {search.in.replaceAll(".", " › ")}</Chip>}
+      {Object.values(view).every((one) => one === undefined) ? null : (
+        <Button kind="quiet" icon="cross" onClick={() => void navigate({ to: "/store", search: { ns, key } })}>
+          Clear
+        </Button>
+      )}
+    </search>
+  );
+}
+
+function Namespaces(): ReactNode {
+  const namespaces = useQuery({
+    queryKey: ["store", "namespaces"],
+    queryFn: ({ signal }) =>
+      call<{ readonly namespaces: readonly (readonly string[])[] }>("POST", "/store/namespaces", {
+        body: { limit: NAMESPACES_MAX },
+        signal,
+      }),
+  });
+  const rows = useMemo(() => rowsOf(namespaces.data?.namespaces ?? []), [namespaces.data]);
+  const isCut = (namespaces.data?.namespaces.length ?? 0) >= NAMESPACES_MAX;
+  return (
+    <nav className="store-namespaces" aria-label="Namespaces">
+      {namespaces.isError ? <Failure error={namespaces.error} onRetry={() => void namespaces.refetch()} /> : null}
+      <ul>
+        <li>
+          <NamespaceLink path={undefined} label="Everything" level={0} />
+        </li>
+        {rows.map(({ path, label, level }) => (
+          <li key={path}>
+            <NamespaceLink path={path} label={label} level={level} />
+          </li>
+        ))}
+      </ul>
+      {isCut ? <p className="muted small">The first {NAMESPACES_MAX}.</p> : null}
+    </nav>
+  );
+}
+
+const INDENT_PX = 14;
+/** No namespace in the address is one too: everything. */
+const ACTIVE = { exact: true, includeSearch: true, explicitUndefined: true } as const;
+
+function NamespaceLink({
+  path,
+  label,
+  level,
+}: {
+  readonly path: string | undefined;
+  readonly label: string;
+  readonly level: number;
+}): ReactNode {
+  const search = storeRoute.useSearch();
+  return (
+    <Link
+      to="/store"
+      search={{ ...search, in: path }}
+      className="store-namespace truncate"
+      activeProps={{}}
+      activeOptions={ACTIVE}
+      title={path ?? label}
+      style={{ paddingLeft: 10 + level * INDENT_PX }}
+    >
+      {label}
+    </Link>
+  );
 }

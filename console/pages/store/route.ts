@@ -1,7 +1,11 @@
-// Route of the page Store.
+// Route of the page Store: the namespace, what is looked for in it, and the item that is chosen.
 import { createRoute } from "@tanstack/react-router";
+import { readTexts } from "../../parts/search-params.ts";
 import { rootRoute } from "../../root-route.ts";
 
-export const storeRoute = createRoute({ getParentRoute: () => rootRoute, path: "/store" }).lazy(() =>
-  import("./page.tsx").then(({ page }) => page),
-);
+export const storeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/store",
+  // `in` is the namespace that is looked in, `ns` with `key` the item; both are labels joined by dots.
+  validateSearch: (search) => readTexts(search, ["in", "find", "filter", "ns", "key"]),
+}).lazy(() => import("./page.tsx").then(({ page }) => page));

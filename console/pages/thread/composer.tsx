@@ -7,11 +7,12 @@ import { sayProblem } from "../../api/problem.ts";
 import type { GraphSchemas, Run, Thread } from "../../api/types.ts";
 import { Button, Chip } from "../../parts/controls.tsx";
 import { CopyCurl } from "../../parts/copy.tsx";
-import { JsonEditor, parseJson } from "../../parts/editor.tsx";
+import { JsonEditor } from "../../parts/editor.tsx";
+import { parseJson } from "../../parts/parse-json.ts";
 import { useAssistants } from "../../parts/graph-names.ts";
 import { readList } from "../../parts/search-params.ts";
 import { tell } from "../../parts/toast.tsx";
-import { exampleOf, takesMessages } from "./input.ts";
+import { exampleOf, takesMessages } from "../../parts/graph-input.ts";
 import { threadRoute } from "./route.ts";
 import { useRefresh } from "./use-thread.ts";
 

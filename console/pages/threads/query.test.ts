@@ -1,7 +1,7 @@
 // Test of what the list of threads asks the server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lineOf, metadataOf, searchBody, type ThreadFilters } from "./query.ts";
+import { lineOf, searchBody, type ThreadFilters } from "./query.ts";
 
 const CASES: readonly { readonly name: string; readonly filters: ThreadFilters; readonly asks: object }[] = [
   { name: "nothing", filters: {}, asks: {} },
@@ -27,10 +27,6 @@ for (const { name, filters, asks } of CASES) {
     assert.deepEqual(rest, asks);
   });
 }
-
-test("metadata of an address keeps the types that JSON knows, and leaves out what is no pair", () => {
-  assert.deepEqual(metadataOf("a=1,b=true,c=x=y,=z,lonely,d="), { a: 1, b: true, c: "x=y", d: "" });
-});
 
 test("a message's content becomes one line", () => {
   assert.equal(lineOf(" two\n lines "), "two lines");

@@ -1,4 +1,5 @@
 // Query of the list of threads: what the address says → what the server is asked. Pure.
+import { pairsOf } from "../../parts/pairs.ts";
 
 export interface ThreadFilters {
   readonly status?: string | undefined;
@@ -14,7 +15,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function searchBody(filters: ThreadFilters, limit: number, offset: number): Readonly<Record<string, unknown>> {
   const { status, graph, metadata, id, sort } = filters;
-  const pairs = { ...metadataOf(metadata), ...(graph === undefined ? {} : { graph_id: graph }) };
+  const pairs = { ...pairsOf(metadata), ...(graph === undefined ? {} : { graph_id: graph }) };
   return {
     limit,
     offset,
@@ -25,19 +26,6 @@ export function searchBody(filters: ThreadFilters, limit: number, offset: number
     ...(Object.keys(pairs).length === 0 ? {} : { metadata: pairs }),
     ...(id !== undefined && UUID.test(id) ? { ids: [id] } : {}),
   };
-}
-
-export function metadataOf(text: string | undefined): Readonly<Record<string, unknown>> {
-  const found: Record<string, unknown> = {};
-  for (const pair of (text ?? "").split(",")) {
-    const at = pair.indexOf("=");
-    if (at > 0) found[pair.slice(0, at).trim()] = valueOf(pair.slice(at + 1).trim());
-  }
-  return found;
-}
-
-function valueOf(text: string): unknown {
-  return /^(true|false|null|-?\d+(\.\d+)?)$/.test(text) ? (JSON.parse(text) as unknown) : text;
 }
 
 /** The content of a message as one line. */

@@ -1,7 +1,7 @@
 // Test of what the composer makes of a graph's schema.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exampleOf, takesMessages } from "./input.ts";
+import { exampleOf, takesMessages } from "./graph-input.ts";
 
 const MESSAGES = { type: "array", langgraph_type: "messages" };
 

@@ -1,0 +1,208 @@
+// Detail: one cron: when it is due, what it runs with, the threads that its runs have made, and what can be done to it.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { call, request } from "../../api/client.ts";
+import { sayProblem } from "../../api/problem.ts";
+import type { Cron, Thread } from "../../api/types.ts";
+import { Button, Chip, Failure } from "../../parts/controls.tsx";
+import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { absoluteTime, shortId } from "../../parts/format.ts";
+import { JsonView } from "../../parts/json-view.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { Status } from "../../parts/status.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { CronDialog } from "./cron-dialog.tsx";
+import { cronsRoute } from "./route.ts";
+
+const THREADS_SHOWN_MAX = 10;
+
+export function CronDetail({
+  cron,
+  assistantName,
+}: {
+  readonly cron: Cron;
+  readonly assistantName: string;
+}): ReactNode {
+  const [open, setOpen] = useState<"edit" | "delete" | null>(null);
+  const navigate = useNavigate();
+  const search = cronsRoute.useSearch();
+  const queries = useQueryClient();
+  const path = `/runs/crons/${cron.cron_id}`;
+  const act = async (work: () => Promise<unknown>, done: string): Promise<void> => {
+    try {
+      await work();
+      tell(done);
+    } catch (error) {
+      tell(sayProblem(error), { tone: "red" });
+    }
+    await queries.invalidateQueries({ queryKey: ["crons"] });
+  };
+  const toggle = (): Promise<void> =>
+    act(
+      () => call("PATCH", path, { body: { enabled: !cron.enabled } }),
+      cron.enabled ? "The cron rests." : "The cron runs.",
+    );
+  useShortcuts("Cron", [
+    { keys: "e", label: "Change the cron", run: () => setOpen("edit") },
+    { keys: "p", label: cron.enabled ? "Let it rest" : "Let it run", run: () => void toggle() },
+  ]);
+  return (
+    <div className="split-detail" role="region" aria-label="Cron" tabIndex={0}>
+      <div className="row detail-head">
+        <h2>
+          <code>{cron.schedule}</code>
+        </h2>
+        <CopyButton text={cron.cron_id} what="the cron's id" />
+        <Chip tone={cron.enabled ? "green" : "neutral"}>{cron.enabled ? "runs" : "rests"}</Chip>
+      </div>
+      <div className="actions">
+        <Button hint="p" onClick={() => void toggle()}>
+          {cron.enabled ? "Let it rest" : "Let it run"}
+        </Button>
+        <Button hint="e" onClick={() => setOpen("edit")}>
+          Change
+        </Button>
+        <Button kind="danger" onClick={() => setOpen("delete")}>
+          Delete
+        </Button>
+        <CopyCurl method="PATCH" path={path} body={{ enabled: !cron.enabled }} />
+      </div>
+      <Facts cron={cron} assistantName={assistantName} />
+      <section className="card state-card">
+        <h3>Every run is asked with</h3>
+        <JsonView value={cron.payload} label="the request" openLevels={2} />
+      </section>
+      {Object.keys(cron.metadata).length === 0 ? null : (
+        <section className="card state-card">
+          <h3>Metadata</h3>
+          <JsonView value={cron.metadata} label="the metadata" openLevels={1} />
+        </section>
+      )}
+      {cron.thread_id === null ? <Threads cron={cron} /> : null}
+      {open === "edit" ? <CronDialog cron={cron} onClose={() => setOpen(null)} /> : null}
+      {open === "delete" ? (
+        <Dialog
+          title="Delete this cron?"
+          description="Runs that it has started go on. This cannot be undone."
+          onClose={() => setOpen(null)}
+          footer={
+            <>
+              <CopyCurl method="DELETE" path={path} />
+              <Button onClick={() => setOpen(null)}>Keep it</Button>
+              <Button
+                kind="danger"
+                onClick={() => {
+                  setOpen(null);
+                  void act(async () => {
+                    await request("DELETE", path);
+                    await navigate({ to: "/crons", search: { ...search, cron: undefined }, replace: true });
+                  }, "The cron is deleted.");
+                }}
+              >
+                Delete
+              </Button>
+            </>
+          }
+        >
+          <p>
+            <code>{cron.schedule}</code> of {assistantName}
+          </p>
+        </Dialog>
+      ) : null}
+    </div>
+  );
+}
+
+function Facts({ cron, assistantName }: { readonly cron: Cron; readonly assistantName: string }): ReactNode {
+  const { next_run_date: next, end_time: end } = cron;
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Due next</dt>
+        <dd>
+          {next === null ? (
+            "never"
+          ) : (
+            <>
+              <RelativeTime at={next} /> <span className="muted">{absoluteTime(Date.parse(next))}</span>
+            </>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Time zone</dt>
+        <dd>{cron.timezone ?? "UTC"}</dd>
+      </div>
+      <div>
+        <dt>End</dt>
+        <dd>{end === null ? "none" : absoluteTime(Date.parse(end))}</dd>
+      </div>
+      <div>
+        <dt>Assistant</dt>
+        <dd>
+          <Link to="/assistants" search={{ assistant: cron.assistant_id }}>
+            {assistantName}
+          </Link>
+        </dd>
+      </div>
+      <div>
+        <dt>Thread</dt>
+        <dd>
+          {cron.thread_id === null ? (
+            `one for each run, ${cron.on_run_completed === "keep" ? "kept" : "deleted when it is through"}`
+          ) : (
+            <Link to="/threads/$threadId" params={{ threadId: cron.thread_id }} className="mono">
+              {shortId(cron.thread_id)}
+            </Link>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Made</dt>
+        <dd>
+          <RelativeTime at={cron.created_at} />
+          {cron.user_id === null ? "" : ` by ${cron.user_id}`}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+/** Threads that runs of the cron have left: those that were kept, and those that wait for somebody. */
+function Threads({ cron }: { readonly cron: Cron }): ReactNode {
+  const threads = useQuery({
+    queryKey: ["crons", "threads", cron.cron_id],
+    queryFn: ({ signal }) =>
+      call<readonly Thread[]>("POST", "/threads/search", {
+        body: {
+          metadata: { cron_id: cron.cron_id },
+          limit: THREADS_SHOWN_MAX,
+          select: ["thread_id", "status", "updated_at"],
+        },
+        signal,
+      }),
+  });
+  return (
+    <section className="card state-card">
+      <h3>Threads of its runs</h3>
+      {threads.isError ? <Failure error={threads.error} onRetry={() => void threads.refetch()} /> : null}
+      {threads.data?.length === 0 ? <p className="muted">None is there.</p> : null}
+      <ul className="stack">
+        {threads.data?.map((thread) => (
+          <li key={thread.thread_id} className="row">
+            <Status status={thread.status} />
+            <Link to="/threads/$threadId" params={{ threadId: thread.thread_id }} className="mono">
+              {shortId(thread.thread_id)}
+            </Link>
+            <span className="muted">
+              <RelativeTime at={thread.updated_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

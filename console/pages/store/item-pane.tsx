@@ -1,0 +1,125 @@
+// Item pane: one item, read by its namespace and key, so that a link leads to it wherever it stands in the list.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { call, request } from "../../api/client.ts";
+import { sayProblem } from "../../api/problem.ts";
+import type { StoreItem } from "../../api/types.ts";
+import { Button, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { absoluteTime } from "../../parts/format.ts";
+import { JsonView } from "../../parts/json-view.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { RelativeTime } from "../../parts/time.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { ItemDialog } from "./item-dialog.tsx";
+import { storeRoute } from "./route.ts";
+
+const PATH = "/store/items";
+
+export function ItemPane({
+  namespace,
+  itemKey,
+}: {
+  /** Labels joined by dots. */
+  readonly namespace: string;
+  readonly itemKey: string;
+}): ReactNode {
+  const [open, setOpen] = useState<"edit" | "delete" | null>(null);
+  const query = { namespace, key: itemKey, refresh_ttl: false };
+  const found = useQuery({
+    queryKey: ["store", "item", namespace, itemKey],
+    queryFn: ({ signal }) => call<StoreItem | null>("GET", PATH, { query, signal }),
+  });
+  useShortcuts("Item", [{ keys: "e", label: "Edit the item", run: () => setOpen("edit") }]);
+  if (found.isPending) return <Loading />;
+  if (found.isError) return <Failure error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.data === null) {
+    return (
+      <EmptyState icon="store" title="There is no such item">
+        <p>It was deleted, or its time was over.</p>
+      </EmptyState>
+    );
+  }
+  const item = found.data;
+  return (
+    <div className="split-detail" role="region" aria-label="Item" tabIndex={0}>
+      <div className="row detail-head">
+        <h2 className="store-title">{item.key}</h2>
+        <CopyButton text={item.key} what="the key" />
+      </div>
+      <div className="actions">
+        <Button hint="e" onClick={() => setOpen("edit")}>
+          Edit
+        </Button>
+        <Button kind="danger" onClick={() => setOpen("delete")}>
+          Delete
+        </Button>
+        <CopyCurl method="GET" path={PATH} query={query} />
+      </div>
+      <dl className="facts">
+        <div>
+          <dt>Namespace</dt>
+          <dd>{item.namespace.join(" › ")}</dd>
+        </div>
+        <div>
+          <dt>Changed</dt>
+          <dd title={absoluteTime(Date.parse(item.updated_at))}>
+            <RelativeTime at={item.updated_at} />
+          </dd>
+        </div>
+        <div>
+          <dt>Made</dt>
+          <dd title={absoluteTime(Date.parse(item.created_at))}>
+            <RelativeTime at={item.created_at} />
+          </dd>
+        </div>
+      </dl>
+      <section className="card state-card">
+        <h3>Value</h3>
+        <JsonView value={item.value} label="the value" openLevels={3} />
+      </section>
+      {open === "edit" ? <ItemDialog item={item} namespace={namespace} onClose={() => setOpen(null)} /> : null}
+      {open === "delete" ? <Deletion item={item} onClose={() => setOpen(null)} /> : null}
+    </div>
+  );
+}
+
+function Deletion({ item, onClose }: { readonly item: StoreItem; readonly onClose: () => void }): ReactNode {
+  const navigate = useNavigate();
+  const search = storeRoute.useSearch();
+  const queries = useQueryClient();
+  const body = { namespace: item.namespace, key: item.key };
+  const remove = async (): Promise<void> => {
+    onClose();
+    try {
+      await request("DELETE", PATH, { body });
+      tell("The item is deleted.");
+      await navigate({ to: "/store", search: { ...search, ns: undefined, key: undefined }, replace: true });
+    } catch (error) {
+      tell(sayProblem(error), { tone: "red" });
+    }
+    await queries.invalidateQueries({ queryKey: ["store"] });
+  };
+  return (
+    <Dialog
+      title="Delete this item?"
+      description="Graphs will not find it any more. This cannot be undone."
+      onClose={onClose}
+      footer={
+        <>
+          <CopyCurl method="DELETE" path={PATH} body={body} />
+          <Button onClick={onClose}>Keep it</Button>
+          <Button kind="danger" onClick={() => void remove()}>
+            Delete
+          </Button>
+        </>
+      }
+    >
+      <p className="mono">
+        {item.namespace.join(" › ")} › {item.key}
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,53 @@
+// Namespaces: the lists of labels that the server names → rows of a tree, and what the address says → a search. Pure.
+import { pairsOf } from "../../parts/pairs.ts";
+
+export interface NamespaceRow {
+  /** Labels joined by dots. */
+  readonly path: string;
+  readonly label: string;
+  /** 0 for the outermost. */
+  readonly level: number;
+}
+
+/** Each namespace once, and everything that it is in, in the order of a tree. */
+export function rowsOf(namespaces: readonly (readonly string[])[]): readonly NamespaceRow[] {
+  const rows = new Map<string, NamespaceRow>();
+  const sorted = [...namespaces].sort((one, other) => compare(one, other));
+  for (const labels of sorted) {
+    labels.forEach((label, level) => {
+      const path = labels.slice(0, level + 1).join(".");
+      if (!rows.has(path)) rows.set(path, { path, label, level });
+    });
+  }
+  return [...rows.values()];
+}
+
+function compare(one: readonly string[], other: readonly string[]): number {
+  for (let at = 0; at < Math.min(one.length, other.length); at++) {
+    const order = (one[at] ?? "").localeCompare(other[at] ?? "");
+    if (order !== 0) return order;
+  }
+  return one.length - other.length;
+}
+
+export const labelsOf = (path: string | undefined): readonly string[] =>
+  path === undefined || path === "" ? [] : path.split(".");
+
+export interface StoreView {
+  readonly in?: string | undefined;
+  readonly find?: string | undefined;
+  readonly filter?: string | undefined;
+}
+
+/** Looking does not count as a use: an item that somebody looks at here does not live longer for it. */
+export function searchOf(view: StoreView, limit: number, offset: number): Readonly<Record<string, unknown>> {
+  const filter = pairsOf(view.filter);
+  return {
+    namespace_prefix: labelsOf(view.in),
+    limit,
+    offset,
+    refresh_ttl: false,
+    ...(view.find === undefined ? {} : { query: view.find }),
+    ...(Object.keys(filter).length === 0 ? {} : { filter }),
+  };
+}

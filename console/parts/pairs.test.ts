@@ -1,0 +1,8 @@
+// Test of the pairs that people type into filters.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pairsOf } from "./pairs.ts";
+
+test("pairs keep the types that JSON knows, and leave out what is no pair", () => {
+  assert.deepEqual(pairsOf("a=1,b=true,c=x=y,=z,lonely,d="), { a: 1, b: true, c: "x=y", d: "" });
+});

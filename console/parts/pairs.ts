@@ -1,0 +1,15 @@
+// Pairs: `key=value, other=2` as people type it into filters → an object. Pure.
+
+/** A value that is a number, true, false or null in JSON counts as that; what is no pair is left out. */
+export function pairsOf(text: string | undefined): Readonly<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  for (const pair of (text ?? "").split(",")) {
+    const at = pair.indexOf("=");
+    if (at > 0) found[pair.slice(0, at).trim()] = valueOf(pair.slice(at + 1).trim());
+  }
+  return found;
+}
+
+function valueOf(text: string): unknown {
+  return /^(true|false|null|-?\d+(\.\d+)?)$/.test(text) ? (JSON.parse(text) as unknown) : text;
+}
