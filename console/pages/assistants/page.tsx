@@ -1,12 +1,202 @@
-// Page Assistants.
-import { createLazyRoute } from "@tanstack/react-router";
-import { useEffect, type ReactNode } from "react";
+// Page Assistants: the graphs that are deployed and the assistants made of them; of one its drawing, schemas, versions,
+// and a form to try it.
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { call } from "../../api/client.ts";
+import type { Assistant } from "../../api/types.ts";
 import { setTitle } from "../../badge.ts";
-import { EmptyState } from "../../parts/controls.tsx";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { VirtualList } from "../../parts/virtual-list.tsx";
+import { AssistantActions } from "./actions.tsx";
+import { AssistantDialog } from "./assistant-dialog.tsx";
+import { isBuiltIn } from "./built-in.ts";
+import { assistantsRoute } from "./route.ts";
+import { SchemasTab } from "./schemas.tsx";
+import { TryTab } from "./try.tsx";
+import { VersionsTab } from "./versions.tsx";
+import "./assistants.css";
 
 export const page = createLazyRoute("/assistants")({ component: AssistantsPage });
 
+const DrawingTab = lazy(() => import("./drawing.tsx"));
+
+const PAGE_SIZE = 100;
+const ROW_HEIGHT = 52;
+const PATH = "/assistants/search";
+const TABS = ["graph", "schemas", "versions", "try"] as const;
+type Tab = (typeof TABS)[number];
+const TAB_NAMES: Readonly<Record<Tab, string>> = {
+  graph: "Graph",
+  schemas: "Schemas",
+  versions: "Versions",
+  try: "Try it",
+};
+
+function searchBody(find: string | undefined): Readonly<Record<string, unknown>> {
+  return { limit: PAGE_SIZE, sort_by: "name", sort_order: "asc", ...(find === undefined ? {} : { name: find }) };
+}
+
 function AssistantsPage(): ReactNode {
   useEffect(() => setTitle("Assistants"), []);
-  return <EmptyState icon="assistants" title="Assistants" />;
+  const search = assistantsRoute.useSearch();
+  const navigate = useNavigate();
+  const [making, setMaking] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  const list = useInfiniteQuery({
+    queryKey: ["assistants", "search", search.find],
+    initialPageParam: 0,
+    queryFn: ({ pageParam, signal }) =>
+      call<readonly Assistant[]>("POST", PATH, { body: { ...searchBody(search.find), offset: pageParam }, signal }),
+    getNextPageParam: (last, all) => (last.length < PAGE_SIZE ? null : all.length * PAGE_SIZE),
+    placeholderData: keepPreviousData,
+  });
+  const assistants = useMemo(() => list.data?.pages.flat() ?? [], [list.data]);
+  const wanted = search.assistant ?? search.graph ?? assistants[0]?.assistant_id;
+  const place = assistants.findIndex(
+    ({ assistant_id: id, graph_id: graph, name }) => id === wanted || (graph === wanted && name === wanted),
+  );
+  const choose = (at: number): void => {
+    const one = assistants[Math.max(0, Math.min(assistants.length - 1, at))];
+    if (one === undefined) return;
+    const { find, tab } = search;
+    void navigate({ to: "/assistants", search: { find, tab, assistant: one.assistant_id }, replace: true });
+  };
+  useShortcuts("Assistants", [
+    { keys: "j", label: "Next assistant", run: () => choose(place + 1) },
+    { keys: "k", label: "Assistant before", run: () => choose(place - 1) },
+    { keys: "n", label: "New assistant", run: () => setMaking(true) },
+    { keys: "/", label: "Find an assistant", run: () => field.current?.focus() },
+    ...TABS.map((tab, at) => ({
+      keys: `${at + 1}`,
+      label: `Show ${TAB_NAMES[tab]}`,
+      run: () => void navigate({ to: "/assistants", search: { ...search, tab }, replace: true }),
+    })),
+  ]);
+  return (
+    <>
+      <header className="page-header">
+        <h1>Assistants</h1>
+        <span className="row spread">
+          <CopyCurl method="POST" path={PATH} body={searchBody(search.find)} />
+          <Button kind="primary" hint="n" onClick={() => setMaking(true)}>
+            New assistant
+          </Button>
+        </span>
+      </header>
+      {list.isError && assistants.length === 0 ? (
+        <Failure error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.isPending ? (
+        <Loading />
+      ) : (
+        <div className="split assistants">
+          <div className="split-list">
+            <search className="filter-bar" aria-label="Filters">
+              <input
+                ref={field}
+                type="search"
+                aria-label="Find an assistant"
+                placeholder="Find by name"
+                value={search.find ?? ""}
+                onChange={(event) => {
+                  const find = event.target.value === "" ? undefined : event.target.value;
+                  void navigate({ to: "/assistants", search: { ...search, find }, replace: true });
+                }}
+              />
+            </search>
+            {assistants.length === 0 ? (
+              <EmptyState icon="filter" title="No assistant is like this" />
+            ) : (
+              <VirtualList
+                items={assistants}
+                rowHeight={ROW_HEIGHT}
+                label="Assistants"
+                keyOf={(one) => one.assistant_id}
+                active={place}
+                onNearEnd={list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined}
+                renderRow={(one, at) => <Row assistant={one} chosen={at === place} onChoose={() => choose(at)} />}
+              />
+            )}
+          </div>
+          {wanted === undefined ? null : <Chosen key={wanted} id={wanted} />}
+        </div>
+      )}
+      {making ? <AssistantDialog assistant={null} onClose={() => setMaking(false)} /> : null}
+    </>
+  );
+}
+
+function Row({
+  assistant,
+  chosen,
+  onChoose,
+}: {
+  readonly assistant: Assistant;
+  readonly chosen: boolean;
+  readonly onChoose: () => void;
+}): ReactNode {
+  return (
+    <div role="listitem" className="step-item">
+      <button type="button" className={`step ${chosen ? "active" : ""}`} aria-pressed={chosen} onClick={onChoose}>
+        <span className="assistant-words">
+          <span className="truncate assistant-name">{assistant.name}</span>
+          <span className="muted truncate">
+            {isBuiltIn(assistant) ? "graph" : `of ${assistant.graph_id}, version ${assistant.version}`}
+            {assistant.description === null ? "" : ` · ${assistant.description}`}
+          </span>
+        </span>
+      </button>
+    </div>
+  );
+}
+
+/** @param id of an assistant, or the name of a graph. */
+function Chosen({ id }: { readonly id: string }): ReactNode {
+  const search = assistantsRoute.useSearch();
+  const found = useQuery({
+    queryKey: ["assistants", "one", id],
+    queryFn: ({ signal }) => call<Assistant>("GET", `/assistants/${encodeURIComponent(id)}`, { signal }),
+  });
+  if (found.isPending) return <Loading />;
+  if (found.isError) return <Failure error={found.error} onRetry={() => void found.refetch()} />;
+  const assistant = found.data;
+  const tab = TABS.find((one) => one === search.tab) ?? "graph";
+  return (
+    <div className="assistant" role="region" aria-label={assistant.name}>
+      <header className="assistant-header">
+        <h2>{assistant.name}</h2>
+        <CopyButton text={assistant.assistant_id} what="the assistant's id" />
+        <Chip tone="accent">{assistant.graph_id}</Chip>
+        <Chip>version {assistant.version}</Chip>
+        <AssistantActions assistant={assistant} />
+        {assistant.description === null ? null : <p className="muted assistant-about">{assistant.description}</p>}
+      </header>
+      <nav className="tabs" aria-label="Views of the assistant">
+        {TABS.map((one) => (
+          <Link
+            key={one}
+            to="/assistants"
+            search={{ ...search, tab: one }}
+            replace
+            className="tab"
+            activeProps={{}}
+            activeOptions={{ exact: true, includeSearch: true }}
+            aria-current={one === tab ? "page" : undefined}
+          >
+            {TAB_NAMES[one]}
+          </Link>
+        ))}
+      </nav>
+      {tab === "graph" ? (
+        <Suspense fallback={<Loading label="Loading the drawing" />}>
+          <DrawingTab assistant={assistant} />
+        </Suspense>
+      ) : null}
+      {tab === "schemas" ? <SchemasTab assistant={assistant} /> : null}
+      {tab === "versions" ? <VersionsTab assistant={assistant} /> : null}
+      {tab === "try" ? <TryTab assistant={assistant} /> : null}
+    </div>
+  );
 }

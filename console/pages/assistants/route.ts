@@ -1,4 +1,4 @@
-// Route of the page Assistants: the chosen graph or assistant, and the tab.
+// Route of the page Assistants: the chosen graph or assistant, the tab, and where a run that is tried would stop.
 import { createRoute } from "@tanstack/react-router";
 import { readTexts } from "../../parts/search-params.ts";
 import { rootRoute } from "../../root-route.ts";
@@ -6,5 +6,6 @@ import { rootRoute } from "../../root-route.ts";
 export const assistantsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/assistants",
-  validateSearch: (search) => readTexts(search, ["graph", "assistant", "tab", "node", "version"]),
+  validateSearch: (search) =>
+    readTexts(search, ["find", "graph", "assistant", "tab", "node", "version", "before", "after"]),
 }).lazy(() => import("./page.tsx").then(({ page }) => page));

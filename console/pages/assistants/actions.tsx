@@ -1,0 +1,81 @@
+// Actions: what can be done to an assistant. Those that a graph comes with stay as they are.
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { request } from "../../api/client.ts";
+import { sayProblem } from "../../api/problem.ts";
+import type { Assistant } from "../../api/types.ts";
+import { Button } from "../../parts/controls.tsx";
+import { CopyCurl } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { AssistantDialog } from "./assistant-dialog.tsx";
+import { isBuiltIn } from "./built-in.ts";
+
+export function AssistantActions({ assistant }: { readonly assistant: Assistant }): ReactNode {
+  const [open, setOpen] = useState<"edit" | "delete" | null>(null);
+  const path = `/assistants/${assistant.assistant_id}`;
+  return (
+    <span className="row spread assistant-actions">
+      <Link to="/threads" search={{ graph: assistant.graph_id }}>
+        Threads
+      </Link>
+      <Link to="/crons" search={{ assistant: assistant.assistant_id }}>
+        Crons
+      </Link>
+      <CopyCurl method="GET" path={path} />
+      {isBuiltIn(assistant) ? null : (
+        <>
+          <Button onClick={() => setOpen("edit")}>Change</Button>
+          <Button kind="danger" onClick={() => setOpen("delete")}>
+            Delete
+          </Button>
+        </>
+      )}
+      {open === "edit" ? <AssistantDialog assistant={assistant} onClose={() => setOpen(null)} /> : null}
+      {open === "delete" ? <Deletion assistant={assistant} path={path} onClose={() => setOpen(null)} /> : null}
+    </span>
+  );
+}
+
+function Deletion({
+  assistant,
+  path,
+  onClose,
+}: {
+  readonly assistant: Assistant;
+  readonly path: string;
+  readonly onClose: () => void;
+}): ReactNode {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const remove = async (): Promise<void> => {
+    onClose();
+    try {
+      await request("DELETE", path);
+      tell("The assistant is deleted.");
+      await navigate({ to: "/assistants", search: {}, replace: true });
+      await queries.invalidateQueries({ queryKey: ["assistants"] });
+    } catch (error) {
+      tell(sayProblem(error), { tone: "red" });
+    }
+  };
+  return (
+    <Dialog
+      title={`Delete ${assistant.name}?`}
+      description="Its versions and the runs that have ended go with it; threads stay. This cannot be undone."
+      onClose={onClose}
+      footer={
+        <>
+          <CopyCurl method="DELETE" path={path} />
+          <Button onClick={onClose}>Keep it</Button>
+          <Button kind="danger" onClick={() => void remove()}>
+            Delete
+          </Button>
+        </>
+      }
+    >
+      <p className="mono">{assistant.assistant_id}</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,137 @@
+// Drawing: the graph of an assistant, its nodes with what leads to them and away, and where a tried run would stop.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { call } from "../../api/client.ts";
+import type { Assistant, Drawing } from "../../api/types.ts";
+import { Button, Chip, Failure, Loading } from "../../parts/controls.tsx";
+import { copy } from "../../parts/copy.tsx";
+import { mermaidOf } from "../../parts/graph-layout.ts";
+import GraphView, { type GraphMarks } from "../../parts/graph-view.tsx";
+import { readList, writeList } from "../../parts/search-params.ts";
+import { assistantsRoute } from "./route.ts";
+
+export default function DrawingTab({ assistant }: { readonly assistant: Assistant }): ReactNode {
+  const [open, setOpen] = useState(true);
+  const marks = useMarks();
+  const id = assistant.assistant_id;
+  const drawing = useQuery({
+    queryKey: ["drawing", id, assistant.version, open],
+    queryFn: ({ signal }) => call<Drawing>("GET", `/assistants/${id}/graph`, { query: { xray: open }, signal }),
+  });
+  if (drawing.isPending) return <Loading />;
+  if (drawing.isError) return <Failure error={drawing.error} onRetry={() => void drawing.refetch()} />;
+  return (
+    <div className="graph-tab">
+      <div className="graph-canvas">
+        <div className="graph-tools">
+          <Button kind="quiet" aria-pressed={open} onClick={() => setOpen(!open)}>
+            {open ? "Close subgraphs" : "Open subgraphs"}
+          </Button>
+          <Button kind="quiet" icon="copy" onClick={() => void copy(mermaidOf(drawing.data), "the graph as Mermaid")}>
+            Mermaid
+          </Button>
+        </div>
+        <GraphView drawing={drawing.data} marks={marks} label={`Graph of ${assistant.name}`} />
+      </div>
+      <Side drawing={drawing.data} />
+    </div>
+  );
+}
+
+function useMarks(): GraphMarks {
+  const search = assistantsRoute.useSearch();
+  const navigate = useNavigate();
+  const before = new Set(readList(search.before));
+  const after = new Set(readList(search.after));
+  const go = (change: object): void =>
+    void navigate({ to: "/assistants", search: { ...search, ...change }, replace: true });
+  return {
+    markOf: () => "plain",
+    isTaken: () => false,
+    noteOf: () => null,
+    selected: search.node ?? null,
+    onSelect: (node) => go({ node: node === search.node ? undefined : node }),
+    breakpoints: {
+      before,
+      after,
+      toggle(side, node) {
+        const set = new Set(side === "before" ? before : after);
+        if (!set.delete(node)) set.add(node);
+        go({ [side]: writeList([...set]) });
+      },
+    },
+  };
+}
+
+function Side({ drawing }: { readonly drawing: Drawing }): ReactNode {
+  const search = assistantsRoute.useSearch();
+  const stops = [
+    ...readList(search.before).map((node) => `before ${node}`),
+    ...readList(search.after).map((node) => `after ${node}`),
+  ];
+  const node = drawing.nodes.find(({ id }) => id === search.node);
+  return (
+    <aside className="graph-side" aria-label="What is known of the graph" tabIndex={0}>
+      {stops.length === 0 ? null : (
+        <section className="stack">
+          <p className="row">
+            <Chip tone="amber">stops {stops.join(", ")}</Chip>
+          </p>
+          <p>
+            <Link to="/assistants" search={{ ...search, tab: "try" }}>
+              Try it so
+            </Link>
+          </p>
+        </section>
+      )}
+      {node === undefined ? (
+        <section className="stack muted">
+          <p>
+            {drawing.nodes.length} nodes, {drawing.edges.length} edges; dashed ones are taken on a condition.
+          </p>
+          <p>Choose a node to see what leads to it. The dots at a node stop a run that is tried before or after it.</p>
+        </section>
+      ) : (
+        <NodeDetail drawing={drawing} node={node.id} />
+      )}
+    </aside>
+  );
+}
+
+function NodeDetail({ drawing, node }: { readonly drawing: Drawing; readonly node: string }): ReactNode {
+  const into = drawing.edges.filter(({ target }) => target === node);
+  const out = drawing.edges.filter(({ source }) => source === node);
+  return (
+    <section className="stack">
+      <h3>{node}</h3>
+      <Ends title="Comes after" ends={into.map(({ source, conditional }) => ({ node: source, conditional }))} />
+      <Ends title="Goes on to" ends={out.map(({ target, conditional }) => ({ node: target, conditional }))} />
+    </section>
+  );
+}
+
+const NAMES: Readonly<Record<string, string>> = { __start__: "the start", __end__: "the end" };
+
+function Ends({
+  title,
+  ends,
+}: {
+  readonly title: string;
+  readonly ends: readonly { readonly node: string; readonly conditional?: boolean | undefined }[];
+}): ReactNode {
+  return (
+    <div>
+      <h4 className="muted">{title}</h4>
+      {ends.length === 0 ? <p className="muted">nothing that the drawing knows of</p> : null}
+      <ul>
+        {ends.map(({ node, conditional }, at) => (
+          <li key={`${node} ${at}`}>
+            {NAMES[node] ?? node}
+            {conditional === true ? <span className="muted"> on a condition</span> : null}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+// Schemas: what the graph takes, keeps and gives, as fields and as JSON Schema.
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { call } from "../../api/client.ts";
+import type { Assistant, GraphSchemas } from "../../api/types.ts";
+import { Failure, Loading } from "../../parts/controls.tsx";
+import { CopyCurl } from "../../parts/copy.tsx";
+import { JsonView } from "../../parts/json-view.tsx";
+import { isObject } from "../../parts/json.ts";
+import { fieldOf, type FormField } from "../../parts/schema.ts";
+
+export function useSchemas(assistant: Assistant) {
+  const { assistant_id: id, version } = assistant;
+  return useQuery({
+    queryKey: ["schemas", id, version],
+    queryFn: ({ signal }) => call<GraphSchemas>("GET", `/assistants/${id}/schemas`, { signal }),
+  });
+}
+
+const PARTS = [
+  { member: "input_schema", title: "Input", about: "What a run begins with." },
+  { member: "state_schema", title: "State", about: "What the graph keeps while it runs." },
+  { member: "output_schema", title: "Output", about: "What a run ends with." },
+  { member: "context_schema", title: "Context", about: "What does not change during a run." },
+  { member: "config_schema", title: "Config", about: "What is configurable, in the older way." },
+] as const;
+
+export function SchemasTab({ assistant }: { readonly assistant: Assistant }): ReactNode {
+  const schemas = useSchemas(assistant);
+  if (schemas.isPending) return <Loading />;
+  if (schemas.isError) return <Failure error={schemas.error} onRetry={() => void schemas.refetch()} />;
+  return (
+    <div className="page-body stack">
+      <div>
+        <CopyCurl method="GET" path={`/assistants/${assistant.assistant_id}/schemas`} />
+      </div>
+      {PARTS.map(({ member, title, about }) => (
+        <section key={member} className="card state-card">
+          <h3>
+            {title}. {about}
+          </h3>
+          <Schema schema={schemas.data[member]} title={title} />
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Schema({ schema, title }: { readonly schema: unknown; readonly title: string }): ReactNode {
+  if (!isObject(schema)) return <p className="muted">The graph says nothing of it.</p>;
+  const { fields } = fieldOf(schema);
+  return (
+    <>
+      {fields.length === 0 ? null : (
+        <div className="table-scroller" role="region" aria-label={`${title}: fields`} tabIndex={0}>
+          <table className="schema-table">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Type</th>
+                <th scope="col">Needed</th>
+                <th scope="col">What it is</th>
+              </tr>
+            </thead>
+            <tbody>
+              {fields.map((field) => (
+                <tr key={field.name}>
+                  <th scope="row">
+                    <code>{field.name}</code>
+                  </th>
+                  <td>{typeOf(field)}</td>
+                  <td>{field.required ? "yes" : "no"}</td>
+                  <td>{field.description ?? ""}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <JsonView
+        value={schema}
+        label={`the schema of the ${title.toLowerCase()}`}
+        openLevels={fields.length === 0 ? 2 : 0}
+      />
+    </>
+  );
+}
+
+function typeOf({ schema, control, nullable, choices }: FormField): string {
+  const said = schema["type"];
+  const type =
+    schema["langgraph_type"] === "messages"
+      ? "messages"
+      : choices.length > 0
+        ? choices.map((choice) => JSON.stringify(choice)).join(" or ")
+        : typeof said === "string"
+          ? said
+          : control;
+  return nullable ? `${type} or null` : type;
+}

@@ -1,0 +1,52 @@
+// Test of the request that a tried run begins with.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { tryBody, valueOf, type Entry } from "./try-body.ts";
+
+const PLAIN = { thread: "", durability: "", multitask: "" } as const;
+const NO_STOPS = { before: [], after: [] };
+const NONE: Entry = { kind: "none" };
+
+const VALUES: readonly { readonly name: string; readonly entry: Entry; readonly is: unknown }[] = [
+  { name: "nothing is an empty object", entry: NONE, is: { ok: true, value: {} } },
+  {
+    name: "a message is a list of one",
+    entry: { kind: "message", text: "Hello" },
+    is: { ok: true, value: { messages: [{ role: "user", content: "Hello" }] } },
+  },
+  { name: "an empty message is none", entry: { kind: "message", text: " " }, is: { ok: false } },
+  {
+    name: "a form that is whole is its value",
+    entry: { kind: "form", value: { n: 1 }, isWhole: true },
+    is: { ok: true, value: { n: 1 } },
+  },
+  {
+    name: "a form with something missing is none",
+    entry: { kind: "form", value: { n: null }, isWhole: false },
+    is: { ok: false },
+  },
+  { name: "JSON is what it says", entry: { kind: "json", text: "[1]" }, is: { ok: true, value: [1] } },
+  { name: "half of JSON is none", entry: { kind: "json", text: "[1" }, is: { ok: false } },
+];
+
+for (const { name, entry, is } of VALUES) test(name, () => assert.deepEqual(valueOf(entry), is));
+
+test("a run is asked for what the thread's page shows, and for nothing that was not chosen", () => {
+  const { stream_mode: modes, stream_resumable: resumable, ...rest } = tryBody("a", NONE, NONE, PLAIN, NO_STOPS);
+  assert.deepEqual(rest, { assistant_id: "a", input: {} });
+  assert.deepEqual([modes, resumable], [["values", "updates", "messages-tuple"], true]);
+});
+
+test("stops, context, durability and strategy go along; a star stops everywhere", () => {
+  const body = tryBody(
+    "a",
+    NONE,
+    { kind: "json", text: '{"tone":"kind"}' },
+    { thread: "", durability: "exit", multitask: "reject" },
+    { before: [" send ", ""], after: ["plan", "*"] },
+  );
+  assert.deepEqual(body["interrupt_before"], ["send"]);
+  assert.deepEqual(body["interrupt_after"], "*");
+  assert.deepEqual(body["context"], { tone: "kind" });
+  assert.deepEqual([body["durability"], body["multitask_strategy"]], ["exit", "reject"]);
+});

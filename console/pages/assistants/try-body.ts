@@ -1,0 +1,68 @@
+// Try body: what was entered into the form → the request that starts the run. Pure.
+import type { Json } from "../../parts/json.ts";
+import { parseJson } from "../../parts/parse-json.ts";
+
+/** A value as it is entered: as a message, in the fields of a form, as JSON, or not at all yet. */
+export type Entry =
+  | { readonly kind: "none" }
+  | { readonly kind: "message"; readonly text: string }
+  | { readonly kind: "form"; readonly value: Json | undefined; readonly isWhole: boolean }
+  | { readonly kind: "json"; readonly text: string };
+
+export type Entered = { readonly ok: true; readonly value: unknown } | { readonly ok: false };
+
+/** Nothing entered is an empty object: a graph without an input is started by one. */
+export function valueOf(entry: Entry): Entered {
+  switch (entry.kind) {
+    case "none":
+      return { ok: true, value: {} };
+    case "message":
+      return entry.text.trim() === ""
+        ? { ok: false }
+        : { ok: true, value: { messages: [{ role: "user", content: entry.text }] } };
+    case "form":
+      return entry.isWhole ? { ok: true, value: entry.value ?? {} } : { ok: false };
+    case "json": {
+      const parsed = parseJson(entry.text);
+      return parsed.ok ? parsed : { ok: false };
+    }
+    default:
+      return entry satisfies never;
+  }
+}
+
+export interface TryOptions {
+  /** "": a new one. */
+  readonly thread: string;
+  /** "": as the server does; the same below. */
+  readonly durability: string;
+  readonly multitask: string;
+}
+
+/** What the thread's page needs to show a run while it runs. */
+const STREAMED = { stream_mode: ["values", "updates", "messages-tuple"], stream_resumable: true } as const;
+
+export function tryBody(
+  assistantId: string,
+  input: Entry,
+  context: Entry,
+  { durability, multitask }: TryOptions,
+  stops: { readonly before: readonly string[]; readonly after: readonly string[] },
+): Readonly<Record<string, unknown>> {
+  const [given, around] = [valueOf(input), valueOf(context)];
+  return {
+    assistant_id: assistantId,
+    input: given.ok ? given.value : null,
+    ...(context.kind === "none" || !around.ok ? {} : { context: around.value }),
+    ...(stops.before.length === 0 ? {} : { interrupt_before: nodesOf(stops.before) }),
+    ...(stops.after.length === 0 ? {} : { interrupt_after: nodesOf(stops.after) }),
+    ...(durability === "" ? {} : { durability }),
+    ...(multitask === "" ? {} : { multitask_strategy: multitask }),
+    ...STREAMED,
+  };
+}
+
+function nodesOf(names: readonly string[]): readonly string[] | "*" {
+  const trimmed = names.map((name) => name.trim()).filter((name) => name !== "");
+  return trimmed.includes("*") ? "*" : trimmed;
+}

@@ -1,0 +1,144 @@
+// Try: a run of an assistant with an input from a form, on a new thread or on one that is there. The thread's page then
+// shows how it goes.
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo, useState, type ReactNode } from "react";
+import { call } from "../../api/client.ts";
+import { sayProblem } from "../../api/problem.ts";
+import type { Assistant, GraphSchemas, Run, Thread } from "../../api/types.ts";
+import { Button, Failure, Field, Loading } from "../../parts/controls.tsx";
+import { CopyCurl } from "../../parts/copy.tsx";
+import { takesMessages } from "../../parts/graph-input.ts";
+import { isObject, type JsonObject } from "../../parts/json.ts";
+import { readList } from "../../parts/search-params.ts";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { assistantsRoute } from "./route.ts";
+import { useSchemas } from "./schemas.tsx";
+import { tryBody, valueOf, type Entry, type TryOptions } from "./try-body.ts";
+import { ValueEntry } from "./value-entry.tsx";
+
+export function TryTab({ assistant }: { readonly assistant: Assistant }): ReactNode {
+  const schemas = useSchemas(assistant);
+  if (schemas.isPending) return <Loading />;
+  if (schemas.isError) return <Failure error={schemas.error} onRetry={() => void schemas.refetch()} />;
+  return <TryForm assistant={assistant} schemas={schemas.data} />;
+}
+
+const NO_SCHEMA: JsonObject = {};
+
+function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readonly schemas: GraphSchemas }): ReactNode {
+  const inputSchema = isObject(schemas.input_schema) ? schemas.input_schema : NO_SCHEMA;
+  const contextSchema = isObject(schemas.context_schema) ? schemas.context_schema : null;
+  const [input, setInput] = useState<Entry>(() =>
+    takesMessages(inputSchema) ? { kind: "message", text: "" } : { kind: "none" },
+  );
+  const [context, setContext] = useState<Entry>({ kind: "none" });
+  const [options, setOptions] = useState<TryOptions>({ thread: "", durability: "", multitask: "" });
+  const [failure, setFailure] = useState<string | null>(null);
+  const [sending, setSending] = useState(false);
+  const search = assistantsRoute.useSearch();
+  const navigate = useNavigate();
+  const set = (change: Partial<TryOptions>): void => setOptions((now) => ({ ...now, ...change }));
+  const stops = useMemo(
+    () => ({ before: readList(search.before), after: readList(search.after) }),
+    [search.before, search.after],
+  );
+  const body = tryBody(
+    assistant.assistant_id,
+    input,
+    contextSchema === null ? { kind: "none" } : context,
+    options,
+    stops,
+  );
+  const isReady = valueOf(input).ok && valueOf(context).ok && !sending;
+  const thread = options.thread.trim();
+  const run = async (): Promise<void> => {
+    if (!isReady) return;
+    setFailure(null);
+    setSending(true);
+    try {
+      const id = thread === "" ? (await call<Thread>("POST", "/threads", { body: {} })).thread_id : thread;
+      await call<Run>("POST", `/threads/${encodeURIComponent(id)}/runs`, { body });
+      await navigate({ to: "/threads/$threadId", params: { threadId: id } });
+    } catch (error) {
+      setFailure(sayProblem(error));
+      setSending(false);
+    }
+  };
+  useShortcuts("Try it", [{ keys: "Mod+Enter", label: "Run", run: () => void run(), inFields: true }]);
+  return (
+    <form
+      className="page-body try"
+      aria-label={`Try ${assistant.name}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run();
+      }}
+    >
+      <section className="card state-card">
+        <ValueEntry title="Input" schema={inputSchema} value={input} onChange={setInput} />
+      </section>
+      {contextSchema === null ? null : (
+        <section className="card state-card">
+          <ValueEntry title="Context" schema={contextSchema} value={context} onChange={setContext} />
+        </section>
+      )}
+      <section className="card state-card">
+        <h3>How it runs</h3>
+        <div className="try-options">
+          <Field label="Thread" hint="Its id; left empty, a new one.">
+            <input value={options.thread} onChange={(event) => set({ thread: event.target.value })} />
+          </Field>
+          <Stop side="before" />
+          <Stop side="after" />
+          <Field label="Durability" hint="When checkpoints are written.">
+            <select value={options.durability} onChange={(event) => set({ durability: event.target.value })}>
+              <option value="">as the server does</option>
+              <option value="sync">sync: before the next step</option>
+              <option value="async">async: beside the next step</option>
+              <option value="exit">exit: at the end</option>
+            </select>
+          </Field>
+          <Field label="When the thread is busy" hint="Of use on a thread that is there.">
+            <select value={options.multitask} onChange={(event) => set({ multitask: event.target.value })}>
+              <option value="">as the server does</option>
+              {["enqueue", "reject", "interrupt", "rollback"].map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </Field>
+        </div>
+      </section>
+      {failure === null ? null : (
+        <p className="field-error" role="alert">
+          {failure}
+        </p>
+      )}
+      <div className="actions">
+        <Button kind="primary" submit disabled={!isReady} hint="Ctrl ⏎">
+          Run
+        </Button>
+        <CopyCurl
+          method="POST"
+          path={thread === "" ? "/runs/stream" : `/threads/${encodeURIComponent(thread)}/runs/stream`}
+          body={body}
+        />
+      </div>
+    </form>
+  );
+}
+
+function Stop({ side }: { readonly side: "before" | "after" }): ReactNode {
+  const search = assistantsRoute.useSearch();
+  const navigate = useNavigate();
+  return (
+    <Field label={`Stop ${side}`} hint="Nodes, with commas; or * for all.">
+      <input
+        value={search[side] ?? ""}
+        onChange={(event) => {
+          const nodes = event.target.value === "" ? undefined : event.target.value;
+          void navigate({ to: "/assistants", search: { ...search, [side]: nodes }, replace: true });
+        }}
+      />
+    </Field>
+  );
+}

@@ -1,0 +1,86 @@
+// Value entry: a value for a graph, as a message where the graph has messages, as a form where its schema has fields,
+// and always as JSON.
+import { useMemo, useState, type ReactNode } from "react";
+import { Button } from "../../parts/controls.tsx";
+import { JsonEditor } from "../../parts/editor.tsx";
+import { exampleOf, takesMessages } from "../../parts/graph-input.ts";
+import type { JsonObject } from "../../parts/json.ts";
+import { parseJson } from "../../parts/parse-json.ts";
+import { isWhole, SchemaForm } from "../../parts/schema-form.tsx";
+import { faultsOf, fieldOf, initialOf } from "../../parts/schema.ts";
+import type { Entry } from "./try-body.ts";
+
+const NAMES = { message: "Message", form: "Form", json: "JSON" } as const;
+type Way = keyof typeof NAMES;
+
+export function ValueEntry({
+  title,
+  schema,
+  value: entry,
+  onChange,
+}: {
+  readonly title: string;
+  readonly schema: JsonObject;
+  readonly value: Entry;
+  readonly onChange: (entry: Entry) => void;
+}): ReactNode {
+  const field = useMemo(() => fieldOf(schema), [schema]);
+  const ways: readonly Way[] = [
+    ...(takesMessages(schema) ? (["message"] as const) : []),
+    ...(field.fields.length > 0 ? (["form"] as const) : []),
+    "json",
+  ];
+  const [way, setWay] = useState<Way>(ways[0] ?? "json");
+  const [example] = useState(() => JSON.stringify(exampleOf(schema), null, 2));
+  const switchTo = (next: Way): void => {
+    setWay(next);
+    if (next === "message") onChange({ kind: "message", text: "" });
+    if (next === "json") onChange({ kind: "json", text: example });
+    if (next === "form") onChange({ kind: "none" });
+  };
+  const formValue = entry.kind === "form" ? entry.value : initialOf(field);
+  return (
+    <>
+      <div className="row">
+        <h3>{title}</h3>
+        {ways.length < 2 ? null : (
+          <div className="row spread" role="group" aria-label={`${title} as`}>
+            {ways.map((one) => (
+              <Button key={one} pressed={one === way} onClick={() => switchTo(one)}>
+                {NAMES[one]}
+              </Button>
+            ))}
+          </div>
+        )}
+      </div>
+      {way === "message" ? (
+        <textarea
+          aria-label="Message"
+          placeholder="Write a message"
+          value={entry.kind === "message" ? entry.text : ""}
+          onChange={(event) => onChange({ kind: "message", text: event.target.value })}
+        />
+      ) : null}
+      {way === "form" ? (
+        <SchemaForm
+          field={field}
+          value={formValue}
+          faults={entry.kind === "form" ? faultsOf(field, formValue) : []}
+          onChange={(value) =>
+            onChange({
+              kind: "form",
+              value,
+              isWhole: value !== undefined && isWhole(value) && faultsOf(field, value).length === 0,
+            })
+          }
+        />
+      ) : null}
+      {way === "json" ? (
+        <>
+          <JsonEditor initial={example} label={title} onChange={(text) => onChange({ kind: "json", text })} />
+          {entry.kind === "json" && !parseJson(entry.text).ok ? <p className="field-error">This is no JSON.</p> : null}
+        </>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,113 @@
+// Versions: what an assistant was, what changed from one to the next, and bringing one back.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { call } from "../../api/client.ts";
+import { sayProblem } from "../../api/problem.ts";
+import type { Assistant, AssistantVersion } from "../../api/types.ts";
+import { Button, Chip, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyCurl } from "../../parts/copy.tsx";
+import { JsonDiff } from "../../parts/json-diff.tsx";
+import { JsonView } from "../../parts/json-view.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { isBuiltIn } from "./built-in.ts";
+import { assistantsRoute } from "./route.ts";
+
+const VERSIONS_MAX = 100;
+
+export function VersionsTab({ assistant }: { readonly assistant: Assistant }): ReactNode {
+  const search = assistantsRoute.useSearch();
+  const navigate = useNavigate();
+  const path = `/assistants/${assistant.assistant_id}`;
+  const versions = useQuery({
+    queryKey: ["assistants", "versions", assistant.assistant_id, assistant.version],
+    queryFn: ({ signal }) =>
+      call<readonly AssistantVersion[]>("POST", `${path}/versions`, { body: { limit: VERSIONS_MAX }, signal }),
+  });
+  if (versions.isPending) return <Loading />;
+  if (versions.isError) return <Failure error={versions.error} onRetry={() => void versions.refetch()} />;
+  const shown = versions.data.find(({ version }) => String(version) === search.version) ?? versions.data[0];
+  const before = versions.data.find(({ version }) => shown !== undefined && version < shown.version);
+  return (
+    <div className="page-body versions">
+      <ul className="card version-list" aria-label="Versions, newest first">
+        {versions.data.map((one) => (
+          <li key={one.version}>
+            <button
+              type="button"
+              className={`step ${one === shown ? "active" : ""}`}
+              aria-pressed={one === shown}
+              onClick={() =>
+                void navigate({
+                  to: "/assistants",
+                  search: { ...search, version: String(one.version) },
+                  replace: true,
+                })
+              }
+            >
+              <span>{one.version}</span>
+              <span className="truncate">{one.name}</span>
+              {one.version === assistant.version ? <Chip tone="green">latest</Chip> : null}
+              <span className="muted spread">
+                <RelativeTime at={one.created_at} />
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {shown === undefined ? null : (
+        <div className="stack">
+          <div className="actions">
+            <h3>Version {shown.version}</h3>
+            {shown.version === assistant.version || isBuiltIn(assistant) ? null : (
+              <MakeLatest path={path} version={shown.version} />
+            )}
+          </div>
+          <section className="card state-card">
+            <h3>{before === undefined ? "The first version" : `What changed since version ${before.version}`}</h3>
+            {before === undefined ? (
+              <p className="muted">Nothing was there before.</p>
+            ) : (
+              <JsonDiff before={saidBy(before)} after={saidBy(shown)} />
+            )}
+          </section>
+          <section className="card state-card">
+            <h3>All of it</h3>
+            <JsonView value={saidBy(shown)} label="the version" openLevels={2} />
+          </section>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const saidBy = ({ graph_id, name, description, config, context, metadata }: AssistantVersion): object => ({
+  graph_id,
+  name,
+  description,
+  config,
+  context,
+  metadata,
+});
+
+function MakeLatest({ path, version }: { readonly path: string; readonly version: number }): ReactNode {
+  const queries = useQueryClient();
+  const bring = async (): Promise<void> => {
+    try {
+      await call<Assistant>("POST", `${path}/latest`, { body: { version } });
+      tell(`Version ${version} is the latest now.`, { tone: "green" });
+    } catch (error) {
+      tell(sayProblem(error), { tone: "red" });
+    }
+    await queries.invalidateQueries({ queryKey: ["assistants"] });
+  };
+  return (
+    <>
+      <Button kind="primary" onClick={() => void bring()}>
+        Make it the latest
+      </Button>
+      <CopyCurl method="POST" path={`${path}/latest`} body={{ version }} />
+    </>
+  );
+}
