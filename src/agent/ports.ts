@@ -475,8 +475,8 @@ export interface Wakes {
   wake(key: string): void;
   /** @returns the way to stop listening. */
   listen(key: string, woken: () => void): () => void;
-  /** Somebody listens in this process. */
-  hasListeners(key: string): boolean;
+  /** How many listen in this process. */
+  listeners(key: string): number;
   /** Somebody listens in another process: what they are to read has to be stored. */
   hasRemoteListeners(key: string): boolean;
   /** Calls back when somebody in another process begins to listen, and now and then while they do. */

@@ -17,7 +17,7 @@ export function createLocalWakes(): Wakes {
         if (set.size === 0 && listeners.get(key) === set) listeners.delete(key);
       };
     },
-    hasListeners: (key) => listeners.has(key),
+    listeners: (key) => listeners.get(key)?.size ?? 0,
     hasRemoteListeners: () => false,
     onRemoteListener: () => undefined,
   };

@@ -1,8 +1,8 @@
 // Hub: the logs of the runs that are in progress in this process, on their way to storage and to readers.
 // Invariants:
-//   HU1. Readers of a run are woken at once after a silence, and then every TELL_EVERY_MS while events come about: many
-//        events become one piece. Readers of a thread, and those in other processes, are woken when the events are
-//        stored.
+//   HU1. Readers of a run are woken at once after a silence, and then now and then while events come about: many events
+//        become one piece, the more of them the more readers there are, so that what readers cost does not slow the run
+//        down. Readers of a thread, and those in other processes, are woken when the events are stored.
 //   HU2. Events need no commit of their own: they go with what the run stores anyway, or gather for FLUSH_MS.
 //   HU3. Only the present attempt of a run can store events, and none without the states that they refer to.
 //   HU4. After stop() every reader is cut off, so that its client comes again to whoever has the run then.
@@ -40,6 +40,9 @@ export interface EventHub extends Service {
 }
 
 const TELL_EVERY_MS = 10;
+/** A piece costs about a tenth of this for each reader, here and there. */
+const TELL_EVERY_MS_A_READER = 0.5;
+const TELL_EVERY_MS_MAX = 100;
 
 /** How long events that nobody waits for gather. */
 const FLUSH_MS = 100;
@@ -61,7 +64,7 @@ export function createEventHub(ports: {
   const tellReaders = (log: EventLog): void => {
     log.seal();
     wakes.wake(log.runId);
-    if (wakes.hasListeners(log.threadId) || isReadElsewhere(log)) flush(log);
+    if (wakes.listeners(log.threadId) > 0 || isReadElsewhere(log)) flush(log);
   };
   const flushAll = (): void => {
     flushing = false;
@@ -116,7 +119,9 @@ export function createEventHub(ports: {
       await tx.appendEvents(log.take(ending).rows);
     },
     open(run, start) {
-      const isRead = (): boolean => wakes.hasListeners(run.runId);
+      const isRead = (): boolean => wakes.listeners(run.runId) > 0;
+      const tellEveryMs = (): number =>
+        Math.min(TELL_EVERY_MS_MAX, Math.max(TELL_EVERY_MS, TELL_EVERY_MS_A_READER * wakes.listeners(run.runId)));
       let telling = false;
       let toldAt = -Infinity;
       const tell = (): void => {
@@ -127,12 +132,12 @@ export function createEventHub(ports: {
       const tellSoon = (): void => {
         if (telling) return;
         telling = true;
-        const waitMs = toldAt + TELL_EVERY_MS - clock.monotonic();
+        const waitMs = toldAt + tellEveryMs() - clock.monotonic();
         if (waitMs > 0) clock.after(waitMs, tell);
         else setImmediate(tell); // HU1
       };
       const log = createEventLog(run, start, limits, isRead, () => {
-        if (isRead() || wakes.hasListeners(run.threadId) || isReadElsewhere(run)) tellSoon();
+        if (isRead() || wakes.listeners(run.threadId) > 0 || isReadElsewhere(run)) tellSoon();
         if (flushing) return;
         flushing = true;
         clock.after(FLUSH_MS, flushAll); // HU2

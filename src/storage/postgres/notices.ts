@@ -166,7 +166,7 @@ export function createNotices(ports: { readonly uri: string; readonly clock: Clo
           else if (listened.delete(key)) send(`- ${key}`);
         };
       },
-      hasListeners: (key) => local.hasListeners(key),
+      listeners: (key) => local.listeners(key),
       hasRemoteListeners: (key) => remote.has(key),
       onRemoteListener: (callback) => void interested.push(callback),
     },
