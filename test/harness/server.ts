@@ -77,6 +77,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
         HOLDPOINT_DATA_DIR: dataDir,
         LOG_JSON: "true",
         LOG_LEVEL: "debug",
+        LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "300000", // tests wait for types, however busy the machine is
         ...options.env,
       },
       stdio: ["ignore", "pipe", "pipe"],
