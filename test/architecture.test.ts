@@ -24,6 +24,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "src/telemetry/": "base, agent (ports and model)",
   "src/cli/": "base, api",
   "src/dev/": "base",
+  "src/main/": "all",
   "src/main.ts": "all",
 };
 

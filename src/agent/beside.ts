@@ -1,5 +1,5 @@
 // Beside: what runs in the same process as the agent server, as the console asks for it below /console/api: the trace
-// store, the collector, the configuration. main.ts says what there is; a part that is not there says so.
+// store, the collector, the configuration. src/main/ says what there is; a part that is not there says so.
 // Invariants:
 //   BE1. Nothing here has an owner, so only a caller who may see every thread may see it, and nothing is read before.
 //   BE2. Nothing below /console/api is ever the page: what is not there is a refusal in JSON.

@@ -1,4 +1,4 @@
-// Ports: what the agent room needs from the outside. Adapters live in graphs/ and storage/; main.ts chooses them.
+// Ports: what the agent room needs from the outside. Adapters live in graphs/ and storage/; src/main/ chooses them.
 import type { FilterCondition } from "../base/json-filter.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Service } from "../base/lifecycle.ts";

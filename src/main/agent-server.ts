@@ -1,0 +1,175 @@
+// Agent server: its parts, chosen by configuration and by langgraph.json, put together, started and stopped as one.
+import { join } from "node:path";
+import type { Beside } from "../agent/beside.ts";
+import type { Access, Storage, Store, Tracing } from "../agent/ports.ts";
+import type { AgentConfig } from "../agent/settings.ts";
+import type { Surface } from "../agent/surface.ts";
+import type { Service } from "../base/lifecycle.ts";
+import type { Log } from "../base/log.ts";
+import type { GraphsConfig } from "../graphs/config-file.ts";
+import type { LoadedApp } from "../graphs/custom-app.ts";
+import type { DeployedGraphs } from "../graphs/graphs.ts";
+import type { HttpRoute } from "../http/app.ts";
+import { addToEnvironment, type Host } from "./host.ts";
+import { openEngine, openStorage } from "./storage.ts";
+
+export interface RunningServer extends Service {
+  /** With its prefix. */
+  readonly url: string;
+  readonly graphs: readonly string[];
+  readonly deployed: DeployedGraphs;
+  readonly registerGraphs: () => Promise<void>;
+  readonly announce: () => void;
+}
+
+export interface ServerParts {
+  readonly config: AgentConfig;
+  readonly graphs: GraphsConfig;
+  readonly log: Log;
+  readonly tracing: Tracing | null;
+  readonly beside: Beside;
+  /** Served as well. */
+  readonly routes: readonly HttpRoute[];
+}
+
+/** @throws {Error} what keeps it from starting; nothing is left open then. */
+export async function startAgentServer(host: Host, parts: ServerParts): Promise<RunningServer> {
+  const { config, graphs: graphsConfig, log } = parts;
+  addToEnvironment(host.env, graphsConfig.env);
+  const [{ loadLibrary }, { createAgentServer }, { createGraphs }] = await Promise.all([
+    import("../graphs/library.ts"),
+    import("../agent/server.ts"),
+    import("../graphs/graphs.ts"),
+  ]);
+  const [{ systemClock }, { createIdSource }, { createMetrics }] = await Promise.all([
+    import("../base/clock.ts"),
+    import("../base/ids.ts"),
+    import("../base/metrics.ts"),
+  ]);
+  const library = await loadLibrary(graphsConfig.folder);
+  const versions = { holdpoint: host.product.version, library: library.version };
+  const storage = await openStorage(host, config, library.version, log);
+  await storage.start();
+  try {
+    const store = await openStore(config, graphsConfig, storage, log);
+    const { createTypeReader } = await import("../graphs/type-reader.ts");
+    const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, log);
+    const graphs = await createGraphs(graphsConfig, library, storage, store, types, parts.tracing);
+    const surface = await readSurface(config, graphsConfig, log);
+    const { beside } = parts;
+    const server = createAgentServer(config, {
+      storage,
+      store,
+      graphs,
+      access: await openAccess(config, graphsConfig, log),
+      surface,
+      engine: await openEngine(config, storage, log),
+      webhooks: graphsConfig.webhooks,
+      pages: [...(await openPages(host, config, log)), ...(await openDocs(host, surface)), ...parts.routes],
+      beside: config.console ? { ...beside, versions: { ...beside.versions, langgraph: library.version } } : null,
+      threadTtl: graphsConfig.checkpointer,
+      versions,
+      log,
+      clock: systemClock,
+      newId: createIdSource(Date.now, await storage.transaction((tx) => tx.newestRunId())),
+      metrics: createMetrics(),
+    });
+    await server.start();
+    const stop = async (): Promise<void> => {
+      try {
+        await server.stop();
+      } finally {
+        await storage.stop(); // whatever became of the server, the folder is left clean
+      }
+    };
+    const url = urlOf(server.address());
+    const names = graphs.list().map(({ graphId }) => graphId);
+    const kept = config.databaseUri === null ? { data_dir: config.dataDir } : { storage: "postgres" };
+    return {
+      name: "holdpoint",
+      start: () => Promise.resolve(),
+      stop,
+      url: `${url}${surface.mountPrefix}`,
+      graphs: names,
+      deployed: graphs,
+      registerGraphs: server.registerGraphs,
+      announce: () => log.info("listening", { url, graphs: names, ...kept, version: versions.holdpoint }),
+    };
+  } catch (error) {
+    await storage.stop();
+    throw error;
+  }
+}
+
+/** @throws {Error} when the embedding function does not load. */
+async function openStore(
+  config: AgentConfig,
+  { folder, store }: GraphsConfig,
+  storage: Storage,
+  log: Log,
+): Promise<Store & Service> {
+  const [{ createStore }, { systemClock: clock }] = await Promise.all([
+    import("../agent/store.ts"),
+    import("../base/clock.ts"),
+  ]);
+  const { index, ...times } = store;
+  const embedder = index === null ? null : await (await import("../graphs/embed.ts")).loadEmbedder(index, folder);
+  const options = { ...times, itemBytesMax: config.storeItemBytesMax, fields: index?.fields ?? [] };
+  return createStore(options, { storage, clock, log, embedder });
+}
+
+/** Null when nobody has to authenticate. */
+async function openAccess(config: AgentConfig, graphs: GraphsConfig, log: Log): Promise<Access | null> {
+  if (config.apiKeys !== null) {
+    for (const { name, weak } of config.apiKeys) if (weak) log.warning("api_key_short", { name });
+    const { createKeyAccess } = await import("../agent/api-keys.ts");
+    return createKeyAccess(config.apiKeys);
+  }
+  if (graphs.auth === null) return null;
+  const { loadAuth } = await import("../graphs/auth.ts");
+  return loadAuth(graphs.auth, graphs.folder, log);
+}
+
+/** What is served, and where: settings win over the file. */
+async function readSurface(config: AgentConfig, { http, folder }: GraphsConfig, log: Log): Promise<Surface> {
+  let app: LoadedApp | null = null;
+  if (http.app !== null) {
+    const { loadCustomApp } = await import("../graphs/custom-app.ts");
+    app = await loadCustomApp(http.app, folder);
+    if (app.hasMiddleware)
+      log.warning("custom_middleware", { remark: "it runs for routes of the app, not for others" });
+  }
+  return { ...http, app, mountPrefix: config.mountPrefix ?? http.mountPrefix };
+}
+
+/** Pages that people look at. */
+async function openPages({ product }: Host, config: AgentConfig, log: Log): Promise<readonly HttpRoute[]> {
+  if (!config.console) return [];
+  const [{ createPageBuild }, { pageRoute }] = await Promise.all([
+    import("../http/page-build.ts"),
+    import("../http/page-files.ts"),
+  ]);
+  const { root } = product;
+  const folder = createPageBuild(
+    {
+      sources: join(root, "console"),
+      besides: [join(root, "package-lock.json")],
+      shipped: join(root, "dist", "console"),
+      cache: join(root, "node_modules", ".cache", "holdpoint-console"),
+      builder: join(root, "console", "build.ts"),
+    },
+    log,
+  );
+  return [pageRoute("/console", folder)];
+}
+
+/** The page of the API, which reads /openapi.json: where that is not served, it is not either. */
+async function openDocs({ product }: Host, { disabled }: Surface): Promise<readonly HttpRoute[]> {
+  if (disabled.includes("meta")) return [];
+  const { pageRoute } = await import("../http/page-files.ts");
+  return [pageRoute("/docs", () => Promise.resolve(join(product.root, "src", "api", "docs-page")))];
+}
+
+function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

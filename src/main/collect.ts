@@ -1,0 +1,82 @@
+// Collect: `holdpoint collector` and its two tools, each with the backend that the configuration names or with the local one.
+import type { Log } from "../base/log.ts";
+import type { CollectorConfig } from "../collector/settings.ts";
+import type { TraceServer } from "../traces/server.ts";
+import type { TraceConfig } from "../traces/settings.ts";
+import { configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
+
+/** @returns null when the configuration was only to be printed. */
+export async function collect(host: Host, options: { readonly printConfig?: boolean }): Promise<LastingProcess | null> {
+  const { table, config } = await collectorConfig(host);
+  if (options.printConfig === true) {
+    await printConfigOf(host, table, config);
+    return null;
+  }
+  const log = await openLog(host, table, config);
+  const { runCollector } = await import("../collector/run.ts");
+  const traces = config.endpoint === null ? await openTraceServer(host, config, log) : null;
+  const collector = runCollector(localBackend(config, traces === null ? null : traces.address().port), log);
+  await collector.start();
+  return {
+    log,
+    async stop() {
+      try {
+        await collector.stop();
+      } finally {
+        await traces?.stop(); // last: what the collector sends at its end still finds its backend
+      }
+    },
+    exitCode: () => (collector.lost() > 0 ? 1 : 0),
+    announce: () => Promise.resolve(), // it says so itself, with its limits
+  };
+}
+
+/** @returns whether every step went well */
+export async function checkUploads(host: Host, options: { readonly json?: boolean }): Promise<boolean> {
+  const { checkCollector } = await import("../collector/check.ts");
+  const { config } = await collectorConfig(host);
+  const steps = await checkCollector(localBackend(config, config.endpoint === null ? config.tracePort : null));
+  const lines = steps.map(({ name, outcome, detail }) => `${outcome.padEnd(8)} ${name}: ${detail}`);
+  host.out(`${options.json === true ? JSON.stringify(steps) : lines.join("\n")}\n`);
+  return steps.every(({ outcome }) => outcome !== "failed");
+}
+
+/** @returns whether none stayed */
+export async function replay(host: Host, options: { readonly json?: boolean }): Promise<boolean> {
+  const { replayDeadLetters } = await import("../collector/replay.ts");
+  const { config } = await collectorConfig(host);
+  const result = await replayDeadLetters(localBackend(config, config.endpoint === null ? config.tracePort : null));
+  const { sent, kept, otherKey, problems } = result;
+  const lines = [`sent ${sent}, kept ${kept} (of another key: ${otherKey})`, ...problems];
+  host.out(`${options.json === true ? JSON.stringify(result) : lines.join("\n")}\n`);
+  return kept === 0;
+}
+
+export async function collectorConfig({ env }: Host) {
+  const [{ collectorSettings }, { TRACE_SETTINGS }, { LOG_SETTINGS }] = await Promise.all([
+    import("../collector/settings.ts"),
+    import("../traces/settings.ts"),
+    import("../base/log-settings.ts"),
+  ]);
+  const table = { ...collectorSettings, ...TRACE_SETTINGS, ...LOG_SETTINGS } as const;
+  return { table, config: await configOf(table, env) };
+}
+
+/** The embedded tracing backend, started: the collector's backend is an address. */
+export async function openTraceServer({ product }: Host, config: TraceConfig, log: Log): Promise<TraceServer> {
+  const [{ createTraceServer }, { systemClock }] = await Promise.all([
+    import("../traces/server.ts"),
+    import("../base/clock.ts"),
+  ]);
+  const traces = createTraceServer(config, { clock: systemClock, log, version: product.version });
+  await traces.start();
+  log.info("local_trace_store", { url: localUrl(traces.address().port), folder: config.traceDir });
+  return traces;
+}
+
+export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
+
+/** Without an endpoint, traces stay on this machine, and no sender needs a key. @param port of the store; null leaves the endpoint. */
+export function localBackend<C extends CollectorConfig>(config: C, port: number | null): C {
+  return port === null ? config : { ...config, endpoint: localUrl(port), apiKey: config.apiKey ?? "local" };
+}

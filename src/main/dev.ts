@@ -1,0 +1,193 @@
+// Dev: `holdpoint dev`: agent server, collector and trace store in one process, for one person, with a run that waits.
+import { realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Beside, BesideCollector } from "../agent/beside.ts";
+import type { AgentConfig } from "../agent/settings.ts";
+import type { Service } from "../base/lifecycle.ts";
+import type { Log } from "../base/log.ts";
+import type { RecentLog } from "../base/recent-log.ts";
+import type { CollectorConfig } from "../collector/settings.ts";
+import type { GraphsConfig } from "../graphs/config-file.ts";
+import type { HttpRoute } from "../http/app.ts";
+import type { TelemetryConfig } from "../telemetry/settings.ts";
+import type { TraceConfig } from "../traces/settings.ts";
+import { startAgentServer, type RunningServer } from "./agent-server.ts";
+import { collectorConfig, localBackend, localUrl, openTraceServer } from "./collect.ts";
+import { configOf, isReadable, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
+import {
+  agentTable,
+  besideOf,
+  checkAccess,
+  hideKeys,
+  readGraphConfig,
+  withOptions,
+  type ProcessParts,
+  type ServeOptions,
+} from "./serve.ts";
+import { DEV_TRACE_DELAY_MS, openTracing } from "./tracing.ts";
+
+export interface DevOptions extends ServeOptions {
+  readonly browser: boolean;
+}
+
+type DevConfig = AgentConfig & TelemetryConfig & CollectorConfig & TraceConfig;
+
+/** @returns null when the configuration was only to be printed. @throws {ConfigError} */
+export async function dev(host: Host, options: DevOptions): Promise<LastingProcess | null> {
+  const table = { ...(await collectorConfig(host)).table, ...(await agentTable()) } as const;
+  const env = withOptions(host.env, options);
+  const given = await configOf(table, env);
+  const config = host.env["TRACES_DIR"] === undefined ? { ...given, traceDir: given.dataDir } : given;
+  if (options.printConfig === true) {
+    await printConfigOf(host, table, config);
+    return null;
+  }
+  hideKeys(host);
+  const log = await openLog(host, table, config);
+  const path = graphConfigPath(host, config, options);
+  const graphs = await readGraphConfig(host, path, log);
+  await checkAccess(config, graphs);
+  const running: Service[] = [];
+  const stop = async (): Promise<void> => {
+    for (let part = running.pop(); part !== undefined; part = running.pop()) await part.stop();
+  };
+  try {
+    const started = await startParts(host, {
+      config,
+      graphs,
+      path: resolve(path),
+      log,
+      anyPort: options.port === undefined,
+      running,
+      describe: (parts) => besideOf(host, table, config, env, parts),
+    });
+    const announce = async (): Promise<void> => {
+      started.server.announce();
+      await welcome(host, started, config, options, path === samplesOf(host));
+    };
+    return { log, stop, exitCode: () => 0, announce };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface StartedParts {
+  readonly server: RunningServer;
+  readonly collectorUrl: string;
+}
+
+const PROBLEMS_KEPT = 50;
+
+/** @param running what is started is put there in order, to be stopped in reverse. */
+async function startParts(
+  host: Host,
+  given: {
+    readonly config: DevConfig;
+    readonly graphs: GraphsConfig;
+    /** The file that names them. */
+    readonly path: string;
+    readonly log: Log;
+    readonly anyPort: boolean;
+    readonly running: Service[];
+    readonly describe: (parts: ProcessParts) => Promise<Beside>;
+  },
+): Promise<StartedParts> {
+  const { config, graphs, log, running } = given;
+  const [{ onFreePort }, { runCollector }, { createRecentLog }, { traceRoutes }] = await Promise.all([
+    import("../dev/free-port.ts"),
+    import("../collector/run.ts"),
+    import("../base/recent-log.ts"),
+    import("../traces/routes.ts"),
+  ]);
+  const recent = createRecentLog(log, PROBLEMS_KEPT, Date.now);
+  const onPort = <T>(name: string, address: string, port: number, open: (port: number) => Promise<T>): Promise<T> =>
+    host.env[name] === undefined ? onFreePort({ host: address, port }, open, log) : open(port); // what was asked for is meant
+  let tracePort: number | null = null;
+  let traces: ProcessParts["traces"] = null;
+  let routes: readonly HttpRoute[] = [];
+  if (config.endpoint === null) {
+    const server = await onPort("TRACES_PORT", "127.0.0.1", config.tracePort, (port) =>
+      openTraceServer(host, { ...config, tracePort: port }, log),
+    );
+    running.push(server);
+    tracePort = server.address().port;
+    traces = traceRoutes(server.store);
+    const isOpen = config.apiKeys === null && graphs.auth === null;
+    if (isOpen) routes = traces; // for who asks this port and no other
+  }
+  const collector = await onPort("HTTP_PORT", config.host, config.httpPort, async (httpPort) => {
+    const flushIntervalMs = host.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : config.flushIntervalMs;
+    const one = runCollector(localBackend({ ...config, httpPort, flushIntervalMs }, tracePort), recent);
+    await one.start();
+    return one;
+  });
+  running.push(collector);
+  const collectorUrl = localUrl(collector.address().port);
+  const tracing = await openTracing(host, config, log, `${collectorUrl}/v1/traces`);
+  if (tracing !== null) running.push(tracing);
+  const [{ createFreshModules }, { createHotReload }, { systemClock: clock }] = await Promise.all([
+    import("../graphs/fresh-modules.ts"),
+    import("../graphs/hot-reload.ts"),
+    import("../base/clock.ts"),
+  ]);
+  const { readGraphsConfig } = await import("../graphs/config-file.ts");
+  const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph is loaded
+  const beside = await given.describe({ traces, collector: await besideCollector(collectorUrl, recent) });
+  const open = (port: number): Promise<RunningServer> =>
+    startAgentServer(host, { config: { ...config, port }, graphs, log, tracing, beside, routes });
+  const server = await (given.anyPort ? onPort("PORT", config.host, config.port, open) : open(config.port));
+  running.push(server);
+  const { deployed, registerGraphs: onReloaded } = server;
+  const readConfig = (): GraphsConfig => readGraphsConfig(given.path, host.env);
+  const reload = createHotReload(given.path, graphs, { modules, graphs: deployed, readConfig, onReloaded, clock, log });
+  await reload.start();
+  running.push(reload);
+  return { server, collectorUrl };
+}
+
+const METRICS_TIMEOUT_MS = 5000;
+
+/** The collector of this process, asked at its own port like by anybody else. */
+async function besideCollector(url: string, recent: RecentLog): Promise<BesideCollector> {
+  const [{ sendSampleSpan }, { randomBytes }] = await Promise.all([
+    import("../dev/sample-span.ts"),
+    import("node:crypto"),
+  ]);
+  return {
+    url,
+    metrics: async () => (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) })).text(),
+    problems: () => recent.recent(),
+    sendSample: () => sendSampleSpan(url, Date.now(), (count) => randomBytes(count).toString("hex")),
+  };
+}
+
+/** Says where everything is, makes the sample, and opens it where there is a browser. */
+async function welcome(
+  { env, platform, isTerminal, out, product }: Host,
+  { server, collectorUrl }: StartedParts,
+  config: DevConfig,
+  options: DevOptions,
+  samples: boolean,
+): Promise<void> {
+  const [{ ensureSample }, { inboxLink, welcome: welcomeText }, { browserCommand, openBrowser }] = await Promise.all([
+    import("../dev/sample.ts"),
+    import("../dev/welcome.ts"),
+    import("../dev/browser.ts"),
+  ]);
+  const { url, graphs } = server;
+  const sample = samples ? await ensureSample(url) : null;
+  const traces = config.endpoint ?? config.traceDir;
+  out(welcomeText({ version: product.version, url, collectorUrl, traces, graphs, sample }));
+  const command = browserCommand({ wanted: options.browser, terminal: isTerminal.out, env, platform });
+  if (command !== null && sample?.kind === "waiting") openBrowser(inboxLink(url, sample.sample), command);
+}
+
+const samplesOf = ({ product }: Host): string => join(product.root, "examples", "langgraph.json");
+
+/** The user's own file, wherever it is named; the samples where there is none. */
+function graphConfigPath(host: Host, config: AgentConfig, options: ServeOptions): string {
+  const path = options.config ?? config.graphConfig;
+  const named = options.config !== undefined || host.env["LANGGRAPH_CONFIG"] !== undefined;
+  return !named && !isReadable(path) ? samplesOf(host) : path;
+}

@@ -1,0 +1,79 @@
+// Host: what a process has from the machine and from its package. main.ts reads them; nothing below it does.
+import { readFileSync } from "node:fs";
+import type { AgentConfig } from "../agent/settings.ts";
+import type { Config, Env, SettingsTable } from "../base/config.ts";
+import type { Log } from "../base/log.ts";
+
+export interface Host {
+  /** Of the process: what graphs read is put there, and what they must not see is taken out. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly processId: number;
+  readonly nodeVersion: string;
+  readonly platform: NodeJS.Platform;
+  readonly isTerminal: { readonly out: boolean; readonly err: boolean };
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly product: Product;
+}
+
+/** What package.json says, and where it is. */
+export interface Product {
+  readonly root: string;
+  readonly version: string;
+  readonly nodeWanted: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/** What goes on until it is told to stop. */
+export interface LastingProcess {
+  readonly log: Log;
+  readonly stop: () => Promise<void>;
+  /** How it went, after stop(). */
+  readonly exitCode: () => number;
+  /** Says that it is ready. Whoever reads this may send a signal at once. */
+  readonly announce: () => Promise<void>;
+}
+
+/** @throws {ConfigError} */
+export async function configOf<Table extends SettingsTable>(table: Table, env: Env): Promise<Config<Table>> {
+  const { readConfig } = await import("../base/config.ts");
+  return readConfig(env, table, (path) => readFileSync(path, "utf8"));
+}
+
+export async function printConfigOf<Table extends SettingsTable>(
+  host: Host,
+  table: Table,
+  config: Config<Table>,
+): Promise<void> {
+  const { printConfig } = await import("../base/config.ts");
+  host.out(`${printConfig(table, config)}\n`);
+}
+
+export async function openLog<Table extends SettingsTable>(
+  host: Host,
+  table: Table,
+  config: Config<Table> & Pick<AgentConfig, "logLevel" | "logJson">,
+): Promise<Log> {
+  const [{ createLog }, { secretsOf }] = await Promise.all([import("../base/log.ts"), import("../base/config.ts")]);
+  return createLog({
+    level: config.logLevel,
+    json: config.logJson ?? !host.isTerminal.err,
+    secrets: secretsOf(table, config),
+    now: Date.now,
+    write: host.err,
+  });
+}
+
+/** Variables of the environment win over those of a file. */
+export function addToEnvironment(env: NodeJS.ProcessEnv, variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) env[name] ??= value;
+}
+
+export function isReadable(path: string): boolean {
+  try {
+    readFileSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,113 @@
+// Serve: `holdpoint serve`: the agent server alone, from options and environment to a process that lasts.
+import type { Beside } from "../agent/beside.ts";
+import type { AgentConfig } from "../agent/settings.ts";
+import type { Config, Env, SettingsTable } from "../base/config.ts";
+import type { Log } from "../base/log.ts";
+import type { GraphsConfig } from "../graphs/config-file.ts";
+import { startAgentServer } from "./agent-server.ts";
+import { configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
+import { openTracing } from "./tracing.ts";
+
+export interface ServeOptions {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: string;
+  readonly dataDir?: string;
+  readonly role?: string;
+  readonly nJobsPerWorker?: string;
+  readonly printConfig?: boolean;
+}
+
+/** @returns null when the configuration was only to be printed. @throws {ConfigError} */
+export async function serve(host: Host, options: ServeOptions): Promise<LastingProcess | null> {
+  const table = await agentTable();
+  const env = withOptions(host.env, options);
+  const config = await configOf(table, env);
+  if (options.printConfig === true) {
+    await printConfigOf(host, table, config);
+    return null;
+  }
+  hideKeys(host);
+  const log = await openLog(host, table, config);
+  const graphs = await readGraphConfig(host, options.config ?? config.graphConfig, log);
+  await checkAccess(config, graphs);
+  const tracing = await openTracing(host, config, log, null);
+  const beside = await besideOf(host, table, config, env, { traces: null, collector: null });
+  const server = await startAgentServer(host, { config, graphs, log, tracing, beside, routes: [] });
+  return {
+    log,
+    async stop() {
+      await server.stop();
+      await tracing?.stop(); // last: runs tell of their end
+    },
+    exitCode: () => 0,
+    announce: () => Promise.resolve(server.announce()),
+  };
+}
+
+export async function agentTable() {
+  const [{ AGENT_SETTINGS }, { TELEMETRY_SETTINGS }] = await Promise.all([
+    import("../agent/settings.ts"),
+    import("../telemetry/settings.ts"),
+  ]);
+  return { ...AGENT_SETTINGS, ...TELEMETRY_SETTINGS } as const;
+}
+
+/** What graphs can read, they can leak. */
+export function hideKeys(host: Host): void {
+  delete host.env["HOLDPOINT_API_KEYS"];
+}
+
+/** Options win over variables: they become variables of the same meaning, and are checked like them. */
+export function withOptions(env: Env, options: ServeOptions): Env {
+  const { port, host, dataDir, nJobsPerWorker, role } = options;
+  return {
+    ...env,
+    ...(port === undefined ? {} : { PORT: port }),
+    ...(host === undefined ? {} : { HOST: host }),
+    ...(dataDir === undefined ? {} : { HOLDPOINT_DATA_DIR: dataDir }),
+    ...(role === undefined ? {} : { HOLDPOINT_ROLE: role }),
+    ...(nJobsPerWorker === undefined ? {} : { N_JOBS_PER_WORKER: nJobsPerWorker }),
+  };
+}
+
+export async function readGraphConfig(host: Host, path: string, log: Log): Promise<GraphsConfig> {
+  const { readGraphsConfig } = await import("../graphs/config-file.ts");
+  const graphs = readGraphsConfig(path, host.env);
+  for (const remark of graphs.remarks) log.warning("config_key_ignored", { file: path, remark });
+  return graphs;
+}
+
+/** @throws {ConfigError} when it is not clear who may come in, or with whom the work is to be shared. */
+export async function checkAccess(config: AgentConfig, graphs: GraphsConfig): Promise<void> {
+  const [{ isLoopbackAddress }, { ConfigError }] = await Promise.all([
+    import("../http/browser.ts"),
+    import("../base/config.ts"),
+  ]);
+  if (config.role !== "all" && config.databaseUri === null) {
+    const reason = "shares the work among processes on DATABASE_URI, which is not set";
+    throw new ConfigError([{ name: "HOLDPOINT_ROLE", reason }]);
+  }
+  if (config.apiKeys !== null && graphs.auth !== null) {
+    const reason = "is set, and the configuration file has auth.path: callers authenticate in one way or the other";
+    throw new ConfigError([{ name: "HOLDPOINT_API_KEYS", reason }]);
+  }
+  if (isLoopbackAddress(config.host) || config.unsafeListen || config.apiKeys !== null || graphs.auth !== null) return;
+  const reason = `${config.host} can be reached from other machines and nobody has to authenticate; set HOLDPOINT_API_KEYS, name handlers in auth.path of the configuration file, or set HOLDPOINT_ALLOW_UNAUTHENTICATED=true if that is meant`;
+  throw new ConfigError([{ name: "HOST", reason }]);
+}
+
+/** What else runs in the process, for the console. */
+export type ProcessParts = Pick<Beside, "traces" | "collector">;
+
+export async function besideOf<Table extends SettingsTable>(
+  { product, nodeVersion }: Host,
+  table: Table,
+  config: Config<Table>,
+  env: Env,
+  parts: ProcessParts,
+): Promise<Beside> {
+  const { describeConfig } = await import("../base/config.ts");
+  const settings = describeConfig(table, config, env);
+  return { ...parts, settings, versions: { holdpoint: product.version, node: nodeVersion } };
+}

@@ -1,0 +1,76 @@
+// Storage of a process: PostgreSQL when there is one, else the data folder; the engine that fits; and what is done with a
+// database while no server has it.
+import { dirname, resolve } from "node:path";
+import type { Engine, Storage } from "../agent/ports.ts";
+import type { AgentConfig } from "../agent/settings.ts";
+import type { Log } from "../base/log.ts";
+import type { Service } from "../base/lifecycle.ts";
+import type { Dumpable } from "../storage/dump.ts";
+import type { Versions } from "../storage/versions.ts";
+import { configOf, openLog, type Host } from "./host.ts";
+
+export type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits: () => number };
+
+/** @param library version of LangGraph, which is written down beside the data */
+export async function openStorage(host: Host, config: AgentConfig, library: string, log: Log): Promise<OpenedStorage> {
+  const versions = { holdpoint: host.product.version, library };
+  if (config.databaseUri !== null) {
+    const { createPostgresStorage } = await import("../storage/postgres/storage.ts");
+    return createPostgresStorage({ uri: config.databaseUri, poolMax: config.postgresPoolMax, versions, log });
+  }
+  const { createSqliteStorage } = await import("../storage/sqlite/storage.ts");
+  const owner = `process ${host.processId} (holdpoint, started ${new Date().toISOString()})`;
+  return createSqliteStorage({ folder: config.dataDir, owner, versions, log });
+}
+
+/** What runs and their readers need beside storage. @throws {ConfigError} when there is nothing to share with others. */
+export async function openEngine(config: AgentConfig, storage: Storage, log: Log): Promise<Engine> {
+  const { systemClock: clock } = await import("../base/clock.ts");
+  const ports = { storage, clock, log };
+  if (config.databaseUri === null) {
+    const { createLocalEngine } = await import("../storage/local-engine.ts");
+    return createLocalEngine(ports);
+  }
+  const { createPostgresEngine } = await import("../storage/postgres/engine.ts");
+  const [isWorker, stuckMs] = [config.role !== "api", config.jobTimeoutSecs * 1000];
+  return createPostgresEngine({ uri: config.databaseUri, isWorker, stuckMs }, ports);
+}
+
+/** Opens the database; a data folder only where no server has it. @throws {Error} FolderInUseError */
+export async function withStorage<T>(
+  host: Host,
+  dataDir: string | undefined,
+  work: (storage: OpenedStorage, versions: Versions) => Promise<T>,
+): Promise<T> {
+  const [{ AGENT_SETTINGS }, { libraryVersion }] = await Promise.all([
+    import("../agent/settings.ts"),
+    import("../graphs/library.ts"),
+  ]);
+  const folder = dataDir === undefined ? {} : { HOLDPOINT_DATA_DIR: dataDir, DATABASE_URI: undefined };
+  const config = await configOf(AGENT_SETTINGS, { ...host.env, ...folder }); // a folder that is named is meant
+  const library = libraryVersion(dirname(resolve(config.graphConfig)));
+  const storage = await openStorage(host, config, library, await openLog(host, AGENT_SETTINGS, config));
+  await storage.start();
+  try {
+    return await work(storage, { holdpoint: host.product.version, library });
+  } finally {
+    await storage.stop();
+  }
+}
+
+/** @throws {ConfigError} without DATABASE_URI */
+export async function migrate(host: Host, options: { readonly config?: string }): Promise<void> {
+  const [{ AGENT_SETTINGS }, { loadLibrary }] = await Promise.all([
+    import("../agent/settings.ts"),
+    import("../graphs/library.ts"),
+  ]);
+  const config = await configOf(AGENT_SETTINGS, host.env);
+  if (config.databaseUri === null) {
+    const { ConfigError } = await import("../base/config.ts");
+    throw new ConfigError([{ name: "DATABASE_URI", reason: "is not set; an embedded database is migrated at start" }]);
+  }
+  const { migrateDatabase } = await import("../storage/postgres/migrate.ts");
+  const { version: library } = await loadLibrary(dirname(resolve(options.config ?? config.graphConfig)));
+  const { from, to } = await migrateDatabase(config.databaseUri, { holdpoint: host.product.version, library });
+  host.out(from === to ? `The schema is at ${to} already.\n` : `The schema went from ${from} to ${to}.\n`);
+}

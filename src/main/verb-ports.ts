@@ -1,0 +1,54 @@
+// Verb ports: what the verbs of the terminal need of rooms that theirs does not know.
+import { join } from "node:path";
+import type { VerbPorts } from "../cli/verbs.ts";
+import { collectorConfig } from "./collect.ts";
+import { addToEnvironment, configOf, isReadable, openLog, type Host } from "./host.ts";
+import { withStorage } from "./storage.ts";
+
+export function createVerbPorts(host: Host): VerbPorts {
+  const { root, version, nodeWanted, dependencies } = host.product;
+  const agentConfig = async () => configOf((await import("../agent/settings.ts")).AGENT_SETTINGS, host.env);
+  const folderOf = async (dataDir: string | undefined): Promise<string> => {
+    const config = await agentConfig();
+    if (dataDir === undefined && config.databaseUri !== null)
+      throw new Error("the data is in PostgreSQL (DATABASE_URI): back it up with pg_dump");
+    return dataDir ?? config.dataDir;
+  };
+  return {
+    mover: {
+      backUp: async (dataDir, file) =>
+        (await import("../storage/sqlite/backup.ts")).backUp(await folderOf(dataDir), file),
+      exportTo: (dataDir, file) =>
+        withStorage(host, dataDir, async (storage, versions) =>
+          (await import("../storage/dump-file.ts")).exportFile(storage, versions, file),
+        ),
+      importFrom: (dataDir, file) =>
+        withStorage(host, dataDir, async (storage, versions) =>
+          (await import("../storage/dump-file.ts")).importFile(storage, versions, file),
+        ),
+    },
+    template: { folder: join(root, "src", "cli", "template"), version, versions: dependencies },
+    validate: async (file) => {
+      const { validateFile } = await import("../graphs/validate.ts");
+      const path = file ?? (await agentConfig()).graphConfig;
+      console.log = console.error; // what graphs print while they load is no part of the result
+      const log = await openLog(host, {}, { logLevel: "error", logJson: null });
+      return validateFile(path, host.env, (variables) => addToEnvironment(host.env, variables), log);
+    },
+    around: {
+      nodeVersion: `v${host.nodeVersion}`,
+      nodeWanted,
+      agent: agentConfig,
+      collector: async () => {
+        const { httpPort: port, tracePort: tracesPort, endpoint } = (await collectorConfig(host)).config;
+        return { port, tracesPort, endpoint };
+      },
+      graphs: async () => {
+        const file = (await agentConfig()).graphConfig;
+        if (!isReadable(file)) return null;
+        const { graphs, remarks } = (await import("../graphs/config-file.ts")).readGraphsConfig(file, host.env);
+        return { file, ids: graphs.map(({ graphId }) => graphId), remarks };
+      },
+    },
+  };
+}
