@@ -199,7 +199,7 @@ test(`${AT_ONCE} starts at once, enqueue: all run, in order, one at a time (RC3)
   const thread = await bench.newThread();
   const starts = Promise.all(startMany(thread, "enqueue"));
   const seen = await watch(thread, starts);
-  for (const { status, text } of await starts) assert.match(`${status} ${text}`, /^200 \{"log":/);
+  for (const { status, text } of await starts) assert.match(`${status} ${text}`, /^200 \s*\{"log":/);
   const runs = (await bench.runs(thread)).map((run) => run.run_id).sort();
   const effects = bench.effects(thread).map(({ run, node }) => `${run} ${node}`);
   const nodes = ["one starts", "one ends", "two starts", "two ends", "three starts", "three ends"];
