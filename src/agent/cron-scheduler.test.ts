@@ -88,6 +88,7 @@ async function bench(t: TestContext): Promise<Bench> {
         return false;
       },
       reserve: () => null,
+      claimFailed: () => undefined,
       wake: () => undefined,
     },
     wakeCrons: () => scheduler.wake(),
