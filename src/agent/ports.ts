@@ -520,8 +520,15 @@ export interface Lease extends Service {
   readonly workerId: () => string | null;
   /** False from when on others may take its runs. Cheap: asked before each step of a run. */
   readonly holds: () => boolean;
-  /** Calls back when the lease was lost; and now and then, so that a worker that died is taken over from, until none is. */
-  watch(watcher: { readonly onLost: () => void; readonly takeOver: (leaseMs: number) => Promise<boolean> }): void;
+  watch(watcher: LeaseWatcher): void;
+}
+
+export interface LeaseWatcher {
+  readonly onLost: () => void;
+  /** There is a new one, after one that was lost. */
+  readonly onHeld: () => void;
+  /** Called now and then: takes over from a worker that is no more. @returns false when there is none */
+  readonly takeOver: (leaseMs: number) => Promise<boolean>;
 }
 
 /** What processes tell each other. All of it is a hint to look: what counts is stored. */

@@ -262,7 +262,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       return false;
     },
     async start() {
-      lease.watch({ onLost: () => abortAll("taken_over"), takeOver });
+      lease.watch({ onLost: () => abortAll("taken_over"), onHeld: () => queue.slotFree(), takeOver });
       if (peers.alone) {
         const recovered = await storage.transaction((tx) => recover(tx));
         if (recovered.length > 0) log.info("runs_taken_up_again", { runs: recovered.length });

@@ -32,6 +32,8 @@ export interface Effect {
   readonly run: string;
   readonly node: string;
   readonly value: unknown;
+  /** Of the process that had the run. */
+  readonly pid: number;
 }
 
 export interface Question {
@@ -137,8 +139,8 @@ export class Bench {
   }
 
   /** Waits until a node has noted this. */
-  sees(thread: string, node: string, times = 1): Promise<void> {
-    return until(`${node} on ${thread}`, () => this.effectsOf(thread, node).length >= times);
+  sees(thread: string, node: string, times = 1, boundMs?: number): Promise<void> {
+    return until(`${node} on ${thread}`, () => this.effectsOf(thread, node).length >= times, boundMs);
   }
 
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
@@ -221,10 +223,14 @@ export function identity({ id, value, ns }: Question): Question {
 const POLL_MS = 5;
 
 /** Polls until `check` holds; fails after the bound. */
-export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + BOUND_MS;
+export async function until(
+  what: string,
+  check: () => boolean | Promise<boolean>,
+  boundMs: number = BOUND_MS,
+): Promise<void> {
+  const giveUpAt = performance.now() + boundMs;
   while (!(await check())) {
-    assert.ok(performance.now() < giveUpAt, `not within ${BOUND_MS} ms: ${what}`);
+    assert.ok(performance.now() < giveUpAt, `not within ${boundMs} ms: ${what}`);
     await pause(POLL_MS);
   }
 }

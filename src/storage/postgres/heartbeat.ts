@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { Client } from "pg";
-import type { HeartbeatData } from "./lease.ts";
+import type { HeartbeatData, HeartbeatNews } from "./lease.ts";
 
 const { uri, workerId: firstId, everyMs, leaseMs, stuckMs, shared } = workerData as HeartbeatData;
 const clocks = new BigInt64Array(shared);
@@ -20,6 +20,9 @@ const connection: { client: Client | null } = { client: null };
 const stopping = new AbortController();
 let turns = -1n;
 let stuckFor = 0;
+/** It was listed again, and has not been kept yet. */
+let isNew = false;
+const tell = (news: HeartbeatNews): void => parentPort?.postMessage(news, []);
 
 parentPort?.on("message", (message: { readonly workerId: string } | "stop") => {
   if (message === "stop") {
@@ -27,6 +30,7 @@ parentPort?.on("message", (message: { readonly workerId: string } | "stop") => {
     return;
   }
   ({ workerId } = message);
+  isNew = true;
   until = process.hrtime.bigint() + BigInt(leaseMs) * 1_000_000n;
 });
 
@@ -49,6 +53,8 @@ async function beat(id: string): Promise<void> {
     if (process.hrtime.bigint() >= until) return lose(id); // it took too long to be sure
     until = sentAt + BigInt(leaseMs) * 1_000_000n; // HB1
     Atomics.store(clocks, UNTIL, until);
+    if (isNew) tell({ held: id });
+    isNew = false;
   } catch {
     const broken = connection.client;
     connection.client = null;
@@ -60,7 +66,7 @@ function lose(id: string): void {
   if (workerId !== id) return; // there is a new one already
   workerId = null;
   Atomics.store(clocks, UNTIL, 0n);
-  parentPort?.postMessage({ lost: id }, []);
+  tell({ lost: id });
 }
 
 async function connect(): Promise<Client> {

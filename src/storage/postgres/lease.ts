@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Lease, Storage } from "../../agent/ports.ts";
+import type { Lease, LeaseWatcher, Storage } from "../../agent/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -30,6 +30,9 @@ export interface HeartbeatData {
   readonly shared: SharedArrayBuffer;
 }
 
+/** What the heartbeat tells: a lease was lost, or a new one has been kept for the first time. */
+export type HeartbeatNews = { readonly lost: string } | { readonly held: string };
+
 /** A dead worker's runs are claimable within LEASE_MS + LOOK_MS of its last heartbeat, and some milliseconds. */
 const LEASE_MS = 7000;
 const LOOK_MS = 1500;
@@ -48,7 +51,7 @@ export function createLease(
   const clocks = new BigInt64Array(shared);
   let workerId: string | null = null;
   let heartbeat: Worker | null = null;
-  let watcher: Parameters<Lease["watch"]>[0] | null = null;
+  let watcher: LeaseWatcher | null = null;
   let stopped = false;
   let stopLooking: () => void = () => undefined;
   let looking: Promise<void> = Promise.resolve();
@@ -116,7 +119,7 @@ export function createLease(
       };
       const file = new URL(`./heartbeat${extname(import.meta.url)}`, import.meta.url);
       heartbeat = new Worker(file, { workerData: data });
-      heartbeat.on("message", ({ lost: id }: { readonly lost: string }) => lost(id));
+      heartbeat.on("message", (told: HeartbeatNews) => ("lost" in told ? lost(told.lost) : watcher?.onHeld()));
       heartbeat.on("error", (error) => log.error("heartbeat_failed", { reason: describeError(error).message }));
       Atomics.store(clocks, 0, process.hrtime.bigint() + BigInt(LEASE_MS - MARGIN_MS) * 1_000_000n);
       turning = setInterval(() => Atomics.add(clocks, 1, 1n), TURN_MS);

@@ -13,7 +13,8 @@ function threadOf(config: LangGraphRunnableConfig): string {
 }
 
 function effect(config: LangGraphRunnableConfig, node: string, value: unknown = null): void {
-  const line = { thread: threadOf(config), run: config.configurable?.["run_id"] as unknown, node, value };
+  const run = config.configurable?.["run_id"] as unknown;
+  const line = { thread: threadOf(config), run, node, value, pid: process.pid };
   appendFileSync(join(FOLDER, "effects.jsonl"), `${JSON.stringify(line)}\n`);
 }
 

@@ -1,0 +1,237 @@
+// Several servers on one database, and what befalls some of them (promises A3, A8, A10).
+//   MF1. Of the callers that answer one pause at two servers, one gets 200 and all others 409; its side effect happens once.
+//   MF2. A server that is frozen for twice its lease and comes back writes nothing more for the runs that it had: no
+//        checkpoint, status, event or webhook. It starts no further node of them, stays up, and takes new runs.
+//   MF3. A server that is killed loses its runs to another. What had its checkpoint is not done again, and an answer that
+//        such a run carries is used once.
+//   MF4. A server that has lost its place among the workers accepts runs for the others.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Client } from "pg";
+import { startWebhookReceiver, type WebhookReceiver } from "../fakes/webhook-receiver.ts";
+import { FULL, pause, resumeBody, until, within } from "../harness/fault-server.ts";
+import { Fleet } from "../harness/fleet.ts";
+import { auditOf } from "../harness/inbox.ts";
+import { beforeDrop } from "../harness/postgres.ts";
+import { call, type TestServer } from "../harness/server.ts";
+
+const CALLERS = 100;
+const RESUME_ROUNDS = FULL ? 200 : 3;
+/** Servers that are struck at the same time, and how often. Each has RUNS runs. */
+const [VICTIMS, BATCHES, RUNS] = FULL ? [10, 20, 2] : [1, 1, 2];
+/** Of lease.ts. */
+const LEASE_MS = 7000;
+/** Far more than a take-over lasts: what hangs is to be found, not what is slow on a busy machine. */
+const PATIENCE_MS = 90_000;
+
+const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4", N_JOBS_PER_WORKER: "50" };
+const fleet = new Fleet();
+const { bench } = fleet;
+let survivor: TestServer;
+let victims: TestServer[] = [];
+let receiver: WebhookReceiver;
+let db: Client;
+
+before(async () => {
+  survivor = await fleet.start("all", env);
+  fleet.use(survivor);
+  while (victims.length < VICTIMS) {
+    const wanted = Math.min(2, VICTIMS - victims.length);
+    victims = [...victims, ...(await Promise.all(Array.from({ length: wanted }, () => fleet.start("all", env))))];
+  }
+  receiver = await startWebhookReceiver();
+  db = new Client({ connectionString: await fleet.database() });
+  await db.connect();
+  beforeDrop(() => db.end());
+});
+after(async () => {
+  await receiver.close();
+  await fleet.end();
+});
+
+test(`of ${CALLERS} callers that answer one pause at two servers, one wins (${RESUME_ROUNDS} rounds; MF1)`, async () => {
+  const servers = [survivor, victims[0] as TestServer];
+  let refused = 0;
+  for (let round = 0; round < RESUME_ROUNDS; round++) {
+    const { thread } = await bench.pause("ask");
+    const answers = await Promise.all(
+      Array.from({ length: CALLERS }, (_, caller) =>
+        call(servers[caller % 2] as TestServer, "POST", `/threads/${thread}/runs/wait`, resumeBody("ask", caller)),
+      ),
+    );
+    const winners = answers.flatMap(({ status }, caller) => (status === 200 ? [caller] : []));
+    const losers = answers.filter(({ status }) => status === 409);
+    assert.deepEqual([winners.length, losers.length], [1, CALLERS - 1], answers.map(({ status }) => status).join(" "));
+    assert.deepEqual(await bench.values(thread), { log: ["prepared", winners[0], "recorded"] });
+    assert.deepEqual(
+      bench.effectsOf(thread, "answered").map(({ value }) => value),
+      winners,
+    );
+    assert.equal((await bench.runs(thread)).length, 2);
+    refused += losers.length;
+  }
+  console.log(`double resume at two servers: ${RESUME_ROUNDS} rounds, ${RESUME_ROUNDS} accepted, ${refused} refused`);
+});
+
+interface Struck {
+  readonly thread: string;
+  readonly run: string;
+  readonly server: TestServer;
+}
+
+/** A run that a server has in its hands: it has an answer, and its node is held at its gate. */
+async function inHandOf(server: TestServer): Promise<Struck> {
+  for (;;) {
+    const struck = await inHandOfSome(server);
+    const [effect] = bench.effectsOf(struck.thread, "answered");
+    if (effect?.pid === server.process.pid) return struck;
+    bench.release(struck.thread, "ask"); // it had not yet found that nothing else waits, so another was faster
+    await until("that run ends", async () => (await bench.status(struck.thread)) === "idle", PATIENCE_MS);
+  }
+}
+
+async function inHandOfSome(server: TestServer): Promise<Struck> {
+  const { thread } = await bench.pause("ask");
+  bench.hold(thread, "ask");
+  const telling = { webhook: `${receiver.url}/${thread}`, stream_mode: ["updates"], stream_resumable: true };
+  const body = { ...resumeBody("ask", thread), ...telling };
+  const started = await call(server, "POST", `/threads/${thread}/runs`, body);
+  assert.equal(started.status, 200, started.text);
+  await bench.sees(thread, "answered");
+  return { thread, run: (started.body as { readonly run_id: string }).run_id, server };
+}
+
+const inHandOfAll = async (): Promise<readonly Struck[]> =>
+  (
+    await Promise.all(victims.map((server) => Promise.all(Array.from({ length: RUNS }, () => inHandOf(server)))))
+  ).flat();
+
+async function rows<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+  return (await db.query<Row>(text, [...values])).rows;
+}
+
+/** From the last heartbeat of a run's worker to its next claim. */
+async function takeOver(struck: readonly Struck[]): Promise<number> {
+  const ids = struck.map(({ run }) => run);
+  const beats = await rows<{ readonly run_id: string; readonly beat: string }>(
+    `SELECT r.run_id, extract(epoch FROM w.beat_at) * 1000 AS beat
+     FROM holdpoint.runs AS r JOIN holdpoint.workers AS w USING (worker_id) WHERE r.run_id = ANY ($1)`,
+    [ids],
+  );
+  assert.equal(beats.length, ids.length);
+  for (const { thread } of struck) await bench.sees(thread, "answered", 2, PATIENCE_MS);
+  const claims = await rows<{ readonly run_id: string; readonly attempt: number; readonly at: string }>(
+    "SELECT run_id, attempt, updated_at AS at FROM holdpoint.runs WHERE run_id = ANY ($1)",
+    [ids],
+  );
+  const claimedAt = new Map(claims.map(({ run_id, at }) => [run_id, Number(at)]));
+  for (const { attempt } of claims) assert.equal(attempt, 2);
+  return Math.max(...beats.map(({ run_id, beat }) => (claimedAt.get(run_id) ?? 0) - Number(beat)));
+}
+
+/** What each run has left behind, whoever worked on it. */
+async function checkRun({ thread, run }: Struck): Promise<void> {
+  await until(`${thread} rests`, async () => (await bench.status(thread)) === "idle", PATIENCE_MS);
+  assert.deepEqual(await bench.values(thread), { log: ["prepared", thread, "recorded"] });
+  const did = (node: string): number => bench.effectsOf(thread, node).length;
+  assert.deepEqual([did("prepare"), did("answered"), did("record")], [1, 2, 1]);
+  assert.notEqual(bench.effectsOf(thread, "record")[0]?.pid, bench.effectsOf(thread, "answered")[0]?.pid);
+  assert.deepEqual(
+    (await bench.runs(thread)).map(({ status }) => status),
+    ["success", "interrupted"],
+  );
+  const history = await bench.call("GET", `/threads/${thread}/history?limit=100`);
+  assert.equal((history.body as readonly unknown[]).length, 5, "no checkpoint too many");
+  const { text } = await bench.call("GET", `/threads/${thread}/runs/${run}/stream?stream_mode=updates`);
+  const told = [...text.matchAll(/^data: \{"(\w+)":\{"log"/gm)].map(([, node]) => node);
+  assert.deepEqual(told, ["ask", "record"], `each step is told once:\n${text}`);
+  const events = await receiver.came(`/${thread}`);
+  assert.equal(new Set(events.map(({ event }) => JSON.stringify([event.run_id, event.status]))).size, 1);
+  assert.equal(events[0]?.event.status, "success");
+  const answered = (await auditOf(bench.server, thread)).filter(({ action }) => action === "answered");
+  assert.equal(answered.length, 1);
+}
+
+const signal = (name: NodeJS.Signals): void => {
+  for (const { process } of victims) process.kill(name);
+};
+
+const timesListed = ({ logs }: TestServer): number =>
+  logs.filter(({ event }) => event === "worker_listed_again").length;
+
+for (const order of ["after its runs have ended elsewhere", "while its runs are in hand elsewhere"] as const) {
+  const batches = FULL ? BATCHES / 2 : order === "while its runs are in hand elsewhere" ? BATCHES : 0;
+  if (batches === 0) continue; // the other order has everything that can go wrong in this one, and more
+  test(`a server that is frozen comes back ${order} (${batches * VICTIMS} rounds; MF2)`, async () => {
+    let longest = 0;
+    for (let batch = 0; batch < batches; batch++) {
+      const struck = await inHandOfAll();
+      const before = new Map(victims.map((server) => [server, timesListed(server)]));
+      const frozenAt = performance.now();
+      signal("SIGSTOP");
+      longest = Math.max(longest, await takeOver(struck));
+      const release = (): void => {
+        for (const { thread } of struck) bench.release(thread, "ask");
+      };
+      if (order === "after its runs have ended elsewhere") {
+        release();
+        for (const one of struck) await checkRun(one);
+      }
+      await pause(Math.max(0, 2 * LEASE_MS - (performance.now() - frozenAt)));
+      signal("SIGCONT");
+      for (const { server } of struck) {
+        const back = (): boolean => timesListed(server) > (before.get(server) ?? 0);
+        await until("it is on the list again", back, PATIENCE_MS);
+      }
+      release();
+      for (const { server, run } of struck) {
+        const left = (): boolean => server.logs.some(({ event, run_id }) => event === "run_left" && run_id === run);
+        await until("it has left its run", left, PATIENCE_MS);
+      }
+      for (const one of struck) await checkRun(one);
+      for (const server of victims) {
+        assert.equal(server.process.exitCode, null);
+        const own = await inHandOf(server); // it takes new runs
+        bench.release(own.thread, "ask");
+        await until("its new run ends", async () => (await bench.status(own.thread)) === "idle");
+      }
+    }
+    const rounds = batches * VICTIMS;
+    console.log(`frozen servers: ${rounds} rounds, ${rounds * RUNS} runs taken over, none written to afterwards;`);
+    console.log(`  claimed again at most ${(longest / 1000).toFixed(1)} s after the last heartbeat`);
+  });
+}
+
+test("a server that has lost its place accepts runs for the others, and its own are taken over (MF4)", async () => {
+  const [victim] = victims as [TestServer];
+  const { thread } = await bench.pause("ask");
+  const before = victim.logs.length;
+  // Nobody but the server itself could have put it there again so soon.
+  await db.query("DELETE FROM holdpoint.workers");
+  const answers = await Promise.all([
+    call(victim, "POST", `/threads/${thread}/runs/wait`, resumeBody("ask", "yes")),
+    ...Array.from({ length: 5 }, () => call(victim, "POST", "/runs/wait", { assistant_id: "steps", input: {} })),
+  ]);
+  for (const { status, text } of answers) assert.equal(status, 200, text);
+  assert.deepEqual(answers[0]?.body, { log: ["prepared", "yes", "recorded"] });
+  assert.ok(!victim.logs.slice(before).some(({ level }) => level === "error"), "that is no failure");
+});
+
+test(`a server that is killed loses its runs to another (${BATCHES * VICTIMS * RUNS} runs; MF3)`, async () => {
+  let longest = 0;
+  for (let batch = 0; batch < (FULL ? BATCHES / 2 : BATCHES); batch++) {
+    const struck = await inHandOfAll();
+    signal("SIGKILL");
+    longest = Math.max(longest, await takeOver(struck));
+    for (const { thread } of struck) bench.release(thread, "ask");
+    for (const one of struck) await checkRun(one);
+    if (!FULL) break;
+    const killed = victims;
+    victims = [];
+    while (victims.length < killed.length) {
+      victims = [...victims, ...(await Promise.all([fleet.start("all", env), fleet.start("all", env)]))];
+    }
+  }
+  console.log(`killed servers: claimed again at most ${(longest / 1000).toFixed(1)} s after the last heartbeat`);
+  assert.equal((await within("the survivor answers", call(survivor, "GET", "/ok"))).status, 200);
+});
