@@ -11,7 +11,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { call, removeFolder, ROOT, startServer, type Answer, type TestServer } from "./harness/server.ts";
+import { startServerHere, type ServerHere } from "./harness/server-here.ts";
+import { call, removeFolder, ROOT, type Answer } from "./harness/server.ts";
 import { raw } from "./harness/raw.ts";
 import { PATIENCE } from "./harness/patience.ts";
 
@@ -21,8 +22,8 @@ const CANARY = "canary-of-acme-77b1";
 const READ_KEY = "key-that-reads-4d1c9";
 const FULL_KEY = "key-that-writes-8a2e";
 
-const server = await startServer({ config: TENANTS, env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "0" } });
-const keyed = await startServer({ env: { HOLDPOINT_API_KEYS: `ann:${FULL_KEY},eve:${READ_KEY}:read` } });
+const server = await startServerHere({ config: TENANTS, env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "0" } });
+const keyed = await startServerHere({ env: { HOLDPOINT_API_KEYS: `ann:${FULL_KEY},eve:${READ_KEY}:read` } });
 after(async () => {
   for (const one of [server, keyed]) {
     await one.stop();
@@ -317,7 +318,7 @@ interface Seen {
   readonly text: string;
 }
 
-async function ask(on: TestServer, route: Route, entry: Entry, ids: Ids, headers: Headers): Promise<Seen> {
+async function ask(on: ServerHere, route: Route, entry: Entry, ids: Ids, headers: Headers): Promise<Seen> {
   const query = typeof entry.query === "function" ? entry.query(ids) : entry.query;
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? assert.fail(`no ${name}`));
   const url = `${path}${query === undefined ? "" : `?${query}`}`;
@@ -329,7 +330,7 @@ async function ask(on: TestServer, route: Route, entry: Entry, ids: Ids, headers
   return { status, text: masked(text, ids) };
 }
 
-async function firstPiece(on: TestServer, url: string, headers: Headers): Promise<Seen> {
+async function firstPiece(on: ServerHere, url: string, headers: Headers): Promise<Seen> {
   const controller = new AbortController();
   const response = await fetch(`${on.url}${url}`, {
     headers: { ...headers, "last-event-id": "-1" },

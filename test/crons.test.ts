@@ -3,13 +3,14 @@ import { Client, type Cron } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import { call, removeFolder, ROOT, startServer } from "./harness/server.ts";
+import { startServerHere } from "./harness/server-here.ts";
+import { call, removeFolder, ROOT } from "./harness/server.ts";
 import { until } from "./harness/threads.ts";
 import { PATIENCE } from "./harness/patience.ts";
 
 const EVERY_SECOND = "* * * * * *";
 const NEVER_HERE = "0 0 1 1 *";
-const server = await startServer({ env: { HOLDPOINT_MAX_CRONS: "15" } });
+const server = await startServerHere({ env: { HOLDPOINT_MAX_CRONS: "15" } });
 const client = new Client({ apiUrl: server.url, apiKey: null });
 const { crons, threads, runs } = client;
 after(async () => {
@@ -222,7 +223,7 @@ test("the server says that it has crons", PATIENCE, async () => {
 });
 
 test("tenants have crons and memories of their own", PATIENCE, async (t) => {
-  const tenants = await startServer({ config: join(ROOT, "test", "graphs", "tenants", "langgraph.json") });
+  const tenants = await startServerHere({ config: join(ROOT, "test", "graphs", "tenants", "langgraph.json") });
   t.after(async () => {
     await tenants.stop();
     removeFolder(tenants.dataDir);

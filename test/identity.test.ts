@@ -10,11 +10,12 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { raw } from "./harness/raw.ts";
+import { startServerHere } from "./harness/server-here.ts";
 import { call, removeFolder, ROOT, startServer, type TestServer } from "./harness/server.ts";
 import { PATIENCE } from "./harness/patience.ts";
 
 const TENANTS = join(ROOT, "test", "graphs", "tenants", "langgraph.json");
-const server = await startServer({ config: TENANTS });
+const server = await startServerHere({ config: TENANTS });
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);
@@ -24,17 +25,26 @@ type Told = { readonly configurable: Record<string, unknown>; readonly metadata:
 type Result = { readonly before: Told; readonly after?: Told };
 const as = (name: string): Record<string, string> => ({ authorization: `Bearer token-${name}` });
 
-async function made(name: string, path: string, body: object, on: TestServer = server): Promise<Record<string, never>> {
+async function made(
+  name: string,
+  path: string,
+  body: object,
+  on: Pick<TestServer, "url"> = server,
+): Promise<Record<string, never>> {
   const answer = await call(on, "POST", path, body, as(name));
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
 
 const WHOAMI = { assistant_id: "whoami", input: {} };
-const newThread = async (name: string, on: TestServer = server): Promise<string> =>
+const newThread = async (name: string, on: Pick<TestServer, "url"> = server): Promise<string> =>
   String((await made(name, "/threads", {}, on))["thread_id"]);
-const waitOn = async (name: string, thread: string, body: object, on: TestServer = server): Promise<Result> =>
-  (await made(name, `/threads/${thread}/runs/wait`, body, on)) as unknown as Result;
+const waitOn = async (
+  name: string,
+  thread: string,
+  body: object,
+  on: Pick<TestServer, "url"> = server,
+): Promise<Result> => (await made(name, `/threads/${thread}/runs/wait`, body, on)) as unknown as Result;
 
 function assertTold(told: Told | undefined, identity: string, org: string): void {
   const { langgraph_auth_user: user, langgraph_auth_user_id: id, ...rest } = told?.configurable ?? {};
@@ -80,7 +90,7 @@ test(
 );
 
 test("a key's name is who asked, for graphs and for the trail (ID1)", PATIENCE, async (t) => {
-  const keyed = await startServer({
+  const keyed = await startServerHere({
     config: join(ROOT, "test", "graphs", "tenants", "keys.json"),
     env: { HOLDPOINT_API_KEYS: "clerk:key-of-the-clerk-31\nold:key-of-before-77" },
   });

@@ -4,10 +4,11 @@
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { call, removeFolder, startServer } from "./harness/server.ts";
+import { startServerHere } from "./harness/server-here.ts";
+import { call, removeFolder } from "./harness/server.ts";
 import type { WireInterrupt } from "./harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const client = new Client({ apiUrl: server.url, apiKey: null });
 const ORIGIN = "http://localhost:3000";
 after(async () => {

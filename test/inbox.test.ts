@@ -7,10 +7,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { answer, auditOf, inboxPage, itemsOf, ok, watchInbox, type WireItem } from "./harness/inbox.ts";
-import { call, removeFolder, startServer } from "./harness/server.ts";
+import { startServerHere } from "./harness/server-here.ts";
+import { call, removeFolder } from "./harness/server.ts";
 import { newThread, onlyQuestion, problemOf, questionsOf, type TestThread } from "./harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);

@@ -4,7 +4,8 @@
 //   MT3. Without a word, runs wait their turn.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { call, removeFolder, startServer, temporaryFolder, type Answer } from "./harness/server.ts";
+import { startServerHere } from "./harness/server-here.ts";
+import { call, removeFolder, temporaryFolder, type Answer } from "./harness/server.ts";
 import {
   newNotes,
   newThread,
@@ -16,7 +17,7 @@ import {
 } from "./harness/threads.ts";
 import { PATIENCE } from "./harness/patience.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const folder = temporaryFolder();
 after(async () => {
   await server.stop();

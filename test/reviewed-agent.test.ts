@@ -3,10 +3,11 @@
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { removeFolder, startServer } from "./harness/server.ts";
+import { startServerHere } from "./harness/server-here.ts";
+import { removeFolder } from "./harness/server.ts";
 import type { Result } from "./harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {
   await server.stop();

@@ -7,10 +7,11 @@ import { RemoteGraph } from "@langchain/langgraph/remote";
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { removeFolder, startServer } from "./harness/server.ts";
+import { startServerHere } from "./harness/server-here.ts";
+import { removeFolder } from "./harness/server.ts";
 import { PATIENCE } from "./harness/patience.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {
   await server.stop();

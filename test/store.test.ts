@@ -3,6 +3,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
+import { startServerHere } from "./harness/server-here.ts";
 import { call, removeFolder, ROOT, startServer } from "./harness/server.ts";
 import { until } from "./harness/threads.ts";
 import { PATIENCE } from "./harness/patience.ts";
@@ -212,7 +213,7 @@ suite("in graphs", () => {
 
 suite("by meaning", () => {
   const named = async (config: string) => {
-    const started = await startServer({ config: join(ROOT, "test", "graphs", config) });
+    const started = await startServerHere({ config: join(ROOT, "test", "graphs", config) });
     after(async () => {
       await started.stop();
       removeFolder(started.dataDir);

@@ -13,6 +13,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { readEvents, type WireEvent } from "./harness/events.ts";
+import { startServerHere } from "./harness/server-here.ts";
 import { call, removeFolder, startServer, temporaryFolder } from "./harness/server.ts";
 import { newThread, onlyQuestion, problemOf, until, type Result, type WireRun } from "./harness/threads.ts";
 import { PATIENCE } from "./harness/patience.ts";
@@ -229,7 +230,7 @@ test("a stateless stream names the run, and leaves no thread (ST4)", PATIENCE, a
 });
 
 suite("limits (ST5, ST7)", PATIENCE, async () => {
-  const small = await startServer({
+  const small = await startServerHere({
     env: {
       HOLDPOINT_STREAM_MAX_EVENTS: "3000",
       HOLDPOINT_STREAM_HEARTBEAT_MS: "100",

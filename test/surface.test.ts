@@ -10,20 +10,20 @@
 //   SF8. A wrong section stops the start, with its place.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { raw } from "./harness/raw.ts";
-import { call, removeFolder, ROOT, startServer, type TestServer } from "./harness/server.ts";
+import { NotStarted, startServerHere, type ServerHere } from "./harness/server-here.ts";
+import { call, removeFolder, ROOT, startServer } from "./harness/server.ts";
 import { until } from "./harness/threads.ts";
 import { PATIENCE } from "./harness/patience.ts";
 
 const FIXTURES = join(ROOT, "test", "graphs");
 const folder = mkdtempSync(join(tmpdir(), "holdpoint-surface-"));
-const started: TestServer[] = [];
+const started: ServerHere[] = [];
 after(async () => {
   await Promise.all(started.map((server) => server.stop()));
   for (const path of [folder, ...started.map(({ dataDir }) => dataDir)]) removeFolder(path);
@@ -39,15 +39,20 @@ function configWith(sections: object): string {
   writeFileSync(file, JSON.stringify({ graphs: GRAPHS, ...sections }));
   return file;
 }
-async function serve(sections: object, env: Record<string, string> = {}): Promise<TestServer> {
-  const server = await startServer({ config: configWith(sections), env });
+async function serve(sections: object, env: Record<string, string> = {}): Promise<ServerHere> {
+  const server = await startServerHere({ config: configWith(sections), env });
   started.push(server);
   return server;
 }
 
 const APP = join(FIXTURES, "surface/app.ts:app");
 const BODY_MAX = 100_000;
-const custom = await serve({ http: { app: APP } }, { HOLDPOINT_MAX_BODY_BYTES: String(BODY_MAX) });
+/** A process: its app does what may end one (SF2). */
+const custom = await startServer({
+  config: configWith({ http: { app: APP } }),
+  env: { HOLDPOINT_MAX_BODY_BYTES: String(BODY_MAX) },
+});
+started.push(custom);
 const HELLO = { hello: "you", auth: null };
 
 // Custom routes (SF1, SF2).
@@ -407,15 +412,13 @@ test("beyond loopback without keys and handlers, the server does not start (SF8)
 async function start(
   sections: object,
   env: Record<string, string> = {},
-): Promise<{ readonly code: unknown; readonly stderr: string }> {
+): Promise<{ readonly code: number; readonly stderr: string }> {
   const dataDir = join(folder, "data");
-  const command = [join(ROOT, "src", "main.ts"), "serve", "--config", configWith(sections)];
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      command,
-      { env: { ...process.env, PORT: "0", HOLDPOINT_DATA_DIR: dataDir, ...env }, timeout: PATIENCE.timeout },
-      (error, _stdout, stderr) => resolve({ code: error?.code ?? 0, stderr }),
-    );
-  });
+  try {
+    await serve(sections, { HOLDPOINT_DATA_DIR: dataDir, ...env });
+  } catch (error) {
+    if (error instanceof NotStarted) return { code: error.code, stderr: error.message };
+    throw error;
+  }
+  throw new Error("the server started");
 }

@@ -8,10 +8,11 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client } from "@langchain/langgraph-sdk";
 import { inboxPage, itemsOf, ok } from "./harness/inbox.ts";
-import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "./harness/server.ts";
+import { startServerHere, type ServerHere } from "./harness/server-here.ts";
+import { call, removeFolder, ROOT, temporaryFolder } from "./harness/server.ts";
 import { newThread, onlyQuestion, openThread, problemOf, questionsOf, until } from "./harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);
@@ -167,7 +168,7 @@ test("metadata of a thread has a limit", async () => {
 async function sweeping(
   ttl: object,
   env: Record<string, string> = {},
-): Promise<TestServer & { end: () => Promise<void> }> {
+): Promise<ServerHere & { end: () => Promise<void> }> {
   const folder = mkdtempSync(join(temporaryFolder(), "config-"));
   const config = join(folder, "langgraph.json");
   const checkpointer = { ttl: { sweep_interval_minutes: 0.0005, ...ttl } };
@@ -175,7 +176,7 @@ async function sweeping(
     config,
     JSON.stringify({ graphs: { echo: join(ROOT, "test/graphs/questions.ts:echo") }, checkpointer }),
   );
-  const started = await startServer({ config, env });
+  const started = await startServerHere({ config, env });
   const end = async () => {
     await started.stop();
     removeFolder(started.dataDir);
@@ -184,7 +185,7 @@ async function sweeping(
   return { ...started, end };
 }
 
-const isGone = (from: TestServer, path: string) => async () =>
+const isGone = (from: ServerHere, path: string) => async () =>
   (await call(from, "GET", path)).status === 404 ? true : undefined;
 
 test("threads expire by the deployment's default or their own; one that waits for a person does not (RT1)", async () => {

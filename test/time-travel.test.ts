@@ -8,7 +8,8 @@
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { call, removeFolder, startServer, temporaryFolder } from "./harness/server.ts";
+import { startServerHere } from "./harness/server-here.ts";
+import { call, removeFolder, temporaryFolder } from "./harness/server.ts";
 import {
   newNotes,
   newThread,
@@ -24,7 +25,7 @@ import { PATIENCE } from "./harness/patience.ts";
 
 const NO_CHECKPOINT = "11111111-1111-6111-8111-111111111111";
 
-const server = await startServer();
+const server = await startServerHere();
 const folder = temporaryFolder();
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {

@@ -12,7 +12,8 @@ import { dirname, isAbsolute, join } from "node:path";
 import { after, suite, test } from "node:test";
 import { brokenSlackRules } from "./fakes/slack-rules.ts";
 import { startWebhookReceiver } from "./fakes/webhook-receiver.ts";
-import { call, removeFolder, startServer, temporaryFolder, TEST_GRAPHS, type TestServer } from "./harness/server.ts";
+import { startServerHere, type ServerHere } from "./harness/server-here.ts";
+import { call, removeFolder, temporaryFolder, TEST_GRAPHS } from "./harness/server.ts";
 import { newThread, onlyQuestion, problemOf, until, type WireRun } from "./harness/threads.ts";
 import { PATIENCE } from "./harness/patience.ts";
 
@@ -52,7 +53,7 @@ const receiver = await startWebhookReceiver({
   "/elsewhere": (response) => void response.writeHead(302, { location: "/landed" }).end(),
   "/hangs": () => undefined,
 });
-const server = await startServer({ config, env });
+const server = await startServerHere({ config, env });
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {
   await server.stop();
@@ -62,7 +63,7 @@ after(async () => {
 
 const hook = (path: string): string => `${receiver.url}${path}`;
 
-function given(up: TestServer, runId: string): Promise<Record<string, unknown>> {
+function given(up: ServerHere, runId: string): Promise<Record<string, unknown>> {
   return until("the webhook is given up", () =>
     up.logs.find(({ event, run_id }) => event === "webhook_given_up" && run_id === runId),
   );
@@ -269,13 +270,13 @@ suite("a receiver that fails (WT2, WT3)", PATIENCE, () => {
     const gone = await startWebhookReceiver();
     await gone.close();
     const slow = { ...env, HOLDPOINT_WEBHOOK_RETRY_MS: "400" };
-    const one = await startServer({ config, env: slow });
+    const one = await startServerHere({ config, env: slow });
     const thread = await newThread(one, "steps");
     const run: WireRun = await thread.begin({ input: {}, webhook: `${gone.url}/restart` });
     await until("a first try has failed", () => one.logs.find(({ event }) => event === "webhook_failed"));
     assert.equal(await one.stop(), 0);
     const back = await startWebhookReceiver({}, gone.port);
-    const two = await startServer({ config, env: slow, dataDir: one.dataDir });
+    const two = await startServerHere({ config, env: slow, dataDir: one.dataDir });
     const [webhook] = await back.came("/restart");
     assert.equal(webhook?.event.run_id, run.run_id);
     await two.stop();
@@ -300,7 +301,7 @@ suite("addresses that are refused (WT4)", PATIENCE, () => {
     "ftp://example.com/",
   ];
   test("by default: everything but https to public addresses", async (t) => {
-    const strict = await startServer();
+    const strict = await startServerHere();
     t.after(async () => {
       await strict.stop();
       removeFolder(strict.dataDir);
@@ -334,7 +335,7 @@ suite("addresses that are refused (WT4)", PATIENCE, () => {
 
   test("a name that leads inside is found out when it is connected to, and given up", async (t) => {
     const http = configWith("names", { url: { require_https: false } });
-    const names = await startServer({ config: http });
+    const names = await startServerHere({ config: http });
     t.after(async () => {
       await names.stop();
       removeFolder(names.dataDir);

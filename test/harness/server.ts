@@ -44,7 +44,7 @@ export function temporaryFolder(): string {
  * Nothing, so that the server keeps its data in its folder: the address of PostgreSQL in the environment of the tests is
  * theirs. With HOLDPOINT_TEST_STORAGE=postgres, a database that belongs to the folder.
  */
-async function databaseFor(dataDir: string): Promise<string> {
+export async function databaseFor(dataDir: string): Promise<string> {
   if (postgres === null) return "";
   const known = databases.get(dataDir) ?? postgres.newDatabase();
   databases.set(dataDir, known);
@@ -120,7 +120,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   };
 }
 
-function parseLine(line: string): Record<string, unknown> | null {
+/** An entry of the log; null for a line that is none. */
+export function parseLine(line: string): Record<string, unknown> | null {
   try {
     return JSON.parse(line) as Record<string, unknown>;
   } catch {

@@ -1,0 +1,73 @@
+// A real server in the tests' own process, on a real socket and a data folder of its own: for files that need many, each
+// with other settings or another langgraph.json, and none that is killed. It costs a tenth of a process.
+import { refusalOf } from "../../src/cli/refusal.ts";
+import type { Host } from "../../src/main/host.ts";
+import { serve } from "../../src/main/serve.ts";
+import {
+  databaseFor,
+  parseLine,
+  ROOT,
+  temporaryFolder,
+  TEST_GRAPHS,
+  type ServerOptions,
+  type TestServer,
+} from "./server.ts";
+
+export type ServerHere = Pick<TestServer, "url" | "dataDir" | "logs" | "output" | "stop">;
+
+/** Why it does not start: the exit code that a process would have ended with, and everything that was written. */
+export class NotStarted extends Error {
+  readonly code: number;
+  constructor(code: number, output: string) {
+    super(output);
+    this.name = "NotStarted";
+    this.code = code;
+  }
+}
+
+/** @throws {NotStarted} */
+export async function startServerHere(
+  options: Pick<ServerOptions, "config" | "dataDir" | "env"> = {},
+): Promise<ServerHere> {
+  const dataDir = options.env?.["HOLDPOINT_DATA_DIR"] ?? options.dataDir ?? temporaryFolder();
+  const logs: Record<string, unknown>[] = [];
+  let output = "";
+  const host: Host = {
+    env: {
+      DATABASE_URI: options.env?.["DATABASE_URI"] ?? (await databaseFor(dataDir)),
+      PORT: "0",
+      HOLDPOINT_DATA_DIR: dataDir,
+      LOG_JSON: "true",
+      LOG_LEVEL: "debug",
+      LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "300000",
+      ...options.env,
+    },
+    processId: process.pid,
+    nodeVersion: process.versions.node,
+    platform: process.platform,
+    isTerminal: { out: false, err: false },
+    out: (text) => void (output += text),
+    err(text) {
+      output += text;
+      for (const line of text.split("\n")) {
+        const entry = parseLine(line);
+        if (entry !== null) logs.push(entry);
+      }
+    },
+    product: { root: ROOT, version: "0.0.0", nodeWanted: process.versions.node, dependencies: {} },
+  };
+  try {
+    const running = await serve(host, { config: options.config ?? TEST_GRAPHS });
+    if (running === null) throw new Error("a server that prints its configuration only was not asked for");
+    await running.announce();
+    const url = String(logs.find(({ event }) => event === "listening")?.["url"]);
+    const stop = async (): Promise<number> => {
+      await running.stop();
+      return running.exitCode();
+    };
+    return { url, dataDir, logs, output: () => output, stop };
+  } catch (error) {
+    const { message, exitCode } = refusalOf(error);
+    throw new NotStarted(exitCode, `${output}holdpoint: ${message}\n`);
+  }
+}
