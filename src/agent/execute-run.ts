@@ -2,9 +2,11 @@
 // Invariants:
 //   EX1. A write that fails or is refused ends its own run and nothing else; after it, no end but failure is stored.
 //   EX2. An end that cannot be stored is tried again as a failure until it can; the callers are told at once.
+//        Where others can take the run up, it is handed back instead, and goes on from what is stored.
 //   EX3. Work in a transaction can be done again: what it takes is kept until it is stored, or given back first.
+//   EX4. Nothing that a run has written is stored without what it wrote before: a checkpoint refers to earlier ones.
 import type { Clock } from "../base/clock.ts";
-import { ApiError, describeError } from "../base/errors.ts";
+import { ApiError, describeError, type ErrorCode } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { endingOfLog } from "./events/endings.ts";
 import type { EventHub } from "./events/hub.ts";
@@ -36,6 +38,8 @@ export interface ExecutePorts {
   readonly claimNext: (tx: Tx) => Awaitable<Claimed | null>;
   /** How long a thread that is to go with its last run is left for those who read its end elsewhere. */
   readonly leaveMs: number;
+  /** Nobody else could take the run up. */
+  readonly alone: boolean;
   /** Asked before each step: false when another worker may have the run by now. */
   readonly mayGoOn: () => boolean;
   /** The graph has ended: what follows is storing it. */
@@ -81,17 +85,19 @@ export async function executeRun(
 
   if (reason === "deleted" || reason === "taken_over") return left(reason);
   if (reason === "shutdown" && outcome.kind === "aborted") {
-    await storage.transaction((tx) => handBackIfOurs(tx, run, result.rest, ports)).catch(() => undefined);
+    await storage.transaction((tx) => handBackIfOurs(tx, run, result.rest, sink, ports)).catch(() => undefined);
     return left("handed_back"); // when even that could not be stored, the next start finds it as cut short
   }
   let told: Taken | null = null;
+  let notStored: unknown = null;
   try {
     const stored = await storage.transaction(async (tx) => {
       giveBack(told); // EX3
       told = null;
-      if (sink.failed()) throw new ApiError("storage_unavailable", "an earlier write of this run failed"); // EX1
+      sink.check(); // EX1
       const announce = announcer(graphs, () => ("values" in outcome ? graphs.wireText(values) : null));
       const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now(), announce, ports.leaveMs);
+      sink.check(); // EX4: what was under way has ended now, because the thread was locked until then
       if (finished !== null) await ports.notifier.ask(tx, finished.run, finished.waiting);
       told = await storeEnding(tx, finished, result, ports);
       const left = finished === null ? await whyRefused(tx, run) : ("deleted" as const);
@@ -100,13 +106,45 @@ export async function executeRun(
     settle(told);
     return { ...stored, values };
   } catch (error) {
+    notStored = error;
     ports.onFailure(error);
     log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
   }
   giveBack(told);
+  if (!ports.alone && isOutOfOrder(notStored)) return left(await handBackLater(run, ports));
   const failed = await storeFailure(run, result, ports);
   if (failed === undefined) return left("not_stored");
   return { ...failed, next: null, values };
+}
+
+/** The storage cannot be written at present; of other errors, the same may come again. */
+function isOutOfOrder(error: unknown): boolean {
+  return error instanceof ApiError && OUT_OF_ORDER.has(error.code);
+}
+const OUT_OF_ORDER: ReadonlySet<ErrorCode> = new Set(["storage_unavailable", "commit_unknown", "worker_not_listed"]);
+
+/** EX2. Counted like a crash: a run that takes the storage along each time is not to do so for ever. */
+async function handBackLater(run: Run, ports: ExecutePorts): Promise<"taken_over" | "not_stored"> {
+  const { storage, events, clock, log, crashesMax } = ports;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await storage.transaction(async (tx) => {
+        if (!(await tx.isCurrent(run))) return; // it was stored after all, or another worker has it
+        const announce = announcer(ports.graphs, NO_VALUES);
+        await events.storeLateEnding(tx, await handBack(tx, run, true, crashesMax, clock.now(), announce));
+      });
+      return "taken_over";
+    } catch (error) {
+      log.warning("run_not_handed_back", { run_id: run.runId, reason: describeError(error).message });
+    }
+    if (ports.isDraining()) return "not_stored"; // it is found as that of a worker that is no more
+    await pauseBefore(attempt, clock);
+  }
+}
+
+function pauseBefore(attempt: number, clock: Clock): Promise<void> {
+  const delayMs = STORE_AGAIN_MS[Math.min(attempt, STORE_AGAIN_MS.length - 1)] ?? 0;
+  return new Promise((resolve) => void clock.after(delayMs, resolve));
 }
 
 /** EX2. @returns undefined when the process stops before the storage can be written again. */
@@ -150,8 +188,7 @@ async function storeFailure(
     }
     if (attempt === 0) ports.onUnstored();
     if (ports.isDraining()) return undefined;
-    const delayMs = STORE_AGAIN_MS[Math.min(attempt, STORE_AGAIN_MS.length - 1)] ?? 0;
-    await new Promise<void>((resolve) => void ports.clock.after(delayMs, resolve));
+    await pauseBefore(attempt, ports.clock);
   }
 }
 
@@ -182,8 +219,16 @@ async function whyRefused(tx: Tx, run: Run): Promise<"deleted" | "taken_over"> {
   return (await tx.run(run.threadId, run.runId)) === null ? "deleted" : "taken_over";
 }
 
-async function handBackIfOurs(tx: Tx, run: Run, rest: WriteSet, ports: ExecutePorts): Promise<void> {
-  if (await tx.putRunWrites(run, rest)) {
+async function handBackIfOurs(
+  tx: Tx,
+  run: Run,
+  rest: WriteSet,
+  sink: Pick<OwnSink, "check">,
+  ports: ExecutePorts,
+): Promise<void> {
+  const isOurs = await tx.putRunWrites(run, rest);
+  sink.check(); // EX4
+  if (isOurs) {
     await ports.events.store(tx, ports.eventLog);
     const announce = announcer(ports.graphs, NO_VALUES);
     await handBack(tx, run, false, ports.crashesMax, ports.clock.now(), announce);
@@ -191,7 +236,8 @@ async function handBackIfOurs(tx: Tx, run: Run, rest: WriteSet, ports: ExecutePo
 }
 
 interface OwnSink extends RunSink {
-  readonly failed: () => boolean;
+  /** @throws what an earlier write of this run failed with. */
+  readonly check: () => void;
   /** The graph has ended, and its rest was taken: the events that refer to it go with it. */
   readonly close: () => void;
 }
@@ -202,7 +248,10 @@ function createSink(
   { storage, events, eventLog, mayGoOn }: ExecutePorts,
 ): OwnSink {
   let outstanding = false;
-  let failed = false;
+  let failure: { readonly reason: unknown } | null = null;
+  const check = (): void => {
+    if (failure !== null) throw failure.reason;
+  };
   let takeLast: () => WriteSet = () => NOTHING;
   let flushing = false;
   let closed = false;
@@ -221,6 +270,7 @@ function createSink(
     if (isEmpty(set) && (closed || !eventsToo || !eventLog.hasFresh())) return null;
     do {
       const current = isEmpty(set) ? await tx.isCurrent(run) : await tx.putRunWrites(run, set);
+      check(); // EX4
       if (!current) {
         controller.abort((await whyRefused(tx, run)) satisfies AbortReason);
         return null;
@@ -233,24 +283,23 @@ function createSink(
   const storing = (take: () => WriteSet, eventsToo = false): ((tx: Tx) => Promise<Taken | null>) => {
     const taken = { set: NOTHING };
     let told: Taken | null = null;
-    let tried = false;
+    let own: typeof failure = null;
     return async (tx) => {
       outstanding = false;
-      if (tried) failed = false; // it is made again
-      tried = true;
+      if (failure === own) failure = null; // it is made again
       giveBack(told);
       told = null;
       try {
         told = await store(tx, take, taken, eventsToo);
         return told;
       } catch (error) {
-        failed = true;
+        failure ??= own = { reason: error };
         throw error;
       }
     };
   };
-  const failing = (): void => {
-    failed = true;
+  const failing = (error: unknown): void => {
+    failure = { reason: error };
     controller.abort("write_failed" satisfies AbortReason);
   };
   const leaseLost = (): boolean => {
@@ -266,7 +315,7 @@ function createSink(
   };
   eventLog.storedBy = flush;
   return {
-    failed: () => failed,
+    check,
     close: () => void (closed = true),
     emit: eventLog.append,
     soon(take) {

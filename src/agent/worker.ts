@@ -125,11 +125,12 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     aboutToBegin.delete(run.runId);
     if (early !== null) controller.abort(early satisfies AbortReason);
     const done = execute(claimed, controller).then((next) => {
-      inProgress.delete(run.runId);
+      if (inProgress.get(run.runId) === entry) inProgress.delete(run.runId); // it may be here again, in another attempt
       if (next === null) giveBack();
       else begin(next);
     });
-    inProgress.set(run.runId, { abort: (reason) => controller.abort(reason), done });
+    const entry = { abort: (reason: AbortReason) => controller.abort(reason), done };
+    inProgress.set(run.runId, entry);
   };
 
   const execute = async (claimed: Claimed, controller: AbortController): Promise<Claimed | null> => {
@@ -146,6 +147,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       mayGoOn: lease.holds,
       leaveMs: claimed.direct || peers.alone ? 0 : LEAVE_MS,
       onGraphEnd: stopTimer,
+      alone: peers.alone,
       onFailure: claimFailed,
       onUnstored() {
         eventLog.append({ name: "error", data: JSON.stringify(UNSTORED) });

@@ -9,8 +9,13 @@ export type Role = "all" | "api" | "worker";
 export class Fleet {
   /** Effects and gates of all servers; its own server is the one that calls go to. */
   readonly bench = new Bench();
-  private uri: Promise<string> | null = null;
+  private uri: Promise<string> | null;
   private readonly servers = new Set<TestServer>();
+
+  /** @param uri of a database that the test has in its own hands */
+  constructor(uri?: string) {
+    this.uri = uri === undefined ? null : Promise.resolve(uri);
+  }
 
   /** The database that they share. */
   database(): Promise<string> {

@@ -48,6 +48,7 @@ try {
   answer({ uri: `postgres://holdpoint@127.0.0.1:${port}/postgres` });
   for await (const line of createInterface({ input: process.stdin })) {
     if (line === "crash") await stop("SIGQUIT"); // `-m immediate`: no checkpoint, so the next start recovers
+    else if (line === "shut down") await stop("SIGINT"); // `-m fast`: transactions are ended, connections told
     else if (line === "start") await start(native);
     else throw new Error(`what is "${line}"?`);
     answer({});

@@ -8,6 +8,8 @@ export interface PostgresServer {
   readonly uri: string;
   /** Ends it at once, as a power cut would. */
   crash(): Promise<void>;
+  /** Ends it in order, without waiting for its clients. */
+  shutDown(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -34,6 +36,7 @@ export async function startPostgres(durable = false): Promise<PostgresServer> {
   return {
     uri,
     crash: () => tell("crash"),
+    shutDown: () => tell("shut down"),
     start: () => tell("start"),
     stop() {
       keeper.stdin.end();

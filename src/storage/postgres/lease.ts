@@ -4,10 +4,11 @@
 //        ends before the lease does.
 //   LE2. A lease that was lost is not mended: the process goes on under a new id, with new runs.
 //   LE3. Every process looks now and then for workers whose heartbeat has stopped, with or without runs of its own.
+//   LE4. A worker that could not hand all of its runs back stays on the list, so that they are found.
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Lease, LeaseWatcher, Storage } from "../../agent/ports.ts";
+import type { Lease, LeaseWatcher, Storage, Tx } from "../../agent/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -41,6 +42,11 @@ const BEAT_MS = 1000;
 const MARGIN_MS = 500;
 const TURN_MS = 250;
 const AGAIN_MS = 500;
+
+/** LE4. */
+async function leaveList(tx: Tx, workerId: string): Promise<void> {
+  if ((await tx.runningRuns(workerId)).length === 0) await tx.removeWorker(workerId);
+}
 
 export function createLease(
   options: LeaseOptions,
@@ -134,7 +140,7 @@ export function createLease(
       heartbeat?.postMessage("stop", []);
       await ended;
       const left = workerId;
-      if (left !== null) await storage.transaction((tx) => tx.removeWorker(left)).catch(() => undefined);
+      if (left !== null) await storage.transaction((tx) => leaveList(tx, left)).catch(() => undefined);
     },
   };
 }

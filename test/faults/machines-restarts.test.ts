@@ -1,0 +1,205 @@
+// Two servers on one database, while one after the other is restarted, and while the database is (promises A18, A30).
+//   MR1. A rolling restart fails no call: a server that stops answers what it was asked before, and the balancer asks the
+//        other one meanwhile. No run is lost or done twice, and every server ends with exit code 0 while it has work.
+//   MR2. A run that does not end in the time that a stopping server gives it goes on at the other one, from its last
+//        checkpoint. That is not counted as a crash.
+//   MR3. While the database is restarted again and again, each call that is repeated until it is answered has its effect
+//        once: errors are 503 with Retry-After, pauses wait, answers count once.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, test } from "node:test";
+import { each, FULL, only, pause, questionsIn, resumeBody, until } from "../harness/fault-server.ts";
+import { Fleet } from "../harness/fleet.ts";
+import { startPostgres, type PostgresServer } from "../harness/postgres-server.ts";
+import { call, type Answer, type TestServer } from "../harness/server.ts";
+
+const CYCLES = FULL ? 1000 : 12;
+const RESTARTS = FULL ? 20 : 2;
+const CALLERS = FULL ? 8 : 2;
+const PATIENCE_MS = 90_000;
+/** As Retry-After says, in small: who waits longer meets fewer faults. */
+const AGAIN_MS = 50;
+const env = {
+  LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "8",
+  BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "2",
+  BG_JOB_MAX_RETRIES: "100",
+};
+
+let database: PostgresServer;
+let fleet: Fleet;
+let servers: TestServer[];
+/** Those that the balancer gives calls to. */
+let inRotation: TestServer[];
+/** Calls that have not been answered yet. */
+const inFlight = new Map<TestServer, number>();
+before(async () => {
+  database = await startPostgres(true);
+  fleet = new Fleet(database.uri);
+  servers = await Promise.all([fleet.start("all", env), fleet.start("all", env)]);
+  inRotation = servers;
+  fleet.use(servers[0] as TestServer);
+});
+after(async () => {
+  await fleet.end();
+  await database.stop();
+});
+
+interface Tally {
+  cycles: number;
+  /** 503 with Retry-After. */
+  putOff: number;
+  /** No connection: nothing was sent. */
+  notTaken: number;
+  /** The connection broke while the answer was waited for. */
+  cutOff: number;
+}
+
+/** Calls as the official client makes them behind a balancer: what is put off is sent again, to the other server. */
+function caller(tally: Tally, first: number) {
+  let turn = first;
+  return async (path: string, body: object): Promise<Answer> => {
+    const key = { "idempotency-key": randomUUID() };
+    const giveUpAt = performance.now() + PATIENCE_MS;
+    for (;;) {
+      assert.ok(performance.now() < giveUpAt, `no answer to ${path}: ${JSON.stringify(tally)}`);
+      const server = inRotation[turn++ % inRotation.length] as TestServer;
+      inFlight.set(server, (inFlight.get(server) ?? 0) + 1);
+      try {
+        const answer = await call(server, "POST", path, body, { ...key, connection: "close" });
+        if (answer.status !== 503) return answer;
+        assert.notEqual(answer.headers.get("retry-after"), null, answer.text);
+        tally.putOff++;
+      } catch (error) {
+        if (isRefused(error)) tally.notTaken++;
+        else tally.cutOff++;
+      } finally {
+        inFlight.set(server, (inFlight.get(server) ?? 0) - 1);
+      }
+      await pause(AGAIN_MS);
+    }
+  };
+}
+
+function isRefused(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  return cause?.code === "ECONNREFUSED";
+}
+
+/** A pause and its answer, on a new thread. */
+async function cycle(send: ReturnType<typeof caller>): Promise<string> {
+  const thread = randomUUID();
+  const made = await send("/threads", { thread_id: thread, if_exists: "do_nothing" });
+  assert.equal(made.status, 200, made.text);
+  const paused = await send(`/threads/${thread}/runs/wait`, { assistant_id: "ask", input: {} });
+  assert.equal(paused.status, 200, paused.text);
+  assert.deepEqual(only(questionsIn(paused.body), paused.text).value, { please: thread });
+  const ended = await send(`/threads/${thread}/runs/wait`, resumeBody("ask", thread));
+  assert.equal(ended.status, 200, ended.text);
+  assert.deepEqual(ended.body, { log: ["prepared", thread, "recorded"] });
+  return thread;
+}
+
+/** Cycles go on until there were enough of them, and `trouble` has come to its end. */
+async function underLoad(trouble: () => Promise<void>): Promise<{ readonly threads: string[]; readonly tally: Tally }> {
+  const tally: Tally = { cycles: 0, putOff: 0, notTaken: 0, cutOff: 0 };
+  const threads: string[] = [];
+  const load = { isEnough: false };
+  const work = each(
+    Array.from({ length: CALLERS }, (_, at) => at),
+    CALLERS,
+    async (at) => {
+      const send = caller(tally, at);
+      while (!load.isEnough || threads.length < CYCLES) {
+        threads.push(await cycle(send));
+        tally.cycles++;
+      }
+    },
+  );
+  const troubled = trouble().finally(() => (load.isEnough = true));
+  await Promise.all([work, troubled]);
+  return { threads, tally };
+}
+
+/** Each thread has its two runs, and each of its nodes was done: once, but for those that a fault cut short. */
+async function check(threads: readonly string[], faults: boolean): Promise<void> {
+  const again = { runs: 0, nodes: 0 };
+  await each(threads, CALLERS, async (thread) => {
+    assert.deepEqual(await bench().values(thread), { log: ["prepared", thread, "recorded"] });
+    assert.equal(await bench().status(thread), "idle");
+    const runs = await bench().runs(thread);
+    assert.deepEqual(
+      runs.map(({ status }) => status),
+      ["success", "interrupted"],
+    );
+    const did = ["prepare", "answered", "record"].map((node) => bench().effectsOf(thread, node).length);
+    if (did.some((times) => times > 1)) again.nodes++;
+    for (const times of did) assert.ok(faults ? times >= 1 : times === 1, `${thread}: ${did.join(" ")}`);
+  });
+  if (faults) console.log(`  nodes that were cut short and done again: on ${again.nodes} of ${threads.length} threads`);
+}
+
+const bench = (): Fleet["bench"] => fleet.bench;
+
+test(`a rolling restart of two servers, ${RESTARTS} times at least, fails no call (MR1)`, async () => {
+  let [restarts, answeredWhileStopping] = [0, 0];
+  const { threads, tally } = await underLoad(async () => {
+    while (restarts < RESTARTS) {
+      const at = restarts++ % 2;
+      const old = servers[at] as TestServer;
+      inRotation = servers.filter((server) => server !== old);
+      for (const _ of "12") await call(old, "GET", "/ready"); // what was sent before is there before
+      answeredWhileStopping += inFlight.get(old) ?? 0;
+      assert.equal(await old.stop(), 0, old.output().slice(-2000));
+      servers[at] = await fleet.start("all", env);
+      inRotation = servers;
+      fleet.use(servers[at]);
+    }
+  });
+  console.log(`rolling restart: ${restarts} restarts, ${JSON.stringify({ ...tally, answeredWhileStopping })}`);
+  const { putOff, notTaken, cutOff } = tally;
+  assert.deepEqual({ putOff, notTaken, cutOff }, { putOff: 0, notTaken: 0, cutOff: 0 });
+  await check(threads, false);
+});
+
+test("a run that is not done in time is handed over by a stopping server (MR2)", async () => {
+  const [stopping, other] = servers as [TestServer, TestServer];
+  fleet.use(stopping);
+  const thread = await bench().newThread();
+  bench().hold(thread, "two");
+  const started = await call(stopping, "POST", `/threads/${thread}/runs`, { assistant_id: "steps", input: {} });
+  const { run_id: run } = started.body as { readonly run_id: string };
+  await bench().sees(thread, "two starts");
+  const owner = servers.find(({ process }) => process.pid === bench().effectsOf(thread, "two starts")[0]?.pid);
+  const heir = owner === stopping ? other : stopping;
+  const joined = call(heir, "GET", `/threads/${thread}/runs/${run}/join`);
+  fleet.use(heir);
+  assert.equal(await owner?.stop(), 0);
+  await bench().sees(thread, "two starts", 2, PATIENCE_MS);
+  bench().release(thread, "two");
+  assert.deepEqual((await joined).body, { log: ["one", "two", "three"] });
+  const starts = bench()
+    .effects(thread)
+    .map(({ node }) => node);
+  assert.deepEqual(
+    starts.filter((node) => node.endsWith("starts")),
+    ["one starts", "two starts", "two starts", "three starts"],
+  );
+  servers[servers.indexOf(owner as TestServer)] = await fleet.start("all", env);
+});
+
+test(`the database is restarted ${RESTARTS} times, at once or in order, under load (MR3)`, async () => {
+  let restarts = 0;
+  const { threads, tally } = await underLoad(async () => {
+    for (const { size } of Array.from({ length: RESTARTS }, () => ({ size: CYCLES / RESTARTS / 2 }))) {
+      const before = bench().effects().length;
+      await until("there is load", () => bench().effects().length >= before + size, PATIENCE_MS);
+      if (restarts++ % 2 === 0) await database.crash();
+      else await database.shutDown();
+      await database.start();
+    }
+  });
+  console.log(`database restarts: ${restarts}, ${JSON.stringify(tally)}`);
+  if (FULL) assert.ok(tally.putOff > 0, "the faults were met");
+  await check(threads, true);
+  for (const { process } of servers) assert.equal(process.exitCode, null);
+});
