@@ -7,32 +7,23 @@ import type { Assistant, AssistantVersion } from "../../agent/model.ts";
 import type { AssistantFilter, Tx } from "../../agent/ports.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
+import { VERSION_COLUMNS } from "../columns.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
 import type { Parameter } from "./connections.ts";
 import { indexRows } from "./metadata-index.ts";
-import { table, type Columns } from "./rows.ts";
+import { table, type SearchedColumns } from "./rows.ts";
 import type { Sql } from "./session.ts";
 import { toJsonText } from "./text.ts";
 
-const VERSION_COLUMNS: Columns<AssistantVersion> = {
-  assistantId: ["assistant_id", "plain"],
-  graphId: ["graph_id", "plain"],
-  name: ["name", "plain"],
-  description: ["description", "plain"],
-  metadata: ["metadata", "searched"],
-  config: ["config", "json"],
-  context: ["context", "value"],
-  version: ["version", "plain"],
-  createdAt: ["created_at", "plain"],
-};
-const VERSIONS = table<AssistantVersion>("assistant_versions", VERSION_COLUMNS);
+const SEARCHED_COLUMNS: SearchedColumns<AssistantVersion> = { ...VERSION_COLUMNS, metadata: ["metadata", "searched"] };
+const VERSIONS = table<AssistantVersion>("assistant_versions", SEARCHED_COLUMNS);
 
 interface AssistantRow extends Assistant {
   /** For a search in whatever case. */
   readonly nameLower: string;
 }
 const ASSISTANTS = table<AssistantRow>("assistants", {
-  ...VERSION_COLUMNS,
+  ...SEARCHED_COLUMNS,
   updatedAt: ["updated_at", "plain"],
   nameLower: ["name_lower", "plain"],
 });

@@ -8,6 +8,7 @@
 //   CK4. However many checkpoints are read, their values and writes take one round trip more, blobs of writes another.
 import { TAG, type Blob, type Checkpoint, type Stored, type TaskWrites, type WriteSet } from "../../agent/model.ts";
 import type { StoredCheckpoint, Tx } from "../../agent/ports.ts";
+import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../columns.ts";
 import type { Parameter, Row } from "./connections.ts";
 import { threadKey } from "./lock-key.ts";
 import { table } from "./rows.ts";
@@ -15,41 +16,18 @@ import type { Sql } from "./session.ts";
 import { toJsonText } from "./text.ts";
 
 const CHECKPOINTS = table<Checkpoint>("checkpoints", {
-  threadId: ["thread_id", "plain"],
-  ns: ["ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  parentId: ["parent_id", "plain"],
-  runId: ["run_id", "plain"],
-  fingerprint: ["fingerprint", "plain"],
-  body: ["body", "plain"],
-  small: ["small", "plain"],
+  ...CHECKPOINT_COLUMNS,
   metadata: ["metadata", "searched-text"],
 });
 const REPLACING_CHECKPOINT = CHECKPOINTS.replacing("thread_id", "ns", "checkpoint_id");
 
-const WRITES = table<TaskWrites>("writes", {
-  threadId: ["thread_id", "plain"],
-  ns: ["ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  runId: ["run_id", "plain"],
-  taskId: ["task_id", "plain"],
-  entries: ["entries", "plain"],
-});
+const WRITES = table<TaskWrites>("writes", WRITES_COLUMNS);
 const REPLACING_WRITES = WRITES.replacing("thread_id", "ns", "checkpoint_id", "run_id", "task_id");
 
-type Head = Pick<Checkpoint, "threadId" | "ns" | "checkpointId">;
-const HEADS = table<Head>("heads", {
-  threadId: ["thread_id", "plain"],
-  ns: ["ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-});
+const HEADS = table<Head>("heads", HEAD_COLUMNS);
 const REPLACING_HEAD = HEADS.replacing("thread_id", "ns");
 
-const BLOBS = table<Blob>("blobs", {
-  threadId: ["thread_id", "plain"],
-  hash: ["hash", "plain"],
-  data: ["data", "plain"],
-});
+const BLOBS = table<Blob>("blobs", BLOB_COLUMNS);
 
 type CheckpointVerbs =
   | "checkpoint"

@@ -2,28 +2,13 @@
 // Invariant CR1: whoever reads a cron holds its lock until the end of the transaction, as whoever changes it.
 import type { Cron } from "../../agent/model.ts";
 import type { CronFilter, CronTx } from "../../agent/ports.ts";
+import { CRON_COLUMNS } from "../columns.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "./session.ts";
 import { toJsonText } from "./text.ts";
 
-const CRONS = table<Cron>("crons", {
-  cronId: ["cron_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  threadId: ["thread_id", "plain"],
-  schedule: ["schedule", "plain"],
-  timezone: ["timezone", "plain"],
-  endTime: ["end_time", "plain"],
-  enabled: ["enabled", "plain"],
-  onRunCompleted: ["on_run_completed", "plain"],
-  metadata: ["metadata", "searched"],
-  payload: ["payload", "json"],
-  nextAt: ["next_run_date", "plain"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  caller: ["caller", "json"],
-  reach: ["reach", "json"],
-});
+const CRONS = table<Cron>("crons", { ...CRON_COLUMNS, metadata: ["metadata", "searched"] });
 
 const cronKey = (cronId: string): string => `cron ${cronId}`;
 

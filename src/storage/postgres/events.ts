@@ -3,19 +3,12 @@
 //   EV1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
 //   EV2. Rows of one thread come in the order of their `seq`: they are written under the thread's lock.
 import type { StoredEvents, Tx } from "../../agent/ports.ts";
+import { EVENT_COLUMNS } from "../columns.ts";
 import { threadKey } from "./lock-key.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "./session.ts";
 
-const EVENTS = table<StoredEvents>("events", {
-  seq: ["seq", "plain"],
-  threadId: ["thread_id", "plain"],
-  runId: ["run_id", "plain"],
-  first: ["first", "plain"],
-  last: ["last", "plain"],
-  goneAt: ["gone_at", "plain"],
-  lines: ["lines", "plain"],
-});
+const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
 
 type EventVerbs = "appendEvents" | "events" | "newestEvents" | "eventExtent" | "trimEvents" | "deleteGoneEvents";
 

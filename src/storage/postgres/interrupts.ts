@@ -8,6 +8,7 @@ import type { Claim, Interrupt, ThreadStatus } from "../../agent/model.ts";
 import type { AuditRecord, InboxQuery, Tx } from "../../agent/ports.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
+import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../columns.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
 import type { Parameter, Row } from "./connections.ts";
 import { threadKey } from "./lock-key.ts";
@@ -23,46 +24,14 @@ interface InterruptRow extends Interrupt {
 }
 
 const INTERRUPTS = table<InterruptRow>("interrupts", {
-  threadId: ["thread_id", "plain"],
-  interruptId: ["interrupt_id", "plain"],
-  libraryId: ["library_id", "plain"],
-  taskId: ["task_id", "plain"],
-  graphNs: ["graph_ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  rootCheckpointId: ["root_checkpoint_id", "plain"],
-  index: ["idx", "plain"],
-  ns: ["ns", "json"],
-  position: ["position", "plain"],
+  ...INTERRUPT_COLUMNS,
   value: ["value", "value"],
-  responseSchema: ["response_schema", "json"],
-  state: ["state", "plain"],
-  createdAt: ["created_at", "plain"],
-  runId: ["run_id", "plain"],
-  graphId: ["graph_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  node: ["node", "plain"],
-  kind: ["kind", "plain"],
-  claim: ["claim", "json"],
   claimedBy: ["claimed_by", "plain"],
   claimedUntil: ["claimed_until", "plain"],
-  expiresAt: ["expires_at", "plain"],
-  onExpiry: ["on_expiry", "json"],
-  answer: ["answer", "json"],
 });
 const REPLACING = INTERRUPTS.replacing("thread_id", "interrupt_id");
 
-const AUDIT = table<AuditRecord>("audit", {
-  threadId: ["thread_id", "plain"],
-  seq: ["seq", "plain"],
-  at: ["at", "plain"],
-  action: ["action", "plain"],
-  by: ["by", "plain"],
-  interruptId: ["interrupt_id", "plain"],
-  runId: ["run_id", "plain"],
-  value: ["value", "value"],
-  via: ["via", "plain"],
-  origin: ["origin", "json"],
-});
+const AUDIT = table<AuditRecord>("audit", { ...AUDIT_COLUMNS, value: ["value", "value"] });
 
 type InterruptVerbs =
   | "interrupts"

@@ -1,17 +1,14 @@
-// Rows: columns ↔ the model's fields, declared once per table.
+// Rows: columns ↔ the model's fields, (columns.ts), read and written.
 // Invariant RW1: a column that holds JSON holds text that JSON.parse reads; a `searched` one is also read by PostgreSQL.
+import type { ColumnKind, Columns } from "../columns.ts";
 import type { Parameter, Row } from "./connections.ts";
 import type { Sql } from "./session.ts";
 import { fromJsonText, toJsonText } from "./text.ts";
 
-/**
- * `json` keeps null as NULL; `value` is JSON text always, for what may be null itself; `searched` is JSON that SQL looks
- * into; `searched-text` the same, given and taken as text.
- */
-type Kind = "plain" | "json" | "value" | "searched" | "searched-text";
+/** `searched` is JSON that SQL looks into; `searched-text` the same, given and taken as text. */
+type Kind = ColumnKind | "searched" | "searched-text";
 
-/** `field → [column, kind]`, for every field of `T`. */
-export type Columns<T> = { readonly [Field in keyof T]-?: readonly [column: string, kind: Kind] };
+export type SearchedColumns<T> = Columns<T, Kind>;
 
 export interface Table<T> {
   readonly columns: string;
@@ -31,7 +28,7 @@ export interface Table<T> {
 /** Rows of one INSERT: more save little, and every count is a statement of its own. */
 const ROWS_PER_INSERT_MAX = 8;
 
-export function table<T extends object>(name: string, columns: Columns<T>): Table<T> {
+export function table<T extends object>(name: string, columns: SearchedColumns<T>): Table<T> {
   const fields = Object.entries(columns) as [keyof T & string, readonly [string, Kind]][];
   const names = fields.map(([, [column]]) => column);
   const marks = (row: number): string => `(${fields.map((_, at) => `$${row * fields.length + at + 1}`).join(", ")})`;

@@ -7,49 +7,15 @@
 import { BIG_VALUE_UNITS, type Run } from "../../agent/model.ts";
 import type { IdempotencyRecord, Tx } from "../../agent/ports.ts";
 import { contentHash, firstIdAt } from "../../base/ids.ts";
+import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../columns.ts";
 import type { Parameter, Row } from "./connections.ts";
 import { threadKey } from "./lock-key.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "./session.ts";
 
-interface RunRow extends Run {
-  /** Runs that answer or continue a pause go before those that merely wait. */
-  readonly urgent: number;
-  readonly queueKey: string;
-}
+const RUNS = table<RunRow>("runs", RUN_COLUMNS);
 
-const RUNS = table<RunRow>("runs", {
-  runId: ["run_id", "plain"],
-  threadId: ["thread_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  graphId: ["graph_id", "plain"],
-  status: ["status", "plain"],
-  endedBy: ["ended_by", "plain"],
-  attempt: ["attempt", "plain"],
-  crashes: ["crashes", "plain"],
-  urgent: ["urgent", "plain"],
-  queueKey: ["queue_key", "plain"],
-  dueAt: ["due_at", "plain"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  metadata: ["metadata", "json"],
-  multitaskStrategy: ["multitask", "plain"],
-  request: ["request", "json"],
-  input: ["input", "plain"],
-  error: ["error", "json"],
-  checkpointId: ["checkpoint_id", "plain"],
-  overlay: ["overlay", "plain"],
-  pausedOn: ["paused_on", "json"],
-  workerId: ["worker_id", "plain"],
-});
-
-const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", {
-  key: ["key", "plain"],
-  requestHash: ["request_hash", "plain"],
-  threadId: ["thread_id", "plain"],
-  runId: ["run_id", "plain"],
-  createdAt: ["created_at", "plain"],
-});
+const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
 
 type RunVerbs =
   | "run"

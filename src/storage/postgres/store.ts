@@ -18,21 +18,12 @@ import {
   prefixesOf,
   unitVector,
 } from "../store-keys.ts";
+import { ITEM_COLUMNS, type ItemRow } from "../columns.ts";
 import type { Row } from "./connections.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "./session.ts";
 
-type ItemRow = Omit<StoreItem, "namespace"> & { readonly ns: string };
-
-const ITEMS = table<ItemRow>("store_items", {
-  ns: ["ns", "plain"],
-  key: ["key", "plain"],
-  value: ["value", "json"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  ttlMs: ["ttl_ms", "plain"],
-  expiresAt: ["expires_at", "plain"],
-});
+const ITEMS = table<ItemRow>("store_items", ITEM_COLUMNS);
 
 /** Rows that are looked at in JavaScript come so many at a time. */
 const PAGE_ROWS = 1000;

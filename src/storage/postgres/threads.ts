@@ -5,6 +5,7 @@
 import type { Thread } from "../../agent/model.ts";
 import type { ThreadQuery, Tx } from "../../agent/ports.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
+import { THREAD_COLUMNS } from "../columns.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
 import { threadKey } from "./lock-key.ts";
 import { indexNewThread, indexOpenItems, indexThread } from "./metadata-index.ts";
@@ -12,24 +13,7 @@ import { table } from "./rows.ts";
 import type { Sql } from "./session.ts";
 import { toJsonText } from "./text.ts";
 
-const THREADS = table<Thread>("threads", {
-  threadId: ["thread_id", "plain"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  metadata: ["metadata", "searched"],
-  config: ["config", "json"],
-  status: ["status", "plain"],
-  pause: ["pause", "plain"],
-  graphId: ["graph_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  overlay: ["overlay", "plain"],
-  error: ["error", "json"],
-  stateUpdatedAt: ["state_updated_at", "plain"],
-  ttlMs: ["ttl_ms", "plain"],
-  onCompletion: ["on_completion", "plain"],
-  ttlStrategy: ["ttl_strategy", "plain"],
-});
+const THREADS = table<Thread>("threads", { ...THREAD_COLUMNS, metadata: ["metadata", "searched"] });
 
 const TABLES_OF_A_THREAD = [
   "runs",

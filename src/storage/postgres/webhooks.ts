@@ -4,18 +4,11 @@
 //   WH2. Of several servers that look for work at the same time, each gets another webhook.
 import type { Webhook } from "../../agent/model.ts";
 import type { Tx } from "../../agent/ports.ts";
+import { WEBHOOK_COLUMNS } from "../columns.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "./session.ts";
 
-const WEBHOOKS = table<Webhook>("webhooks", {
-  runId: ["run_id", "plain"],
-  url: ["url", "plain"],
-  host: ["host", "plain"],
-  body: ["body", "plain"],
-  attempts: ["attempts", "plain"],
-  dueAt: ["due_at", "plain"],
-  createdAt: ["created_at", "plain"],
-});
+const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
 
 type WebhookVerbs =
   | "putWebhook"

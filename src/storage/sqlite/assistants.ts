@@ -6,21 +6,11 @@ import type { SQLInputValue } from "node:sqlite";
 import type { Assistant, AssistantVersion } from "../../agent/model.ts";
 import type { AssistantFilter, Tx } from "../../agent/ports.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { VERSION_COLUMNS } from "../columns.ts";
 import type { Database } from "./database.ts";
 import { indexText, metadataConditions } from "../metadata-conditions.ts";
-import { table, type Columns } from "./rows.ts";
+import { table } from "./rows.ts";
 
-const VERSION_COLUMNS: Columns<AssistantVersion> = {
-  assistantId: ["assistant_id", "plain"],
-  graphId: ["graph_id", "plain"],
-  name: ["name", "plain"],
-  description: ["description", "plain"],
-  metadata: ["metadata", "json"],
-  config: ["config", "json"],
-  context: ["context", "value"],
-  version: ["version", "plain"],
-  createdAt: ["created_at", "plain"],
-};
 const VERSIONS = table<AssistantVersion>("assistant_versions", VERSION_COLUMNS);
 const ASSISTANTS = table<Assistant>("assistants", { ...VERSION_COLUMNS, updatedAt: ["updated_at", "plain"] });
 

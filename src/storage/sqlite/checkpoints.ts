@@ -6,41 +6,17 @@
 //   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
 import { TAG, type Blob, type Checkpoint, type Stored, type TaskWrites, type WriteSet } from "../../agent/model.ts";
 import type { StoredCheckpoint, Tx } from "../../agent/ports.ts";
+import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../columns.ts";
 import type { Database, Row } from "./database.ts";
 import { table } from "./rows.ts";
 
-const CHECKPOINTS = table<Checkpoint>("checkpoints", {
-  threadId: ["thread_id", "plain"],
-  ns: ["ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  parentId: ["parent_id", "plain"],
-  runId: ["run_id", "plain"],
-  fingerprint: ["fingerprint", "plain"],
-  body: ["body", "plain"],
-  small: ["small", "plain"],
-  metadata: ["metadata", "plain"],
-});
+const CHECKPOINTS = table<Checkpoint>("checkpoints", CHECKPOINT_COLUMNS);
 
-const WRITES = table<TaskWrites>("writes", {
-  threadId: ["thread_id", "plain"],
-  ns: ["ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  runId: ["run_id", "plain"],
-  taskId: ["task_id", "plain"],
-  entries: ["entries", "plain"],
-});
+const WRITES = table<TaskWrites>("writes", WRITES_COLUMNS);
 
-const HEADS = table<Pick<Checkpoint, "threadId" | "ns" | "checkpointId">>("heads", {
-  threadId: ["thread_id", "plain"],
-  ns: ["ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-});
+const HEADS = table<Head>("heads", HEAD_COLUMNS);
 
-const BLOBS = table<Blob>("blobs", {
-  threadId: ["thread_id", "plain"],
-  hash: ["hash", "plain"],
-  data: ["data", "plain"],
-});
+const BLOBS = table<Blob>("blobs", BLOB_COLUMNS);
 
 type CheckpointVerbs =
   | "checkpoint"

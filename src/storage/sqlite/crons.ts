@@ -2,28 +2,13 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { Cron } from "../../agent/model.ts";
 import type { CronFilter, CronTx } from "../../agent/ports.ts";
+import { CRON_COLUMNS } from "../columns.ts";
 import type { Database, Row } from "./database.ts";
 import { table } from "./rows.ts";
 
 type CronRow = Omit<Cron, "enabled"> & { readonly enabled: number };
 
-const CRONS = table<CronRow>("crons", {
-  cronId: ["cron_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  threadId: ["thread_id", "plain"],
-  schedule: ["schedule", "plain"],
-  timezone: ["timezone", "plain"],
-  endTime: ["end_time", "plain"],
-  enabled: ["enabled", "plain"],
-  onRunCompleted: ["on_run_completed", "plain"],
-  metadata: ["metadata", "json"],
-  payload: ["payload", "json"],
-  nextAt: ["next_run_date", "plain"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  caller: ["caller", "json"],
-  reach: ["reach", "json"],
-});
+const CRONS = table<CronRow>("crons", CRON_COLUMNS);
 
 export function cronVerbs(db: Database): CronTx {
   return {

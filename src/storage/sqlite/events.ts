@@ -3,18 +3,11 @@
 //   EV1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
 //   EV2. `lines` is the last column: looking for a place reads none of it.
 import type { StoredEvents, Tx } from "../../agent/ports.ts";
+import { EVENT_COLUMNS } from "../columns.ts";
 import type { Database } from "./database.ts";
 import { table } from "./rows.ts";
 
-const EVENTS = table<StoredEvents>("events", {
-  seq: ["seq", "plain"],
-  threadId: ["thread_id", "plain"],
-  runId: ["run_id", "plain"],
-  first: ["first", "plain"],
-  last: ["last", "plain"],
-  goneAt: ["gone_at", "plain"],
-  lines: ["lines", "plain"],
-});
+const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
 
 type EventVerbs = "appendEvents" | "events" | "newestEvents" | "eventExtent" | "trimEvents" | "deleteGoneEvents";
 

@@ -3,49 +3,15 @@
 import type { Interrupt, ThreadStatus } from "../../agent/model.ts";
 import type { AuditRecord, Tx } from "../../agent/ports.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../columns.ts";
 import type { Database } from "./database.ts";
 import { planInbox } from "./inbox-plan.ts";
 import { indexItem } from "./metadata-index.ts";
 import { table } from "./rows.ts";
 
-const INTERRUPTS = table<Interrupt>("interrupts", {
-  threadId: ["thread_id", "plain"],
-  interruptId: ["interrupt_id", "plain"],
-  libraryId: ["library_id", "plain"],
-  taskId: ["task_id", "plain"],
-  graphNs: ["graph_ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  rootCheckpointId: ["root_checkpoint_id", "plain"],
-  index: ["idx", "plain"],
-  ns: ["ns", "json"],
-  position: ["position", "plain"],
-  value: ["value", "json"],
-  responseSchema: ["response_schema", "json"],
-  state: ["state", "plain"],
-  createdAt: ["created_at", "plain"],
-  runId: ["run_id", "plain"],
-  graphId: ["graph_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  node: ["node", "plain"],
-  kind: ["kind", "plain"],
-  claim: ["claim", "json"],
-  expiresAt: ["expires_at", "plain"],
-  onExpiry: ["on_expiry", "json"],
-  answer: ["answer", "json"],
-});
+const INTERRUPTS = table<Interrupt>("interrupts", INTERRUPT_COLUMNS);
 
-const AUDIT = table<AuditRecord>("audit", {
-  threadId: ["thread_id", "plain"],
-  seq: ["seq", "plain"],
-  at: ["at", "plain"],
-  action: ["action", "plain"],
-  by: ["by", "plain"],
-  interruptId: ["interrupt_id", "plain"],
-  runId: ["run_id", "plain"],
-  value: ["value", "json"],
-  via: ["via", "plain"],
-  origin: ["origin", "json"],
-});
+const AUDIT = table<AuditRecord>("audit", AUDIT_COLUMNS);
 
 type InterruptVerbs =
   | "interrupts"

@@ -1,13 +1,8 @@
-// Rows: columns ↔ the model's fields, declared once per table.
+// Rows: columns ↔ the model's fields (columns.ts), read and written.
 // Invariant RW1: a column that holds JSON holds text that JSON.parse reads; NUL and lone surrogates are escaped in it.
 import type { SQLInputValue } from "node:sqlite";
+import type { ColumnKind, Columns } from "../columns.ts";
 import type { Database, Row } from "./database.ts";
-
-/** `json` keeps null as NULL; `value` is JSON text always, for what may be null itself. */
-type Kind = "plain" | "json" | "value";
-
-/** `field → [column, kind]`, for every field of `T`. */
-export type Columns<T> = { readonly [Field in keyof T]-?: readonly [column: string, kind: Kind] };
 
 export interface Table<T> {
   readonly columns: string;
@@ -21,14 +16,14 @@ export interface Table<T> {
 const ROWS_PER_INSERT_MAX = 8;
 
 export function table<T extends object>(name: string, columns: Columns<T>): Table<T> {
-  const fields = Object.entries(columns) as [keyof T & string, readonly [string, Kind]][];
+  const fields = Object.entries(columns) as [keyof T & string, readonly [string, ColumnKind]][];
   const list = fields.map(([, [column]]) => column).join(", ");
   const marks = `(${fields.map(() => "?").join(", ")})`;
   const inserts = Array.from(
     { length: ROWS_PER_INSERT_MAX + 1 },
     (_, rows) => `INTO ${name} (${list}) VALUES ${Array.from({ length: rows }, () => marks).join(", ")}`,
   );
-  const bind = (kind: Kind, value: unknown): SQLInputValue => {
+  const bind = (kind: ColumnKind, value: unknown): SQLInputValue => {
     if (kind === "value") return JSON.stringify(value ?? null);
     return value === null || value === undefined
       ? null

@@ -20,20 +20,11 @@ import {
   prefixesOf,
   unitVector,
 } from "../store-keys.ts";
+import { ITEM_COLUMNS, type ItemRow } from "../columns.ts";
 import type { Database, Row, SqlValue } from "./database.ts";
 import { table } from "./rows.ts";
 
-type ItemRow = Omit<StoreItem, "namespace"> & { readonly ns: string };
-
-const ITEMS = table<ItemRow>("store_items", {
-  ns: ["ns", "plain"],
-  key: ["key", "plain"],
-  value: ["value", "json"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  ttlMs: ["ttl_ms", "plain"],
-  expiresAt: ["expires_at", "plain"],
-});
+const ITEMS = table<ItemRow>("store_items", ITEM_COLUMNS);
 
 const ALIVE = "(expires_at IS NULL OR expires_at > ?)";
 

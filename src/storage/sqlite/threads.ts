@@ -6,28 +6,12 @@ import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../agent/model.ts";
 import type { ThreadQuery, Tx } from "../../agent/ports.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
+import { THREAD_COLUMNS } from "../columns.ts";
 import type { Database } from "./database.ts";
 import { fewest, indexMetadata, indexOpenItems, type Candidate } from "./metadata-index.ts";
 import { table } from "./rows.ts";
 
-const THREADS = table<Thread>("threads", {
-  threadId: ["thread_id", "plain"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  metadata: ["metadata", "json"],
-  config: ["config", "json"],
-  status: ["status", "plain"],
-  pause: ["pause", "plain"],
-  graphId: ["graph_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  overlay: ["overlay", "plain"],
-  error: ["error", "json"],
-  stateUpdatedAt: ["state_updated_at", "plain"],
-  ttlMs: ["ttl_ms", "plain"],
-  onCompletion: ["on_completion", "plain"],
-  ttlStrategy: ["ttl_strategy", "plain"],
-});
+const THREADS = table<Thread>("threads", THREAD_COLUMNS);
 
 const TABLES_OF_A_THREAD = [
   "runs",

@@ -2,18 +2,11 @@
 // Invariant WH1: rows carry no thread id: what is to be told about a run outlives the run's thread.
 import type { Webhook } from "../../agent/model.ts";
 import type { Tx } from "../../agent/ports.ts";
+import { WEBHOOK_COLUMNS } from "../columns.ts";
 import type { Database } from "./database.ts";
 import { table } from "./rows.ts";
 
-const WEBHOOKS = table<Webhook>("webhooks", {
-  runId: ["run_id", "plain"],
-  url: ["url", "plain"],
-  host: ["host", "plain"],
-  body: ["body", "plain"],
-  attempts: ["attempts", "plain"],
-  dueAt: ["due_at", "plain"],
-  createdAt: ["created_at", "plain"],
-});
+const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
 
 type WebhookVerbs =
   | "putWebhook"
