@@ -2,7 +2,8 @@
 // Invariants:
 //   DL1. No key in a file: its tenant is named by the hash of key and X-Tenant-Id.
 //   DL2. A file appears whole or not at all: written under another name, synced, then renamed.
-import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
+import { open, readdir, readFile, rename } from "node:fs/promises";
+import { makeFolder } from "../base/folder.ts";
 import type { Body, BodyEncoding } from "./body.ts";
 import type { DropReason } from "./books.ts";
 import type { Tenant } from "./translate/trace-run.ts";
@@ -33,7 +34,7 @@ export function createDeadLetters(dir: string, now: () => number): DeadLetters {
   let count = 0;
   return {
     async write(body, cause, reason) {
-      await mkdir(dir, { recursive: true, mode: 0o700 });
+      makeFolder(dir);
       const header: Header = {
         format: 1,
         tenant: body.tenant.id, // DL1

@@ -3,9 +3,10 @@
 //   TB1. A transaction that was acknowledged survives kill -9 and power loss: WAL with synchronous=FULL.
 //   TB2. One process has the file; a second is refused by name. kill -9 frees it.
 //   TB3. A file of a newer version is not touched.
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { makeFolder } from "../base/folder.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -59,7 +60,7 @@ export class TraceDatabaseError extends Error {
 
 /** @throws {TraceDatabaseError} TB2, TB3. */
 export function openDatabase(folder: string): Database {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const file = join(folder, "traces.db");
   closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
   const connection = new DatabaseSync(file);

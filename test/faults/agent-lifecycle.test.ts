@@ -133,6 +133,11 @@ test("a wrong configuration: exit code 78, and every problem is listed (LF4)", a
   const open = await serve([], { HOST: "0.0.0.0", HOLDPOINT_DATA_DIR: bench.dataDir, LANGGRAPH_CONFIG: TEST_GRAPHS });
   assert.equal(open.code, 78, open.stderr);
   assert.match(open.stderr, /HOST/);
+  const nowhere = await serve([], {
+    HOLDPOINT_DATA_DIR: join(ROOT, "package.json", "data"),
+    LANGGRAPH_CONFIG: TEST_GRAPHS,
+  });
+  assert.deepEqual([nowhere.code, /HOLDPOINT_DATA_DIR: .*ENOTDIR/.test(nowhere.stderr)], [78, true], nowhere.stderr);
 });
 
 test("--print-config says what would be used, and shows no secret of the environment (LF4)", async (t) => {

@@ -1,6 +1,7 @@
 // File port: everything the spool does to a disk, so that tests can make any of it fail, tear or be forgotten.
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { makeFolder } from "../../base/folder.ts";
 
 export interface SpoolFile {
   /** Appends all bytes, or rejects. */
@@ -26,11 +27,10 @@ export interface FilePort {
 }
 
 const OWNER_ONLY = 0o600;
-const OWNER_ONLY_DIR = 0o700;
 
 export const nodeFiles: FilePort = {
   async makeDir(path) {
-    await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIR });
+    makeFolder(path);
   },
   list: (path) => readdir(path),
   async size(path) {

@@ -1,7 +1,10 @@
 // Storage on one SQLite file: the embedded default. Puts the verbs, the group commit and the folder lock together.
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { Storage, Tx } from "../../agent/ports.ts";
+import { ConfigError } from "../../base/config.ts";
+import { describeError } from "../../base/errors.ts";
+import { makeFolder } from "../../base/folder.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
 import type { Dumpable } from "../dump.ts";
@@ -50,7 +53,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
   return {
     name: "storage",
     async start() {
-      mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+      openFolder(options.folder);
       const lock = lockFolder(options.folder, options.owner);
       try {
         const file = join(options.folder, "holdpoint.db");
@@ -102,4 +105,14 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
     dump: async (work) => work(createDump(opened().db)),
     boundUnits: () => opened().db.boundUnits(),
   };
+}
+
+/** @throws {ConfigError} when it cannot be used: starting again will not help. */
+function openFolder(folder: string): void {
+  try {
+    makeFolder(folder);
+  } catch (error) {
+    const reason = `${folder} cannot be used: ${describeError(error).message}`;
+    throw new ConfigError([{ name: "HOLDPOINT_DATA_DIR", reason }]);
+  }
 }

@@ -1,0 +1,26 @@
+// Folder: makes the folder of somebody's data, for its owner only, with the folders above it.
+import { mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+
+const OWNER_ONLY = 0o700;
+
+/**
+ * Does nothing when it is there. Node's own recursion never ends below a folder that exists and takes none, as /proc.
+ * @throws {Error} of the file system, with its code
+ */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: OWNER_ONLY });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && isFolder(path)) return;
+    const above = dirname(path);
+    if (code !== "ENOENT" || above === path || isFolder(above)) throw error;
+    makeFolder(above);
+    makeFolder(path);
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
