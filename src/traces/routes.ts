@@ -63,16 +63,23 @@ export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
       if (file === null) throw new ApiError("trace_not_found", "The attachment is not in the trace store.");
       return json({ type: file.type, base64: Buffer.from(file.bytes).toString("base64") });
     }),
-    get("/traces/{trace_id}", ({ params }) => found(store.trace(params["trace_id"] ?? ""), "The trace")),
+    get("/traces/{trace_id}", ({ params }) => found(store.trace(traceIdOf(params)), "The trace")),
     {
       method: "delete",
       path: "/traces/{trace_id}",
       handle: async ({ params }) => {
-        if (!store.deleteTrace(params["trace_id"] ?? "")) found(null, "The trace");
+        if (!store.deleteTrace(traceIdOf(params))) found(null, "The trace");
         return { status: 204, body: null };
       },
     },
   ];
+}
+
+const OTEL_ID = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i;
+
+/** Also as senders write it, 32 hex digits: so it stands in their logs. */
+function traceIdOf(params: HttpRequest["params"]): string {
+  return (params["trace_id"] ?? "").replace(OTEL_ID, "$1-$2-$3-$4-$5").toLowerCase();
 }
 
 function json(value: unknown): HttpReply {
