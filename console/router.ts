@@ -6,6 +6,22 @@ import { Loading } from "./parts/controls.tsx";
 import { rootRoute } from "./root-route.ts";
 import { routeTree } from "./routes.ts";
 
+let shownPage = "";
+
+/**
+ * Who comes back to a page finds it scrolled as it was. Within a page nothing is put back: there a list has just
+ * scrolled to what was chosen.
+ */
+function isAnotherPage(pathname: string): boolean {
+  const path = pathname.slice(CONSOLE_PATH.length);
+  const page = path.startsWith(INBOX) ? INBOX : path; // its items are panes of one page
+  const isAnother = page !== shownPage;
+  shownPage = page;
+  return isAnother;
+}
+
+const INBOX = "/inbox";
+
 rootRoute.update({ component: Layout, notFoundComponent: NotFound });
 
 export const router = createRouter({
@@ -14,7 +30,7 @@ export const router = createRouter({
   defaultPreload: "intent",
   defaultPendingComponent: Loading,
   defaultErrorComponent: PageFailure,
-  scrollRestoration: true,
+  scrollRestoration: ({ location }) => isAnotherPage(location.pathname),
 });
 
 declare module "@tanstack/react-router" {

@@ -43,8 +43,12 @@ export function VirtualList<Item>({
     if (onNearEnd !== undefined && items.length > 0 && last >= items.length - OVERSCAN) onNearEnd();
   }, [last, items.length, onNearEnd]);
   useEffect(() => {
-    if (active >= 0) virtual.scrollToIndex(active, { align: "auto" });
-  }, [active, virtual]);
+    const place = scroller.current;
+    if (active < 0 || place === null) return;
+    const [above, below] = [active * rowHeight, (active + 1) * rowHeight - place.clientHeight];
+    if (place.scrollTop > above) place.scrollTop = above;
+    else if (place.scrollTop < below) place.scrollTop = below;
+  }, [active, rowHeight]);
   useEffect(() => virtual.measure(), [rowHeight, virtual]);
   return (
     <div ref={scroller} className="virtual-scroller" tabIndex={-1}>

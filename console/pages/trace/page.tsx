@@ -4,15 +4,18 @@ import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
 import type { TraceTree } from "../../api/traces.ts";
+import { ApiProblem } from "../../api/problem.ts";
 import { setTitle } from "../../badge.ts";
-import { Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
 import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
 import { absoluteTime, count, shortId } from "../../parts/format.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { isAbsent, NoTraceStore } from "../../parts/part-absent.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { Status } from "../../parts/status.tsx";
 import { Tokens } from "../../parts/tokens.tsx";
 import { traceRoute } from "./route.ts";
+import { FlameView } from "./flame-view.tsx";
 import { SpanPane } from "./span-pane.tsx";
 import { treeOf } from "./tree.ts";
 import { TreeView } from "./tree-view.tsx";
@@ -22,6 +25,10 @@ import "./trace.css";
 export const page = createLazyRoute("/traces/$traceId")({ component: TracePage });
 
 const LOOK_MS = 2000;
+/** A trace that changed so lately may go on: a wait that was answered, spans on their way. */
+const SETTLED_MS = 60_000;
+/** Who follows a link right after the run is there before its spans. */
+const NOT_FOUND_RETRIES = 5;
 const US_IN_MS = 1000;
 
 function TracePage(): ReactNode {
@@ -29,8 +36,10 @@ function TracePage(): ReactNode {
   const trace = useQuery({
     queryKey: ["trace", traceId],
     queryFn: ({ signal }) => call<TraceTree>("GET", `/console/api/traces/${encodeURIComponent(traceId)}`, { signal }),
-    refetchInterval: ({ state }) =>
-      state.data !== undefined && ["pending", "incomplete"].includes(state.data.trace.status) ? LOOK_MS : false,
+    refetchInterval: ({ state }) => (state.data !== undefined && mayGoOn(state.data) ? LOOK_MS : false),
+    retry: (failures, error) =>
+      error instanceof ApiProblem && error.code === "trace_not_found" && failures < NOT_FOUND_RETRIES,
+    retryDelay: LOOK_MS / 2,
   });
   useEffect(() => setTitle(trace.data?.trace.name ?? "Trace"), [trace.data]);
   if (trace.isPending) return <Loading />;
@@ -50,27 +59,60 @@ function TracePage(): ReactNode {
   return <Loaded key={traceId} data={trace.data} />;
 }
 
+function mayGoOn({ trace, runs }: TraceTree): boolean {
+  if (["pending", "incomplete"].includes(trace.status)) return true;
+  const newestUs = runs.reduce((latest, run) => Math.max(latest, run.end_us ?? run.start_us), trace.start_us);
+  return Date.now() - newestUs / US_IN_MS < SETTLED_MS;
+}
+
 function Loaded({ data }: { readonly data: TraceTree }): ReactNode {
   const search = traceRoute.useSearch();
+  const params = traceRoute.useParams(); // as it was opened: the id of another form would be another page
   const navigate = useNavigate();
   const [openedAt] = useState(() => Date.now() * US_IN_MS);
   const tree = useMemo(() => treeOf(data.runs, openedAt), [data, openedAt]);
   const chosen = search.span ?? tree.nodes[0]?.span.id ?? null;
   const choose = (span: string): void =>
-    void navigate({
-      to: "/traces/$traceId",
-      params: { traceId: data.trace.trace_id },
-      search: { ...search, span },
-      replace: true,
-    });
+    void navigate({ to: "/traces/$traceId", params, search: { ...search, span }, replace: true });
   return (
     <>
       <Header data={data} />
       <div className="trace-split">
-        <TreeView tree={tree} chosen={chosen} onChoose={choose} />
+        {search.shape === "flame" ? (
+          <FlameView tree={tree} chosen={chosen} onChoose={choose} />
+        ) : (
+          <TreeView tree={tree} chosen={chosen} onChoose={choose} />
+        )}
         {chosen === null ? null : <SpanPane key={chosen} spanId={chosen} />}
       </div>
     </>
+  );
+}
+
+const SHAPES = { tree: "Tree", flame: "Flame" } as const;
+
+/** The tree for reading, the flame for an overview. */
+function Shape(): ReactNode {
+  const search = traceRoute.useSearch();
+  const params = traceRoute.useParams();
+  const navigate = useNavigate();
+  const shown = search.shape === "flame" ? "flame" : "tree";
+  const show = (shape: keyof typeof SHAPES): void =>
+    void navigate({
+      to: "/traces/$traceId",
+      params,
+      search: { ...search, shape: shape === "tree" ? undefined : shape },
+      replace: true,
+    });
+  useShortcuts("Trace", [{ keys: "v", label: "Tree or flame", run: () => show(shown === "tree" ? "flame" : "tree") }]);
+  return (
+    <span className="row" role="group" aria-label="Shape">
+      {(["tree", "flame"] as const).map((shape) => (
+        <Button key={shape} pressed={shape === shown} onClick={() => show(shape)}>
+          {SHAPES[shape]}
+        </Button>
+      ))}
+    </span>
   );
 }
 
@@ -88,6 +130,7 @@ function Header({ data: { trace } }: { readonly data: TraceTree }): ReactNode {
       <Tokens input={trace.input_tokens} output={trace.output_tokens} cost={trace.cost} />
       <span className="muted small">{absoluteTime(trace.start_us / US_IN_MS)}</span>
       <span className="row spread">
+        <Shape />
         {trace.thread_id === null ? null : (
           <Link to="/threads/$threadId" params={{ threadId: trace.thread_id }} className="button quiet">
             Thread {shortId(trace.thread_id)}

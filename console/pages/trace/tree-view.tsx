@@ -2,7 +2,7 @@
 // Invariants:
 //   TV1. Only rows in sight are in the page, however many spans there are.
 //   TV2. The chosen span can always be seen: what hides it is unfolded.
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Button, Chip } from "../../parts/controls.tsx";
 import { count } from "../../parts/format.ts";
 import { useShortcuts } from "../../parts/shortcuts.ts";
@@ -29,6 +29,7 @@ export function TreeView({
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const [wanted, setWanted] = useState("");
   const finder = useRef<HTMLInputElement>(null);
+  const used = useRef(false);
   const place = useMemo(() => tree.nodes.findIndex(({ span }) => span.id === chosen), [tree, chosen]);
   const above = useMemo(() => ancestorsOf(tree, place), [tree, place]);
   const open = useMemo(
@@ -42,7 +43,9 @@ export function TreeView({
     (one.span.name ?? "").toLowerCase().includes(wanted.trim().toLowerCase());
   const chooseAt = (at: number | undefined): void => {
     const id = at === undefined ? undefined : tree.nodes[at]?.span.id;
-    if (id !== undefined) onChoose(id);
+    if (id === undefined) return;
+    used.current = true;
+    onChoose(id);
   };
   const move = (by: number): void => chooseAt(rows[Math.max(0, Math.min(rows.length - 1, row + by))]);
   const fold = (id: string, isFolded: boolean): void => {
@@ -80,7 +83,6 @@ export function TreeView({
     { keys: "f", label: "Find a span by its name", run: () => finder.current?.focus() },
   ]);
   const label = `${count(tree.nodes.length)} spans`;
-  useFocusOnChosen(chosen);
   return (
     <section className="trace-tree" aria-label="Spans">
       <div className="trace-tools">
@@ -122,7 +124,8 @@ export function TreeView({
               chosen={at === place}
               folded={open.has(id)}
               found={wanted.trim() !== "" && isWanted(one)}
-              onChoose={() => onChoose(id)}
+              used={used}
+              onChoose={() => chooseAt(at)}
               onFold={() => fold(id, !open.has(id))}
             />
           );
@@ -137,13 +140,18 @@ function foldedBelow({ nodes }: SpanTree): ReadonlySet<string> {
   return new Set(nodes.filter(({ level, children }) => level > 1 && children > 0).map(({ span }) => span.id));
 }
 
-/** Focus follows the choice as long as it is in the tree: the keys of a tree move both. */
-function useFocusOnChosen(chosen: string | null): void {
+/**
+ * Focus follows the choice, as in any tree: from the row that had it, also when that row has left the page meanwhile.
+ * Who works elsewhere keeps the focus there, and so does who has chosen nothing yet.
+ */
+function useFocusWhenChosen(chosen: boolean, used: RefObject<boolean>): RefObject<HTMLDivElement | null> {
+  const row = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const inTree = document.activeElement?.closest("[role=tree]");
-    if (inTree === undefined || inTree === null) return;
-    inTree.querySelector<HTMLElement>("[role=treeitem][aria-selected=true]")?.focus({ preventScroll: true });
-  }, [chosen]);
+    const { activeElement } = document;
+    const isFree = activeElement === document.body || activeElement?.closest("[role=tree]") != null;
+    if (chosen && used.current && isFree) row.current?.focus({ preventScroll: true });
+  }, [chosen, used]);
+  return row;
 }
 
 function Axis({ tree }: { readonly tree: SpanTree }): ReactNode {
@@ -168,6 +176,7 @@ function Row({
   chosen,
   folded,
   found,
+  used,
   onChoose,
   onFold,
 }: {
@@ -176,6 +185,8 @@ function Row({
   readonly chosen: boolean;
   readonly folded: boolean;
   readonly found: boolean;
+  /** Somebody has chosen a span here. */
+  readonly used: RefObject<boolean>;
   readonly onChoose: () => void;
   readonly onFold: () => void;
 }): ReactNode {
@@ -188,12 +199,12 @@ function Row({
   return (
     // Keys are shortcuts of the page: they work wherever the focus is.
     <div
+      ref={useFocusWhenChosen(chosen, used)}
       role="treeitem"
       aria-level={level}
       aria-setsize={node.siblings}
       aria-posinset={node.position}
       aria-selected={chosen}
-      aria-label={`${span.name ?? "span"}, ${kind.name}, ${microTime(durationUs)}${isError ? ", failed" : ""}`}
       {...(children === 0 ? {} : { "aria-expanded": !folded })}
       tabIndex={chosen ? 0 : -1}
       className={classes.filter((one) => one !== "").join(" ")}
@@ -215,6 +226,9 @@ function Row({
           {kind.sign}
         </span>
         <span className="truncate">{span.name ?? "span"}</span>
+        <span className="visually-hidden">
+          , {kind.name}, {isError ? "failed, " : ""}
+        </span>
         {folded ? <span className="muted small">+{count(below)}</span> : null}
         {isError ? <span className="span-error" title={span.error ?? "failed"} /> : null}
         {folded && errorsBelow > 0 ? <Chip tone="red">{count(errorsBelow)}</Chip> : null}
@@ -225,24 +239,37 @@ function Row({
       <span className="span-lane">
         <span
           className={`span-bar ${kind.tone} ${isError ? "failed" : ""}`}
-          style={{ left: `${bar.left}%`, width: `${bar.width}%` }}
+          style={{ left: `min(${bar.left}%, 100% - 2px)`, width: `${bar.width}%` }}
         >
           {bar.tick === null ? null : <span className="span-first-token" style={{ left: `${bar.tick}%` }} />}
         </span>
-        <span
-          className={`span-time numeric ${bar.left + bar.width > LABEL_TURNS_AT ? "before" : ""}`}
-          style={
-            bar.left + bar.width > LABEL_TURNS_AT
-              ? { right: `${100 - bar.left}%` }
-              : { left: `${bar.left + bar.width}%` }
-          }
-        >
-          {microTime(durationUs)}
-        </span>
+        <BarTime left={bar.left} right={bar.left + bar.width} text={microTime(durationUs)} />
       </span>
     </div>
   );
 }
 
-/** Beyond this share of the width the time stands before the bar. */
+/** Shares of the width, in percent: the time stands after the bar, before it, or inside one that is almost everything. */
 const LABEL_TURNS_AT = 82;
+
+function BarTime({
+  left,
+  right,
+  text,
+}: {
+  readonly left: number;
+  readonly right: number;
+  readonly text: string;
+}): ReactNode {
+  const [side, style] =
+    right <= LABEL_TURNS_AT
+      ? (["after", { left: `${right}%` }] as const)
+      : left >= 100 - LABEL_TURNS_AT
+        ? (["before", { right: `${100 - left}%` }] as const)
+        : (["inside", { right: `${100 - right}%` }] as const);
+  return (
+    <span className={`span-time numeric ${side}`} style={style}>
+      {text}
+    </span>
+  );
+}

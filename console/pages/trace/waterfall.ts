@@ -33,10 +33,21 @@ const STEPS = [1, 2, 5] as const;
 export function ticksOf(lengthUs: number, most: number): readonly number[] {
   if (lengthUs <= 0) return [0];
   const rough = lengthUs / most;
+  const long = LONG_STEPS.find((one) => one >= rough);
+  if (rough > SECOND && long !== undefined) return multiplesOf(long, lengthUs);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = STEPS.map((one) => one * power).find((one) => one >= rough) ?? 10 * power;
-  return Array.from({ length: Math.floor(lengthUs / step) + 1 }, (_, at) => at * step);
+  return multiplesOf(step, lengthUs);
 }
+
+const SECOND = 1_000_000;
+/** What is round where sixty is, up to a day. */
+const LONG_STEPS = [2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 86_400].map(
+  (secs) => secs * SECOND,
+);
+
+const multiplesOf = (step: number, length: number): readonly number[] =>
+  Array.from({ length: Math.floor(length / step) + 1 }, (_, at) => at * step);
 
 const UNITS = [
   { us: 3_600_000_000, name: "h" },

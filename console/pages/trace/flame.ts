@@ -1,0 +1,67 @@
+// Flame: the spans of a trace as boxes over time, children below their parents, for an overview of many. Pure.
+// Invariants:
+//   FL1. Every span is in one box; a box that would be too narrow to be seen is joined with those beside it.
+//   FL2. Boxes of one row do not overlap: of spans at the same time, the later one gets a row further down.
+import type { SpanNode, SpanTree } from "./tree.ts";
+
+export interface FlameBox {
+  /** Place of the first span of the box in `tree.nodes`. */
+  readonly place: number;
+  readonly row: number;
+  /** Of the width, 0 to 100. */
+  readonly left: number;
+  readonly width: number;
+  /** Spans that it stands for. */
+  readonly spans: number;
+  readonly errors: number;
+}
+
+export interface Flame {
+  readonly boxes: readonly FlameBox[];
+  readonly rows: number;
+}
+
+const PERCENT = 100;
+
+/** @param narrowest share of the width, in percent, that a box has at least. */
+export function flameOf(tree: SpanTree, narrowest: number): Flame {
+  const whole = Math.max(1, tree.endUs - tree.startUs);
+  const boxes: Mutable[] = [];
+  const ends: number[] = [];
+  const lastIn: (Mutable | undefined)[] = [];
+  const rowOf: number[] = [];
+  tree.nodes.forEach((node, place) => {
+    const left = Math.min(PERCENT - narrowest, share(node.span.start_us - tree.startUs, whole));
+    const width = Math.max(narrowest, Math.min(PERCENT - left, share(node.durationUs, whole)));
+    const first = node.parent < 0 ? 0 : (rowOf[node.parent] ?? 0) + 1;
+    const before = lastIn[first];
+    if (
+      before !== undefined &&
+      isNarrow(before, narrowest) &&
+      width <= narrowest &&
+      left < before.left + before.width
+    ) {
+      rowOf[place] = first;
+      before.spans += 1; // FL1
+      before.errors += errorOf(node);
+      return;
+    }
+    let row = first;
+    while ((ends[row] ?? 0) > left + TOLERANCE) row++; // FL2
+    rowOf[place] = row;
+    const box = { place, row, left, width, spans: 1, errors: errorOf(node) };
+    boxes.push(box);
+    ends[row] = left + width;
+    lastIn[row] = box;
+  });
+  return { boxes, rows: ends.length };
+}
+
+type Mutable = { -readonly [Key in keyof FlameBox]: FlameBox[Key] };
+
+/** Rounding is no overlap. */
+const TOLERANCE = 1e-9;
+
+const share = (part: number, whole: number): number => Math.max(0, (part / whole) * PERCENT);
+const isNarrow = (box: FlameBox, narrowest: number): boolean => box.width <= narrowest;
+const errorOf = ({ span }: SpanNode): number => Number(span.status === "error");
