@@ -87,7 +87,7 @@ try {
       const page = await browser.open(path, { name: "Ada", holdSecs: 5, ...LOOKS[look] });
       await steps?.(page);
       await page.screenshot({ path: join(FOLDER, `${name}-${look}.png`) });
-      await page.context().close();
+      await page.close();
       process.stdout.write(`${name}-${look}.png\n`);
     }
   }

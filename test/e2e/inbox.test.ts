@@ -185,7 +185,7 @@ for (const { name, asks, steps, answers } of DIALECTS) {
     await confirm(page);
     await isDone(page);
     assert.deepEqual(await answerOf(server, threadId), answers);
-    await page.context().close();
+    await page.close();
   });
 }
 
@@ -201,7 +201,7 @@ test("a breakpoint is passed", async () => {
   await page.getByRole("button", { name: "Go on" }).click();
   await confirm(page);
   await isDone(page);
-  await page.context().close();
+  await page.close();
 });
 
 test("from a deep link, `a` and Enter approve, and the audit trail says who", async () => {
@@ -213,7 +213,7 @@ test("from a deep link, `a` and Enter approve, and the audit trail says who", as
   assert.deepEqual(await answerOf(server, threadId), { decisions: [{ type: "approve" }] });
   await page.getByText("Audit trail").click();
   await page.getByRole("listitem").filter({ hasText: "by Ada" }).first().waitFor();
-  await page.context().close();
+  await page.close();
 });
 
 test("a confirmed answer can be taken back with `u`, and is sent otherwise", async () => {
@@ -230,7 +230,7 @@ test("a confirmed answer can be taken back with `u`, and is sent otherwise", asy
   await confirm(page);
   await page.getByRole("button", { name: "Send now" }).click();
   await isDone(page);
-  await page.context().close();
+  await page.close();
 });
 
 test("who leaves the page has what was confirmed sent", async () => {
@@ -245,7 +245,7 @@ test("who leaves the page has what was confirmed sent", async () => {
   const { event, data } = await watcher.next();
   assert.deepEqual([event, data.thread_id, data["by"]], ["answered", threadId, "Ada"]);
   watcher.close();
-  await page.context().close();
+  await page.close();
 });
 
 test("of two people who answer the same question one wins, and the other sees who, and is refused", async () => {
@@ -266,7 +266,7 @@ test("of two people who answer the same question one wins, and the other sees wh
   await bob.getByRole("button", { name: "Send now" }).click();
   await bob.getByText(/Not taken: answered by Ada at .*, with another answer/).waitFor();
   assert.deepEqual(await answerOf(server, threadId), { decisions: [{ type: "approve" }] });
-  await Promise.all([ada.context().close(), bob.context().close()]);
+  await Promise.all([ada.close(), bob.close()]);
 });
 
 test("a claim is seen by others as it is made, keeps them from answering, and can be released", async () => {
@@ -282,7 +282,7 @@ test("a claim is seen by others as it is made, keeps them from answering, and ca
   await bob.getByText(/Not taken: Ada has claimed/).waitFor();
   await bob.getByRole("button", { name: "Release anyway" }).click();
   await ada.getByRole("button", { name: "Claim" }).waitFor();
-  await Promise.all([ada.context().close(), bob.context().close()]);
+  await Promise.all([ada.close(), bob.close()]);
 });
 
 test("what begins to wait shows up by itself, in the list and in the title", async () => {
@@ -294,7 +294,7 @@ test("what begins to wait shows up by itself, in the list and in the title", asy
   const [item] = await itemsOf(server, threadId);
   await answer(server, [{ thread_id: threadId, interrupt_id: item?.id, resume: "elsewhere" }]);
   await page.getByText(/answered by anonymous at/).waitFor();
-  await page.context().close();
+  await page.close();
 });
 
 test("200 items are approved at once, each has its result, and one that somebody was faster with says so", async () => {
@@ -330,7 +330,7 @@ test("200 items are approved at once, each has its result, and one that somebody
   for (const threadId of [threads[0], threads[199]]) {
     assert.deepEqual(await answerOf(server, threadId ?? ""), { decisions: [{ type: "approve" }] });
   }
-  await page.context().close();
+  await page.close();
 });
 
 test("everything is done by keyboard: find, move, select, open, edit, help, other pages", async () => {
@@ -371,7 +371,7 @@ test("everything is done by keyboard: find, move, select, open, edit, help, othe
   await page.keyboard.type("inb");
   await pressed("Enter");
   await page.waitForURL(/\/inbox$/);
-  await page.context().close();
+  await page.close();
 });
 
 test("an address names the view: filters stay through a reload, and wrong ones are left out", async () => {
@@ -386,7 +386,7 @@ test("an address names the view: filters stay through a reload, and wrong ones a
   await page.getByRole("button", { name: /^kind: form/ }).click();
   await page.getByText("1 waiting").waitFor();
   assert.equal(new URL(page.url()).searchParams.get("kind"), null);
-  await page.context().close();
+  await page.close();
 });
 
 test("an item that is not there says so, and so does a page", async () => {
@@ -394,12 +394,12 @@ test("an item that is not there says so, and so does a page", async () => {
   await page.getByText("There is no such item").waitFor();
   await page.goto(`${server.url}/console/nowhere`);
   await page.getByText("There is no such page").waitFor();
-  await page.context().close();
+  await page.close();
 });
 
 test("a server that wants a key is given one, and answers are by the name of the key", async () => {
   const guarded = await startServer({ env: { HOLDPOINT_API_KEYS: "grace:key-of-grace-0123456789" } });
-  const visitor = await startBrowser(guarded);
+  const visitor = browser.of(guarded);
   const headers = { "x-api-key": "key-of-grace-0123456789" };
   try {
     const { body: thread } = await call(guarded, "POST", "/threads", {}, headers);
@@ -417,9 +417,8 @@ test("a server that wants a key is given one, and answers are by the name of the
     await page.keyboard.press("Control+Enter");
     await confirm(page);
     await page.getByText(/^Answered by grace at/).waitFor();
-    await visitor.close();
+    await page.close();
   } finally {
-    await Promise.allSettled([visitor.close()]);
     await guarded.stop();
     removeFolder(guarded.dataDir);
   }
@@ -443,7 +442,7 @@ for (const scheme of ["light", "dark"] as const) {
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByRole("dialog").waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
-    await page.context().close();
+    await page.close();
   });
 }
 
@@ -458,6 +457,6 @@ test("on a phone nothing is wider than the screen", async () => {
       .waitFor();
     const width = await page.locator("html").evaluate((root) => root.scrollWidth);
     assert.ok(width <= 360, `${path}: ${width}`);
-    await page.context().close();
+    await page.close();
   }
 });

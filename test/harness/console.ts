@@ -1,9 +1,9 @@
-// The console in a real browser, as tests use it: one Chromium for a file, a page for each person.
+// The console in a real browser, as tests use it: one Chromium for a file, a context for each person.
 // What no page may do in any test is noted while it runs: load something from elsewhere, break the page's policy, throw.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { chromium, type Browser, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { call, type TestServer } from "./server.ts";
 
 export interface PersonOptions {
@@ -16,11 +16,18 @@ export interface PersonOptions {
 }
 
 export interface ConsoleBrowser {
-  /** A browser context of its own, at a path of the console. */
+  /**
+   * A page of the console. Pages with the same options belong to the same person: they share what a browser keeps, which
+   * is also what makes the second one come up faster. Close the page, not its context.
+   */
   open(path: string, options?: PersonOptions): Promise<Page>;
+  /** The same browser process for another server. */
+  of(other: Served): ConsoleBrowser;
   /** Fails with what pages did that they may not do. */
   close(): Promise<void>;
 }
+
+type Served = Pick<TestServer, "url">;
 
 /** Of a single step; a machine that is busy takes its time. */
 const PATIENCE_MS = 60_000;
@@ -32,42 +39,64 @@ export function launchChromium(): Promise<Browser> {
   });
 }
 
-export async function startBrowser(server: TestServer): Promise<ConsoleBrowser> {
-  const browser = await launchChromium();
+export async function startBrowser(server: Served): Promise<ConsoleBrowser> {
+  const chrome = await launchChromium();
   const wrongs: string[] = [];
   return {
-    async open(path, { name = "", holdSecs = 0, scheme = "light", width = 1280, height = 800 } = {}) {
-      const context = await browser.newContext({
-        viewport: { width, height },
-        colorScheme: scheme,
-        reducedMotion: "reduce",
-      });
-      await context.addInitScript(
-        ([by, secs]) => {
-          localStorage.setItem("holdpoint.name", JSON.stringify(by));
-          localStorage.setItem("holdpoint.hold_secs", JSON.stringify(secs));
-        },
-        [name, holdSecs] as const,
-      );
-      context.setDefaultTimeout(PATIENCE_MS);
-      const page = await context.newPage();
-      page.on("pageerror", (error) => wrongs.push(`${path}: ${error.message}`));
-      page.on("console", (message) => {
-        if (/content security policy/i.test(message.text())) wrongs.push(`${path}: ${message.text()}`);
-      });
-      page.on("request", (request) => {
-        if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${server.url}/`)) {
-          wrongs.push(`${path} asked for ${request.url()}`);
-        }
-      });
-      await page.goto(`${server.url}/console${path}`);
-      return page;
-    },
+    ...pagesOf(chrome, server, wrongs),
     async close() {
-      await browser.close();
+      await chrome.close();
       assert.deepEqual(wrongs, []);
     },
   };
+}
+
+function pagesOf(chrome: Browser, server: Served, wrongs: string[]): Omit<ConsoleBrowser, "close"> {
+  const people = new Map<string, Promise<BrowserContext>>();
+  return {
+    async open(path, options = {}) {
+      const person = JSON.stringify(options);
+      const known = people.get(person) ?? newPerson(chrome, options);
+      people.set(person, known);
+      const page = await (await known).newPage();
+      watch(page, path, server, wrongs);
+      await page.goto(`${server.url}/console${path}`);
+      return page;
+    },
+    of: (other) => ({ ...pagesOf(chrome, other, wrongs), close: async () => undefined }),
+  };
+}
+
+async function newPerson(
+  chrome: Browser,
+  { name = "", holdSecs = 0, scheme = "light", width = 1280, height = 800 }: PersonOptions,
+): Promise<BrowserContext> {
+  const context = await chrome.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    reducedMotion: "reduce",
+  });
+  await context.addInitScript(
+    ([by, secs]) => {
+      localStorage.setItem("holdpoint.name", JSON.stringify(by));
+      localStorage.setItem("holdpoint.hold_secs", JSON.stringify(secs));
+    },
+    [name, holdSecs] as const,
+  );
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
+}
+
+function watch(page: Page, path: string, server: Served, wrongs: string[]): void {
+  page.on("pageerror", (error) => wrongs.push(`${path}: ${error.message}`));
+  page.on("console", (message) => {
+    if (/content security policy/i.test(message.text())) wrongs.push(`${path}: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${server.url}/`)) {
+      wrongs.push(`${path} asked for ${request.url()}`);
+    }
+  });
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

@@ -1,0 +1,252 @@
+// The console of `npm start` in a real browser: the way of a newcomer from the printed link to the trace, a trace of
+// 10,000 spans, and every page, light, dark and on a phone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { accessibilityFaults, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { npmStart, type Started } from "../harness/npm-start.ts";
+import { call } from "../harness/server.ts";
+
+const SPANS = 10_000;
+const SCROLL_STEPS = 120;
+const TRACE_ID = "5b8efff798038103d269b633813fc60c";
+
+let server: Started;
+let browser: ConsoleBrowser;
+
+before(async () => {
+  server = await npmStart();
+  browser = await startBrowser(server);
+});
+
+after(async () => {
+  try {
+    await browser?.close();
+  } finally {
+    assert.equal(await server.stop(), 0, "Ctrl-C ends it cleanly");
+  }
+});
+
+test("a newcomer follows the printed link, approves with `a` and Enter, and sees the trace with the wait in it", async (t) => {
+  t.diagnostic(`from npm start to the printed link: ${Math.round(server.tookMs)} ms`);
+  const page = await browser.open(new URL(server.link).pathname.replace("/console", ""), { name: "Ada" });
+  await page.getByRole("button", { name: "Approve" }).waitFor();
+  await page.keyboard.press("a");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText(/^Answered by Ada at/).waitFor();
+  await page.goto(`${server.url}/console/threads/${server.threadId}`);
+  await page.getByText("Your refund is on its way.").waitFor();
+  await page.getByRole("navigation", { name: "Views of the thread" }).getByRole("link", { name: "Trace" }).click();
+  await page.getByRole("link", { name: /spans/ }).first().click();
+  const tree = page.getByRole("tree");
+  for (const name of [/^wait approval , wait for a person/, /^chat ScriptedModel , model/, /^refund , tool/]) {
+    await tree.getByRole("treeitem", { name }).first().waitFor();
+  }
+  await tree
+    .getByRole("treeitem", { name: /^chat ScriptedModel/ })
+    .first()
+    .click();
+  await page.getByText("My order 1042 arrived broken", { exact: false }).first().waitFor();
+  await page.close();
+});
+
+test("a sample span from the page of the collector becomes a trace, a moment later", async () => {
+  const page = await browser.open("/collector", { name: "Ada" });
+  await page.getByRole("button", { name: "Send a sample span" }).click();
+  await page.getByRole("button", { name: "See its trace" }).click();
+  await page.getByText("It did: you are looking at it.").waitFor();
+  await page.close();
+});
+
+test("a trace of 10,000 spans scrolls to its end with a screenful of rows in the page", async (t) => {
+  const sent = await fetch(`${server.collectorUrl}/v1/traces`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(largeExport(SPANS)),
+  });
+  assert.equal(sent.status, 200, await sent.text());
+  const page = await browser.open("/traces?name=large", { name: "Ada" });
+  const row = page.getByRole("link").filter({ hasText: "10,000" }); // the list looks again until all have come
+  await row.click();
+  const items = page.getByRole("tree").getByRole("treeitem");
+  await items.first().click();
+  await page.keyboard.press("End");
+  const last = page.getByRole("treeitem", { name: /^step 9999 ,/, selected: true });
+  await last.waitFor();
+  await page.locator("[role=treeitem][aria-selected=true]:focus").waitFor();
+  await page.keyboard.press("Home");
+  await page.getByRole("treeitem", { name: /^large ,/, selected: true }).waitFor();
+  const frames = await scrollThrough(page);
+  await page.getByRole("treeitem", { name: /^step 9999 ,/ }).waitFor();
+  assert.ok((await items.count()) < 100, "only rows in sight are in the page");
+  const median = frames[Math.floor(SCROLL_STEPS / 2)] ?? 0;
+  t.diagnostic(`scrolling through ${SPANS} spans in ${SCROLL_STEPS} steps: median frame ${median.toFixed(1)} ms`);
+  await page
+    .getByRole("searchbox", { name: /find/i })
+    .or(page.getByRole("textbox", { name: /find/i }))
+    .fill("step 4321");
+  await page.keyboard.press("Enter");
+  await page.getByRole("treeitem", { name: /^step 4321 ,/, selected: true }).waitFor();
+  await page.close();
+});
+
+/** From the top to the end in SCROLL_STEPS, one a frame; milliseconds of each frame, sorted. */
+async function scrollThrough(page: Page): Promise<readonly number[]> {
+  const took = await page.getByRole("tree").evaluate(async (tree, steps) => {
+    const scroller = tree.parentElement;
+    const { requestAnimationFrame } = tree.ownerDocument.defaultView;
+    const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
+    const times: number[] = [];
+    let before = await frame();
+    for (let step = 1; step <= steps; step++) {
+      scroller.scrollTop = (scroller.scrollHeight * step) / steps;
+      const now = await frame();
+      times.push(now - before);
+      before = now;
+    }
+    return times;
+  }, SCROLL_STEPS);
+  return took.toSorted((one, other) => one - other);
+}
+
+/** A root with agents of a hundred steps each, as a sender would export them. */
+function largeExport(count: number): object {
+  const start = BigInt(Date.now() - 60_000) * 1_000_000n;
+  const id = (at: number): string => (at + 1).toString(16).padStart(16, "0");
+  const spans = Array.from({ length: count }, (_, at) => ({
+    traceId: TRACE_ID,
+    spanId: id(at),
+    ...(at === 0 ? {} : { parentSpanId: id(at % 100 === 0 ? 0 : Math.floor(at / 100) * 100) }),
+    name: at === 0 ? "large" : `step ${at}`,
+    kind: 1,
+    startTimeUnixNano: String(start + BigInt(at) * 1_000_000n),
+    endTimeUnixNano: String(start + BigInt(at === 0 ? count + 1 : at + 1) * 1_000_000n),
+    attributes: [{ key: "gen_ai.operation.name", value: { stringValue: at % 7 === 0 ? "execute_tool" : "chat" } }],
+    ...(at % 997 === 0 && at > 0 ? { status: { code: 2, message: "it broke" } } : {}),
+  }));
+  return { resourceSpans: [{ resource: { attributes: [] }, scopeSpans: [{ scope: { name: "test" }, spans }] }] };
+}
+
+/** Every page, with what says that it has come; what it needs is made before. */
+const PAGES: readonly {
+  readonly path: string;
+  readonly isThere: (page: Page) => ReturnType<Page["getByText"]>;
+}[] = [
+  { path: "/inbox", isThere: (page) => page.getByRole("heading", { name: "Inbox" }) },
+  { path: "/threads", isThere: (page) => page.getByRole("list", { name: "Threads" }) },
+  ...["chat", "state", "history", "graph", "runs", "trace"].map((tab) => ({
+    path: `/threads/THREAD?tab=${tab}`,
+    isThere: (page: Page) => page.locator(".chat-column, .state-card, .split-detail, .graph-name, .trace-card").first(),
+  })),
+  { path: "/traces", isThere: (page) => page.getByRole("list", { name: "Traces" }) },
+  { path: `/traces/${TRACE_ID}`, isThere: (page) => page.getByRole("treeitem").first() },
+  { path: `/traces/${TRACE_ID}?shape=flame`, isThere: (page) => page.locator(".flame-box").first() },
+  {
+    path: "/assistants?graph=refund-approval",
+    isThere: (page) => page.getByRole("button", { name: "approval", exact: true }),
+  },
+  ...["schemas", "versions", "try"].map((tab) => ({
+    path: `/assistants?graph=refund-approval&tab=${tab}`,
+    isThere: (page: Page) => page.locator(".assistant .card").first(),
+  })),
+  { path: "/store?ns=users.7&key=diet", isThere: (page) => page.getByRole("region", { name: "Item" }) },
+  { path: "/crons?cron=CRON", isThere: (page) => page.getByRole("region", { name: "Cron" }) },
+  { path: "/collector", isThere: (page) => page.getByRole("img", { name: /^Spans in/ }) },
+  { path: "/settings", isThere: (page) => page.getByText("HTTP_PORT", { exact: true }) },
+];
+
+test("every page is accessible, light and dark, and on a phone nothing of it is wider than the screen", async (t) => {
+  const item = { namespace: ["users", "7"], key: "diet", value: { likes: ["soup"] } };
+  assert.equal((await call(server, "PUT", "/store/items", item)).status, 204);
+  const made = await call(server, "POST", "/runs/crons", { assistant_id: "agent", schedule: "0 9 1 1 *", input: {} });
+  const { cron_id: cronId } = made.body as { readonly cron_id: string };
+  const page = await browser.open("/inbox");
+  for (const { path, isThere } of PAGES) {
+    const address = path.replace("THREAD", server.threadId).replace("CRON", cronId);
+    await t.test(path, async () => {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.goto(`${server.url}/console${address}`);
+      await isThere(page).waitFor();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        assert.deepEqual(await accessibilityFaults(page), [], colorScheme);
+      }
+      await page.setViewportSize({ width: 360, height: 740 });
+      await isThere(page).waitFor({ state: "attached" });
+      const width = await page.locator("html").evaluate((root) => root.scrollWidth);
+      assert.ok(width <= 360, `${width} pixels wide`);
+    });
+  }
+  await page.close();
+});
+
+test("an item of the store is put, changed and deleted by keyboard and dialog", async () => {
+  const page = await browser.open("/store", { name: "Ada" });
+  await page.getByRole("list", { name: "Items" }).waitFor();
+  await page.keyboard.press("n");
+  await page.getByLabel("Namespace", { exact: true }).fill("notes.ada");
+  await page.getByLabel("Key", { exact: true }).fill("first");
+  await page.getByRole("textbox", { name: "Value" }).fill('{"text": "Hello"}');
+  await page.getByRole("button", { name: "Store it" }).click();
+  await page.getByRole("region", { name: "Item" }).getByText('"Hello"').waitFor();
+  await page.keyboard.press("e");
+  await page.getByRole("textbox", { name: "Value" }).fill('{"text": "Goodbye"}');
+  await page.getByRole("group", { name: "Changes" }).getByText("Goodbye").waitFor();
+  await page.getByRole("button", { name: "Store it" }).click();
+  await page.getByRole("region", { name: "Item" }).getByText('"Goodbye"').waitFor();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("Choose an item").waitFor();
+  assert.equal((await call(server, "GET", "/store/items?namespace=notes.ada&key=first")).text, "null");
+  await page.close();
+});
+
+test("a cron is made, let rest and changed", async () => {
+  const page = await browser.open("/crons", { name: "Ada" });
+  await page.getByRole("button", { name: "New cron" }).click();
+  await page.getByRole("dialog").getByRole("combobox", { name: "Assistant" }).selectOption({ label: "steps" });
+  await page.getByLabel("Schedule").fill("every day");
+  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("alert").waitFor(); // the server knows schedules
+  await page.getByLabel("Schedule").fill("15 4 * * *");
+  await page.getByRole("button", { name: "Make it" }).click();
+  const cron = page.getByRole("region", { name: "Cron" });
+  await cron.getByRole("heading", { name: "15 4 * * *" }).waitFor();
+  await page.keyboard.press("p");
+  await cron.getByText("rests", { exact: true }).waitFor();
+  await cron.getByText("never", { exact: true }).waitFor();
+  await page.close();
+});
+
+test("an assistant is made, gets a second version, the first is brought back, and it is tried with a breakpoint", async () => {
+  const page = await browser.open("/assistants?graph=steps", { name: "Ada" });
+  await page.getByRole("button", { name: "New assistant" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Careful");
+  await page.getByRole("combobox", { name: "Graph" }).selectOption("steps");
+  await page.getByRole("button", { name: "Make it" }).click();
+  const shown = page.getByRole("region", { name: "Careful" });
+  await shown.getByRole("button", { name: "Change" }).click();
+  await page.getByRole("textbox", { name: "Config" }).fill('{"tags": ["slow"]}');
+  await page.getByRole("button", { name: "Save" }).click();
+  await shown.getByText("version 2").waitFor();
+  await shown.getByRole("link", { name: "Versions" }).click();
+  await shown.getByRole("group", { name: "Changes" }).getByText("config.tags").waitFor();
+  await shown
+    .getByRole("list", { name: /^Versions/ })
+    .getByRole("button")
+    .last()
+    .click();
+  await shown.getByRole("button", { name: "Make it the latest" }).click();
+  await shown.getByText("version 1", { exact: true }).waitFor();
+  await shown.getByRole("link", { name: "Graph" }).click();
+  await shown
+    .getByRole("button", { name: /^Stop before / })
+    .first()
+    .click();
+  await shown.getByRole("link", { name: "Try it so" }).click();
+  await shown.getByRole("button", { name: "Run" }).click();
+  await page.waitForURL(/\/threads\//);
+  await page.getByText(/^stopped before /).waitFor();
+  await page.close();
+});

@@ -1,0 +1,87 @@
+// A thread in a real browser: it is written to while it is looked at, its page is loaded anew in the middle of a run, it
+// pauses in its graph, and it goes back in time.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { ask, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import { newThread } from "../harness/threads.ts";
+
+let server: TestServer;
+let browser: ConsoleBrowser;
+
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser(server);
+});
+
+after(async () => {
+  try {
+    await browser?.close();
+  } finally {
+    await server.stop();
+    removeFolder(server.dataDir);
+  }
+});
+
+const tab = (page: Page, name: string): Promise<void> =>
+  page.getByRole("navigation", { name: "Views of the thread" }).getByRole("link", { name }).click();
+
+test("a message grows while it is written, also for who loads the page anew in the middle, and ends whole", async () => {
+  const gate = join(server.dataDir, "gate");
+  const { threadId } = await newThread(server, "writer");
+  const page = await browser.open(`/threads/${threadId}`);
+  await page.getByLabel("Assistant").selectOption({ label: "writer" });
+  await page.getByRole("textbox", { name: "Message" }).fill(gate);
+  await page.keyboard.press("Enter");
+  await page.getByText("This half came first.").waitFor();
+  await page.reload();
+  await page.getByText("This half came first.").waitFor();
+  await page.getByRole("button", { name: "Cancel run" }).waitFor();
+  assert.equal(await page.getByText("This half came after the wait.").count(), 0);
+  writeFileSync(gate, "");
+  await page.getByText("This half came first. This half came after the wait.").waitFor();
+  await page.getByText("idle", { exact: true }).waitFor();
+  assert.equal(await page.getByText("This half came first.").count(), 1, "the message is there once");
+  await page.close();
+});
+
+test("a paused graph is seen at its node, with the question beside it; a dot stops the next run there", async () => {
+  const threadId = await ask(server, "Shall I send it?");
+  const page = await browser.open(`/threads/${threadId}?tab=graph`);
+  const graph = page.getByRole("group", { name: "Graph of the thread" });
+  const paused = graph.getByRole("button", { name: /paused here/ });
+  assert.match(await paused.innerText(), /waits here/);
+  const side = page.getByRole("complementary", { name: "What is known of the graph" });
+  await side.getByText("Shall I send it?").waitFor();
+  const dot = graph.getByRole("button", { name: /^Stop before / }).first();
+  await dot.click();
+  await page.waitForURL(/before=/);
+  assert.equal(await dot.getAttribute("aria-pressed"), "true");
+  await paused.click();
+  await side.getByText("It has not ended.").waitFor();
+  await side.getByRole("link", { name: "Answer" }).click();
+  await page.getByRole("complementary", { name: "Answer" }).waitFor();
+  await page.close();
+});
+
+test("state, history and runs of a thread are there, and a fork from the past goes its own way", async () => {
+  const { threadId } = await newThread(server, "agent");
+  const path = `/threads/${threadId}/runs/wait`;
+  await call(server, "POST", path, { assistant_id: "agent", input: { some_text: "one" } });
+  await call(server, "POST", path, { assistant_id: "agent", command: { resume: "two" } });
+  const page = await browser.open(`/threads/${threadId}?tab=state`);
+  await page.getByText('"two"').first().waitFor();
+  await tab(page, "Runs");
+  await page.getByRole("list", { name: "Runs, newest first" }).getByRole("button").nth(1).waitFor();
+  await tab(page, "History");
+  const steps = page.getByRole("list", { name: /^Checkpoints/ }).getByRole("button");
+  const before = await steps.count();
+  await steps.last().click();
+  await page.getByRole("button", { name: "Re-run from here" }).click();
+  await page.getByText("interrupted", { exact: true }).first().waitFor();
+  await page.locator(".split-list [role=listitem]").nth(before).waitFor(); // the fork is there too
+  await page.close();
+});
