@@ -4,7 +4,7 @@
 //   AR2. assistant_metadata has what the metadata index tells of each assistant (metadata-conditions.ts), and of no other.
 //   AR3. Whoever changes an assistant holds its lock: its versions are counted one after the other.
 import type { Assistant, AssistantVersion } from "../../agent/model.ts";
-import type { AssistantFilter, Tx } from "../../agent/ports.ts";
+import type { AssistantFilter, AssistantTx } from "../../agent/ports.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
 import { VERSION_COLUMNS } from "../columns.ts";
@@ -28,23 +28,9 @@ const ASSISTANTS = table<AssistantRow>("assistants", {
   nameLower: ["name_lower", "plain"],
 });
 
-type AssistantVerbs =
-  | "assistant"
-  | "searchAssistants"
-  | "countAssistants"
-  | "countAllAssistants"
-  | "insertAssistant"
-  | "updateAssistant"
-  | "deleteAssistant"
-  | "assistantVersions"
-  | "assistantVersion"
-  | "newestAssistantVersion"
-  | "insertAssistantVersion"
-  | "deleteAssistantVersionsBefore";
-
 const assistantKey = (assistantId: string): string => `assistant ${assistantId}`;
 
-export function assistantVerbs(db: Sql): Pick<Tx, AssistantVerbs> {
+export function assistantVerbs(db: Sql): AssistantTx {
   const count = async (sql: string, ...parameters: Parameter[]): Promise<number> =>
     Number((await db.get(sql, ...parameters))?.["n"] ?? 0);
   return {

@@ -1,9 +1,9 @@
 // What the deployed graphs left behind in PostgreSQL: their fingerprints.
 import type { Fingerprint } from "../../agent/model.ts";
-import type { Tx } from "../../agent/ports.ts";
+import type { CatalogueTx } from "../../agent/ports.ts";
 import type { Sql } from "./session.ts";
 
-export function catalogueVerbs(db: Sql): Pick<Tx, "checkWritable" | "fingerprint" | "putFingerprint"> {
+export function catalogueVerbs(db: Sql): CatalogueTx {
   return {
     async checkWritable(at) {
       await db.count(

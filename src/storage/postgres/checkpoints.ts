@@ -7,7 +7,7 @@
 //   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
 //   CK4. However many checkpoints are read, their values and writes take one round trip more, blobs of writes another.
 import { TAG, type Blob, type Checkpoint, type Stored, type TaskWrites, type WriteSet } from "../../agent/model.ts";
-import type { StoredCheckpoint, Tx } from "../../agent/ports.ts";
+import type { CheckpointTx, StoredCheckpoint } from "../../agent/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../columns.ts";
 import type { Parameter, Row } from "./connections.ts";
 import { threadKey } from "./lock-key.ts";
@@ -29,20 +29,12 @@ const REPLACING_HEAD = HEADS.replacing("thread_id", "ns");
 
 const BLOBS = table<Blob>("blobs", BLOB_COLUMNS);
 
-type CheckpointVerbs =
-  | "checkpoint"
-  | "checkpointFingerprint"
-  | "checkpoints"
-  | "putWriteSet"
-  | "putRunWrites"
-  | "deleteRunData";
-
 /** The row that the head of a namespace points at; $1 thread, $2 namespace. */
 const AT_HEAD = `thread_id = $1 AND ns = $2
   AND checkpoint_id = (SELECT checkpoint_id FROM holdpoint.heads WHERE thread_id = $1 AND ns = $2)`;
 const BY_ID = "thread_id = $1 AND ns = $2 AND checkpoint_id = $3";
 
-export function checkpointVerbs(db: Sql): Pick<Tx, CheckpointVerbs> {
+export function checkpointVerbs(db: Sql): CheckpointTx {
   const store = (set: WriteSet): void => {
     for (const { threadId } of [...set.checkpoints, ...set.writes, ...set.blobs]) db.hold(threadKey(threadId));
     BLOBS.insert(

@@ -2,7 +2,7 @@
 // Invariants:
 //   EV1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
 //   EV2. Rows of one thread come in the order of their `seq`: they are written under the thread's lock.
-import type { StoredEvents, Tx } from "../../agent/ports.ts";
+import type { EventTx, StoredEvents } from "../../agent/ports.ts";
 import { EVENT_COLUMNS } from "../columns.ts";
 import { threadKey } from "./lock-key.ts";
 import { table } from "./rows.ts";
@@ -10,9 +10,7 @@ import type { Sql } from "./session.ts";
 
 const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
 
-type EventVerbs = "appendEvents" | "events" | "newestEvents" | "eventExtent" | "trimEvents" | "deleteGoneEvents";
-
-export function eventVerbs(db: Sql): Pick<Tx, EventVerbs> {
+export function eventVerbs(db: Sql): EventTx {
   return {
     appendEvents(rows) {
       for (const { threadId, runId, first, last, goneAt, lines } of rows) {

@@ -5,7 +5,7 @@
 //   IN3. The order of the inbox is total: time of asking, thread, id. A page begins strictly after the place where the
 //        last one ended. Every filter has an index in that order.
 import type { Claim, Interrupt, ThreadStatus } from "../../agent/model.ts";
-import type { AuditRecord, InboxQuery, Tx } from "../../agent/ports.ts";
+import type { AuditRecord, InboxQuery, InterruptTx } from "../../agent/ports.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
 import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../columns.ts";
@@ -33,20 +33,7 @@ const REPLACING = INTERRUPTS.replacing("thread_id", "interrupt_id");
 
 const AUDIT = table<AuditRecord>("audit", { ...AUDIT_COLUMNS, value: ["value", "value"] });
 
-type InterruptVerbs =
-  | "interrupts"
-  | "interrupt"
-  | "openBreakpoint"
-  | "putInterrupts"
-  | "countOpenInterrupts"
-  | "inbox"
-  | "dueInterrupts"
-  | "nextDeadline"
-  | "audit"
-  | "auditOf"
-  | "deleteAuditBefore";
-
-export function interruptVerbs(db: Sql): Pick<Tx, InterruptVerbs> {
+export function interruptVerbs(db: Sql): InterruptTx {
   const one = async (where: string, ...parameters: Parameter[]): Promise<Interrupt | null> => {
     const row = await db.get(`SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts WHERE ${where}`, ...parameters);
     return row === null ? null : readInterrupt(row);

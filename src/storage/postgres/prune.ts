@@ -1,10 +1,10 @@
 // Pruning in PostgreSQL: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, PR1 to PR3).
-import type { Tx } from "../../agent/ports.ts";
+import type { PruneTx } from "../../agent/ports.ts";
 import { hashesIn, headsThatStay, standingAlone, stepsReferredTo, type Head } from "../pruning.ts";
 import { threadKey } from "./lock-key.ts";
 import type { Sql } from "./session.ts";
 
-export function pruneVerbs(db: Sql): Pick<Tx, "pruneThread"> {
+export function pruneVerbs(db: Sql): PruneTx {
   return {
     async pruneThread(threadId, at) {
       db.hold(threadKey(threadId));

@@ -6,11 +6,9 @@
 //   QV3. Who claims in a worker's name locks its row by the reference, who takes it off the list locks it to write: a claim
 //        comes before and is handed back, or after and is refused.
 import type { Run } from "../../agent/model.ts";
-import type { Tx } from "../../agent/ports.ts";
+import type { QueueTx } from "../../agent/ports.ts";
 import { threadKey } from "./lock-key.ts";
 import type { Sql } from "./session.ts";
-
-type QueueVerbs = "queueRun" | "queueNext" | "addWorker" | "deadWorker" | "removeWorker";
 
 type Asked = Pick<Run["request"], "user" | "goesFirst">;
 
@@ -20,7 +18,7 @@ export function tenantOf(user: Asked["user"]): string {
   return typeof identity === "string" ? identity : "";
 }
 
-export function queueVerbs(db: Sql): Pick<Tx, QueueVerbs> {
+export function queueVerbs(db: Sql): QueueTx {
   const queue = (threadId: string, runId: string, dueAt: number | null, { user, goesFirst }: Asked): void => {
     db.run("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", threadId, runId, dueAt, tenantOf(user), goesFirst); // QV1, QV2
   };

@@ -5,7 +5,7 @@
 //   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
 //   RU4. Whoever reads a run to change it holds its thread's lock (session.ts, SE1).
 import { BIG_VALUE_UNITS, type Run } from "../../agent/model.ts";
-import type { IdempotencyRecord, Tx } from "../../agent/ports.ts";
+import type { IdempotencyRecord, IdempotencyTx, RunTx } from "../../agent/ports.ts";
 import { contentHash, firstIdAt } from "../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../columns.ts";
 import type { Parameter, Row } from "./connections.ts";
@@ -17,28 +17,6 @@ const RUNS = table<RunRow>("runs", RUN_COLUMNS);
 
 const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
 
-type RunVerbs =
-  | "run"
-  | "threadOfRun"
-  | "runs"
-  | "activeRuns"
-  | "runsOfAssistant"
-  | "allActiveRuns"
-  | "newestRunId"
-  | "insertRun"
-  | "updateRun"
-  | "deleteRun"
-  | "deleteEndedRuns"
-  | "nextPendingRun"
-  | "nextDueAt"
-  | "runningRuns"
-  | "hasPendingRun"
-  | "countPendingRuns"
-  | "isCurrent"
-  | "idempotency"
-  | "putIdempotency"
-  | "deleteIdempotencyBefore";
-
 /** Delayed runs that enter the queue in one claim: more follow with the next. */
 const DUE_AT_ONCE_MAX = 100;
 
@@ -49,7 +27,7 @@ const CLAIMABLE = `status = 'pending' AND due_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM holdpoint.runs AS other WHERE other.thread_id = r.thread_id AND other.status = 'running')
   AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')`;
 
-export function runVerbs(db: Sql): Pick<Tx, RunVerbs> {
+export function runVerbs(db: Sql): RunTx & IdempotencyTx {
   const read = async (row: Row): Promise<Run> => {
     const { urgent: _urgent, queueKey: _queueKey, ...run } = RUNS.read(row);
     if (run.input?.startsWith("#") !== true) return run;

@@ -3,7 +3,7 @@
 //   TH1. Whoever reads a thread here holds its lock until the end of the transaction (session.ts, SE1).
 //   TH2. Deleting a thread deletes every row that carries its id.
 import type { Thread } from "../../agent/model.ts";
-import type { ThreadQuery, Tx } from "../../agent/ports.ts";
+import type { ThreadQuery, ThreadTx } from "../../agent/ports.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
 import { THREAD_COLUMNS } from "../columns.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
@@ -30,19 +30,7 @@ const TABLES_OF_A_THREAD = [
   "crons",
 ];
 
-type ThreadVerbs =
-  | "thread"
-  | "insertThread"
-  | "updateThread"
-  | "takeThread"
-  | "deleteThread"
-  | "searchThreads"
-  | "countThreads"
-  | "expiredThreads"
-  | "threadsAfter"
-  | "copyThreadData";
-
-export function threadVerbs(db: Sql): Pick<Tx, ThreadVerbs> {
+export function threadVerbs(db: Sql): ThreadTx {
   return {
     async thread(threadId) {
       db.hold(threadKey(threadId)); // TH1

@@ -3,22 +3,14 @@
 //   WH1. Rows carry no thread id: what is to be told about a run outlives the run's thread.
 //   WH2. Of several servers that look for work at the same time, each gets another webhook.
 import type { Webhook } from "../../agent/model.ts";
-import type { Tx } from "../../agent/ports.ts";
+import type { WebhookTx } from "../../agent/ports.ts";
 import { WEBHOOK_COLUMNS } from "../columns.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "./session.ts";
 
 const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
 
-type WebhookVerbs =
-  | "putWebhook"
-  | "claimWebhook"
-  | "nextWebhookAt"
-  | "delayWebhook"
-  | "deleteWebhook"
-  | "countWebhooks";
-
-export function webhookVerbs(db: Sql): Pick<Tx, WebhookVerbs> {
+export function webhookVerbs(db: Sql): WebhookTx {
   return {
     putWebhook: (webhook) => WEBHOOKS.insert(db, [webhook], "DO NOTHING"),
     async claimWebhook(at, until, hostsExcepted) {

@@ -4,7 +4,7 @@
 //   AR2. assistant_metadata has what the metadata index tells of each assistant (metadata-index.ts), and of no other.
 import type { SQLInputValue } from "node:sqlite";
 import type { Assistant, AssistantVersion } from "../../agent/model.ts";
-import type { AssistantFilter, Tx } from "../../agent/ports.ts";
+import type { AssistantFilter, AssistantTx } from "../../agent/ports.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { VERSION_COLUMNS } from "../columns.ts";
 import type { Database } from "./database.ts";
@@ -14,21 +14,7 @@ import { table } from "./rows.ts";
 const VERSIONS = table<AssistantVersion>("assistant_versions", VERSION_COLUMNS);
 const ASSISTANTS = table<Assistant>("assistants", { ...VERSION_COLUMNS, updatedAt: ["updated_at", "plain"] });
 
-type AssistantVerbs =
-  | "assistant"
-  | "searchAssistants"
-  | "countAssistants"
-  | "countAllAssistants"
-  | "insertAssistant"
-  | "updateAssistant"
-  | "deleteAssistant"
-  | "assistantVersions"
-  | "assistantVersion"
-  | "newestAssistantVersion"
-  | "insertAssistantVersion"
-  | "deleteAssistantVersionsBefore";
-
-export function assistantVerbs(db: Database): Pick<Tx, AssistantVerbs> {
+export function assistantVerbs(db: Database): AssistantTx {
   db.defineFunction("name_contains", (name, part) => (String(name).toLowerCase().includes(String(part)) ? 1 : 0));
   const count = (sql: string, ...parameters: SQLInputValue[]): number => Number(db.get(sql, ...parameters)?.["n"] ?? 0);
   return {

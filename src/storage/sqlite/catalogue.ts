@@ -1,8 +1,8 @@
 // What the deployed graphs left behind in SQLite: their fingerprints.
 import type { Fingerprint } from "../../agent/model.ts";
-import type { Tx } from "../../agent/ports.ts";
+import type { CatalogueTx } from "../../agent/ports.ts";
 import type { Database } from "./database.ts";
-export function catalogueVerbs(db: Database): Pick<Tx, "checkWritable" | "fingerprint" | "putFingerprint"> {
+export function catalogueVerbs(db: Database): CatalogueTx {
   return {
     checkWritable(at) {
       db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('checked_at', ?)", String(at));

@@ -5,7 +5,7 @@
 //        and a clock can go back.
 //   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
 import { TAG, type Blob, type Checkpoint, type Stored, type TaskWrites, type WriteSet } from "../../agent/model.ts";
-import type { StoredCheckpoint, Tx } from "../../agent/ports.ts";
+import type { CheckpointTx, StoredCheckpoint } from "../../agent/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../columns.ts";
 import type { Database, Row } from "./database.ts";
 import { table } from "./rows.ts";
@@ -18,15 +18,7 @@ const HEADS = table<Head>("heads", HEAD_COLUMNS);
 
 const BLOBS = table<Blob>("blobs", BLOB_COLUMNS);
 
-type CheckpointVerbs =
-  | "checkpoint"
-  | "checkpointFingerprint"
-  | "checkpoints"
-  | "putWriteSet"
-  | "putRunWrites"
-  | "deleteRunData";
-
-export function checkpointVerbs(db: Database): Pick<Tx, CheckpointVerbs> {
+export function checkpointVerbs(db: Database): CheckpointTx {
   const store = (set: WriteSet): void => {
     BLOBS.insert(db, set.blobs, "INSERT OR IGNORE"); // CK3
     CHECKPOINTS.insert(db, set.checkpoints, "INSERT OR REPLACE");

@@ -2,16 +2,14 @@
 // Invariants:
 //   EV1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
 //   EV2. `lines` is the last column: looking for a place reads none of it.
-import type { StoredEvents, Tx } from "../../agent/ports.ts";
+import type { EventTx, StoredEvents } from "../../agent/ports.ts";
 import { EVENT_COLUMNS } from "../columns.ts";
 import type { Database } from "./database.ts";
 import { table } from "./rows.ts";
 
 const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
 
-type EventVerbs = "appendEvents" | "events" | "newestEvents" | "eventExtent" | "trimEvents" | "deleteGoneEvents";
-
-export function eventVerbs(db: Database): Pick<Tx, EventVerbs> {
+export function eventVerbs(db: Database): EventTx {
   const ofRun = "thread_id = ? AND run_id = ?";
   return {
     appendEvents(rows) {

@@ -1,7 +1,7 @@
 // Interrupts and the audit trail in SQLite.
 // Invariant IN1: audit rows are only ever added; they go when their thread goes.
 import type { Interrupt, ThreadStatus } from "../../agent/model.ts";
-import type { AuditRecord, Tx } from "../../agent/ports.ts";
+import type { AuditRecord, InterruptTx } from "../../agent/ports.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../columns.ts";
 import type { Database } from "./database.ts";
@@ -13,20 +13,7 @@ const INTERRUPTS = table<Interrupt>("interrupts", INTERRUPT_COLUMNS);
 
 const AUDIT = table<AuditRecord>("audit", AUDIT_COLUMNS);
 
-type InterruptVerbs =
-  | "interrupts"
-  | "interrupt"
-  | "openBreakpoint"
-  | "putInterrupts"
-  | "countOpenInterrupts"
-  | "inbox"
-  | "dueInterrupts"
-  | "nextDeadline"
-  | "audit"
-  | "deleteAuditBefore"
-  | "auditOf";
-
-export function interruptVerbs(db: Database): Pick<Tx, InterruptVerbs> {
+export function interruptVerbs(db: Database): InterruptTx {
   const one = (where: string, ...parameters: string[]): Interrupt | null => {
     const row = db.get(`SELECT ${INTERRUPTS.columns} FROM interrupts WHERE ${where}`, ...parameters);
     return row === null ? null : readInterrupt(row);

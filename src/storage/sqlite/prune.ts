@@ -1,9 +1,9 @@
 // Pruning in SQLite: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, PR1 to PR3).
-import type { Tx } from "../../agent/ports.ts";
+import type { PruneTx } from "../../agent/ports.ts";
 import { hashesIn, headsThatStay, standingAlone, stepsReferredTo, type Head } from "../pruning.ts";
 import type { Database } from "./database.ts";
 
-export function pruneVerbs(db: Database): Pick<Tx, "pruneThread"> {
+export function pruneVerbs(db: Database): PruneTx {
   return {
     pruneThread(threadId, at) {
       const kept = headsThatStay(headsOf(db, threadId));

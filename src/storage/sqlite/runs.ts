@@ -4,7 +4,7 @@
 //   RU2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
 //   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
 import { BIG_VALUE_UNITS, type Run } from "../../agent/model.ts";
-import type { IdempotencyRecord, Tx } from "../../agent/ports.ts";
+import type { IdempotencyRecord, IdempotencyTx, QueueTx, RunTx } from "../../agent/ports.ts";
 import { contentHash, firstIdAt } from "../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../columns.ts";
 import type { Database, Row } from "./database.ts";
@@ -14,37 +14,10 @@ const RUNS = table<RunRow>("runs", RUN_COLUMNS);
 
 const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
 
-type RunVerbs =
-  | "run"
-  | "threadOfRun"
-  | "runs"
-  | "activeRuns"
-  | "runsOfAssistant"
-  | "allActiveRuns"
-  | "newestRunId"
-  | "insertRun"
-  | "updateRun"
-  | "deleteRun"
-  | "deleteEndedRuns"
-  | "nextPendingRun"
-  | "queueRun"
-  | "queueNext"
-  | "nextDueAt"
-  | "runningRuns"
-  | "addWorker"
-  | "deadWorker"
-  | "removeWorker"
-  | "hasPendingRun"
-  | "countPendingRuns"
-  | "isCurrent"
-  | "idempotency"
-  | "putIdempotency"
-  | "deleteIdempotencyBefore";
-
 /** Delayed runs that enter the queue in one claim: more follow with the next. */
 const DUE_AT_ONCE_MAX = 100;
 
-export function runVerbs(db: Database): Pick<Tx, RunVerbs> {
+export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
   const read = (row: Row): Run => {
     const { urgent: _urgent, queueKey: _queueKey, ...run } = RUNS.read(row);
     if (run.input?.startsWith("#") !== true) return run;

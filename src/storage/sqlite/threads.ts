@@ -4,7 +4,7 @@
 //   TH2. Deleting a thread deletes every row that carries its id.
 import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../agent/model.ts";
-import type { ThreadQuery, Tx } from "../../agent/ports.ts";
+import type { ThreadQuery, ThreadTx } from "../../agent/ports.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
 import { THREAD_COLUMNS } from "../columns.ts";
 import type { Database } from "./database.ts";
@@ -29,19 +29,7 @@ const TABLES_OF_A_THREAD = [
   "threads",
 ];
 
-type ThreadVerbs =
-  | "thread"
-  | "insertThread"
-  | "updateThread"
-  | "takeThread"
-  | "deleteThread"
-  | "searchThreads"
-  | "countThreads"
-  | "expiredThreads"
-  | "threadsAfter"
-  | "copyThreadData";
-
-export function threadVerbs(db: Database): Pick<Tx, ThreadVerbs> {
+export function threadVerbs(db: Database): ThreadTx {
   return {
     thread(threadId) {
       const row = db.get(`SELECT ${THREADS.columns} FROM threads WHERE thread_id = ?`, threadId);

@@ -1,22 +1,14 @@
 // Webhooks in SQLite: the outbox.
 // Invariant WH1: rows carry no thread id: what is to be told about a run outlives the run's thread.
 import type { Webhook } from "../../agent/model.ts";
-import type { Tx } from "../../agent/ports.ts";
+import type { WebhookTx } from "../../agent/ports.ts";
 import { WEBHOOK_COLUMNS } from "../columns.ts";
 import type { Database } from "./database.ts";
 import { table } from "./rows.ts";
 
 const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
 
-type WebhookVerbs =
-  | "putWebhook"
-  | "claimWebhook"
-  | "nextWebhookAt"
-  | "delayWebhook"
-  | "deleteWebhook"
-  | "countWebhooks";
-
-export function webhookVerbs(db: Database): Pick<Tx, WebhookVerbs> {
+export function webhookVerbs(db: Database): WebhookTx {
   return {
     putWebhook: (webhook) => WEBHOOKS.insert(db, [webhook], "INSERT OR IGNORE"),
     claimWebhook(at, until, hostsExcepted) {

@@ -1,0 +1,45 @@
+// Assistants in storage, with their versions.
+import type { JsonObject } from "../../base/json.ts";
+import type { Assistant, AssistantVersion, Scope } from "../model.ts";
+import type { Awaitable } from "./awaitable.ts";
+
+export interface AssistantFilter {
+  readonly scope: Scope;
+  readonly graphIds: readonly string[];
+  /** Part of the name, in whatever case. */
+  readonly name: string | null;
+  readonly metadata: JsonObject | null;
+}
+
+export interface AssistantQuery extends AssistantFilter {
+  readonly limit: number;
+  readonly offset: number;
+  readonly sortBy: "assistant_id" | "graph_id" | "name" | "created_at" | "updated_at";
+  readonly descending: boolean;
+}
+
+export interface AssistantVersionQuery {
+  readonly metadata: JsonObject | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface AssistantTx {
+  /** @param toChange nobody else changes it before the commit. */
+  assistant(assistantId: string, toChange?: boolean): Awaitable<Assistant | null>;
+  searchAssistants(query: AssistantQuery): Awaitable<readonly Assistant[]>;
+  countAssistants(query: AssistantFilter): Awaitable<number>;
+  /** All that are stored, whatever their graph. */
+  countAllAssistants(): Awaitable<number>;
+  insertAssistant(assistant: Assistant): Awaitable<void>;
+  updateAssistant(assistantId: string, patch: Partial<Assistant>): Awaitable<void>;
+  /** The assistant and its versions; its runs are not looked at. */
+  deleteAssistant(assistantId: string): Awaitable<void>;
+  /** Newest first. */
+  assistantVersions(assistantId: string, query: AssistantVersionQuery): Awaitable<readonly AssistantVersion[]>;
+  assistantVersion(assistantId: string, version: number): Awaitable<AssistantVersion | null>;
+  /** 0 when it has none. */
+  newestAssistantVersion(assistantId: string): Awaitable<number>;
+  insertAssistantVersion(version: AssistantVersion): Awaitable<void>;
+  deleteAssistantVersionsBefore(assistantId: string, version: number): Awaitable<void>;
+}
