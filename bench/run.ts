@@ -1,15 +1,21 @@
-// Benchmarks: `npm run bench -- agent [--peer] [--short]`, `… collector [part…]`, `… traces`. Prints a table and one closing line of ratios.
+// Benchmarks: `npm run bench -- agent [--postgres] [--peer] [--short]`, `… collector [part…]`, `… traces`. Prints a table and one closing line of ratios.
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
 import { benchCollector } from "./collector.ts";
+import { benchPostgres } from "./postgres.ts";
 import { benchTraces } from "./traces.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { peer: { type: "boolean", default: false }, short: { type: "boolean", default: false } },
+  options: {
+    peer: { type: "boolean", default: false },
+    postgres: { type: "boolean", default: false },
+    short: { type: "boolean", default: false },
+  },
 });
 const [what = "agent", ...parts] = positionals;
-if (what === "agent") await benchAgent(values);
+if (what === "agent" && values.postgres) await benchPostgres(values);
+else if (what === "agent") await benchAgent(values);
 else if (what === "collector") await benchCollector(parts);
 else if (what === "traces") await benchTraces();
 else {

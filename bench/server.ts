@@ -20,9 +20,12 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), "holdpoint-bench-"));
 }
 
-export async function startServer(folder = temporaryFolder()): Promise<MeasuredServer> {
+export async function startServer(
+  folder = temporaryFolder(),
+  more: Readonly<Record<string, string>> = {},
+): Promise<MeasuredServer> {
   const args = [join(ROOT, "src/main.ts"), "serve", "--config", join(ROOT, "bench/graphs/langgraph.json")];
-  const env = { ...process.env, PORT: "0", HOLDPOINT_DATA_DIR: folder, LOG_JSON: "true", LOG_LEVEL: "info" };
+  const env = { ...process.env, PORT: "0", HOLDPOINT_DATA_DIR: folder, LOG_JSON: "true", LOG_LEVEL: "info", ...more };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "pipe"] });
   const url = await listening(child);
   return {

@@ -217,9 +217,10 @@ test("a server that has lost its place accepts runs for the others, and its own 
   assert.ok(!victim.logs.slice(before).some(({ level }) => level === "error"), "that is no failure");
 });
 
-test(`a server that is killed loses its runs to another (${BATCHES * VICTIMS * RUNS} runs; MF3)`, async () => {
+const KILLS = FULL ? BATCHES / 2 : BATCHES;
+test(`a server that is killed loses its runs to another (${KILLS * VICTIMS * RUNS} runs; MF3)`, async () => {
   let longest = 0;
-  for (let batch = 0; batch < (FULL ? BATCHES / 2 : BATCHES); batch++) {
+  for (let batch = 0; batch < KILLS; batch++) {
     const struck = await inHandOfAll();
     signal("SIGKILL");
     longest = Math.max(longest, await takeOver(struck));

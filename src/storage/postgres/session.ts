@@ -11,7 +11,7 @@
 //   SE4. A transaction that writes has a mark, so that its outcome can be looked up when its COMMIT gets no answer (outcome.ts).
 //   SE5. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
 import type { Pool, PoolClient, QueryResult } from "pg";
-import { statement, unitsOf, type Parameter, type Row } from "./connections.ts";
+import { gather, statement, unitsOf, type Parameter, type Row } from "./connections.ts";
 import { isConnectionLost, nothingWritten } from "./failures.ts";
 import { lockNumbers } from "./lock-key.ts";
 import { commitText, nextMark, settleOutcome } from "./outcome.ts";
@@ -69,6 +69,7 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
     try {
       if (key !== null) leaveTurn = await turns.enter(key); // SE2
       const opened = await connect(pool);
+      gather(opened.connection);
       opened.query(key === null ? "BEGIN" : `BEGIN; ${lockText(key)}`).catch(failed);
       client = opened;
     } catch (error) {
@@ -84,6 +85,7 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
     return new Promise((resolve, reject) => {
       const sending = (): void => {
         if (failure !== null || client === null) return reject(failure?.reason); // SE5
+        gather(client.connection);
         client.query<Row>(statement(sql, parameters)).then(resolve, (error: unknown) => {
           failed(error);
           reject(failure?.reason);

@@ -1,6 +1,7 @@
 // Storage on PostgreSQL: many servers, one database. Puts the verbs, the sessions and the pool together.
 // Invariant PS1: a work that lost a race for locks (a deadlock) is done again, as if it had come later: nothing of it
-// was written. Any other failure comes out.
+// was written. Any other failure comes out. PS2: what nobody waits for lingers, and by the time that it begins there may be
+// more to store with it, or nothing any more, because a transaction that somebody waited for has taken it along.
 import type { Pool } from "pg";
 import type { Awaitable, Storage, Tx } from "../../agent/ports.ts";
 import type { Service } from "../../base/lifecycle.ts";
@@ -39,6 +40,7 @@ export interface PostgresStorage extends Storage, Service, Dumpable {
 }
 
 const ATTEMPTS_MAX = 5;
+const LINGER_MS = 10;
 
 export function createPostgresStorage(options: PostgresOptions): PostgresStorage {
   const turns = createTurns();
@@ -81,7 +83,10 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
       await open?.end();
     },
     transaction,
-    transactionSoon: transaction, // the database puts the commits of all its servers together itself
+    transactionSoon: (work) =>
+      new Promise((resolve) => {
+        setTimeout(() => resolve(transaction(work)), LINGER_MS); // PS2
+      }),
     async dump(work) {
       if (pool === null) throw new Error("the storage is not open");
       return withDump(pool, work);

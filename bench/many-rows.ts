@@ -1,0 +1,53 @@
+// Many rows: multiplies what one finished and one paused thread have left in a database, table by table, with new ids.
+import { Client } from "pg";
+
+const TABLES = "threads thread_metadata runs checkpoints heads writes blobs interrupts inbox_metadata audit".split(" ");
+const RUNS_A_THREAD = 2;
+
+/** @param uri of a database with one thread of each kind, and no server */
+export async function fillDatabase(
+  uri: string,
+  { finishedRuns, pausedThreads }: { readonly finishedRuns: number; readonly pausedThreads: number },
+): Promise<void> {
+  const client = new Client({ connectionString: uri });
+  await client.connect();
+  try {
+    await client.query("SET synchronous_commit = off; SET work_mem = '256MB'; SET maintenance_work_mem = '512MB'");
+    await multiply(client, "idle", Math.ceil(finishedRuns / RUNS_A_THREAD));
+    await multiply(client, "interrupted", pausedThreads);
+    await client.query("VACUUM ANALYZE");
+  } finally {
+    await client.end();
+  }
+}
+
+async function multiply(client: Client, status: string, count: number): Promise<void> {
+  const { rows } = await client.query<{ readonly id: string }>(
+    "SELECT thread_id AS id FROM holdpoint.threads WHERE status = $1 LIMIT 1",
+    [status],
+  );
+  const source = rows[0]?.id;
+  if (source === undefined) throw new Error(`no thread that is ${status}`);
+  for (const table of TABLES) {
+    const { rows: columns } = await client.query<{ readonly name: string }>(
+      `SELECT column_name AS name FROM information_schema.columns
+       WHERE table_schema = 'holdpoint' AND table_name = $1 AND is_generated = 'NEVER'`,
+      [table],
+    );
+    const names = columns.map(({ name }) => name);
+    const values = names.map((name) => {
+      if (name === "thread_id") return copyOf("thread_id");
+      return name === "run_id" && table === "runs" ? copyOf("run_id") : name;
+    });
+    await client.query(
+      `INSERT INTO holdpoint.${table} (${names.join(", ")})
+       SELECT ${values.join(", ")} FROM generate_series(1, ${count}) AS n CROSS JOIN holdpoint.${table} WHERE thread_id = $1`,
+      [source],
+    );
+  }
+}
+
+/** An id of the same time as the first, and of the copy's number: ids that are made later come behind it. */
+function copyOf(column: string): string {
+  return `substr(${column}, 1, 24) || lpad(to_hex(n), 6, '0') || substr(${column}, 31)`;
+}
