@@ -41,6 +41,8 @@ type BoxNode = Node<{ readonly box: Box }, "box">;
 type ArrowEdge = Edge<{ readonly arrow: Arrow }, "arrow">;
 const NODE_TYPES = { box: BoxView };
 const EDGE_TYPES = { arrow: ArrowView };
+/** At the top there may be tools. */
+const FIT = { maxZoom: 1.1, padding: { top: "52px", x: "28px", bottom: "28px" } } as const;
 
 export default function GraphView({
   drawing,
@@ -94,7 +96,7 @@ export default function GraphView({
           nodeTypes={NODE_TYPES}
           edgeTypes={EDGE_TYPES}
           fitView
-          fitViewOptions={{ maxZoom: 1.1, padding: 0.15 }}
+          fitViewOptions={FIT}
           minZoom={0.2}
           maxZoom={2}
           nodesFocusable={false}

@@ -20,6 +20,18 @@ test("a node that asks stands paused, and one that ran before has its times", ()
   assert.equal(stories.get("approval")?.times, 0);
 });
 
+const CHILDREN = [
+  { name: "an answer, after which it has run", source: "loop", times: 1 },
+  { name: "a new input, which left the question unanswered", source: "input", times: 0 },
+] as const;
+
+for (const { name, source, times } of CHILDREN) {
+  test(`a node that asked, and then came ${name}`, () => {
+    const child = { ...state("c2", []), metadata: { source }, parent_checkpoint: { checkpoint_id: "c1" } };
+    assert.equal(storiesOf([child, state("c1", [ASKS])]).get("approval")?.times, times);
+  });
+}
+
 test("at a breakpoint the nodes that come next stand paused", () => {
   assert.deepEqual([...pausedNodes(state("c", [RAN], ["model"]), "interrupted")], ["model"]);
 });

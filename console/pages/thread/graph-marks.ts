@@ -15,16 +15,25 @@ interface Task {
   readonly interrupts?: unknown;
 }
 
-/** @param states the newest first. A task of the newest that has not ended does not count. */
+/**
+ * @param states the newest first. A task of the newest that has not ended does not count; one that asked does when the
+ * graph went on from there, and not by a new input or an edit.
+ */
 export function storiesOf(states: readonly ThreadState[]): ReadonlyMap<string, NodeStory> {
   const stories = new Map<string, NodeStory>();
+  const passed = new Set(
+    states
+      .filter(({ metadata }) => metadata["source"] === "loop")
+      .map((state) => state.parent_checkpoint?.checkpoint_id),
+  );
   states.forEach((state, at) => {
     for (const { name, error, interrupts } of state.tasks as readonly Task[]) {
       if (typeof name !== "string") continue;
       const failed = error !== null && error !== undefined;
       const waits = Array.isArray(interrupts) && interrupts.length > 0;
       const story = stories.get(name) ?? { times: 0, failed: false, checkpoints: [] };
-      const ended = at > 0 && !waits && !failed;
+      const wentOn = !waits || passed.has(state.checkpoint?.checkpoint_id);
+      const ended = at > 0 && wentOn && !failed;
       stories.set(name, {
         times: story.times + (ended ? 1 : 0),
         failed: story.failed || (failed && at === 0),
