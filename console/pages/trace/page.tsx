@@ -15,6 +15,7 @@ import { useShortcuts } from "../../parts/shortcuts.ts";
 import { Status } from "../../parts/status.tsx";
 import { Tokens } from "../../parts/tokens.tsx";
 import { traceRoute } from "./route.ts";
+import { CompareView } from "./compare-view.tsx";
 import { FlameView } from "./flame-view.tsx";
 import { SpanPane } from "./span-pane.tsx";
 import { treeOf } from "./tree.ts";
@@ -77,26 +78,31 @@ function Loaded({ data }: { readonly data: TraceTree }): ReactNode {
   return (
     <>
       <Header data={data} />
-      <div className="trace-split">
-        {search.shape === "flame" ? (
-          <FlameView tree={tree} chosen={chosen} onChoose={choose} />
-        ) : (
-          <TreeView tree={tree} chosen={chosen} onChoose={choose} />
-        )}
-        {chosen === null ? null : <SpanPane key={chosen} spanId={chosen} />}
-      </div>
+      {search.shape === "compare" ? (
+        <CompareView data={data} tree={tree} other={search.with ?? ""} />
+      ) : (
+        <div className="trace-split">
+          {search.shape === "flame" ? (
+            <FlameView tree={tree} chosen={chosen} onChoose={choose} />
+          ) : (
+            <TreeView tree={tree} chosen={chosen} onChoose={choose} />
+          )}
+          {chosen === null ? null : <SpanPane key={chosen} spanId={chosen} />}
+        </div>
+      )}
     </>
   );
 }
 
-const SHAPES = { tree: "Tree", flame: "Flame" } as const;
+const SHAPES = { tree: "Tree", flame: "Flame", compare: "Compare" } as const;
+const SHAPE_NAMES = ["tree", "flame", "compare"] as const;
 
-/** The tree for reading, the flame for an overview. */
+/** The tree for reading, the flame for an overview, and beside another trace. */
 function Shape(): ReactNode {
   const search = traceRoute.useSearch();
   const params = traceRoute.useParams();
   const navigate = useNavigate();
-  const shown = search.shape === "flame" ? "flame" : "tree";
+  const shown = SHAPE_NAMES.find((one) => one === search.shape) ?? "tree";
   const show = (shape: keyof typeof SHAPES): void =>
     void navigate({
       to: "/traces/$traceId",
@@ -104,10 +110,11 @@ function Shape(): ReactNode {
       search: { ...search, shape: shape === "tree" ? undefined : shape },
       replace: true,
     });
-  useShortcuts("Trace", [{ keys: "v", label: "Tree or flame", run: () => show(shown === "tree" ? "flame" : "tree") }]);
+  const next = SHAPE_NAMES[(SHAPE_NAMES.indexOf(shown) + 1) % SHAPE_NAMES.length] ?? "tree";
+  useShortcuts("Trace", [{ keys: "v", label: "Tree, flame, comparison", run: () => show(next) }]);
   return (
     <span className="row" role="group" aria-label="Shape">
-      {(["tree", "flame"] as const).map((shape) => (
+      {SHAPE_NAMES.map((shape) => (
         <Button key={shape} pressed={shape === shown} onClick={() => show(shape)}>
           {SHAPES[shape]}
         </Button>

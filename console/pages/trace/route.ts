@@ -6,5 +6,5 @@ import { rootRoute } from "../../root-route.ts";
 export const traceRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/traces/$traceId",
-  validateSearch: (search) => readTexts(search, ["span", "view", "find", "shape"]),
+  validateSearch: (search) => readTexts(search, ["span", "view", "find", "shape", "with"]),
 }).lazy(() => import("./page.tsx").then(({ page }) => page));

@@ -1,0 +1,65 @@
+// Compare: the spans of two traces side by side, matched by their way from the root. Pure.
+// Invariants:
+//   CM1. Every span of either trace is in one row, in the order of the tree.
+//   CM2. Two spans are matched when they and all above them have the same names, and they are the n-th of that name there.
+import type { SpanNode, SpanTree } from "./tree.ts";
+
+export interface ComparedRow {
+  readonly key: string;
+  readonly name: string;
+  readonly level: number;
+  readonly before: SpanNode | null;
+  readonly after: SpanNode | null;
+}
+
+export function compareTrees(before: SpanTree, after: SpanTree): readonly ComparedRow[] {
+  const [left, right] = [keysOf(before), keysOf(after)];
+  const placeAfter = new Map(right.map((key, at) => [key, at]));
+  const placeBefore = new Set(left);
+  const rows: ComparedRow[] = [];
+  const taken = new Set<string>();
+  const addNew = (from: number): void => {
+    for (let at = from; at < right.length; at++) {
+      const key = right[at];
+      const node = after.nodes[at];
+      if (key === undefined || node === undefined || placeBefore.has(key) || taken.has(key)) return;
+      taken.add(key);
+      rows.push(rowOf(key, null, node));
+    }
+  };
+  addNew(0);
+  left.forEach((key, at) => {
+    const node = before.nodes[at];
+    if (node === undefined) return;
+    const place = placeAfter.get(key);
+    rows.push(rowOf(key, node, place === undefined ? null : (after.nodes[place] ?? null)));
+    if (place !== undefined) addNew(place + 1); // what only the second has stands where it came
+  });
+  right.forEach((key, at) => {
+    if (!placeBefore.has(key) && !taken.has(key)) addNew(at); // CM1
+  });
+  return rows;
+}
+
+function rowOf(key: string, before: SpanNode | null, after: SpanNode | null): ComparedRow {
+  const node = before ?? after;
+  return { key, name: node?.span.name ?? "span", level: node?.level ?? 1, before, after };
+}
+
+/** CM2 */
+function keysOf({ nodes }: SpanTree): readonly string[] {
+  const counts = new Map<string, number>();
+  const keys: string[] = [];
+  for (const { span, parent } of nodes) {
+    const way = `${parent < 0 ? "" : (keys[parent] ?? "")}/${JSON.stringify(span.name ?? "")}`;
+    const nth = (counts.get(way) ?? 0) + 1;
+    counts.set(way, nth);
+    keys.push(`${way}#${nth}`);
+  }
+  return keys;
+}
+
+/** How much longer or shorter it took, microseconds; null where only one trace has it. */
+export function differenceOf({ before, after }: ComparedRow): number | null {
+  return before === null || after === null ? null : after.durationUs - before.durationUs;
+}
