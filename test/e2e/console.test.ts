@@ -141,6 +141,7 @@ const PAGES: readonly {
   })),
   { path: "/traces", isThere: (page) => page.getByRole("list", { name: "Traces" }) },
   { path: `/traces/${TRACE_ID}`, isThere: (page) => page.getByRole("treeitem").first() },
+  { path: `/traces/${TRACE_ID}?shape=compare&with=${TRACE_ID}`, isThere: (page) => page.getByText("same").first() },
   { path: `/traces/${TRACE_ID}?shape=flame`, isThere: (page) => page.locator(".flame-box").first() },
   {
     path: "/assistants?graph=refund-approval",
