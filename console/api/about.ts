@@ -16,6 +16,7 @@ export interface About {
   readonly traces: boolean;
   readonly collector: { readonly url: string } | null;
   readonly settings: readonly SettingLine[];
+  readonly graphs: readonly { readonly graph_id: string; readonly source: string }[];
   readonly versions: Readonly<Record<string, string>>;
 }
 

@@ -16,6 +16,7 @@ const BESIDE: Beside = {
     sendSample: async () => "trace",
   },
   settings: [],
+  graphs: [],
   versions: { holdpoint: "1" },
 };
 const CALLER: Caller = { name: "ada", user: null, permissions: [] };
@@ -82,6 +83,6 @@ test("what does not run here is refused, and is never the page (BE2)", async () 
     assert.equal(await ask(alone, null, "GET", path), "part_absent");
   assert.equal(
     await ask(alone, null, "GET", "/console/api/about"),
-    '200 {"traces":false,"collector":null,"settings":[],"versions":{"holdpoint":"1"}}',
+    '200 {"traces":false,"collector":null,"settings":[],"graphs":[],"versions":{"holdpoint":"1"}}',
   );
 });

@@ -16,6 +16,8 @@ export interface Beside {
   readonly traces: readonly HttpRoute[] | null;
   readonly collector: BesideCollector | null;
   readonly settings: readonly SettingLine[];
+  /** Where each graph comes from, as the configuration file says it: `./agent.ts:graph`. */
+  readonly graphs: readonly { readonly graph_id: string; readonly source: string }[];
   readonly versions: Readonly<Record<string, string>>;
 }
 
@@ -51,6 +53,7 @@ export function besideRoutes(beside: Beside, access: Access | null): readonly Ht
         traces: traces !== null,
         collector: collector === null ? null : { url: collector.url },
         settings: beside.settings,
+        graphs: beside.graphs,
         versions: beside.versions,
       }),
     ),

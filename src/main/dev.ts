@@ -59,7 +59,7 @@ export async function dev(host: Host, options: DevOptions): Promise<LastingProce
       log,
       anyPort: options.port === undefined,
       running,
-      describe: (parts) => besideOf(host, table, config, env, parts),
+      describe: (parts) => besideOf(host, table, config, env, graphs, parts),
     });
     const announce = async (): Promise<void> => {
       started.server.announce();

@@ -1,4 +1,5 @@
 // Serve: `holdpoint serve`: the agent server alone, from options and environment to a process that lasts.
+import { relative } from "node:path";
 import type { Beside } from "../agent/beside.ts";
 import type { AgentConfig } from "../agent/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config.ts";
@@ -32,7 +33,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LastingP
   const graphs = await readGraphConfig(host, options.config ?? config.graphConfig, log);
   await checkAccess(config, graphs);
   const tracing = await openTracing(host, config, log, null);
-  const beside = await besideOf(host, table, config, env, { traces: null, collector: null });
+  const beside = await besideOf(host, table, config, env, graphs, { traces: null, collector: null });
   const server = await startAgentServer(host, { config, graphs, log, tracing, beside, routes: [] });
   return {
     log,
@@ -105,9 +106,14 @@ export async function besideOf<Table extends SettingsTable>(
   table: Table,
   config: Config<Table>,
   env: Env,
+  { folder, graphs: sources }: GraphsConfig,
   parts: ProcessParts,
 ): Promise<Beside> {
   const { describeConfig } = await import("../base/config.ts");
   const settings = describeConfig(table, config, env);
-  return { ...parts, settings, versions: { holdpoint: product.version, node: nodeVersion } };
+  const graphs = sources.map(({ graphId, file, exportName }) => ({
+    graph_id: graphId,
+    source: `${relative(folder, file)}:${exportName}`,
+  }));
+  return { ...parts, settings, graphs, versions: { holdpoint: product.version, node: nodeVersion } };
 }

@@ -3,6 +3,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useAbout } from "../../api/about.ts";
 import { call } from "../../api/client.ts";
 import type { Assistant } from "../../api/types.ts";
 import { setTitle } from "../../badge.ts";
@@ -152,6 +153,13 @@ function Row({
   );
 }
 
+/** The file of a graph, where the caller may know it. */
+function Source({ graph }: { readonly graph: string }): ReactNode {
+  const about = useAbout();
+  const source = about.data?.graphs.find(({ graph_id: id }) => id === graph)?.source;
+  return source === undefined ? null : <code className="muted">{source}</code>;
+}
+
 /** @param id of an assistant, or the name of a graph. */
 function Chosen({ id }: { readonly id: string }): ReactNode {
   const search = assistantsRoute.useSearch();
@@ -169,6 +177,7 @@ function Chosen({ id }: { readonly id: string }): ReactNode {
         <h2>{assistant.name}</h2>
         <CopyButton text={assistant.assistant_id} what="the assistant's id" />
         <Chip tone="accent">{assistant.graph_id}</Chip>
+        <Source graph={assistant.graph_id} />
         <Chip>version {assistant.version}</Chip>
         <AssistantActions assistant={assistant} />
         {assistant.description === null ? null : <p className="muted assistant-about">{assistant.description}</p>}

@@ -10,6 +10,7 @@ import { setTitle } from "../../badge.ts";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
 import { CopyCurl } from "../../parts/copy.tsx";
 import { count } from "../../parts/format.ts";
+import { figuresIn, sumOf } from "../../parts/prometheus.ts";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { settingsRoute } from "./route.ts";
 import "./settings.css";
@@ -110,6 +111,7 @@ function Facts({ about }: { readonly about: About }): ReactNode {
             <Chip tone="green">ready</Chip>
           )}
         </Fact>
+        <Workers />
         <Fact name="Collector">{about.collector === null ? "not in this process" : about.collector.url}</Fact>
         <Fact name="Trace store">{about.traces ? "in this process" : "not in this process"}</Fact>
         <Fact name="API">
@@ -118,6 +120,30 @@ function Facts({ about }: { readonly about: About }): ReactNode {
         </Fact>
       </dl>
     </section>
+  );
+}
+
+const LOOK_MS = 5000;
+
+/** How busy the workers of this process are. */
+function Workers(): ReactNode {
+  const figures = useQuery({
+    queryKey: ["metrics"],
+    queryFn: async ({ signal }) => figuresIn(await (await request("GET", "/metrics", { signal })).text()),
+    refetchInterval: LOOK_MS,
+  });
+  const value = (name: string): string => count(sumOf(figures.data ?? [], `agent_${name}`));
+  return (
+    <Fact name="Workers">
+      {figures.data === undefined ? (
+        "…"
+      ) : (
+        <>
+          {value("workers_active")} of {value("workers_max")} busy,{" "}
+          <span className="muted">{value("runs_pending")} runs wait</span>
+        </>
+      )}
+    </Fact>
   );
 }
 
