@@ -3,6 +3,7 @@
 //   MM2. A cancellation reaches a run on another machine at once.
 //   MM3. A thread of a stateless run can be read to its end elsewhere, and goes.
 //   MM4. What one process does not have to do it does not do: an API process has no runs, a worker serves no calls.
+//   MM5. Runs that wait are shared out among callers, what ends a pause goes before them, and no room is 503.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { questionsIn, resumeBody, until, within } from "./harness/fault-server.ts";
@@ -108,4 +109,54 @@ test("an API process has no runs and a worker serves no calls, but both tell how
     /^agent_workers_max (\d+)/m.exec((await call(server, "GET", "/metrics")).text)?.[1];
   assert.deepEqual([await slots(api), await slots(worker)], ["0", "10"]);
   await until("nothing waits", async () => /^agent_runs_pending 0$/m.test((await call(api, "GET", "/metrics")).text));
+});
+
+test("runs that wait are shared out fairly, what ends a pause goes first, and no room is said (MM5)", async () => {
+  const keys = { HOLDPOINT_API_KEYS: "many:key-of-many-1,few:key-of-few-12", HOLDPOINT_MAX_PENDING_RUNS: "25" };
+  const own = new Fleet();
+  try {
+    const server = await own.start("all", { ...keys, N_JOBS_PER_WORKER: "1" });
+    const as = (name: "many" | "few") => ({ "x-api-key": name === "many" ? "key-of-many-1" : "key-of-few-12" });
+    const ask = async (name: "many" | "few", path: string, body: object) => {
+      const answer = await call(server, "POST", path, body, as(name));
+      assert.equal(answer.status, 200, answer.text);
+      return answer.body as { readonly thread_id: string; readonly run_id: string };
+    };
+    const { thread_id: paused } = await ask("many", "/threads", {});
+    await ask("many", `/threads/${paused}/runs/wait`, { assistant_id: "ask", input: {} });
+    const { thread_id: first } = await ask("many", "/threads", {});
+    own.bench.hold(first, "two");
+    await ask("many", `/threads/${first}/runs`, { assistant_id: "steps", input: {} });
+    await own.bench.sees(first, "two starts"); // the only slot is taken
+    const waiting = async (name: "many" | "few", count: number): Promise<string[]> => {
+      const threads: string[] = [];
+      while (threads.length < count) {
+        const { thread_id: thread } = await ask(name, "/threads", {});
+        await ask(name, `/threads/${thread}/runs`, { assistant_id: "steps", input: {} });
+        threads.push(thread);
+      }
+      return threads;
+    };
+    const many = await waiting("many", 20);
+    const few = await waiting("few", 4);
+    await ask("many", `/threads/${paused}/runs`, resumeBody("ask", "yes"));
+    const refused = await call(
+      server,
+      "POST",
+      `/threads/${first}/runs`,
+      { assistant_id: "steps", input: {} },
+      as("few"),
+    );
+    assert.deepEqual([refused.status, (refused.body as { readonly code: string }).code], [503, "overloaded"]);
+    assert.notEqual(refused.headers.get("retry-after"), null);
+    own.bench.release(first, "two");
+    await until("all have run", () => own.bench.effects().filter(({ node }) => node === "three ends").length === 25);
+    const order = own.bench.effects().filter(({ node }) => node === "one starts" || node === "answered");
+    const place = (thread: string): number => order.findIndex((effect) => effect.thread === thread);
+    assert.equal(place(paused), 1, "right after the run that had the slot");
+    for (const [at, thread] of few.entries()) assert.ok(place(thread) <= 2 * (at + 1) + 2, `place ${place(thread)}`);
+    assert.ok(place(many.at(-1) ?? "") >= 20);
+  } finally {
+    await own.end();
+  }
 });

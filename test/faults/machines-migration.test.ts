@@ -67,6 +67,8 @@ async function older(schema: number, from: Client): Promise<string> {
       [JSON.stringify(rows)],
     );
   }
+  if (tables.some(({ name }) => name === "events"))
+    await to.query("SELECT setval('holdpoint.event_seq', max(seq)) FROM holdpoint.events");
   await to.query("UPDATE holdpoint.meta SET value = $1 WHERE key = 'schema'", [String(schema)]);
   await to.end();
   return uri;
