@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
+import { setTimeout as soon } from "node:timers/promises";
 import { type Answer, startBackend, type Upload } from "../fakes/backend.ts";
 import { hexId, protobufRequest, spanOf } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
@@ -16,6 +17,7 @@ const TRACES = SPANS / SPANS_A_TRACE;
 const SENDERS = 8;
 const KEYS = 4;
 const BATCH_SIZE = 100;
+const SPAN_TTL_MS = 2000;
 /** Memory is looked at after each; the first two are the warm-up. */
 const LEGS = 10;
 
@@ -114,7 +116,7 @@ for (const mode of ["memory", "durable"] as const)
       BATCH_SIZE: String(BATCH_SIZE),
       FLUSH_INTERVAL_MS: "60000", // a batch goes when it is full, or at the end
       ORPHAN_TIMEOUT_MS: "60000",
-      SPAN_TTL: "2s",
+      SPAN_TTL: String(SPAN_TTL_MS),
       MAX_QUEUE_BYTES: "16777216",
       RETRY_COOLDOWN_MS: "20",
       UPLOAD_TIMEOUT_MS: "500", // a busy machine takes long too, and a shutdown has only so many tries
@@ -140,7 +142,10 @@ for (const mode of ["memory", "durable"] as const)
       }
     };
     for (let leg = 1; leg <= LEGS; leg++) {
-      await Promise.all(Array.from({ length: SENDERS }, () => sendUntil((leg * TRACES) / LEGS)));
+      const end = (leg * TRACES) / LEGS;
+      await Promise.all(Array.from({ length: SENDERS }, () => sendUntil(end - 1)));
+      if (full) await soon(2 * SPAN_TTL_MS); // what is remembered for this long goes by the rate; the next trace lets it go
+      await sendUntil(end);
       // Measured when all full batches have arrived: what waits differs from time to time.
       await backend.when(() => distinct > next * SPANS_A_TRACE - KEYS * BATCH_SIZE);
       measured.push(await collector.measure());
