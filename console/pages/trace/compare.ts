@@ -17,13 +17,11 @@ export function compareTrees(before: SpanTree, after: SpanTree): readonly Compar
   const placeAfter = new Map(right.map((key, at) => [key, at]));
   const placeBefore = new Set(left);
   const rows: ComparedRow[] = [];
-  const taken = new Set<string>();
   const addNew = (from: number): void => {
     for (let at = from; at < right.length; at++) {
       const key = right[at];
       const node = after.nodes[at];
-      if (key === undefined || node === undefined || placeBefore.has(key) || taken.has(key)) return;
-      taken.add(key);
+      if (key === undefined || node === undefined || placeBefore.has(key)) return;
       rows.push(rowOf(key, null, node));
     }
   };
@@ -33,10 +31,7 @@ export function compareTrees(before: SpanTree, after: SpanTree): readonly Compar
     if (node === undefined) return;
     const place = placeAfter.get(key);
     rows.push(rowOf(key, node, place === undefined ? null : (after.nodes[place] ?? null)));
-    if (place !== undefined) addNew(place + 1); // what only the second has stands where it came
-  });
-  right.forEach((key, at) => {
-    if (!placeBefore.has(key) && !taken.has(key)) addNew(at); // CM1
+    if (place !== undefined) addNew(place + 1); // CM1: what only the second has follows one that both have, or the start
   });
   return rows;
 }
