@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ThreadState } from "../../api/types.ts";
-import { pausedNodes, storiesOf } from "./graph-marks.ts";
+import { pausedNodes, storiesOf, waysOf } from "./graph-marks.ts";
 
 function state(id: string, tasks: readonly object[], next: readonly string[] = []): ThreadState {
   const rest = { values: {}, metadata: {}, created_at: null, parent_checkpoint: null, interrupts: [] };
@@ -45,4 +45,36 @@ test("a node that failed last says so; one that was run again does not", () => {
   const failed = { name: "tool", error: "no", interrupts: [] };
   assert.equal(storiesOf([state("c", [failed])]).get("tool")?.failed, true);
   assert.equal(storiesOf([state("d", []), state("c", [failed])]).get("tool")?.failed, false);
+});
+
+/** From the first checkpoint to the last: what ran at each. */
+function threadOf(steps: readonly (readonly string[])[]): readonly ThreadState[] {
+  const states = steps.map((names, at) => ({
+    ...state(
+      `c${at}`,
+      names.map((name) => ({ name, error: null, interrupts: [] })),
+    ),
+    metadata: { source: at === 0 ? "input" : "loop" },
+    parent_checkpoint: at === 0 ? null : { checkpoint_id: `c${at - 1}` },
+  }));
+  return states.toReversed();
+}
+
+test("the ways are those that were gone: not every edge between nodes that ran", () => {
+  const ways = waysOf(threadOf([["__start__"], ["model"], ["approval"], ["tools"], ["model"], []]));
+  assert.deepEqual([...ways].toSorted(), [
+    "__start__ model",
+    "approval tools",
+    "model __end__",
+    "model approval",
+    "tools model",
+  ]);
+});
+
+test("an input that came later goes no way from what ran before it", () => {
+  const [newest, ...older] = threadOf([["__start__"], ["model"], []]);
+  assert.ok(newest !== undefined);
+  const begun = { ...state("c9", [{ name: "__start__" }]), metadata: { source: "input" } };
+  const states = [{ ...begun, parent_checkpoint: { checkpoint_id: "c2" } }, newest, ...older];
+  assert.deepEqual(waysOf(states), waysOf([newest, ...older]));
 });

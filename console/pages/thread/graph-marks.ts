@@ -44,6 +44,27 @@ export function storiesOf(states: readonly ThreadState[]): ReadonlyMap<string, N
   return stories;
 }
 
+/**
+ * The ways that were gone, as "source target": from what ran at a checkpoint to what ran at the one after it. Where
+ * several ran at once, each may have led to each.
+ */
+export function waysOf(states: readonly ThreadState[]): ReadonlySet<string> {
+  const byId = new Map(states.map((state) => [state.checkpoint?.checkpoint_id, state]));
+  const ways = new Set<string>();
+  for (const state of states) {
+    const before = byId.get(state.parent_checkpoint?.checkpoint_id);
+    if (before === undefined || state.metadata["source"] !== "loop") continue; // an input or an edit begins anew
+    const targets = namesOf(state);
+    for (const source of namesOf(before)) {
+      for (const target of targets.length === 0 ? ["__end__"] : targets) ways.add(`${source} ${target}`);
+    }
+  }
+  return ways;
+}
+
+const namesOf = ({ tasks }: ThreadState): readonly string[] =>
+  (tasks as readonly Task[]).map(({ name }) => name).filter((name) => typeof name === "string");
+
 /** Nodes at which the thread stands: with a question, or held back at a breakpoint. */
 export function pausedNodes(newest: ThreadState | undefined, status: string): ReadonlySet<string> {
   if (newest === undefined || status !== "interrupted") return new Set();

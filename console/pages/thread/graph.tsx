@@ -3,16 +3,16 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import type { Drawing, Run, Thread } from "../../api/types.ts";
+import type { Drawing, Run, Thread, ThreadState } from "../../api/types.ts";
 import { Button, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
 import { copy } from "../../parts/copy.tsx";
-import { shortId } from "../../parts/format.ts";
+import { duration, shortId } from "../../parts/format.ts";
 import { mermaidOf } from "../../parts/graph-layout.ts";
 import GraphView, { type GraphMarks, type NodeMark } from "../../parts/graph-view.tsx";
 import { JsonDiff } from "../../parts/json-diff.tsx";
 import { readList, writeList } from "../../parts/search-params.ts";
 import { QuestionCard } from "./chat.tsx";
-import { pausedNodes, storiesOf } from "./graph-marks.ts";
+import { pausedNodes, storiesOf, waysOf } from "./graph-marks.ts";
 import { idOf } from "./history.ts";
 import type { Live } from "./live.ts";
 import { threadRoute } from "./route.ts";
@@ -73,6 +73,7 @@ function useMarks(thread: Thread, live: Live | null): GraphMarks {
   const history = useHistory(thread);
   const states = useMemo(() => history.data?.pages.flat() ?? [], [history.data]);
   const stories = useMemo(() => storiesOf(states), [states]);
+  const ways = useMemo(() => waysOf(states), [states]);
   const paused = pausedNodes(states[0], thread.status);
   const running = new Set(thread.status === "busy" ? (states[0]?.next ?? []) : []);
   const done = new Set(live?.nodesDone ?? []);
@@ -92,7 +93,9 @@ function useMarks(thread: Thread, live: Live | null): GraphMarks {
   const reached = (node: string): boolean => (node === "__end__" ? thread.status === "idle" : markOf(node) !== "never");
   return {
     markOf,
-    isTaken: (source, target) => states.length > 0 && left(source) && reached(target),
+    // Of what is inside a subgraph the checkpoints of the thread say nothing.
+    isTaken: (source, target) =>
+      ways.has(`${source} ${target}`) || (`${source}${target}`.includes(":") && left(source) && reached(target)),
     noteOf(node) {
       if (paused.has(node)) return "waits here";
       const times = stories.get(node)?.times ?? 0;
@@ -131,6 +134,12 @@ function Side({ thread, node }: { readonly thread: Thread; readonly node: string
   );
 }
 
+/** From one checkpoint to the next; a wait for a person is in it. */
+function lengthOf(from: ThreadState | undefined, to: ThreadState | undefined): string {
+  const [began, ended] = [Date.parse(from?.created_at ?? ""), Date.parse(to?.created_at ?? "")];
+  return Number.isNaN(ended - began) ? "" : duration(ended - began);
+}
+
 function NodeDetail({ thread, node }: { readonly thread: Thread; readonly node: string }): ReactNode {
   const history = useHistory(thread);
   const states = history.data?.pages.flat() ?? [];
@@ -138,7 +147,17 @@ function NodeDetail({ thread, node }: { readonly thread: Thread; readonly node: 
   const shown = story?.checkpoints.slice(0, SHOWN_CHECKPOINTS_MAX) ?? [];
   return (
     <section className="stack">
-      <h2>{node}</h2>
+      <div className="row">
+        <h2>{node}</h2>
+        <Link
+          to="/threads/$threadId"
+          params={{ threadId: thread.thread_id }}
+          search={{ tab: "trace" }}
+          className="spread"
+        >
+          Trace
+        </Link>
+      </div>
       {shown.length === 0 ? <p className="muted">It has not run on this thread.</p> : null}
       {shown.map((id) => {
         const from = states.find((state) => idOf(state) === id);
@@ -154,6 +173,7 @@ function NodeDetail({ thread, node }: { readonly thread: Thread; readonly node: 
               >
                 from {shortId(id)}
               </Link>
+              <span className="muted numeric spread">{lengthOf(from, to)}</span>
             </p>
             {to === undefined ? (
               <p className="muted">It has not ended.</p>
