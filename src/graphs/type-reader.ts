@@ -2,11 +2,13 @@
 // know, in a process of its own (type-extractor.ts), once for all graphs, and again when one of their files has changed.
 // Invariants:
 //   TR1. No type check runs longer than the time limit, and at most one at a time.
-//   TR2. Types that cannot be read are no error: the answer is that they say nothing, and the log says why.
+//   TR2. Types that cannot be read are no error: the answer is that they say nothing, and the log says why. A machine that
+//        was too busy is asked again, but not before AGAIN_MS.
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { GraphsConfig } from "./config-file.ts";
 import type { ExtractorRequest } from "./type-extractor.ts";
@@ -23,21 +25,24 @@ const EXTRACTOR = fileURLToPath(new URL(`./type-extractor${extname(import.meta.u
 const TYPED_FILE = /\.[cm]?tsx?$/;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 const HEAP_MEBIBYTES_MAX = 2048;
+const AGAIN_MS = 5 * 60_000;
 
 /** @param timeoutMs 0 leaves types out. */
 export function createTypeReader(
   config: Pick<GraphsConfig, "folder" | "graphs">,
   timeoutMs: number,
-  log: Log,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): TypeReader {
   const graphs = config.graphs.filter(({ file }) => TYPED_FILE.test(file));
   const request: ExtractorRequest = { folder: config.folder, graphs, deadlineMs: timeoutMs };
   let current: { readonly times: string; readonly found: Promise<Found> } | null = null;
+  let againAt = Infinity;
   const find = async (): Promise<Found> => {
     try {
       return await extract(request);
     } catch (error) {
       log.warning("types_unread", { reason: reasonOf(error) }); // TR2
+      againAt = clock.monotonic() + AGAIN_MS;
       return {};
     }
   };
@@ -45,7 +50,8 @@ export function createTypeReader(
     async read(graphId) {
       if (timeoutMs === 0 || !graphs.some((graph) => graph.graphId === graphId)) return null;
       const times = await fileTimes(graphs.map(({ file }) => file));
-      if (current?.times !== times) {
+      if (current?.times !== times || clock.monotonic() >= againAt) {
+        againAt = Infinity;
         const before = current?.found ?? Promise.resolve({});
         current = { times, found: before.then(find) }; // TR1
       }

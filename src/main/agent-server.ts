@@ -53,7 +53,7 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
   try {
     const store = await openStore(config, graphsConfig, storage, log);
     const { createTypeReader } = await import("../graphs/type-reader.ts");
-    const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, log);
+    const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, { clock: systemClock, log });
     const graphs = await createGraphs(graphsConfig, library, storage, store, types, parts.tracing);
     const surface = await readSurface(config, graphsConfig, log);
     const { beside } = parts;
