@@ -202,8 +202,7 @@ async function storeEnding(
   if (finished === null) return null;
   const valuesText = (): string | null => ("values" in outcome ? graphs.wireText(outcome.values) : null);
   const ending = endingOfLog(finished, held, valuesText, events.goneAt(finished.run));
-  const threadIsGone = (await tx.thread(finished.run.threadId)) === null; // with its last run: nothing of it is kept
-  return threadIsGone ? eventLog.take(ending) : events.store(tx, eventLog, ending);
+  return finished.threadIsGone ? eventLog.take(ending) : events.store(tx, eventLog, ending);
 }
 
 function settle(taken: Taken | null): void {

@@ -33,6 +33,8 @@ export interface Finished {
   readonly waiting: readonly Interrupt[];
   /** The thread's. */
   readonly metadata: JsonObject;
+  /** The thread went with this, its last run. */
+  readonly threadIsGone: boolean;
 }
 
 const NOTHING: WriteSet = { checkpoints: [], writes: [], blobs: [] };
@@ -77,16 +79,21 @@ export async function finishRun(
 ): Promise<Finished | null> {
   const keep = ending.endedBy !== "rollback";
   const current = keep ? await tx.putRunWrites(run, result.rest) : await tx.isCurrent(run);
-  const thread = current ? await tx.thread(run.threadId) : null;
+  if (!current) return null; // FI2
+  const [thread, known, others, assistant] = await Promise.all([
+    tx.thread(run.threadId),
+    tx.interrupts(run.threadId, null),
+    tx.hasPendingRun(run.threadId),
+    ending.endedBy === "pause" ? assistantMetadata(tx, run, ending) : {},
+  ]); // together, which is one round trip
   if (thread === null) return null; // FI2
   if (!keep) await tx.deleteRunData(run.threadId, run.runId);
 
   const checkpointId =
     result.checkpointId !== null && keep ? result.checkpointId : await newestOf(tx, run, thread, keep);
-  const known = await tx.interrupts(run.threadId, null);
   const settled =
     ending.endedBy === "pause"
-      ? settlePause(run, ending, known, checkpointId, await assistantMetadata(tx, run, ending), at)
+      ? settlePause(run, ending, known, checkpointId, assistant, at)
       : settleEnd(
           run,
           ending.endedBy,
@@ -100,7 +107,6 @@ export async function finishRun(
 
   const waits = ending.pause ?? (settled.open.length > 0 && ending.endedBy !== "done" ? "question" : null);
   const failed = ending.endedBy === "failure" || ending.endedBy === "timeout";
-  const others = await tx.hasPendingRun(run.threadId);
   const event: ThreadEvent = failed ? "fail" : waits === null ? "rest" : "pause";
   const status = event === "rest" && others ? "busy" : nextThreadStatus(thread.status, event);
   await tx.updateThread(run.threadId, {
@@ -128,8 +134,8 @@ export async function finishRun(
   const waiting = status === "interrupted" ? settled.open : [];
   const ended = { run: { ...run, ...patch }, pause: ending.pause, interrupts };
   await announce(tx, { ...ended, startedAt: run.updatedAt });
-  await removeIfDone(tx, run.threadId, leaveMs);
-  return { ...ended, waiting, metadata: thread.metadata };
+  const threadIsGone = thread.onCompletion !== "keep" && (await removeIfDone(tx, run.threadId, leaveMs));
+  return { ...ended, waiting, metadata: thread.metadata, threadIsGone };
 }
 
 /** Ends a run that waits and has not got its thread: it only leaves the queue. */
@@ -150,13 +156,16 @@ export async function endWaiting(
 /**
  * A thread that was made for a stateless run goes with its last run. While it is paused it waits, however long.
  * @param leaveMs goes by the next sweep after that, so that those who wait in other processes can read how it ended
+ * @returns whether it is gone
  */
-export async function removeIfDone(tx: Tx, threadId: string, leaveMs = 0): Promise<void> {
+export async function removeIfDone(tx: Tx, threadId: string, leaveMs = 0): Promise<boolean> {
   const thread = await tx.thread(threadId);
-  if (thread === null || thread.onCompletion === "keep" || thread.status === "interrupted") return;
-  if ((await tx.activeRuns(threadId)).length > 0) return;
+  if (thread === null) return true;
+  if (thread.onCompletion === "keep" || thread.status === "interrupted") return false;
+  if ((await tx.activeRuns(threadId)).length > 0) return false;
   if (leaveMs === 0) await tx.deleteThread(threadId); // FI4
   else await tx.updateThread(threadId, { ttlMs: leaveMs, ttlStrategy: "delete" });
+  return leaveMs === 0;
 }
 
 /** A run that was told to give way leaves nothing to wait for: the one that came in its place is to run, not to be held. */

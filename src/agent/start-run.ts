@@ -142,20 +142,16 @@ async function accept(
   const repeated = await findRepeated(tx, caller, call);
   if (repeated !== null) return { run: repeated, created: false, hasHistory: true, cancel: [], left: [], metadata: {} };
   const at = agent.clock.now();
-  const thread = await findOrCreate(
-    tx,
-    threadId,
-    call,
-    fresh ?? { ...agent.limits.threadTtl, onCompletion: "keep" },
-    at,
-  );
+  const [thread, known] = await Promise.all([
+    findOrCreate(tx, threadId, call, fresh ?? { ...agent.limits.threadTtl, onCompletion: "keep" }, at),
+    tx.interrupts(threadId, null),
+  ]);
   const dueAt = call.afterSeconds === 0 ? null : at + Math.ceil(call.afterSeconds * 1000);
   if (dueAt !== null) refuseDelayedAnswer(thread, intent);
   const forkFrom = call.checkpointId === thread.checkpointId ? null : call.checkpointId;
   if (call.subgraph !== null) await requireCheckpoint(tx, threadId, call.subgraph.ns, call.subgraph.checkpointId);
   if (forkFrom !== null && (await tx.checkpointFingerprint(threadId, forkFrom)) === null)
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
-  const known = await tx.interrupts(threadId, null);
   const answers = intent.kind === "resume" ? acceptAnswers(thread, known, intent.resume, forkFrom) : null;
   const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
   if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) throw passed(call.atBreakpoint);
