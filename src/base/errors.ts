@@ -21,6 +21,7 @@ export const ERROR_CODES = {
   graph_not_found: [404, "Graph not found"],
   trace_not_found: [404, "Not in the trace store"],
   part_absent: [404, "This process has no such part"],
+  sample_refused: [502, "The collector refused the sample span"],
   checkpoint_not_found: [404, "Checkpoint not found"],
   cron_not_found: [404, "Cron not found"],
   interrupt_not_found: [404, "Interrupt not found"],

@@ -1,23 +1,33 @@
 // Sample span: a model call as an OpenTelemetry SDK would send it, so that the way of a trace can be tried without one.
+import { ApiError } from "../base/errors.ts";
 
 const TIMEOUT_MS = 10_000;
+const SAID_UNITS_MAX = 500;
 const DURATION_MS = 420;
 const NANOS_IN_MS = 1_000_000n;
 
 /**
- * @param url of the collector.
+ * @param url of the collector. @param token that it wants to be shown, or null.
  * @returns the id of the trace as senders write it (32 hex digits).
- * @throws {Error} with the reply when the collector did not take it.
+ * @throws {ApiError} `sample_refused`, with the collector's reply
  */
-export async function sendSampleSpan(url: string, now: number, randomHex: (bytes: number) => string): Promise<string> {
+export async function sendSampleSpan(
+  url: string,
+  token: string | null,
+  now: number,
+  randomHex: (bytes: number) => string,
+): Promise<string> {
   const traceId = randomHex(16);
   const response = await fetch(`${url}/v1/traces`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
     body: JSON.stringify(sampleExport(traceId, randomHex(8), now)),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  if (!response.ok) throw new Error(`the collector answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) {
+    const said = (await response.text()).slice(0, SAID_UNITS_MAX).toWellFormed();
+    throw new ApiError("sample_refused", `The collector answered ${response.status}: ${said}`);
+  }
   return traceId;
 }
 

@@ -124,7 +124,10 @@ async function startParts(
   });
   running.push(collector);
   const collectorUrl = localUrl(collector.address().port);
-  const tracing = await openTracing(host, config, log, `${collectorUrl}/v1/traces`);
+  const tracing = await openTracing(host, config, log, {
+    address: `${collectorUrl}/v1/traces`,
+    token: config.ingestToken,
+  });
   if (tracing !== null) running.push(tracing);
   const [{ createFreshModules }, { createHotReload }, { systemClock: clock }] = await Promise.all([
     import("../graphs/fresh-modules.ts"),
@@ -133,7 +136,10 @@ async function startParts(
   ]);
   const { readGraphsConfig } = await import("../graphs/config-file.ts");
   const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph is loaded
-  const beside = await given.describe({ traces, collector: await besideCollector(collectorUrl, recent) });
+  const beside = await given.describe({
+    traces,
+    collector: await besideCollector(collectorUrl, config.ingestToken, recent),
+  });
   const open = (port: number): Promise<RunningServer> =>
     startAgentServer(host, { config: { ...config, port }, graphs, log, tracing, beside, routes });
   const server = await (given.anyPort ? onPort("PORT", config.host, config.port, open) : open(config.port));
@@ -149,7 +155,7 @@ async function startParts(
 const METRICS_TIMEOUT_MS = 5000;
 
 /** The collector of this process, asked at its own port like by anybody else. */
-async function besideCollector(url: string, recent: RecentLog): Promise<BesideCollector> {
+async function besideCollector(url: string, token: string | null, recent: RecentLog): Promise<BesideCollector> {
   const [{ sendSampleSpan }, { randomBytes }] = await Promise.all([
     import("../dev/sample-span.ts"),
     import("node:crypto"),
@@ -158,7 +164,7 @@ async function besideCollector(url: string, recent: RecentLog): Promise<BesideCo
     url,
     metrics: async () => (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) })).text(),
     problems: () => recent.recent(),
-    sendSample: () => sendSampleSpan(url, Date.now(), (count) => randomBytes(count).toString("hex")),
+    sendSample: () => sendSampleSpan(url, token, Date.now(), (count) => randomBytes(count).toString("hex")),
   };
 }
 

@@ -8,20 +8,34 @@ import type { Host } from "./host.ts";
 /** Who tries things out looks at the trace right after the run. */
 export const DEV_TRACE_DELAY_MS = 100;
 
-/** Null: runs are not traced, and nothing is loaded for it. @param own the collector of this process, for `dev` */
+/** The collector of the same process. */
+export interface OwnCollector {
+  readonly address: string;
+  /** What it wants to be shown; null: nothing. */
+  readonly token: string | null;
+}
+
+/** Null: runs are not traced, and nothing is loaded for it. @param own for `dev` */
 export async function openTracing(
   { product }: Host,
-  config: TelemetryConfig,
+  given: TelemetryConfig,
   log: Log,
-  own: string | null,
+  own: OwnCollector | null,
 ): Promise<(Tracing & Service) | null> {
   const { tracesAddress } = await import("../telemetry/settings.ts");
-  const isElsewhere = config.otelEndpoint !== null || config.otelTracesEndpoint !== null;
-  const address = tracesAddress(own === null || isElsewhere ? config : { ...config, otelTracesEndpoint: own });
+  const isElsewhere = given.otelEndpoint !== null || given.otelTracesEndpoint !== null;
+  const config = own === null || isElsewhere ? given : sendingTo(own, given);
+  const address = tracesAddress(config);
   if (address === null) return null;
   const { createTracing } = await import("../telemetry/tracing.ts");
   const captureContent = config.otelCaptureContent ?? own !== null;
   log.info("tracing", { address, content: captureContent });
   const delayMs = own === null ? null : DEV_TRACE_DELAY_MS;
   return createTracing(config, { address, captureContent, version: product.version, delayMs }, log);
+}
+
+function sendingTo({ address, token }: OwnCollector, config: TelemetryConfig): TelemetryConfig {
+  const shown = token === null ? [] : [`authorization=${encodeURIComponent(`Bearer ${token}`)}`];
+  const headers = [config.otelTracesHeaders, ...shown].filter((one) => one !== null);
+  return { ...config, otelTracesEndpoint: address, otelTracesHeaders: headers.length === 0 ? null : headers.join(",") };
 }
