@@ -11,6 +11,8 @@ import { removeFolder, startServer, type MeasuredServer } from "./server.ts";
 const script = (name: string): string => join(import.meta.dirname, name);
 const STATE_BYTES = 1000;
 const CLIENTS = 32;
+/** A server has a slot for each client: what waits in the queue is measured by itself. */
+const SLOTS = 64;
 
 interface Sizes {
   readonly cycles: number;
@@ -19,7 +21,7 @@ interface Sizes {
   readonly pausedThreads: number;
 }
 const FULL: Sizes = { cycles: 2000, waits: 500, finishedRuns: 1_000_000, pausedThreads: 100_000 };
-const SHORT: Sizes = { cycles: 400, waits: 100, finishedRuns: 20_000, pausedThreads: 2000 };
+const SHORT: Sizes = { cycles: 1000, waits: 100, finishedRuns: 20_000, pausedThreads: 2000 };
 
 export async function benchPostgres(options: { readonly short: boolean }): Promise<void> {
   const sizes = options.short ? SHORT : FULL;
@@ -98,7 +100,10 @@ async function withServers<T>(
 ): Promise<T> {
   const servers: MeasuredServer[] = [];
   try {
-    for (const role of roles) servers.push(await startServer(undefined, { DATABASE_URI: uri, HOLDPOINT_ROLE: role }));
+    for (const role of roles)
+      servers.push(
+        await startServer(undefined, { DATABASE_URI: uri, HOLDPOINT_ROLE: role, N_JOBS_PER_WORKER: String(SLOTS) }),
+      );
     return await work(servers);
   } finally {
     for (const server of servers.toReversed()) {
