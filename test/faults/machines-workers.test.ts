@@ -16,7 +16,7 @@ import { beforeDrop } from "../harness/postgres.ts";
 import { call, type TestServer } from "../harness/server.ts";
 
 const CALLERS = 100;
-const RESUME_ROUNDS = FULL ? 200 : 3;
+const RESUME_ROUNDS = FULL ? 200 : 1;
 /** Servers that are struck at the same time, and how often. Each has RUNS runs. */
 const [VICTIMS, BATCHES, RUNS] = FULL ? [10, 20, 2] : [1, 1, 2];
 /** Of lease.ts. */
