@@ -13,6 +13,8 @@ const STATE_BYTES = 1000;
 const CLIENTS = 32;
 /** A server has a slot for each client: what waits in the queue is measured by itself. */
 const SLOTS = 64;
+/** Cycles for each server before it is measured. */
+const WARM_UP = 500;
 
 interface Sizes {
   readonly cycles: number;
@@ -129,7 +131,7 @@ async function cpuPerCycle(servers: readonly MeasuredServer[], cycles: number): 
     const each = await Promise.all(servers.map((server) => server.metrics()));
     return each.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
   };
-  await load(servers, 300, CLIENTS);
+  await load(servers, WARM_UP * servers.length, CLIENTS);
   const before = await used();
   await load(servers, cycles, CLIENTS);
   return ((await used()) - before) / cycles;
