@@ -26,25 +26,40 @@ export interface AdmissionOptions {
   readonly heldBytesOf: (tenantId: string) => number;
 }
 
+interface Transit {
+  bytes: number;
+}
+
+/** Tenants without a request stay listed up to here: taking the last entry out of a map with each request costs more. */
+const TENANTS_KEPT = 1000;
+
 export function createAdmission(options: AdmissionOptions): Admission {
   let transit = 0;
-  const transitOf = new Map<string, number>();
+  const transitOf = new Map<string, Transit>();
+  const transitFor = (tenantId: string): Transit => {
+    let found = transitOf.get(tenantId);
+    if (found === undefined) {
+      if (transitOf.size >= TENANTS_KEPT)
+        for (const [id, { bytes }] of transitOf) if (bytes === 0) transitOf.delete(id);
+      transitOf.set(tenantId, (found = { bytes: 0 }));
+    }
+    return found;
+  };
 
   return {
     transitBytes: () => transit,
     enter(tenantId) {
       let own = 0;
+      const ofTenant = transitFor(tenantId);
       const move = (bytes: number): void => {
         own += bytes;
         transit += bytes;
-        const left = (transitOf.get(tenantId) ?? 0) + bytes;
-        if (left === 0) transitOf.delete(tenantId);
-        else transitOf.set(tenantId, left);
+        ofTenant.bytes += bytes;
       };
       return {
         grow(bytes) {
           const takenBytes = transit + options.heldBytes();
-          const ownBytes = (transitOf.get(tenantId) ?? 0) + options.heldBytesOf(tenantId);
+          const ownBytes = ofTenant.bytes + options.heldBytesOf(tenantId);
           const room = { bytesMax: options.bytesMax, takenBytes, ownBytes, otherBytes: takenBytes - ownBytes };
           if (takenBytes !== own && !fitsShare(bytes, room)) return false; // AD1, AD2, AD3
           move(bytes);

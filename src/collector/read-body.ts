@@ -94,29 +94,48 @@ export interface ProgressWatch {
 }
 
 export function createProgressWatch(clock: Clock): ProgressWatch {
-  const all = new Map<Watched, { bytes: number; since: number }>();
+  /** A list: with each request a body comes and goes, and a map that loses its last entry is made anew. */
+  let first: Link | null = null;
   let armed = false;
   const look = (): void => {
     armed = false;
     const now = clock.monotonic();
-    for (const [watched, last] of all) {
-      const bytes = watched.bytes();
-      if (now - last.since < PROGRESS_MS) continue;
-      if (bytes - last.bytes < PROGRESS_BYTES) watched.tooSlow(); // RB2
-      else all.set(watched, { bytes, since: now });
+    const tooSlow: Watched[] = [];
+    for (let link = first; link !== null; link = link.next) {
+      if (now - link.since < PROGRESS_MS) continue;
+      const bytes = link.watched.bytes();
+      if (bytes - link.bytes < PROGRESS_BYTES) tooSlow.push(link.watched);
+      link.bytes = bytes;
+      link.since = now;
     }
+    for (const watched of tooSlow) watched.tooSlow(); // RB2
     arm();
   };
   const arm = (): void => {
-    if (armed || all.size === 0) return;
+    if (armed || first === null) return;
     armed = true;
     clock.after(PROGRESS_MS / 5, look);
   };
   return {
     add(watched) {
-      all.set(watched, { bytes: 0, since: clock.monotonic() });
+      const link: Link = { watched, bytes: 0, since: clock.monotonic(), previous: null, next: first };
+      if (first !== null) first.previous = link;
+      first = link;
       arm();
-      return () => void all.delete(watched);
+      return () => {
+        if (link.previous !== null) link.previous.next = link.next;
+        else if (first === link) first = link.next;
+        if (link.next !== null) link.next.previous = link.previous;
+        link.previous = link.next = null; // leaving twice is as once
+      };
     },
   };
+}
+
+interface Link {
+  readonly watched: Watched;
+  bytes: number;
+  since: number;
+  previous: Link | null;
+  next: Link | null;
 }

@@ -145,7 +145,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
   function reply(response: ServerResponse, format: WireFormat, decoded: Decoded): void {
     const message = decoded.rejected > 0 ? `${decoded.rejected} spans rejected: ${decoded.reason}` : "";
     const body = exportResponse(decoded.rejected, message, format);
-    response.writeHead(200, { "content-type": contentTypeOf(format), "content-length": body.length });
+    response.writeHead(200, decoded.rejected === 0 ? WHOLE_REPLY[format] : headersOf(body, format));
     // No body, or one as text, goes out in one write with the head; a buffer would be a second one (a tenth of the cost).
     if (body.length === 0) response.end();
     else response.end(body.toString("latin1"), "latin1");
@@ -181,7 +181,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     const url = request.url ?? "/";
     const mark = url.indexOf("?");
     const path = mark < 0 ? url : url.slice(0, mark);
-    response.on("error", () => undefined);
+    response.on("error", ignore);
     if (TRACE_PATHS.has(path)) {
       if (request.method === "POST") void exportTraces(request, response);
       else if (request.method === "OPTIONS") preflight(request, response);
@@ -205,6 +205,18 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     refuse(request, response, "not_found", OTHER_SIGNALS[path] ?? NOT_FOUND, "json");
   };
 }
+
+const ignore = (): void => undefined;
+
+function headersOf(body: Buffer, format: WireFormat): string[] {
+  return ["content-type", contentTypeOf(format), "content-length", String(body.length)];
+}
+
+/** Headers of the usual reply, made once. */
+const WHOLE_REPLY: Readonly<Record<WireFormat, string[]>> = {
+  json: headersOf(exportResponse(0, "", "json"), "json"),
+  protobuf: headersOf(exportResponse(0, "", "protobuf"), "protobuf"),
+};
 
 function sendText(response: ServerResponse, status: number, text: string, type = "text/plain; charset=utf-8"): void {
   response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(text) }).end(text);

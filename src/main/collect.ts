@@ -1,9 +1,12 @@
 // Collect: `holdpoint collector` and its two tools, each with the backend that the configuration names or with the local one.
+import { letOldHeapGrow } from "../base/heap.ts";
 import type { Log } from "../base/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
 import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
 import { configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
+
+const OLD_GROWTH_PERCENT = 60;
 
 /** @returns null when the configuration was only to be printed. */
 export async function collect(host: Host, options: { readonly printConfig?: boolean }): Promise<LastingProcess | null> {
@@ -12,6 +15,7 @@ export async function collect(host: Host, options: { readonly printConfig?: bool
     await printConfigOf(host, table, config);
     return null;
   }
+  letOldHeapGrow(OLD_GROWTH_PERCENT);
   const log = await openLog(host, table, config);
   const { runCollector } = await import("../collector/run.ts");
   const traces = config.endpoint === null ? await openTraceServer(host, config, log) : null;

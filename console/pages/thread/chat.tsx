@@ -9,7 +9,7 @@ import { JsonView } from "../../parts/json-view.tsx";
 import { readMessages } from "../../parts/messages.ts";
 import { Composer } from "./composer.tsx";
 import { messagesOf, NOTHING_YET, type Live } from "./live.ts";
-import { useThreadState } from "./use-thread.ts";
+import { useThreadState, useUntilStored } from "./use-thread.ts";
 
 const NEAR_END_PX = 120;
 
@@ -23,9 +23,11 @@ export function ChatTab({
   readonly running: Run | null;
 }): ReactNode {
   const state = useThreadState(thread);
+  const isStored = thread.status !== "busy" && !state.isPlaceholderData && !state.isFetching;
+  const said = useUntilStored(live, isStored);
   const scroller = useRef<HTMLDivElement>(null);
   const values = state.data?.values;
-  const messages = useMemo(() => readMessages(messagesOf(live ?? NOTHING_YET, values)), [live, values]);
+  const messages = useMemo(() => readMessages(messagesOf(said ?? NOTHING_YET, values)), [said, values]);
   useEffect(() => {
     const element = scroller.current;
     if (element === null) return;

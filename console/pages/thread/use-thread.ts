@@ -103,3 +103,13 @@ export function useLive(threadId: string, runId: string | null): Live | null {
   }, [threadId, runId, queries]);
   return runId !== null && live?.runId === runId ? live.said : null;
 }
+
+/** What a run said stays in sight until the state that has it is there. */
+export function useUntilStored(live: Live | null, isStored: boolean): Live | null {
+  const [kept, setKept] = useState<Live | null>(null);
+  useEffect(() => {
+    if (live !== null) setKept(live);
+    else if (isStored) setKept(null);
+  }, [live, isStored]);
+  return live ?? (isStored ? null : kept);
+}
