@@ -28,6 +28,10 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
     const row = db.get(`SELECT ${RUNS.columns} FROM runs ${where}`, ...parameters);
     return row === null ? null : read(row);
   };
+  const nextDueAt = (): number | null => {
+    const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
+    return typeof at === "number" ? at : null;
+  };
   return {
     threadOfRun(runId) {
       const row = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId);
@@ -103,12 +107,16 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
       db.run("DELETE FROM idempotency WHERE run_id = ?", runId);
     },
     nextPendingRun(at, threadId = null) {
-      db.run(
-        `UPDATE runs SET due_at = NULL WHERE run_id IN
-           (SELECT run_id FROM runs WHERE status = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
-        at,
-        DUE_AT_ONCE_MAX,
-      ); // RU3
+      const dueAt = nextDueAt();
+      // RU3. Asked first: an update that finds nothing costs twenty times as much.
+      if (dueAt !== null && dueAt <= at) {
+        db.run(
+          `UPDATE runs SET due_at = NULL WHERE run_id IN
+             (SELECT run_id FROM runs WHERE status = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
+          at,
+          DUE_AT_ONCE_MAX,
+        );
+      }
       return one(
         `WHERE status = 'pending' AND due_at IS NULL${threadId === null ? "" : " AND thread_id = ?"}
            AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = runs.thread_id AND other.status = 'running')
@@ -122,10 +130,7 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
     addWorker: () => undefined, // nobody else has the file
     deadWorker: () => null,
     removeWorker: () => undefined,
-    nextDueAt() {
-      const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
-      return typeof at === "number" ? at : null;
-    },
+    nextDueAt,
     runningRuns: (workerId) =>
       db
         .all(
