@@ -37,7 +37,7 @@ export const ASSEMBLE_LIMITS: AssembleLimits = {
   orphanTimeoutMs: 10_000,
   waitingBytesMax: 32 * 1024 * 1024,
   nodesMax: 100_000,
-  pinsMax: 100_000,
+  pinsMax: 50_000,
 };
 
 /** One run's place, in the form that the spool keeps. `tenant` is `Tenant.id`, never a key. */

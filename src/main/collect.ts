@@ -6,7 +6,7 @@ import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
 import { configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
 
-const OLD_GROWTH_PERCENT = 60;
+const OLD_GROWTH_PERCENT = 50;
 
 /** @returns null when the configuration was only to be printed. */
 export async function collect(host: Host, options: { readonly printConfig?: boolean }): Promise<LastingProcess | null> {
