@@ -13,15 +13,17 @@ export async function fillDatabase(
   await client.connect();
   try {
     await client.query("SET synchronous_commit = off; SET work_mem = '256MB'; SET maintenance_work_mem = '512MB'");
-    await multiply(client, "idle", Math.ceil(finishedRuns / RUNS_A_THREAD));
-    await multiply(client, "interrupted", pausedThreads);
+    const finishedThreads = Math.ceil(finishedRuns / RUNS_A_THREAD);
+    await multiply(client, "idle", 1, finishedThreads);
+    await multiply(client, "interrupted", finishedThreads + 1, pausedThreads);
     await client.query("VACUUM ANALYZE");
   } finally {
     await client.end();
   }
 }
 
-async function multiply(client: Client, status: string, count: number): Promise<void> {
+/** @param first number of the first copy: ids of the same millisecond differ by the number only */
+async function multiply(client: Client, status: string, first: number, count: number): Promise<void> {
   const { rows } = await client.query<{ readonly id: string }>(
     "SELECT thread_id AS id FROM holdpoint.threads WHERE status = $1 LIMIT 1",
     [status],
@@ -41,7 +43,7 @@ async function multiply(client: Client, status: string, count: number): Promise<
     });
     await client.query(
       `INSERT INTO holdpoint.${table} (${names.join(", ")})
-       SELECT ${values.join(", ")} FROM generate_series(1, ${count}) AS n CROSS JOIN holdpoint.${table} WHERE thread_id = $1`,
+       SELECT ${values.join(", ")} FROM generate_series(${first}, ${first + count - 1}) AS n CROSS JOIN holdpoint.${table} WHERE thread_id = $1`,
       [source],
     );
   }
