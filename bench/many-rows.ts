@@ -43,7 +43,8 @@ async function multiply(client: Client, status: string, first: number, count: nu
     });
     await client.query(
       `INSERT INTO holdpoint.${table} (${names.join(", ")})
-       SELECT ${values.join(", ")} FROM generate_series(${first}, ${first + count - 1}) AS n CROSS JOIN holdpoint.${table} WHERE thread_id = $1`,
+       SELECT ${values.join(", ")} FROM generate_series(${first}, ${first + count - 1}) AS n CROSS JOIN holdpoint.${table} WHERE thread_id = $1
+       ON CONFLICT DO NOTHING`, // one of the copies may have the number of the original
       [source],
     );
   }
