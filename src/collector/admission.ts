@@ -28,6 +28,8 @@ export interface AdmissionOptions {
 
 interface Transit {
   bytes: number;
+  /** Under way: as long as there are any, it is the one that they share. */
+  requests: number;
 }
 
 /** Tenants without a request stay listed up to here: taking the last entry out of a map with each request costs more. */
@@ -40,8 +42,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
     let found = transitOf.get(tenantId);
     if (found === undefined) {
       if (transitOf.size >= TENANTS_KEPT)
-        for (const [id, { bytes }] of transitOf) if (bytes === 0) transitOf.delete(id);
-      transitOf.set(tenantId, (found = { bytes: 0 }));
+        for (const [id, { requests }] of transitOf) if (requests === 0) transitOf.delete(id);
+      transitOf.set(tenantId, (found = { bytes: 0, requests: 0 }));
     }
     return found;
   };
@@ -51,6 +53,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     enter(tenantId) {
       let own = 0;
       const ofTenant = transitFor(tenantId);
+      ofTenant.requests++;
       const move = (bytes: number): void => {
         own += bytes;
         transit += bytes;
@@ -65,7 +68,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
           move(bytes);
           return true;
         },
-        leave: () => move(-own),
+        leave() {
+          move(-own);
+          ofTenant.requests--;
+        },
       };
     },
   };
