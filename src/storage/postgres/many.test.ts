@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPostgres } from "../../../test/harness/postgres-server.ts";
 import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
-import { startPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
+import { onlyNext, startPostgresProxy, type Fate } from "../../../test/fakes/postgres-proxy.ts";
 import type { Thread } from "../../agent/model.ts";
 import { ApiError } from "../../base/errors.ts";
 import { createIdSource } from "../../base/ids.ts";
@@ -115,7 +115,7 @@ for (const [cut, stored] of [
     t.after(() => proxy.close());
     const storage = await open(proxy.uri);
     t.after(() => storage.stop());
-    proxy.cut = cut;
+    proxy.fateOf = onlyNext(cut);
     const thread = newThread();
     const work = storage.transaction(async (tx) => {
       await tx.insertThread(thread);
@@ -128,6 +128,22 @@ for (const [cut, stored] of [
     assert.equal(proxy.cuts(), 1);
   });
 }
+
+test("a COMMIT that the database did not get is not taken for one when the look-up's own answer is lost (OU2)", async (t) => {
+  const proxy = await startPostgresProxy(uri);
+  t.after(() => proxy.close());
+  const storage = await open(proxy.uri);
+  t.after(() => storage.stop());
+  const fates: Fate[] = ["before", "after"]; // of the transaction, and of the first look-up
+  proxy.fateOf = () => fates.shift() ?? "pass";
+  const thread = newThread();
+  await assert.rejects(
+    storage.transaction((tx) => tx.insertThread(thread)),
+    unavailable,
+  );
+  assert.equal(await storage.transaction((tx) => tx.thread(thread.threadId)), null);
+  assert.equal(proxy.cuts(), 2);
+});
 
 test("a database that is restarted at once: what was acknowledged is there, the rest is 503, and all goes on (FL1)", async (t) => {
   const server = await startPostgres(true);

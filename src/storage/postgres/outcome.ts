@@ -4,7 +4,7 @@
 // Invariants:
 //   OU1. A transaction that was committed is a success, whatever became of its connection.
 //   OU2. One that was not has written nothing, never will, and is told so: looking closes the door behind it, in case its
-//        COMMIT is still on the way.
+//        COMMIT is still on the way. Whoever looks once more finds it closed, and not committed.
 //   OU3. When that cannot be found out in time, the caller is told just that.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -63,9 +63,10 @@ async function wasCommitted(pool: Pool, { connection, number }: Mark): Promise<b
       "SELECT number FROM holdpoint.commits WHERE connection = $1 FOR UPDATE",
       [connection],
     );
-    const committed = (rows[0]?.number ?? 0) >= number;
+    const committed = rows[0]?.number === number;
     if (!committed) {
-      await client.query("UPDATE holdpoint.commits SET number = $2 WHERE connection = $1", [connection, number]); // OU2
+      // OU2. Of the connection's next transaction, which there will not be: it was lost in this one.
+      await client.query("UPDATE holdpoint.commits SET number = $2 WHERE connection = $1", [connection, number + 1]);
     }
     await client.query("COMMIT");
     broken = false;

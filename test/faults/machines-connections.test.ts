@@ -1,0 +1,181 @@
+// Two servers whose connections to the database break at a COMMIT, and a database that does not answer (promise A18).
+//   MC1. A COMMIT that took place is a success, whatever became of its answer: no call fails, no node is done twice.
+//   MC2. A call that gets 503 with Retry-After has changed nothing, and will not: it can be sent again, with a key or without.
+//   MC3. Whenever a connection breaks: what was answered with 2xx is stored; a call that is sent again with its
+//        Idempotency-Key takes place once; an answer is used by one run, once an attempt; every run ends.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, test } from "node:test";
+import { Pool } from "pg";
+import { isMarked, startPostgresProxy, type Fate, type PostgresProxy } from "../fakes/postgres-proxy.ts";
+import { each, FULL, only, pause, questionsIn, resumeBody, seeded, until } from "../harness/fault-server.ts";
+import { Fleet } from "../harness/fleet.ts";
+import { PATIENCE } from "../harness/patience.ts";
+import { beforeDrop, newDatabase } from "../harness/postgres.ts";
+import { call, type Answer, type TestServer } from "../harness/server.ts";
+
+const CYCLES = FULL ? 400 : 8;
+const CALLERS = FULL ? 8 : 4;
+const PATIENCE_MS = 90_000;
+/** As Retry-After says, in small: who waits longer meets fewer faults. */
+const AGAIN_MS = 20;
+const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4", BG_JOB_MAX_RETRIES: "100" };
+const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
+
+let proxy: PostgresProxy;
+let fleet: Fleet;
+let servers: readonly TestServer[];
+/** Not through the proxy: what is stored, whatever the servers know of it. */
+let db: Pool;
+const { seed, next: random } = seeded();
+
+before(async () => {
+  const uri = await newDatabase();
+  proxy = await startPostgresProxy(uri);
+  fleet = new Fleet(proxy.uri);
+  servers = await Promise.all([fleet.start("all", env), fleet.start("all", env)]);
+  fleet.use(servers[0] as TestServer);
+  db = new Pool({ connectionString: uri, max: 2 });
+  beforeDrop(() => db.end());
+});
+after(async () => {
+  await fleet.end();
+  await proxy.close();
+});
+
+interface Tally {
+  cuts: number;
+  putOff: number;
+  again: number;
+}
+
+interface Picture {
+  readonly status: string | null;
+  readonly runs: number;
+  readonly open: number;
+  readonly answered: number;
+}
+
+/** What the database has of a thread. */
+async function picture(thread: string): Promise<Picture> {
+  const { rows } = await db.query<Record<"status" | "runs" | "open" | "answered", string | null>>(
+    `SELECT (SELECT status FROM holdpoint.threads WHERE thread_id = $1) AS status,
+            (SELECT count(*) FROM holdpoint.runs WHERE thread_id = $1) AS runs,
+            (SELECT count(*) FROM holdpoint.interrupts WHERE thread_id = $1 AND state = 'open') AS open,
+            (SELECT count(*) FROM holdpoint.interrupts WHERE thread_id = $1 AND state = 'answered') AS answered`,
+    [thread],
+  );
+  const [row] = rows;
+  const count = (value: unknown): number => Number(value);
+  return {
+    status: row?.status ?? null,
+    runs: count(row?.runs),
+    open: count(row?.open),
+    answered: count(row?.answered),
+  };
+}
+
+/** Sends a call until it is answered, to one server after the other; what was put off must have changed nothing. */
+async function insist(
+  tally: Tally,
+  thread: string,
+  path: string,
+  body: object,
+  key: string | null,
+  stored: Picture,
+): Promise<Answer> {
+  const was = await picture(thread);
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (let turn = 0; ; turn++) {
+    assert.ok(performance.now() < giveUpAt, `no answer to ${path}`);
+    const server = servers[turn % servers.length] as TestServer;
+    const headers = key === null ? {} : { "idempotency-key": key };
+    const answer = await call(server, "POST", path, body, headers);
+    if (answer.status === 503) {
+      tally.putOff++;
+      assert.notEqual(answer.headers.get("retry-after"), null, answer.text);
+      assert.equal((answer.body as { readonly code: string }).code, "storage_unavailable", answer.text);
+      assert.deepEqual(await picture(thread), was, "nothing has changed"); // MC2
+      await pause(AGAIN_MS);
+      continue;
+    }
+    assert.equal(answer.status, 200, `${path}: ${answer.text}`);
+    assert.deepEqual(await picture(thread), stored, "what was answered is stored"); // MC3
+    return answer;
+  }
+}
+
+/** A pause and its answer, on a new thread. */
+async function cycle(tally: Tally, keyed: boolean, durability: "sync" | "async"): Promise<string> {
+  const thread = randomUUID();
+  const key = (): string | null => (keyed ? randomUUID() : null);
+  const runs = `/threads/${thread}/runs/wait`;
+  const made = { thread_id: thread, if_exists: "do_nothing" };
+  await insist(tally, thread, "/threads", made, null, { status: "idle", runs: 0, open: 0, answered: 0 });
+  const start = { assistant_id: "ask", input: {}, durability };
+  const atPause = { status: "interrupted", runs: 1, open: 1, answered: 0 };
+  const paused = await insist(tally, thread, runs, start, key(), atPause);
+  assert.deepEqual(only(questionsIn(paused.body), paused.text).value, { please: thread });
+  const resume = { ...resumeBody("ask", thread), durability };
+  const ended = await insist(tally, thread, runs, resume, key(), { status: "idle", runs: 2, open: 0, answered: 1 });
+  assert.deepEqual(ended.body, { log: ["prepared", thread, "recorded"] });
+  return thread;
+}
+
+/** Each node was done at most once an attempt, by the one run that it belongs to. */
+async function checkEffects(tally: Tally, thread: string): Promise<void> {
+  const { rows } = await db.query<{ readonly id: string; readonly status: string; readonly attempt: number }>(
+    "SELECT run_id AS id, status, attempt FROM holdpoint.runs WHERE thread_id = $1 ORDER BY created_at, run_id",
+    [thread],
+  );
+  assert.deepEqual(
+    rows.map(({ status }) => status),
+    ["interrupted", "success"],
+  );
+  for (const [node, at] of [
+    ["prepare", 0],
+    ["answered", 1],
+    ["record", 1],
+  ] as const) {
+    const run = rows[at];
+    const effects = fleet.bench.effectsOf(thread, node);
+    assert.deepEqual([...new Set(effects.map((effect) => effect.run))], [run?.id], `${node} is done by one run`);
+    assert.ok(effects.length <= (run?.attempt ?? 0), `${node} of ${thread}: ${effects.length} times`);
+    tally.again += effects.length - 1;
+  }
+}
+
+const KINDS: readonly (readonly [name: string, fates: readonly Fate[], share: number])[] = [
+  ["has taken place, and its answer is lost (MC1)", ["after"], 1 / 2],
+  ["has not reached the database (MC2)", ["before"], 1 / 4],
+  ["is before it, behind it or on its way, also that of a look-up (MC3)", ["before", "after", "during"], 1 / 4],
+];
+
+for (const [name, fates, share] of KINDS) {
+  test(`connections are cut when a COMMIT ${name}: ${CYCLES} pauses and answers`, { timeout }, async (t) => {
+    t.diagnostic(`seed ${seed}`);
+    const tally: Tally = { cuts: 0, putOff: 0, again: 0 };
+    const before = proxy.cuts();
+    const looksToo = fates.length > 1;
+    proxy.fateOf = (text) => {
+      if ((!isMarked(text) && !looksToo) || random() >= share) return "pass";
+      return fates[Math.floor(random() * fates.length)] ?? "pass";
+    };
+    const threads: string[] = [];
+    await each(
+      Array.from({ length: CYCLES }, (_, at) => at),
+      CALLERS,
+      async (at) => void threads.push(await cycle(tally, at % 2 === 0, at % 4 < 2 ? "async" : "sync")),
+    ).finally(() => (proxy.fateOf = () => "pass"));
+    tally.cuts = proxy.cuts() - before;
+    for (const thread of threads) await checkEffects(tally, thread);
+    const { rows } = await db.query("SELECT run_id FROM holdpoint.runs WHERE status IN ('pending', 'running')");
+    assert.deepEqual(rows, [], "every run has ended");
+    assert.ok(tally.cuts > 0);
+    if (fates.every((fate) => fate === "after")) assert.deepEqual([tally.putOff, tally.again], [0, 0]); // MC1
+    console.log(
+      `connections cut, ${fates.join(" or ")}: ${threads.length} pauses and answers, ${JSON.stringify(tally)}`,
+    );
+    for (const { process } of servers) assert.equal(process.exitCode, null);
+  });
+}
