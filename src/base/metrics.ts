@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 
 export interface Metrics {
   counter<Label extends string>(name: string, help: string, labels?: readonly Label[]): Counter<Label>;
-  /** @param collect called at each scrape, to set the value then. */
+  /** @param collect called at each scrape, to set the value then. When it fails, this one is left out, and the others are told. */
   gauge<Label extends string>(
     name: string,
     help: string,
@@ -32,7 +32,7 @@ export function createMetrics(): Metrics {
         help,
         labelNames: [...labels],
         registers,
-        ...(collect === undefined ? {} : { collect: () => collect(gauge) }),
+        ...(collect === undefined ? {} : { collect: () => collected(gauge, collect) }),
       });
       return gauge;
     },
@@ -41,4 +41,15 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
+}
+
+async function collected<Label extends string>(
+  gauge: Gauge<Label>,
+  collect: (gauge: Gauge<Label>) => void | Promise<void>,
+): Promise<void> {
+  try {
+    await collect(gauge);
+  } catch {
+    gauge.remove();
+  }
 }

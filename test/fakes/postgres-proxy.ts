@@ -6,8 +6,9 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 /**
  * What becomes of a COMMIT, and of its connection. `before`: the database never gets it. `after`: it has answered, and the
  * answer is kept back. `during`: it gets it, and nobody waits for its answer. `late`: it gets it when deliver() is called.
+ * `kept`: it gets it, and the answer is kept back until deliver() cuts the connection.
  */
-export type Fate = "pass" | "before" | "after" | "during" | "late";
+export type Fate = "pass" | "before" | "after" | "during" | "late" | "kept";
 
 export interface PostgresProxy {
   readonly uri: string;
@@ -42,7 +43,7 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
   const sockets = new Set<Socket>();
   let cuts = 0;
   let stalled = false;
-  let late: () => void = () => undefined;
+  let late: (() => void)[] = [];
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     const messages = createMessages();
@@ -70,10 +71,13 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
         }
         cuts++;
         deaf = true;
-        if (fate !== "after") near.destroy();
+        if (fate !== "after" && fate !== "kept") near.destroy();
         if (fate === "before") far.destroy();
-        else if (fate === "late") late = () => far.end(passing);
-        else far.end(passing);
+        else if (fate === "late") late.push(() => far.end(passing));
+        else if (fate === "kept") {
+          far.write(passing);
+          late.push(() => far.destroy());
+        } else far.end(passing);
         return;
       }
     });
@@ -87,7 +91,10 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
     uri: uri.href,
     fateOf: () => "pass",
     cuts: () => cuts,
-    deliver: () => late(),
+    deliver() {
+      for (const act of late) act();
+      late = [];
+    },
     stall() {
       stalled = true;
       for (const socket of sockets) socket.pause();

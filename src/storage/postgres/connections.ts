@@ -6,6 +6,8 @@
 //        Those of one turn of the event loop leave in one piece.
 //   CN3. A transaction that its process has left standing loses its connection, and with it every lock, after
 //        IDLE_IN_TRANSACTION_MS.
+//   CN4. Everything that is waited for has an end: a connection, a lock, a statement, and the answer of a network that
+//        swallows everything, which comes after any that the database could have given.
 import { Pool, type ClientConfig, type Connection } from "pg";
 import { describeError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -29,7 +31,8 @@ export interface Statement {
 /** How long a call waits for a connection before it is told to come again. */
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-const LOCK_TIMEOUT_MS = 15_000;
+export const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
+export const LOCK_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_MS = 5000;
 const IDLE_CONNECTION_MS = 30_000;
 
@@ -58,6 +61,7 @@ export function openPool({ uri, poolMax, log }: ConnectionOptions): Pool {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS, // CN4
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS, // CN3
     pipeline: true, // CN2

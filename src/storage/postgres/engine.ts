@@ -4,7 +4,7 @@ import type { Engine, Storage } from "../../agent/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { connectionConfig } from "./connections.ts";
+import { ANSWER_TIMEOUT_MS, connectionConfig } from "./connections.ts";
 import { createLease, type LeaseOptions } from "./lease.ts";
 import { createNotices } from "./notices.ts";
 import { createJobQueue } from "./queue.ts";
@@ -26,6 +26,7 @@ export function createPostgresEngine(
       ...connectionConfig(options.uri),
       max: JOB_CONNECTIONS,
       connectionTimeoutMillis: 5000,
+      query_timeout: ANSWER_TIMEOUT_MS,
       options: "-c synchronous_commit=off", // a job that is forgotten is made again, one that comes twice does no harm
     });
     const lost = (error: Error): void => log.debug("connection_lost", { reason: describeError(error).message });

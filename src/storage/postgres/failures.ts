@@ -51,7 +51,7 @@ function isPassing(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== null) return PASSING.test(code) || FROM_THE_SYSTEM.test(code);
   // What `pg` makes itself has no code.
-  return /connection|connect|not queryable|Client was closed/i.test(describeError(error).message);
+  return /connection|connect|not queryable|Client was closed|timeout/i.test(describeError(error).message);
 }
 
 /** In words, or as a code where there are none: of a refused connection, Node says only that. */

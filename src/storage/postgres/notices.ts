@@ -14,7 +14,7 @@ import { describeError } from "../../base/errors.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
 import { createLocalWakes } from "../local-wakes.ts";
-import { connectionConfig } from "./connections.ts";
+import { ANSWER_TIMEOUT_MS, connectionConfig } from "./connections.ts";
 
 export interface Notices extends Service {
   readonly wakes: Wakes;
@@ -67,6 +67,7 @@ export function createNotices(ports: { readonly uri: string; readonly clock: Clo
       }
     } catch {
       pending = new Set([MISSED]);
+      by.end().catch(() => undefined); // it may be dead without having said so: NO3
     }
   };
 
@@ -107,7 +108,8 @@ export function createNotices(ports: { readonly uri: string; readonly clock: Clo
   };
 
   const connect = async (): Promise<void> => {
-    const made = new Client({ ...connectionConfig(ports.uri), connectionTimeoutMillis: 5000 });
+    const limits = { connectionTimeoutMillis: 5000, query_timeout: ANSWER_TIMEOUT_MS };
+    const made = new Client({ ...connectionConfig(ports.uri), ...limits });
     let lost = false;
     const lose = (reason: string): void => {
       if (lost) return;

@@ -40,13 +40,23 @@ const ASK_FOR_MS = 10_000;
 /** Resolves when the transaction was committed. @throws {ApiError} `storage_unavailable`, `commit_unknown` */
 export async function settleOutcome(pool: Pool, mark: Mark, lost: unknown): Promise<void> {
   const giveUpAt = performance.now() + ASK_FOR_MS;
-  while (performance.now() < giveUpAt) {
-    const committed = await wasCommitted(pool, mark).catch(() => null); // it cannot be asked at present
+  for (let leftMs = ASK_FOR_MS; leftMs > 0; leftMs = giveUpAt - performance.now()) {
+    const committed = await inTime(wasCommitted(pool, mark), leftMs);
     if (committed === true) return; // OU1
     if (committed === false) throw nothingWritten(lost); // OU2
     await pause(ASK_AGAIN_MS);
   }
   throw commitFailure(lost); // OU3
+}
+
+/** Null when it cannot be asked at present, or has no answer by then. */
+async function inTime(asked: Promise<boolean>, ms: number): Promise<boolean | null> {
+  const answered = new AbortController();
+  try {
+    return await Promise.race([asked.catch(() => null), pause(ms, null, { signal: answered.signal })]);
+  } finally {
+    answered.abort();
+  }
 }
 
 /** Waits for the transaction, if it is still under way. */

@@ -138,7 +138,9 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
       else send("SELECT pg_advisory_xact_lock($1, $2)", lockNumbers(key)).catch(failed);
     },
     follow(key) {
-      if (opening === null) before = turns.passed(key);
+      if (opening !== null) return;
+      before = turns.passed(key);
+      before?.catch(() => undefined); // it comes out at the read, if there is one
     },
     async commit() {
       if (opening === null) return;

@@ -11,7 +11,7 @@ import type { Versions } from "../versions.ts";
 import { assistantVerbs } from "./assistants.ts";
 import { catalogueVerbs } from "./catalogue.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
-import { openPool } from "./connections.ts";
+import { LOCK_TIMEOUT_MS, openPool } from "./connections.ts";
 import { cronVerbs } from "./crons.ts";
 import { withDump } from "./dump.ts";
 import { eventVerbs } from "./events.ts";
@@ -43,7 +43,7 @@ const ATTEMPTS_MAX = 5;
 const LINGER_MS = 10;
 
 export function createPostgresStorage(options: PostgresOptions): PostgresStorage {
-  const turns = createTurns();
+  const turns = createTurns(LOCK_TIMEOUT_MS);
   const desks: Desk[] = [];
   let pool: Pool | null = null;
   let boundUnits = 0;

@@ -1,0 +1,165 @@
+// A server whose database does not answer: its statements hang, or nothing comes through any more. Its pool is soon used up.
+//   MX1. Every call gets 503 with Retry-After after a time that has a bound, however many there are and whatever they ask
+//        for, and /ok answers meanwhile. They leave nothing behind in memory.
+//   MX2. When the database answers again, so does the server. Nothing that was acknowledged is lost, callers that wait for
+//        a run get its end, and a call that is sent again with its Idempotency-Key has taken place once.
+//   MX3. A run that was claimed by a commit of which nothing could be found out is not lost: it goes on (worker.ts, WK5).
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, test } from "node:test";
+import { Client } from "pg";
+import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
+import { FULL, pause, resumeBody, until } from "../harness/fault-server.ts";
+import { Fleet } from "../harness/fleet.ts";
+import { PATIENCE } from "../harness/patience.ts";
+import { beforeDrop, newDatabase } from "../harness/postgres.ts";
+import { call, type Answer, type TestServer } from "../harness/server.ts";
+
+/** Times as in production in the long form. */
+const SHORTER = FULL ? {} : { statement_timeout: "5000", lock_timeout: "2000", query_timeout: "6000" };
+const [WAVES, CALLS] = FULL ? [10, 100] : [1, 20];
+const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "3", BG_JOB_MAX_RETRIES: "100" };
+const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
+
+let proxy: PostgresProxy;
+let fleet: Fleet;
+let server: TestServer;
+/** Not through the proxy. */
+let db: Client;
+
+before(async () => {
+  const uri = await newDatabase();
+  proxy = await startPostgresProxy(uri);
+  const through = new URL(proxy.uri);
+  for (const [name, value] of Object.entries(SHORTER)) through.searchParams.set(name, value);
+  fleet = new Fleet(through.href);
+  server = await fleet.start("all", env);
+  fleet.use(server);
+  db = new Client({ connectionString: uri });
+  await db.connect();
+  beforeDrop(() => db.end());
+});
+after(async () => {
+  await fleet.end();
+  await proxy.close();
+});
+
+const STEPS = { assistant_id: "steps", input: {} };
+const WHOLE = { log: ["one", "two", "three"] };
+
+interface Sent {
+  readonly path: string;
+  readonly body: object;
+  readonly key: string;
+}
+
+const send = ({ path, body, key }: Sent): Promise<Answer> =>
+  call(server, "POST", path, body, { "idempotency-key": key });
+
+/** Calls that each want something else, and as many that want one thread. */
+function wave(paused: string): readonly Sent[] {
+  const key = randomUUID();
+  return [
+    ...Array.from({ length: CALLS }, () => ({ path: "/runs/wait", body: STEPS, key: randomUUID() })),
+    ...Array.from({ length: CALLS }, () => ({ path: `/threads/${paused}/runs/wait`, body: resumeBody("ask", 1), key })),
+  ];
+}
+
+/** Looks again and again, while the calls are under way, whether the server is there. */
+async function alive(calls: Promise<unknown>): Promise<number> {
+  let [looks, over] = [0, false];
+  const finished = calls.finally(() => (over = true));
+  await until("all calls are answered", async () => {
+    assert.equal((await call(server, "GET", "/ok")).status, 200);
+    looks++;
+    await pause(100);
+    return over;
+  });
+  await finished;
+  return looks;
+}
+
+const memory = async (): Promise<number> => {
+  const { text } = await call(server, "GET", "/metrics");
+  return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1]) / 1024 / 1024;
+};
+
+interface Silence {
+  readonly name: string;
+  begin(): Promise<void>;
+  end(): Promise<void>;
+}
+
+const SILENCES: readonly Silence[] = [
+  {
+    name: "its tables are locked",
+    begin: async () => void (await db.query("BEGIN; LOCK TABLE holdpoint.threads IN ACCESS EXCLUSIVE MODE")),
+    end: async () => void (await db.query("ROLLBACK")),
+  },
+  {
+    name: "nothing comes through",
+    begin: async () => proxy.stall(),
+    end: async () => proxy.flow(),
+  },
+];
+
+for (const { name, begin, end } of SILENCES) {
+  test(`the database does not answer, because ${name} (MX1, MX2)`, { timeout }, async () => {
+    const { thread: paused } = await fleet.bench.pause("ask");
+    const thread = await fleet.bench.newThread();
+    fleet.bench.hold(thread, "two");
+    const waiting = call(server, "POST", `/threads/${thread}/runs/wait`, STEPS);
+    await fleet.bench.sees(thread, "two starts");
+    const startedAt = performance.now();
+    const sizes: number[] = [];
+    let [refused, looks, longest] = [0, 0, 0];
+    let sent: readonly Sent[] = [];
+    await begin();
+    try {
+      for (let at = 0; at < WAVES; at++) {
+        const from = performance.now();
+        sent = wave(paused);
+        const all = Promise.all(sent.map(send));
+        looks += await alive(all);
+        longest = Math.max(longest, performance.now() - from);
+        for (const { status, headers, text } of await all) {
+          assert.equal(status, 503, text);
+          assert.notEqual(headers.get("retry-after"), null, text); // MX1
+          refused++;
+        }
+        sizes.push(Math.round(await memory()));
+        fleet.bench.release(thread, "two");
+      }
+    } finally {
+      await end();
+    }
+    const [first = 0, last = 0] = [sizes[0], sizes.at(-1)];
+    assert.ok(last - first < 100, `memory grows: ${sizes.join(", ")} MB`);
+    const onThread = sent.filter(({ path }) => path.includes(paused));
+    const answered = await Promise.all([...sent.filter(({ path }) => !path.includes(paused)), ...onThread].map(again));
+    for (const { status, text } of answered) assert.equal(status, 200, text); // MX2
+    assert.deepEqual(answered.at(-1)?.body, { log: ["prepared", 1, "recorded"] });
+    assert.deepEqual(answered[0]?.body, WHOLE);
+    assert.deepEqual((await waiting).body, WHOLE);
+    assert.equal((await fleet.bench.runs(paused)).length, 2);
+    assert.equal(new Set(fleet.bench.effectsOf(paused, "answered").map(({ run }) => run)).size, 1);
+    assert.equal(server.process.exitCode, null);
+    console.log(
+      `the database was silent for ${Math.round((performance.now() - startedAt) / 1000)} s, because ${name}:`,
+    );
+    console.log(
+      `  ${refused} calls got 503, the last after ${Math.round(longest / 1000)} s; /ok answered ${looks} times;`,
+    );
+    console.log(`  memory in MB after each wave: ${sizes.join(", ")}`);
+  });
+}
+
+/** Until the server has found its way back. */
+async function again(one: Sent): Promise<Answer> {
+  let answer = await send(one);
+  await until(
+    `${one.path} is answered`,
+    async () => answer.status !== 503 || (answer = await send(one)).status !== 503,
+  );
+  return answer;
+}
