@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
-import { FULL, pause, resumeBody, until } from "../harness/fault-server.ts";
+import { FULL, pause, resumeBody, until, within } from "../harness/fault-server.ts";
 import { Fleet } from "../harness/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres.ts";
@@ -18,7 +18,9 @@ import { call, type Answer, type TestServer } from "../harness/server.ts";
 /** Times as in production in the long form. */
 const SHORTER = FULL ? {} : { statement_timeout: "5000", lock_timeout: "2000", query_timeout: "6000" };
 const [WAVES, CALLS] = FULL ? [10, 100] : [1, 20];
-const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "3", BG_JOB_MAX_RETRIES: "100" };
+const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "3", BG_JOB_MAX_RETRIES: "100", LOG_LEVEL: "debug" };
+/** More than all that may come one after the other: a line, a connection, a statement, a look-up. */
+const PATIENCE_MS = 90_000;
 const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
 
 let proxy: PostgresProxy;
@@ -54,7 +56,7 @@ interface Sent {
 }
 
 const send = ({ path, body, key }: Sent): Promise<Answer> =>
-  call(server, "POST", path, body, { "idempotency-key": key });
+  within(`an answer to ${path}`, call(server, "POST", path, body, { "idempotency-key": key }), PATIENCE_MS);
 
 /** Calls that each want something else, and as many that want one thread. */
 function wave(paused: string): readonly Sent[] {
@@ -69,12 +71,16 @@ function wave(paused: string): readonly Sent[] {
 async function alive(calls: Promise<unknown>): Promise<number> {
   let [looks, over] = [0, false];
   const finished = calls.finally(() => (over = true));
-  await until("all calls are answered", async () => {
-    assert.equal((await call(server, "GET", "/ok")).status, 200);
-    looks++;
-    await pause(100);
-    return over;
-  });
+  await until(
+    "all calls are answered",
+    async () => {
+      assert.equal((await call(server, "GET", "/ok")).status, 200);
+      looks++;
+      await pause(100);
+      return over;
+    },
+    PATIENCE_MS,
+  );
   await finished;
   return looks;
 }
@@ -86,8 +92,8 @@ const memory = async (): Promise<number> => {
 
 interface Silence {
   readonly name: string;
-  begin(): Promise<void>;
-  end(): Promise<void>;
+  readonly begin: () => Promise<void>;
+  readonly end: () => Promise<void>;
 }
 
 const SILENCES: readonly Silence[] = [
@@ -163,3 +169,35 @@ async function again(one: Sent): Promise<Answer> {
   );
   return answer;
 }
+
+test(
+  "a claim whose commit took place, and of which nothing can be found out, is not lost (MX3)",
+  { timeout },
+  async () => {
+    const [accepted, queued] = [await fleet.bench.newThread(), await fleet.bench.newThread()];
+    const late = await fleet.bench.post(`/threads/${queued}/runs`, { ...STEPS, after_seconds: 1 });
+    const { run_id: run } = late.body as { readonly run_id: string };
+    proxy.fateOf = (text) => (isMarked(text) ? "kept" : "pass");
+    const start: Sent = { path: `/threads/${accepted}/runs/wait`, body: STEPS, key: randomUUID() };
+    const answer = send(start); // claims its run by itself, the other one is claimed from the queue
+    const claimed = async (): Promise<boolean> => {
+      const sql = "SELECT thread_id FROM holdpoint.runs WHERE thread_id = ANY ($1) AND status = 'running'";
+      return (await db.query(sql, [[accepted, queued]])).rows.length === 2;
+    };
+    await until("both are claimed", claimed);
+    await db.query("BEGIN; LOCK TABLE holdpoint.commits IN ACCESS EXCLUSIVE MODE");
+    proxy.fateOf = () => "pass";
+    proxy.deliver();
+    const { status, headers, body } = await answer;
+    assert.deepEqual([status, (body as { readonly code: string }).code], [503, "commit_unknown"]);
+    assert.notEqual(headers.get("retry-after"), null);
+    await until("so it is with the other one", () => server.logs.some(({ event }) => event === "claim_failed"));
+    await db.query("ROLLBACK");
+    assert.deepEqual((await again(start)).body, WHOLE);
+    assert.deepEqual((await fleet.bench.call("GET", `/threads/${queued}/runs/${run}/join`)).body, WHOLE);
+    for (const thread of [accepted, queued]) {
+      assert.equal((await fleet.bench.runs(thread)).length, 1);
+      assert.equal(fleet.bench.effectsOf(thread, "one starts").length, 1);
+    }
+  },
+);
