@@ -69,8 +69,18 @@ export async function findAssistant(
   scope: Scope = null,
   toChange = false,
 ): Promise<Assistant> {
-  const id = isUuid(idOrGraph) ? idOrGraph.toLowerCase() : builtInAssistantId(idOrGraph);
-  const found = await tx.assistant(id, toChange);
+  return offered(agent, idOrGraph, scope, await tx.assistant(assistantIdOf(idOrGraph), toChange));
+}
+
+export function assistantIdOf(idOrGraph: string): string {
+  return isUuid(idOrGraph) ? idOrGraph.toLowerCase() : builtInAssistantId(idOrGraph);
+}
+
+/**
+ * What was found under the id, if this server offers it to this caller.
+ * @throws {ApiError} `assistant_not_found`
+ */
+export function offered(agent: Agent, idOrGraph: string, scope: Scope, found: Assistant | null): Assistant {
   if (found === null || agent.graphs.describe(found.graphId) === null || !inScope(found.metadata, scope)) {
     throw new ApiError("assistant_not_found", `There is no assistant or graph "${idOrGraph}".`, {
       known_graphs: deployedGraphs(agent),

@@ -17,8 +17,8 @@ export async function claimRun(tx: Tx, run: Run, workerId: string | null, at: nu
     await tx.updateThread(run.threadId, { graphId: run.graphId, assistantId: run.assistantId });
   }
   const cancelled = run.attempt === 0 ? null : await cancellationOf(tx, run);
-  const hasHistory = thread?.checkpointId !== null || run.attempt > 0;
-  return { run: { ...run, ...patch }, hasHistory, eventStart: await eventStart(tx, run), cancelled, direct: false };
+  const history = thread?.checkpointId !== null || run.attempt > 0 ? "stored" : "none";
+  return { run: { ...run, ...patch }, history, eventStart: await eventStart(tx, run), cancelled, direct: false };
 }
 
 /** CR2. It is on record from when it was acknowledged, also if the process died before the run ended. */

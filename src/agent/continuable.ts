@@ -6,7 +6,10 @@ import type { Intent } from "./intent.ts";
 import type { Interrupt, Thread } from "./model.ts";
 import type { Tx } from "./ports.ts";
 
-/** Pending work goes on only in a graph that still has its parts; a thread without any has nothing to go on with. */
+/**
+ * Pending work goes on only in a graph that still has its parts; a thread without any has nothing to go on with.
+ * @param writtenBy fingerprint of the graph that wrote the checkpoint to go on from; null when there is none
+ */
 export async function checkContinuable(
   agent: Agent,
   tx: Tx,
@@ -15,9 +18,9 @@ export async function checkContinuable(
   intent: Intent,
   graphId: string,
   forkFrom: string | null,
+  writtenBy: string | null,
 ): Promise<void> {
   if (intent.kind === "input" || intent.kind === "give_up") return;
-  const writtenBy = await tx.checkpointFingerprint(thread.threadId, forkFrom);
   if (writtenBy === null) {
     if (intent.kind === "continue" && thread.status !== "busy") {
       throw new ApiError("nothing_to_continue", "The thread has never run: send an input.");

@@ -15,12 +15,11 @@ import { endingOf, finishRun, handBack, type AbortReason, type Finished } from "
 import type { Run, WriteSet } from "./model.ts";
 import type { Notifier } from "./notify.ts";
 import { announcer } from "./webhook-event.ts";
-import type { Awaitable, GraphRunResult, Graphs, RunSink, Storage, Tx } from "./ports.ts";
+import type { Awaitable, GraphRunResult, Graphs, History, RunSink, Storage, Tx } from "./ports.ts";
 
 export interface Claimed {
   readonly run: Run;
-  /** False when its thread certainly has no checkpoint yet. */
-  readonly hasHistory: boolean;
+  readonly history: History;
   readonly eventStart: EventStart;
   /** It was cancelled in an attempt that the process did not survive: it only has to end. */
   readonly cancelled: "cancel" | "rollback" | null;
@@ -69,13 +68,13 @@ const STORE_AGAIN_MS = [250, 1000, 2000, 5000] as const;
 
 export async function executeRun(
   run: Run,
-  hasHistory: boolean,
+  history: History,
   controller: AbortController,
   ports: ExecutePorts,
 ): Promise<Executed> {
   const { storage, graphs, clock, log } = ports;
   const sink = createSink(run, controller, ports);
-  const result = await graphs.run(run, sink, controller.signal, hasHistory);
+  const result = await graphs.run(run, sink, controller.signal, history);
   sink.close();
   ports.onGraphEnd();
   const reason = controller.signal.aborted ? (controller.signal.reason as AbortReason) : null;
@@ -98,7 +97,7 @@ export async function executeRun(
       const announce = announcer(graphs, () => ("values" in outcome ? graphs.wireText(values) : null));
       const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now(), announce, ports.leaveMs);
       sink.check(); // EX4: what was under way has ended now, because the thread was locked until then
-      if (finished !== null) await ports.notifier.ask(tx, finished.run, finished.waiting);
+      if (finished !== null) await ports.notifier.ask(tx, finished);
       told = await storeEnding(tx, finished, result, ports);
       const left = finished === null ? await whyRefused(tx, run) : ("deleted" as const);
       return { finished, left, next: await ports.claimNext(tx) };

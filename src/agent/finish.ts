@@ -33,6 +33,8 @@ export interface Finished {
   readonly waiting: readonly Interrupt[];
   /** The thread's. */
   readonly metadata: JsonObject;
+  /** That of the run's assistant, when it paused. */
+  readonly assistantMetadata: JsonObject;
   /** The thread went with this, its last run. */
   readonly threadIsGone: boolean;
 }
@@ -77,28 +79,28 @@ export async function finishRun(
   announce: Announce,
   leaveMs = 0,
 ): Promise<Finished | null> {
-  const keep = ending.endedBy !== "rollback";
-  const current = keep ? await tx.putRunWrites(run, result.rest) : await tx.isCurrent(run);
-  if (!current) return null; // FI2
-  const [thread, known, others, assistant] = await Promise.all([
+  const [current, thread, known, others, assistant] = await Promise.all([
+    tx.isCurrent(run),
     tx.thread(run.threadId),
     tx.interrupts(run.threadId, null),
     tx.hasPendingRun(run.threadId),
-    ending.endedBy === "pause" ? assistantMetadata(tx, run, ending) : {},
+    ending.endedBy === "pause" ? tx.assistant(run.assistantId) : null,
   ]); // together, which is one round trip
-  if (thread === null) return null; // FI2
-  if (!keep) await tx.deleteRunData(run.threadId, run.runId);
+  if (!current || thread === null) return null; // FI2
+  const keep = ending.endedBy !== "rollback";
+  if (keep) await tx.putWriteSet(result.rest);
+  else await tx.deleteRunData(run.threadId, run.runId);
 
   const checkpointId =
     result.checkpointId !== null && keep ? result.checkpointId : await newestOf(tx, run, thread, keep);
   const settled =
     ending.endedBy === "pause"
-      ? settlePause(run, ending, known, checkpointId, assistant, at)
+      ? settlePause(run, ending, known, checkpointId, assistant?.metadata ?? {}, at)
       : settleEnd(
           run,
           ending.endedBy,
           keep ? result.unused.map((answer) => answer.interruptId) : null,
-          await isOverruled(tx, run),
+          isGivingWay(ending.endedBy) && (await isOverruled(tx, run)),
           known,
           at,
         );
@@ -135,7 +137,7 @@ export async function finishRun(
   const ended = { run: { ...run, ...patch }, pause: ending.pause, interrupts };
   await announce(tx, { ...ended, startedAt: run.updatedAt });
   const threadIsGone = thread.onCompletion !== "keep" && (await removeIfDone(tx, run.threadId, leaveMs));
-  return { ...ended, waiting, metadata: thread.metadata, threadIsGone };
+  return { ...ended, waiting, metadata: thread.metadata, assistantMetadata: assistant?.metadata ?? {}, threadIsGone };
 }
 
 /** Ends a run that waits and has not got its thread: it only leaves the queue. */
@@ -168,6 +170,10 @@ export async function removeIfDone(tx: Tx, threadId: string, leaveMs = 0): Promi
   return leaveMs === 0;
 }
 
+function isGivingWay(endedBy: EndedBy): boolean {
+  return endedBy === "cancel" || endedBy === "rollback";
+}
+
 /** A run that was told to give way leaves nothing to wait for: the one that came in its place is to run, not to be held. */
 async function isOverruled(tx: Tx, run: Run): Promise<boolean> {
   const active = await tx.activeRuns(run.threadId);
@@ -189,12 +195,6 @@ interface Settled {
   readonly changed: readonly Interrupt[];
   readonly open: readonly Interrupt[];
   readonly audit: readonly AuditEntry[];
-}
-
-/** Only a question without a deadline of its own looks at its assistant's (DL1). */
-async function assistantMetadata(tx: Tx, run: Run, { questions }: Ending): Promise<JsonObject> {
-  if (questions.every((question) => deadlineOf(question.value, 0).expiresAt !== null)) return {};
-  return (await tx.assistant(run.assistantId))?.metadata ?? {};
 }
 
 /** The questions of this pause, or its breakpoint, are open; whatever else was open is not waited for any more. */
@@ -255,7 +255,7 @@ function settleEnd(
   known: readonly Interrupt[],
   at: number,
 ): Settled {
-  const reopens = (endedBy === "cancel" || endedBy === "rollback") && !overruled;
+  const reopens = isGivingWay(endedBy) && !overruled;
   const carried = new Set((run.request.command?.answers ?? []).map((answer) => answer.interruptId));
   const backOpen = (interrupt: Interrupt): boolean =>
     reopens &&

@@ -29,18 +29,12 @@ async function told(given: {
   readonly waiting?: readonly Interrupt[];
 }): Promise<readonly Webhook[]> {
   const rows: Webhook[] = [];
-  const metadata = given.assistant === undefined ? {} : { interrupt_notify: given.assistant };
-  const tx = {
-    assistant: () => ({ metadata }),
-    putWebhook: (row: Webhook) => void rows.push(row),
-  } as unknown as Tx;
+  const assistantMetadata = given.assistant === undefined ? {} : { interrupt_notify: given.assistant };
+  const tx = { putWebhook: (row: Webhook) => void rows.push(row) } as unknown as Tx;
   const request = given.run === undefined ? {} : { notify: given.run };
   const run = { assistantId: "a", updatedAt: ASKED_AT, request } as unknown as Run;
-  await createNotifier(given.server ?? null, () => "https://agents.example.com").ask(
-    tx,
-    run,
-    given.waiting ?? [QUESTION],
-  );
+  const notifier = createNotifier(given.server ?? null, () => "https://agents.example.com");
+  await notifier.ask(tx, { run, waiting: given.waiting ?? [QUESTION], assistantMetadata });
   return rows;
 }
 

@@ -6,15 +6,19 @@
 import { hash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import type { Finished } from "./finish.ts";
 import { itemSummary } from "./inbox-wire.ts";
-import type { Interrupt, Notify, Run } from "./model.ts";
+import type { Interrupt, Notify } from "./model.ts";
 import type { Tx } from "./ports.ts";
 import { slackMessage } from "./slack-message.ts";
 import { STAMPED } from "./webhook-event.ts";
 
+/** What waits after a run, and the metadata of the run's assistant. */
+export type Asked = Pick<Finished, "run" | "waiting" | "assistantMetadata">;
+
 export interface Notifier {
   /** Told of what is new of what waits after a run; in the transaction that ends it. */
-  ask(tx: Tx, run: Run, waiting: readonly Interrupt[]): Promise<void>;
+  ask(tx: Tx, asked: Asked): Promise<void>;
   /** True once after something was stored: there is something to send. */
   takeStored(): boolean;
 }
@@ -32,11 +36,11 @@ const VALUE_UNITS_MAX = 1024 * 1024;
 export function createNotifier(server: Notify | null, publicUrl: () => string): Notifier {
   let stored = false;
   return {
-    async ask(tx, run, waiting) {
+    async ask(tx, { run, waiting, assistantMetadata }) {
       const at = run.updatedAt;
       const asked = waiting.filter(({ createdAt }) => createdAt === at); // NO2: what waited before was told before
       if (asked.length === 0) return;
-      const notify = run.request.notify ?? (await assistantNotify(tx, run)) ?? server; // NO3
+      const notify = run.request.notify ?? assistantNotify(assistantMetadata) ?? server; // NO3
       if (notify === null || notify === false) return;
       for (const item of asked) {
         const link = `${publicUrl()}/console/inbox/${item.threadId}/${item.interruptId}`;
@@ -60,8 +64,8 @@ export function createNotifier(server: Notify | null, publicUrl: () => string): 
   };
 }
 
-async function assistantNotify(tx: Tx, { assistantId }: Run): Promise<Notify | false | null> {
-  const given = (await tx.assistant(assistantId))?.metadata[ASSISTANT_KEY];
+function assistantNotify(metadata: JsonObject): Notify | false | null {
+  const given = metadata[ASSISTANT_KEY];
   return given === undefined ? null : readNotify(given);
 }
 

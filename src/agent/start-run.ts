@@ -12,14 +12,14 @@ import { contentHash } from "../base/ids.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
-import { findAssistant } from "./assistants.ts";
+import { assistantIdOf, offered } from "./assistants.ts";
 import { authorOf } from "./audit.ts";
 import { checkClaims } from "./claims.ts";
 import { checkContinuable } from "./continuable.ts";
 import { endWaiting } from "./finish.ts";
 import { intentOf, type Intent } from "./intent.ts";
 import type { Assistant, AuditVia, Caller, Interrupt, MultitaskStrategy, Run, Thread } from "./model.ts";
-import type { Tx } from "./ports.ts";
+import type { History, IdempotencyRecord, StoredCheckpoint, Tx } from "./ports.ts";
 import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
 import { checkNodeNames, requestOf, type RunCall } from "./run-request.ts";
 import { inScope, stamped } from "./scope.ts";
@@ -97,8 +97,8 @@ async function startAll(
       for (const slot of slots.splice(0, slots.length, ...slots.map(() => null))) slot?.release();
       return acceptAll(); // ST6
     });
-    for (const [index, { run, created, hasHistory }] of accepted.entries()) {
-      if (created && run.status === "running") slots[index]?.start(run, hasHistory);
+    for (const [index, { run, created, history }] of accepted.entries()) {
+      if (created && run.status === "running") slots[index]?.start(run, history);
     }
     for (const { left, metadata } of accepted) agent.inbox.left(left, metadata);
     for (const { cancel, run } of accepted) for (const other of cancel) tellToEnd(agent, other, run.multitaskStrategy);
@@ -119,7 +119,7 @@ function tellToEnd(agent: Agent, run: Run, strategy: MultitaskStrategy): void {
 }
 
 interface Accepted extends StartedRun {
-  readonly hasHistory: boolean;
+  readonly history: History;
   /** Runs that give way to this one: those that were pending have ended, running ones are to be aborted. */
   readonly cancel: readonly Run[];
   /** What waited for a person on the thread and does not any more, with the thread's metadata. */
@@ -137,26 +137,25 @@ async function accept(
   const intent = intentOf(call.input, call.command);
   if (call.webhook !== null) agent.webhooks.check(call.webhook);
   if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url);
-  const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
-  checkNodeNames(agent, assistant.graphId, call, intent);
-  const repeated = await findRepeated(tx, caller, call);
-  if (repeated !== null) return { run: repeated, created: false, hasHistory: true, cancel: [], left: [], metadata: {} };
   const at = agent.clock.now();
-  const [thread, known] = await Promise.all([
-    findOrCreate(tx, threadId, call, fresh ?? { ...agent.limits.threadTtl, onCompletion: "keep" }, at),
-    tx.interrupts(threadId, null),
-  ]);
+  const read = await readTogether(agent, tx, caller, threadId, call, intent, slotFree);
+  const { repeated, stored, known, assistant, writtenBy } = read;
+  if (repeated !== null)
+    return { run: repeated, created: false, history: "stored", cancel: [], left: [], metadata: {} };
+  const thread =
+    found(threadId, call, stored) ??
+    (await create(tx, threadId, call, fresh ?? { ...agent.limits.threadTtl, onCompletion: "keep" }, at));
   const dueAt = call.afterSeconds === 0 ? null : at + Math.ceil(call.afterSeconds * 1000);
   if (dueAt !== null) refuseDelayedAnswer(thread, intent);
   const forkFrom = call.checkpointId === thread.checkpointId ? null : call.checkpointId;
   if (call.subgraph !== null) await requireCheckpoint(tx, threadId, call.subgraph.ns, call.subgraph.checkpointId);
-  if (forkFrom !== null && (await tx.checkpointFingerprint(threadId, forkFrom)) === null)
+  if (forkFrom !== null && writtenBy === null)
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
   const answers = intent.kind === "resume" ? acceptAnswers(thread, known, intent.resume, forkFrom) : null;
   const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
   if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) throw passed(call.atBreakpoint);
   if (call.via === "inbox") checkClaims([...(answers?.questions ?? []), breakpoint], caller, at);
-  await checkContinuable(agent, tx, thread, known, intent, assistant.graphId, forkFrom);
+  await checkContinuable(agent, tx, thread, known, intent, assistant.graphId, forkFrom, writtenBy);
 
   const queued = thread.status === "busy";
   const cancel = await makeWay(agent, tx, caller, threadId, queued, call.multitaskStrategy, at);
@@ -210,9 +209,7 @@ async function accept(
   if (queued || dueAt !== null) {
     if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
   } else {
-    if (!(await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }))) {
-      throw new ApiError("thread_busy", "Another call was faster.", { pending: [] }); // ST1
-    }
+    await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }); // ST1
     left = await settleQuestions(tx, caller, thread, known, breakpoint, intent, answers, run, forkFrom, at, call.via);
   }
   await tx.insertRun(run);
@@ -221,7 +218,8 @@ async function accept(
     const key = storedKey(caller, call.idempotencyKey);
     await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId: run.runId, createdAt: at }); // ST4
   }
-  return { run, created: true, hasHistory: thread.checkpointId !== null, cancel, left, metadata: thread.metadata };
+  const history = thread.checkpointId === null ? "none" : ((await read.newest) ?? "stored");
+  return { run, created: true, history, cancel, left, metadata: thread.metadata };
 }
 
 function passed(breakpointId: string): ApiError {
@@ -250,9 +248,55 @@ function storedKey(caller: Caller, key: string): string {
   return contentHash(JSON.stringify([caller.name, key])); // ST4
 }
 
-async function findRepeated(tx: Tx, caller: Caller, call: RunCall): Promise<Run | null> {
-  if (call.idempotencyKey === null) return null;
-  const record = await tx.idempotency(storedKey(caller, call.idempotencyKey));
+interface Decisive {
+  /** What an earlier call with the same Idempotency-Key made. */
+  readonly repeated: Run | null;
+  readonly stored: Thread | null;
+  readonly known: readonly Interrupt[];
+  readonly assistant: Assistant;
+  /** Fingerprint of the graph that wrote the checkpoint to go on from; null when there is none, or none is asked for. */
+  readonly writtenBy: string | null;
+  /** What a run that starts here goes on from; not waited for, as what it takes to read it can go out with the writes. */
+  readonly newest: Promise<StoredCheckpoint | null>;
+}
+
+/** All that decides about a call, asked for together: one round trip, under the thread's lock. */
+async function readTogether(
+  agent: Agent,
+  tx: Tx,
+  caller: Caller,
+  threadId: string,
+  call: RunCall,
+  intent: Intent,
+  slotFree: boolean,
+): Promise<Decisive> {
+  const { checkpointId } = call;
+  const goesOn = (intent.kind !== "input" && intent.kind !== "give_up") || checkpointId !== null;
+  const reads = Promise.all([
+    call.idempotencyKey === null ? null : tx.idempotency(storedKey(caller, call.idempotencyKey)),
+    tx.thread(threadId),
+    tx.interrupts(threadId, null),
+    tx.assistant(assistantIdOf(call.assistantId)),
+    goesOn ? tx.checkpointFingerprint(threadId, checkpointId) : null,
+  ]);
+  const newest = slotFree && goesOn && checkpointId === null ? readNewest(tx, threadId) : Promise.resolve(null);
+  const [record, stored, known, found, writtenBy] = await reads;
+  const assistant = offered(agent, call.assistantId, call.reach.assistants, found);
+  checkNodeNames(agent, assistant.graphId, call, intent);
+  return { repeated: await repeatedRun(tx, call, record), stored, known, assistant, writtenBy, newest };
+}
+
+/** It only spares a read: when it fails, the run reads for itself. */
+async function readNewest(tx: Tx, threadId: string): Promise<StoredCheckpoint | null> {
+  try {
+    return await tx.checkpoint(threadId, "", null);
+  } catch {
+    return null;
+  }
+}
+
+/** ST4. */
+async function repeatedRun(tx: Tx, call: RunCall, record: IdempotencyRecord | null): Promise<Run | null> {
   if (record === null) return null;
   if (record.requestHash !== call.requestHash) {
     throw new ApiError("idempotency_key_reused", "This Idempotency-Key came with another request before.");
@@ -262,18 +306,21 @@ async function findRepeated(tx: Tx, caller: Caller, call: RunCall): Promise<Run 
   return tx.run(record.threadId, record.runId);
 }
 
-async function findOrCreate(
+/** ST5. @returns null when the thread is to be made. */
+function found(threadId: string, call: RunCall, thread: Thread | null): Thread | null {
+  if (thread !== null && inScope(thread.metadata, call.reach.threads)) return thread;
+  if (thread !== null || call.ifNotExists === "reject") throw threadNotFound(threadId);
+  return null;
+}
+
+async function create(
   tx: Tx,
   threadId: string,
   call: RunCall,
   fresh: RunStart["newThread"],
   at: number,
 ): Promise<Thread> {
-  const { threads } = call.reach;
-  const thread = await tx.thread(threadId);
-  if (thread !== null && inScope(thread.metadata, threads)) return thread;
-  if (thread !== null || call.ifNotExists === "reject") throw threadNotFound(threadId); // ST5
-  const created = { ...newThread(threadId, stamped(call.metadata, threads), NO_TTL, at), ...fresh };
+  const created = { ...newThread(threadId, stamped(call.metadata, call.reach.threads), NO_TTL, at), ...fresh };
   await tx.insertThread(created);
   return created;
 }

@@ -96,7 +96,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     };
     return {
       release,
-      start: (run, hasHistory) => start({ run, hasHistory, eventStart: FIRST_EVENT, cancelled: null, direct: true }),
+      start: (run, history) => start({ run, history, eventStart: FIRST_EVENT, cancelled: null, direct: true }),
       async claim(choose) {
         try {
           const claimed = await storage.transaction((tx) => claim(tx, choose));
@@ -134,12 +134,12 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   };
 
   const execute = async (claimed: Claimed, controller: AbortController): Promise<Claimed | null> => {
-    const { run, hasHistory } = claimed;
+    const { run, history } = claimed;
     const startedAt = clock.monotonic();
     const stopTimer = clock.after(options.timeoutMs, () => controller.abort("timeout" satisfies AbortReason));
     const eventLog = ports.events.open(run, claimed.eventStart);
     eventLog.append(metadataOf(run));
-    const executed = await executeRun(run, hasHistory, controller, {
+    const executed = await executeRun(run, history, controller, {
       ...ports,
       eventLog,
       crashesMax: options.crashesMax,

@@ -59,10 +59,10 @@ export async function createGraphs(
     deploy,
     list: () => [...deployed.values()],
     describe: (graphId) => deployed.get(graphId) ?? null,
-    async run(run, sink, signal, hasHistory) {
+    async run(run, sink, signal, history) {
       const { graph, fingerprint } = get(run.graphId);
       return tracedRun(tracing, codec, run, signal, (callbacks) =>
-        runGraph(context, graph, fingerprint, run, sink, signal, hasHistory, callbacks),
+        runGraph(context, graph, fingerprint, run, sink, signal, history, callbacks),
       );
     },
     state: (address, options) => readState(context, get(address.graphId).graph, address, options.subgraphs),

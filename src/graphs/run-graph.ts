@@ -11,7 +11,7 @@ import {
   type Run,
   type WriteSet,
 } from "../agent/model.ts";
-import type { GraphOutcome, GraphRunResult, RunSink, Tx } from "../agent/ports.ts";
+import type { GraphOutcome, GraphRunResult, History, RunSink, Tx } from "../agent/ports.ts";
 import type { Codec } from "./codec.ts";
 import { giveUp } from "./give-up.ts";
 import { withCheckpointer, type CompiledGraph, type LibraryState } from "./graph.ts";
@@ -43,7 +43,7 @@ export async function runGraph(
   run: Run,
   sink: RunSink,
   signal: AbortSignal,
-  hasHistory: boolean,
+  history: History,
   callbacks: readonly object[],
 ): Promise<GraphRunResult> {
   const { library, codec } = context;
@@ -85,7 +85,7 @@ export async function runGraph(
       metadata: checkpointMetadata(run),
       storedText: run.input,
       outputs: fingerprint.outputs,
-      hasHistory,
+      history,
       read: context.read,
       answersKept: new Map(unused.map((answer) => [answer.taskId, answer.index])),
       onWrite: () => {

@@ -15,7 +15,7 @@ import {
   type TaskWrites,
   type WriteSet,
 } from "../agent/model.ts";
-import type { StoredCheckpoint, Tx } from "../agent/ports.ts";
+import type { History, StoredCheckpoint, Tx } from "../agent/ports.ts";
 import { contentHash, isUuid } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Codec } from "./codec.ts";
@@ -36,8 +36,8 @@ export interface SaverOptions {
   readonly storedText: Encoded | null;
   /** Channels that make up the state. */
   readonly outputs: string | readonly string[];
-  /** False when nothing can be stored under this thread yet: reads are spared. */
-  readonly hasHistory: boolean;
+  /** What need not be read. */
+  readonly history: History;
   readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
   /** Task id → number of its saved answers that count; answers after those are dropped on reading. */
   readonly answersKept: ReadonlyMap<string, number>;
@@ -223,8 +223,11 @@ export function createRunSaver(options: SaverOptions): RunSaver {
   class Checkpointer extends options.library.langgraph.BaseCheckpointSaver {
     override async getTuple(config: Config): Promise<CheckpointTuple | undefined> {
       const { ns, checkpointId } = addressOf(config);
+      const { history } = options;
       const ownWrites = originsOf.has(ns) || rootCheckpointId !== null;
-      if (!ownWrites && !options.hasHistory) return undefined;
+      if (!ownWrites && history === "none") return undefined;
+      if (!ownWrites && typeof history === "object" && isAt(history.checkpoint, ns, checkpointId))
+        return tupleOf(history);
       if (originsOf.has(ns)) await options.settle(); // SV4
       const stored = await options.read((tx) => tx.checkpoint(threadId, ns, checkpointId));
       return stored === null ? undefined : tupleOf(stored);
@@ -276,6 +279,10 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       return set;
     },
   };
+}
+
+function isAt(newest: Checkpoint, ns: string, checkpointId: string | null): boolean {
+  return newest.ns === ns && (checkpointId === null || checkpointId === newest.checkpointId);
 }
 
 interface Config {

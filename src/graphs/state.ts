@@ -190,7 +190,7 @@ function viewSaver(
     metadata,
     storedText: null,
     outputs: [],
-    hasHistory: true,
+    history: "stored",
     read: context.read,
     answersKept: new Map(),
     onWrite: () => undefined,

@@ -18,11 +18,13 @@ import type {
   RunRequest,
   TaskWrites,
   Thread,
+  ThreadStatus,
   Webhook,
   WriteSet,
 } from "../agent/model.ts";
 import { BIG_VALUE_UNITS } from "../agent/model.ts";
 import type { Storage, ThreadQuery, Tx } from "../agent/ports.ts";
+import { ApiError } from "../base/errors.ts";
 import { contentHash, createIdSource } from "../base/ids.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { assistantCases } from "./assistants.contract.ts";
@@ -242,7 +244,8 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       const takes = Array.from({ length: 20 }, (_, at) =>
         storage.transaction((tx) => tx.takeThread(thread.threadId, "idle", { updatedAt: at })),
       );
-      assert.deepEqual(await Promise.all(takes), [true, ...Array.from({ length: 19 }, () => false)]);
+      const taken = (await Promise.allSettled(takes)).map(({ status }) => status);
+      assert.deepEqual(taken, ["fulfilled", ...Array.from({ length: 19 }, () => "rejected")]);
       assert.equal((await storage.transaction((tx) => tx.thread(thread.threadId)))?.updatedAt, 0);
     });
 
@@ -272,15 +275,24 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     test("a thread is taken from one status only, and is busy then", async (t) => {
       const storage = await open(t);
       const thread = newThread({ status: "interrupted", pause: "question" });
-      const outcome = await storage.transaction(async (tx) => {
-        await tx.insertThread(thread);
-        const from = ["idle", "error", "busy", "interrupted", "interrupted"] as const;
-        const taken = [];
-        for (const status of from) taken.push(await tx.takeThread(thread.threadId, status, { graphId: "new" }));
-        return [taken, await tx.takeThread(newId(), "idle", {}), await tx.thread(thread.threadId)];
-      });
-      const busy = { ...thread, status: "busy", pause: null, graphId: "new" };
-      assert.deepEqual(outcome, [[false, false, false, true, false], false, busy]);
+      await storage.transaction((tx) => tx.insertThread(thread));
+      const take = (threadId: string, from: ThreadStatus): Promise<string> =>
+        storage
+          .transaction(async (tx) => {
+            await tx.takeThread(threadId, from, { graphId: "new" });
+            await tx.updateThread(threadId, { updatedAt: 5 }); // it goes with it
+          })
+          .then(
+            () => "taken",
+            (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+          );
+      const taken = [];
+      for (const from of ["idle", "error", "busy", "interrupted", "interrupted"] as const)
+        taken.push(await take(thread.threadId, from));
+      assert.deepEqual(taken, ["thread_busy", "thread_busy", "thread_busy", "taken", "thread_busy"]);
+      assert.equal(await take(newId(), "idle"), "thread_busy");
+      const busy = { ...thread, status: "busy", pause: null, graphId: "new", updatedAt: 5 };
+      assert.deepEqual(await storage.transaction((tx) => tx.thread(thread.threadId)), busy);
     });
 
     test("threads are found by status, ids and metadata, sorted and cut (SP7)", async (t) => {

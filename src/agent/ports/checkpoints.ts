@@ -21,6 +21,12 @@ export interface StoredCheckpoint {
   readonly blobs: ReadonlyMap<string, Stored>;
 }
 
+/**
+ * What a run goes on from, as far as is known before it begins: `none` when its thread certainly has no checkpoint yet,
+ * the newest checkpoint when it has been read already, else `stored`.
+ */
+export type History = "none" | "stored" | StoredCheckpoint;
+
 export interface CheckpointTx {
   /** A checkpoint with its values; the newest of the namespace when no id is given. */
   checkpoint(threadId: string, ns: string, checkpointId: string | null): Awaitable<StoredCheckpoint | null>;

@@ -2,6 +2,7 @@
 import type { Service } from "../../base/lifecycle.ts";
 import type { Run } from "../model.ts";
 import type { Awaitable } from "./awaitable.ts";
+import type { History } from "./checkpoints.ts";
 import type { Tx } from "./storage.ts";
 
 /** Tells readers that there is more to read. Telling is cheap when nobody listens. */
@@ -21,7 +22,7 @@ export interface Wakes {
 /** A place for a run in this process, held from before the run is claimed. */
 export interface Slot {
   /** Starts a run that was accepted as running. */
-  start(run: Run, hasHistory: boolean): void;
+  start(run: Run, history: History): void;
   /** Claims the run that `choose` finds, in one transaction, and starts it; without one, gives the slot back. @returns whether */
   claim(choose: (tx: Tx) => Awaitable<Run | null>): Promise<boolean>;
   /** Gives back a slot in which nothing was started; else it does nothing. */

@@ -1,7 +1,7 @@
 // Graphs: the deployed graphs, what running one gives, and what is read from and written to its state.
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { CarriedAnswer, Encoded, ErrorInfo, Fingerprint, Interrupt, PauseKind, Run, WriteSet } from "../model.ts";
-import type { CheckpointQuery, StoredCheckpoint } from "./checkpoints.ts";
+import type { CheckpointQuery, History, StoredCheckpoint } from "./checkpoints.ts";
 
 /** What a graph did with a run. */
 export type GraphOutcome =
@@ -147,9 +147,8 @@ export interface Graphs {
   describe(graphId: string): GraphDescription | null;
   /**
    * Runs a graph until it ends, pauses, fails or `signal` aborts. Never rejects.
-   * @param hasHistory false when the thread certainly has no checkpoint yet.
    */
-  run(run: Run, sink: RunSink, signal: AbortSignal, hasHistory: boolean): Promise<GraphRunResult>;
+  run(run: Run, sink: RunSink, signal: AbortSignal, history: History): Promise<GraphRunResult>;
   state(address: StateAddress, options: { readonly subgraphs: boolean }): Promise<StateSnapshot>;
   history(address: StateAddress, query: CheckpointQuery): Promise<readonly StateSnapshot[]>;
   /** Works out a state update without storing it. @throws {ApiError} `state_update_invalid`, `node_unknown` */

@@ -18,8 +18,12 @@ export interface ThreadTx {
   thread(threadId: string): Awaitable<Thread | null>;
   insertThread(thread: Thread): Awaitable<void>;
   updateThread(threadId: string, patch: Partial<Thread>): Awaitable<void>;
-  /** The conditional update that decides every race: true when the thread had the status `from` and now is busy. */
-  takeThread(threadId: string, from: ThreadStatus, patch: Partial<Thread>): Awaitable<boolean>;
+  /**
+   * The conditional update that decides every race: the thread had the status `from`, and now is busy. Otherwise the
+   * transaction fails, at its commit at the latest: what follows in it need not wait for this.
+   * @throws {ApiError} `thread_busy`
+   */
+  takeThread(threadId: string, from: ThreadStatus, patch: Partial<Thread>): Awaitable<void>;
   /** The thread and everything that belongs to it. */
   deleteThread(threadId: string): Awaitable<boolean>;
   searchThreads(query: ThreadQuery): Awaitable<readonly Thread[]>;

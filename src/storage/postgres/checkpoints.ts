@@ -12,6 +12,7 @@ import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type He
 import type { Parameter, Row } from "./connections.ts";
 import { threadKey } from "./lock-key.ts";
 import { table } from "./rows.ts";
+import { isCurrent } from "./runs.ts";
 import type { Sql } from "./session.ts";
 import { toJsonText } from "./text.ts";
 
@@ -83,14 +84,8 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
       return readStored(db, threadId, ns, rows);
     },
     putWriteSet: store,
-    async putRunWrites({ threadId, runId, attempt }, set) {
-      db.hold(threadKey(threadId));
-      const current = await db.get(
-        "SELECT 1 FROM holdpoint.runs WHERE run_id = $1 AND attempt = $2 AND status = 'running'",
-        runId,
-        attempt,
-      );
-      if (current === null) return false; // CK1
+    async putRunWrites(run, set) {
+      if (!(await isCurrent(db, run))) return false; // CK1
       store(set);
       return true;
     },

@@ -26,6 +26,11 @@ function isClaimOfNobody(error: unknown): boolean {
   return error instanceof Error && "constraint" in error && error.constraint === "runs_worker_is_listed";
 }
 
+/** A statement that was to find a row has found none (session.ts). */
+export function isDivisionByZero(error: unknown): boolean {
+  return codeOf(error) === "22012";
+}
+
 /** Whatever the reason is that there is no connection. */
 export function nothingWritten(error: unknown): ApiError {
   return new ApiError("storage_unavailable", `Nothing was written: ${reasonOf(error)}. Try again.`, {}, RETRY_AFTER);

@@ -35,26 +35,39 @@ export function indexNewThread(db: Sql, threadId: string, createdAt: number, met
 /** Brings the rows of a thread in line with its metadata. */
 export function indexThread(db: Sql, threadId: string, metadata: JsonObject): void {
   const { keys, texts } = indexRows(metadata);
-  db.run("DELETE FROM holdpoint.thread_metadata WHERE thread_id = $1", threadId);
   db.run(
-    `INSERT INTO holdpoint.thread_metadata (thread_id, key, value, created_at)
+    `WITH gone AS (DELETE FROM holdpoint.thread_metadata WHERE thread_id = $1 AND key <> ALL ($2::text[]))
+     INSERT INTO holdpoint.thread_metadata (thread_id, key, value, created_at)
      SELECT t.thread_id, given.key, given.value, t.created_at
-     FROM holdpoint.threads AS t, unnest($2::text[], $3::text[]) AS given (key, value) WHERE t.thread_id = $1`,
+     FROM holdpoint.threads AS t, unnest($2::text[], $3::text[]) AS given (key, value) WHERE t.thread_id = $1
+     ON CONFLICT (thread_id, key) DO UPDATE SET value = excluded.value`,
     threadId,
     keys,
     texts,
   );
-  indexOpenItems(db, threadId);
+  db.run(
+    `WITH gone AS (DELETE FROM holdpoint.inbox_metadata WHERE thread_id = $1 AND key <> ALL ($2::text[]))
+     INSERT INTO holdpoint.inbox_metadata (thread_id, interrupt_id, key, value, created_at)
+     SELECT i.thread_id, i.interrupt_id, given.key, given.value, i.created_at
+     FROM holdpoint.interrupts AS i, unnest($2::text[], $3::text[]) AS given (key, value)
+     WHERE i.thread_id = $1 AND ${IS_OPEN}
+     ON CONFLICT (thread_id, interrupt_id, key) DO UPDATE SET value = excluded.value`,
+    threadId,
+    keys,
+    texts,
+  ); // MX3
 }
 
-/** MX3, for all open items of a thread. */
-export function indexOpenItems(db: Sql, threadId: string): void {
-  db.run("DELETE FROM holdpoint.inbox_metadata WHERE thread_id = $1", threadId);
+/** Looked at on the rows of a thread: the index of all that is open would be the longer way. */
+const IS_OPEN = "coalesce(i.state, '') = 'open'";
+
+/** MX3, for all items of a copy. */
+export function indexCopiedItems(db: Sql, threadId: string): void {
   db.run(
     `INSERT INTO holdpoint.inbox_metadata (thread_id, interrupt_id, key, value, created_at)
      SELECT i.thread_id, i.interrupt_id, m.key, m.value, i.created_at
      FROM holdpoint.interrupts AS i JOIN holdpoint.thread_metadata AS m ON m.thread_id = i.thread_id
-     WHERE i.thread_id = $1 AND i.state = 'open'`,
+     WHERE i.thread_id = $1 AND ${IS_OPEN}`,
     threadId,
   );
 }

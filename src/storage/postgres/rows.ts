@@ -17,10 +17,9 @@ export interface Table<T> {
   readonly read: (row: Row) => T;
   /** @param conflict what follows ON CONFLICT, if that is to be no failure. */
   insert(db: Sql, values: readonly T[], conflict?: string): void;
-  /** @param also a further condition, of constant text. @returns the number of rows changed. */
-  update(db: Sql, keyColumn: string, key: string, patch: Partial<T>, also: string): Promise<number>;
-  /** As update(), without waiting for the number. */
   patch(db: Sql, keyColumn: string, key: string, patch: Partial<T>): void;
+  /** As patch(), of a row that has to be there. @param also a further condition, of constant text. */
+  require(db: Sql, keyColumn: string, key: string, patch: Partial<T>, also: string, otherwise: () => Error): void;
   /** ON CONFLICT on these columns: the new row in the old one's place. */
   replacing(...key: readonly string[]): string;
 }
@@ -66,13 +65,13 @@ export function table<T extends object>(name: string, columns: SearchedColumns<T
         db.run(conflict === undefined ? insert : `${insert} ON CONFLICT ${conflict}`, ...parameters);
       }
     },
-    async update(db, keyColumn, key, patch, also) {
-      const found = change(keyColumn, patch, also);
-      return found === null ? 0 : db.count(found[0], ...found[1], key);
-    },
     patch(db, keyColumn, key, patch) {
       const found = change(keyColumn, patch, "");
       if (found !== null) db.run(found[0], ...found[1], key);
+    },
+    require(db, keyColumn, key, patch, also, otherwise) {
+      const found = change(keyColumn, patch, also);
+      if (found !== null) db.require(otherwise, found[0], ...found[1], key);
     },
     replacing(...key) {
       const others = names.filter((column) => !key.includes(column));

@@ -5,7 +5,7 @@
 //   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
 //   RU4. Whoever reads a run to change it holds its thread's lock (session.ts, SE1).
 import { BIG_VALUE_UNITS, type Run } from "../../agent/model.ts";
-import type { IdempotencyRecord, IdempotencyTx, RunTx } from "../../agent/ports.ts";
+import type { IdempotencyRecord, IdempotencyTx, RunAttempt, RunTx } from "../../agent/ports.ts";
 import { contentHash, firstIdAt } from "../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../columns.ts";
 import type { Parameter, Row } from "./connections.ts";
@@ -22,6 +22,16 @@ const DUE_AT_ONCE_MAX = 100;
 
 /** Runs that others may claim before us in one claim of ours. */
 const CLAIM_TRIES_MAX = 20;
+
+/**
+ * Holds the thread's lock (RU4). The row is asked for by its key alone: a condition on the status would have PostgreSQL
+ * look in the index of what is running, which has few rows and, of a busy server, thousands of dead ones.
+ */
+export async function isCurrent(db: Sql, { threadId, runId, attempt }: RunAttempt): Promise<boolean> {
+  db.hold(threadKey(threadId));
+  const row = await db.get("SELECT attempt, status FROM holdpoint.runs WHERE run_id = $1", runId);
+  return row?.["attempt"] === attempt && row["status"] === "running";
+}
 
 const CLAIMABLE = `status = 'pending' AND due_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM holdpoint.runs AS other WHERE other.thread_id = r.thread_id AND other.status = 'running')
@@ -166,11 +176,7 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
     },
     countPendingRuns: async () =>
       Number(await value("SELECT count(*) AS value FROM holdpoint.runs WHERE status = 'pending'")),
-    async isCurrent({ threadId, runId, attempt }) {
-      db.hold(threadKey(threadId)); // RU4
-      const sql = "SELECT 1 AS value FROM holdpoint.runs WHERE run_id = $1 AND attempt = $2 AND status = 'running'";
-      return (await value(sql, runId, attempt)) !== null;
-    },
+    isCurrent: (run) => isCurrent(db, run),
 
     async idempotency(key) {
       db.hold(`call ${key}`); // of two calls with one key, the second finds what the first has made

@@ -12,7 +12,7 @@
 //   SE5. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
 import type { Pool, PoolClient, QueryResult } from "pg";
 import { gather, statement, unitsOf, type Parameter, type Row } from "./connections.ts";
-import { isConnectionLost, nothingWritten } from "./failures.ts";
+import { isConnectionLost, isDivisionByZero, nothingWritten } from "./failures.ts";
 import { lockNumbers } from "./lock-key.ts";
 import { commitText, nextMark, settleOutcome } from "./outcome.ts";
 import type { Turns } from "./turns.ts";
@@ -28,6 +28,8 @@ export interface Sql {
   change(sql: string, ...parameters: Parameter[]): Promise<readonly Row[]>;
   /** Sends a change; a failure comes out at the commit. */
   run(sql: string, ...parameters: Parameter[]): void;
+  /** As run(), of a change that finds a row: otherwise the transaction fails with this. */
+  require(otherwise: () => Error, sql: string, ...parameters: Parameter[]): void;
   /** What follows waits until the lock of this name is ours. */
   hold(key: string): void;
   /** What is read next has what was asked for before, under this name and in this process. Locks nothing. */
@@ -80,14 +82,18 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
     for (const sending of sendings) sending();
   };
 
-  const send = (sql: string, parameters: readonly Parameter[]): Promise<Result> => {
+  const send = (
+    sql: string,
+    parameters: readonly Parameter[],
+    describe: (error: unknown) => unknown = (error) => error,
+  ): Promise<Result> => {
     opening ??= open(null);
     return new Promise((resolve, reject) => {
       const sending = (): void => {
         if (failure !== null || client === null) return reject(failure?.reason); // SE5
         gather(client.connection);
         client.query<Row>(statement(sql, parameters)).then(resolve, (error: unknown) => {
-          failed(error);
+          failed(describe(error));
           reject(failure?.reason);
         });
       };
@@ -95,10 +101,14 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
       else sending();
     });
   };
-  const write = (sql: string, parameters: readonly Parameter[]): Promise<Result> => {
+  const write = (
+    sql: string,
+    parameters: readonly Parameter[],
+    describe?: (error: unknown) => unknown,
+  ): Promise<Result> => {
     written = true;
     onWritten(unitsOf(parameters));
-    return send(sql, parameters);
+    return send(sql, parameters, describe);
   };
   const read = async (sql: string, parameters: readonly Parameter[]): Promise<Result> => {
     if (opening === null && before !== null) await before;
@@ -130,6 +140,11 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
     },
     run(sql, ...parameters) {
       write(sql, parameters).catch(failed);
+    },
+    require(otherwise, sql, ...parameters) {
+      // The commit is right behind it: it is the database that has to refuse.
+      const counted = `WITH changed AS (${sql} RETURNING 1) SELECT 1 / count(*) FROM changed`;
+      write(counted, parameters, (error) => (isDivisionByZero(error) ? otherwise() : error)).catch(failed);
     },
     hold(key) {
       if (held.has(key)) return;

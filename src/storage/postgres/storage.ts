@@ -113,6 +113,7 @@ function createDesk(): Desk {
     count: (sql, ...parameters) => current().count(sql, ...parameters),
     change: (sql, ...parameters) => current().change(sql, ...parameters),
     run: (sql, ...parameters) => current().run(sql, ...parameters),
+    require: (otherwise, sql, ...parameters) => current().require(otherwise, sql, ...parameters),
     hold: (key) => current().hold(key),
     follow: (key) => current().follow(key),
   };

@@ -6,9 +6,10 @@ import type { Thread } from "../../agent/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../agent/ports.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
 import { THREAD_COLUMNS } from "../columns.ts";
+import { takenByAnother } from "../taken.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
 import { threadKey } from "./lock-key.ts";
-import { indexNewThread, indexOpenItems, indexThread } from "./metadata-index.ts";
+import { indexCopiedItems, indexNewThread, indexThread } from "./metadata-index.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "./session.ts";
 import { toJsonText } from "./text.ts";
@@ -47,12 +48,11 @@ export function threadVerbs(db: Sql): ThreadTx {
       THREADS.patch(db, "thread_id", threadId, patch);
       if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
     },
-    async takeThread(threadId, from, patch) {
+    takeThread(threadId, from, patch) {
       db.hold(threadKey(threadId));
       const taken = { ...patch, status: "busy", pause: null } as const;
-      if ((await THREADS.update(db, "thread_id", threadId, taken, `AND status = '${from}'`)) !== 1) return false;
+      THREADS.require(db, "thread_id", threadId, taken, `AND status = '${from}'`, takenByAnother);
       if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
-      return true;
     },
     async deleteThread(threadId) {
       db.hold(threadKey(threadId));
@@ -106,7 +106,7 @@ export function threadVerbs(db: Sql): ThreadTx {
           from,
         );
       }
-      indexOpenItems(db, to);
+      indexCopiedItems(db, to);
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Thread } from "../../agent/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../agent/ports.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
 import { THREAD_COLUMNS } from "../columns.ts";
+import { takenByAnother } from "../taken.ts";
 import type { Database } from "./database.ts";
 import { fewest, indexMetadata, indexOpenItems, type Candidate } from "./metadata-index.ts";
 import { table } from "./rows.ts";
@@ -45,9 +46,8 @@ export function threadVerbs(db: Database): ThreadTx {
     },
     takeThread(threadId, from, patch) {
       const taken = { ...patch, status: "busy", pause: null } as const;
-      if (THREADS.update(db, "thread_id", threadId, taken, `AND status = '${from}'`) !== 1) return false;
+      if (THREADS.update(db, "thread_id", threadId, taken, `AND status = '${from}'`) !== 1) throw takenByAnother();
       if (patch.metadata !== undefined) indexMetadata(db, threadId, patch.metadata);
-      return true;
     },
     deleteThread(threadId) {
       let existed = false;
