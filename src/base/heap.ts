@@ -3,17 +3,19 @@
 // Measured with 5,000 paused threads: 224 MB resident where 320 were, for about a seventh more CPU under full load.
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 
-/** Both halves of the young generation together stop growing here. */
-const YOUNG_BYTES_MAX = 16 * 1024 * 1024;
 const OLD_GROWTH_PERCENT = 40;
 const LOOK_EVERY_MS = 500;
+const ROOMY_YOUNG_BYTES_MAX = 48 * 1024 * 1024;
+const ROOMY_OLD_GROWTH_PERCENT = 100;
+/** Both halves of the young generation together stop growing here. Of the process, as the flags are. */
+const young = { bytesMax: 16 * 1024 * 1024 };
 
 /** Call before anything big is loaded. The flags are V8's own; it reads them at each collection. */
 export function keepHeapSmall(): void {
   letOldHeapGrow(OLD_GROWTH_PERCENT);
   const look = (): void => {
-    const young = getHeapSpaceStatistics().find((space) => space.space_name === "new_space")?.space_size ?? 0;
-    setFlagsFromString(`--semi-space-growth-factor=${young >= YOUNG_BYTES_MAX ? 1 : 2}`);
+    const bytes = getHeapSpaceStatistics().find((space) => space.space_name === "new_space")?.space_size ?? 0;
+    setFlagsFromString(`--semi-space-growth-factor=${bytes >= young.bytesMax ? 1 : 2}`);
   };
   setFlagsFromString("--semi-space-growth-factor=1"); // loading modules leaves little garbage
   setInterval(look, LOOK_EVERY_MS).unref();
@@ -25,4 +27,13 @@ export function keepHeapSmall(): void {
  */
 export function letOldHeapGrow(percent: number): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`);
+}
+
+/**
+ * For one of many processes of a server, which is there to carry load.
+ * Measured with 32 clients: about a sixteenth less CPU time, for 285 MB resident where 226 were.
+ */
+export function giveHeapRoom(): void {
+  young.bytesMax = ROOMY_YOUNG_BYTES_MAX;
+  letOldHeapGrow(ROOMY_OLD_GROWTH_PERCENT);
 }

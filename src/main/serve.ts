@@ -3,6 +3,7 @@ import { relative } from "node:path";
 import type { Beside } from "../agent/beside.ts";
 import type { AgentConfig } from "../agent/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config.ts";
+import { giveHeapRoom } from "../base/heap.ts";
 import type { Log } from "../base/log.ts";
 import type { GraphsConfig } from "../graphs/config-file.ts";
 import { startAgentServer } from "./agent-server.ts";
@@ -29,6 +30,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LastingP
     return null;
   }
   hideKeys(host);
+  if (config.databaseUri !== null) giveHeapRoom();
   const log = await openLog(host, table, config);
   const graphs = await readGraphConfig(host, options.config ?? config.graphConfig, log);
   await checkAccess(config, graphs);
