@@ -17,6 +17,7 @@ import type { Queue, QueueConsumer, Slot } from "../../agent/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { isConnectionLost } from "./failures.ts";
 import { JOBS_SCHEMA, jobsLogger } from "./jobs-schema.ts";
 
 export interface QueuePorts {
@@ -122,7 +123,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     try {
       await pool().query(REPAIR); // QU4
     } catch (error) {
-      log.debug("repair_failed", { reason: describeError(error).message });
+      log[isConnectionLost(error) ? "debug" : "warning"]("repair_failed", { reason: describeError(error).message });
       again = AGAIN_MS;
     }
     repairIn(again);
@@ -141,7 +142,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     async start(given) {
       consumer = given;
       run();
-      repairIn(REPAIR_MS);
+      repairSoon(); // the jobs of a database that was restored, or migrated from one that had none, are not there
     },
     async stop() {
       stopping = true;
@@ -157,12 +158,15 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
   };
 }
 
+/** Any number that nobody else in the database uses. In SQL it is decimal: PostgreSQL 15 knows no other. */
+const REPAIR_LOCK = 0x686f6c65;
+
 /** Heads of the line of threads that could go on, and whose job is not there any more; one server at a time looks. */
 const REPAIR = `
   WITH lost AS (
     SELECT DISTINCT ON (r.thread_id) r.thread_id, r.run_id, r.due_at, r.urgent
     FROM holdpoint.runs AS r
-    WHERE pg_try_advisory_xact_lock(0x686f6c65) AND r.status = 'pending'
+    WHERE pg_try_advisory_xact_lock(${REPAIR_LOCK}) AND r.status = 'pending'
       AND (r.due_at IS NULL OR r.due_at < extract(epoch FROM now()) * 1000)
       AND NOT EXISTS (SELECT 1 FROM holdpoint.runs AS o WHERE o.thread_id = r.thread_id AND o.status = 'running')
       AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')
