@@ -1,17 +1,25 @@
 // Paused threads survive every migration of PostgreSQL (promise A17).
-//   MM1. A database of any earlier schema is brought up to date by the server that starts on it, and every thread that was
-//        paused there shows the question that it had, takes its answer once, and goes on.
+//   MM1. A database of any earlier schema is brought up to date by one of the servers that start on it, and every thread
+//        that was paused there shows the question that it had, takes its answer once, and goes on. So does a run that
+//        waited there, though the engine does not know of it.
+//   MM2. While the next version's step is made, and after it, servers of this version answer every call, also when a backup
+//        keeps the step waiting. One that is started then refuses by name.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client } from "pg";
+import { migrateDatabase } from "../../src/storage/postgres/migrate.ts";
 import { MIGRATIONS } from "../../src/storage/postgres/migrations.ts";
-import { each, FULL, identity, only, resumeBody, type Question } from "../harness/fault-server.ts";
+import { holdpoint } from "../harness/cli.ts";
+import { each, FULL, identity, only, resumeBody, until, type Question } from "../harness/fault-server.ts";
 import { Fleet } from "../harness/fleet.ts";
 import { newDatabase } from "../harness/postgres.ts";
+import { ROOT } from "../harness/server.ts";
 
 const THREADS = FULL ? 1000 : 12;
 const CALLERS = 8;
 /** From the first schema, all steps are passed; the long form begins at each. */
+const CONFIG = join(ROOT, "test", "faults", "graphs", "langgraph.json");
 const SCHEMAS = FULL ? MIGRATIONS.keys().drop(1) : [1];
 
 interface Paused {
@@ -25,9 +33,15 @@ const fleets = [source];
 after(async () => {
   for (const fleet of fleets) await fleet.end();
 });
-let paused: Promise<readonly Paused[]> | null = null;
+let paused: Promise<Left> | null = null;
 
-async function pauseAll(): Promise<readonly Paused[]> {
+interface Left {
+  readonly threads: readonly Paused[];
+  /** The thread of a run that had not begun. */
+  readonly waiting: string;
+}
+
+async function pauseAll(): Promise<Left> {
   const server = await source.start("all");
   source.use(server);
   const all: Paused[] = [];
@@ -39,8 +53,10 @@ async function pauseAll(): Promise<readonly Paused[]> {
       all.push({ graph, ...(await source.bench.pause(graph)) });
     },
   );
+  const waiting = await source.bench.newThread();
+  await source.bench.post(`/threads/${waiting}/runs`, { assistant_id: "ask", input: {}, after_seconds: 3600 });
   await server.stop();
-  return all;
+  return { threads: all, waiting };
 }
 
 async function connect(uri: string): Promise<Client> {
@@ -69,6 +85,7 @@ async function older(schema: number, from: Client): Promise<string> {
   }
   if (tables.some(({ name }) => name === "events"))
     await to.query("SELECT setval('holdpoint.event_seq', max(seq)) FROM holdpoint.events");
+  await to.query("UPDATE holdpoint.runs SET due_at = 1 WHERE status = 'pending'"); // an hour has passed
   await to.query("UPDATE holdpoint.meta SET value = $1 WHERE key = 'schema'", [String(schema)]);
   await to.end();
   return uri;
@@ -76,15 +93,23 @@ async function older(schema: number, from: Client): Promise<string> {
 
 for (const schema of SCHEMAS) {
   test(`${THREADS} threads that were paused under schema ${schema} go on under ${MIGRATIONS.length} (MM1)`, async () => {
-    const threads = await (paused ??= pauseAll());
+    const { threads, waiting } = await (paused ??= pauseAll());
     const from = await connect(await source.database());
     const fleet = new Fleet(await older(schema, from));
     fleets.push(fleet);
     await from.end();
-    const server = await fleet.start("all");
+    const [server, other, verb] = await Promise.all([
+      fleet.start("all"),
+      fleet.start("all"),
+      holdpoint(["migrate", "--config", CONFIG], { env: { DATABASE_URI: await fleet.database() } }),
+    ]);
     fleet.use(server);
-    const migrated = server.logs.find(({ event }) => event === "database_migrated");
-    assert.deepEqual([migrated?.["from"], migrated?.["to"]], [schema, MIGRATIONS.length]);
+    const done = [server, other]
+      .flatMap(({ logs }) => logs.filter(({ event }) => event === "database_migrated"))
+      .map(({ from: before, to }) => `The schema went from ${String(before)} to ${String(to)}.\n`);
+    const nothing = `The schema is at ${MIGRATIONS.length} already.\n`;
+    const step = `The schema went from ${schema} to ${MIGRATIONS.length}.\n`;
+    assert.deepEqual([...done, verb.out].toSorted(), done.length === 0 ? [step] : [step, nothing].toSorted(), verb.err);
     const { bench } = fleet;
     let went = 0;
     await each(threads, CALLERS, async ({ thread, graph, question }) => {
@@ -98,7 +123,65 @@ for (const schema of SCHEMAS) {
       assert.equal(late.status, 409, late.text);
       went++;
     });
-    await server.stop();
+    await until("the run that waited asks", async () => (await bench.status(waiting)) === "interrupted");
+    assert.equal((await bench.resume(waiting, "ask", "yes")).status, 200);
+    await Promise.all([server.stop(), other.stop()]);
     console.log(`schema ${schema} to ${MIGRATIONS.length}: ${went} of ${THREADS} paused threads went on`);
   });
 }
+
+/** What the rules of migrations.ts allow a later version, on the tables that every run writes to. */
+const NEXT = `
+  ALTER TABLE holdpoint.threads ADD COLUMN mood TEXT;
+  ALTER TABLE holdpoint.runs ADD COLUMN mood TEXT, ADD COLUMN weight INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE holdpoint.interrupts ADD COLUMN mood TEXT;
+  ALTER TABLE holdpoint.checkpoints ADD COLUMN mood TEXT;
+  CREATE TABLE holdpoint.moods (mood TEXT PRIMARY KEY);
+  CREATE INDEX runs_mood ON holdpoint.runs (mood, run_id) WHERE mood IS NOT NULL;
+`;
+const CYCLES = FULL ? 200 : 12;
+
+test("servers of this version go on while the next one's step waits, is made, and after it (MM2)", async () => {
+  const fleet = new Fleet();
+  fleets.push(fleet);
+  const [api] = await Promise.all([fleet.start("api"), fleet.start("worker")]);
+  fleet.use(api);
+  const { bench } = fleet;
+  const uri = await fleet.database();
+  /** Pauses and answers at the same time; every call that is not 200 is a failure. */
+  const cycles = (): Promise<void> =>
+    each(
+      Array.from({ length: CYCLES }, (_, at) => at),
+      CALLERS,
+      async (at) => {
+        const { thread } = await bench.pause("ask");
+        const answered = await bench.resume(thread, "ask", at);
+        assert.deepEqual(answered.body, { log: ["prepared", at, "recorded"] }, answered.text);
+      },
+    );
+  const backup = await connect(uri);
+  await backup.query("BEGIN; LOCK TABLE holdpoint.runs IN ACCESS SHARE MODE"); // as pg_dump does
+  await cycles();
+  const early = await bench.pause("ask");
+  const migrated = migrateDatabase(uri, { holdpoint: "9.8.7", library: "99.0.0" }, [...MIGRATIONS, NEXT]);
+  const watcher = await connect(uri);
+  await until("the step waits for the backup", async () => {
+    const { rows } = await watcher.query("SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted");
+    return rows.length > 0;
+  });
+  await cycles();
+  await backup.query("COMMIT");
+  const [{ from, to }] = await Promise.all([migrated, cycles()]);
+  assert.deepEqual([from, to], [MIGRATIONS.length, MIGRATIONS.length + 1]);
+  await cycles();
+  assert.equal((await bench.resume(early.thread, "ask", "late")).status, 200);
+  const { rows } = await watcher.query(
+    "SELECT count(*)::int AS n FROM holdpoint.runs WHERE mood IS NULL AND weight = 0",
+  );
+  assert.deepEqual(rows, [{ n: 2 * (4 * CYCLES + 1) }]); // two runs a cycle
+  await Promise.all([backup.end(), watcher.end()]);
+
+  const refused = await holdpoint(["serve", "--config", CONFIG], { env: { DATABASE_URI: uri, PORT: "0" } });
+  assert.equal(refused.code, 78, refused.err);
+  assert.match(refused.err, /the database was written by Holdpoint 9\.8\.7: start that version or a newer one/);
+});

@@ -12,6 +12,12 @@ export function mayBeDoneAgain(error: unknown): boolean {
   return code === "40P01" || code === "40001";
 }
 
+/** A lock was waited for in vain, or was given to whoever else waited: `lock_not_available`, `deadlock_detected`. */
+export function gaveWay(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "55P03" || code === "40P01";
+}
+
 /** Errors of the storage become 503; others, refusals and defects, stay what they are. */
 export function storageFailure(error: unknown): unknown {
   if (isClaimOfNobody(error)) {

@@ -26,7 +26,7 @@ export function pruneVerbs(db: Sql): PruneTx {
 
 async function headsOf(db: Sql, threadId: string): Promise<readonly Head[]> {
   const rows = await db.all(
-    `SELECT ns, checkpoint_id, c.run_id, body, small
+    `SELECT ns, checkpoint_id, c.run_id, c.body, c.small
      FROM holdpoint.heads JOIN holdpoint.checkpoints AS c USING (thread_id, ns, checkpoint_id) WHERE thread_id = $1`,
     threadId,
   );

@@ -1,18 +1,21 @@
 // Tests of storage on PostgreSQL: the port's contract, and that each of its statements has an index (many.test.ts: the rest).
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Client } from "pg";
 import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
 import type { Log } from "../../base/log.ts";
 import { storageContract } from "../storage.contract.ts";
 import { statementTexts } from "./connections.ts";
+import { migrateDatabase } from "./migrate.ts";
 import { createPostgresStorage, type PostgresStorage } from "./storage.ts";
 
 const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
 const VERSIONS = { holdpoint: "1.2.3", library: "1.4.18" };
 
 /** One database and one storage for the contract: each of its tests finds it empty. */
-let shared: Promise<{ readonly storage: PostgresStorage; readonly client: Client }> | null = null;
+let shared: Promise<{ readonly uri: string; readonly storage: PostgresStorage; readonly client: Client }> | null = null;
 
 async function openShared() {
   const uri = await newDatabase();
@@ -22,7 +25,7 @@ async function openShared() {
   await client.connect();
   beforeDrop(() => storage.stop());
   beforeDrop(() => client.end());
-  return { storage, client };
+  return { uri, storage, client };
 }
 
 async function emptied(_t: TestContext): Promise<PostgresStorage> {
@@ -95,4 +98,50 @@ test("every statement of the contract reads by an index, whatever its parameters
     if (reads.length > 0) found.push(`${reads.join(", ")}:\n${text}`);
   }
   assert.deepEqual(found, []);
+});
+
+test("a server of the schema that is there changes nothing: its role may be one that can make nothing (MI5)", async () => {
+  const { uri } = await (shared ??= openShared());
+  const readOnly = `${uri}?options=-c%20default_transaction_read_only%3Don`;
+  const { from, to } = await migrateDatabase(readOnly, VERSIONS);
+  assert.equal(from, to);
+});
+
+test("every statement goes on when its tables get columns, also of names that other tables have (MG1)", async () => {
+  const { client } = await (shared ??= openShared());
+  const texts = statementTexts();
+  const callOf = (at: number): string => {
+    const count = Math.max(0, ...[...(texts[at] ?? "").matchAll(/\$(\d+)/g)].map(([, digits]) => Number(digits)));
+    return `known_${at}${count === 0 ? "" : `(${Array.from({ length: count }, () => "NULL").join(", ")})`}`;
+  };
+  for (const [at, text] of texts.entries()) await client.query(`PREPARE known_${at} AS ${text}`);
+  const { rows } = await client.query<{ readonly name: string; readonly column: string }>(
+    "SELECT table_name AS name, column_name AS column FROM information_schema.columns WHERE table_schema = 'holdpoint'",
+  );
+  const all = new Set(rows.map(({ column }) => column));
+  for (const [name, own] of Map.groupBy(rows, (row) => row.name)) {
+    const more = all.difference(new Set(own.map(({ column }) => column)));
+    await client.query(`ALTER TABLE holdpoint.${name} ${[...more].map((one) => `ADD COLUMN ${one} TEXT`).join(", ")}`);
+  }
+  const broken: string[] = [];
+  for (const [at, text] of texts.entries()) {
+    await client
+      .query(`EXPLAIN EXECUTE ${callOf(at)}`)
+      .catch((error: unknown) => broken.push(`${String(error)}: ${text}`));
+  }
+  assert.deepEqual(broken, []);
+});
+
+/** `SELECT *`, `RETURNING t.*`, `INSERT INTO t VALUES`. */
+const UNNAMED_COLUMNS = /\b(?:SELECT|RETURNING)\s+(?:\w+\.)?\*|\bINSERT\s+INTO\s+\S+\s+(?:VALUES|SELECT)\b/gi;
+/** Numbers are hexadecimal from PostgreSQL 16 on. */
+const HEXADECIMAL = /\(0x/g;
+
+test("no SQL leaves out the names of its columns (MG1), or has what PostgreSQL 14 does not", () => {
+  for (const name of readdirSync(import.meta.dirname).filter((one) => !one.endsWith(".test.ts"))) {
+    const source = readFileSync(join(import.meta.dirname, name), "utf8");
+    assert.deepEqual([...(source.match(UNNAMED_COLUMNS) ?? []), ...(source.match(HEXADECIMAL) ?? [])], [], name);
+  }
+  for (const wrong of ["SELECT * FROM a", "select b.* FROM b", "RETURNING *", "INSERT INTO a VALUES (1)"])
+    assert.match(wrong, new RegExp(UNNAMED_COLUMNS, "i"), wrong);
 });

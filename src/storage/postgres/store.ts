@@ -58,7 +58,7 @@ export function storeVerbs(db: Sql): StoreTx {
       ITEMS.insert(db, [{ ...item, ns }]);
       db.run(
         `INSERT INTO holdpoint.store_order (prefix, updated_at, item_id)
-         SELECT prefix, i.updated_at, i.item_id FROM holdpoint.store_items AS i, unnest($3::text[]) AS prefix
+         SELECT p.prefix, i.updated_at, i.item_id FROM holdpoint.store_items AS i, unnest($3::text[]) AS p (prefix)
          WHERE i.ns = $1 AND i.key = $2`,
         ns,
         item.key,
