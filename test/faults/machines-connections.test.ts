@@ -14,7 +14,7 @@ import { PATIENCE } from "../harness/patience.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres.ts";
 import { call, type Answer, type TestServer } from "../harness/server.ts";
 
-const CYCLES = FULL ? 400 : 8;
+const CYCLES = FULL ? 400 : 5;
 const CALLERS = FULL ? 8 : 4;
 const PATIENCE_MS = 90_000;
 /** As Retry-After says, in small: who waits longer meets fewer faults. */

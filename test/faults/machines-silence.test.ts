@@ -17,10 +17,11 @@ import { call, type Answer, type TestServer } from "../harness/server.ts";
 
 /** Times as in production in the long form. */
 const SHORTER = FULL ? {} : { statement_timeout: "5000", lock_timeout: "2000", query_timeout: "6000" };
-const [WAVES, CALLS] = FULL ? [10, 100] : [1, 20];
+const [WAVES, CALLS] = FULL ? [10, 100] : [1, 8];
 const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "3", BG_JOB_MAX_RETRIES: "100", LOG_LEVEL: "debug" };
 /** More than all that may come one after the other: a line, a connection, a statement, a look-up. */
 const PATIENCE_MS = 90_000;
+const LOOK_MS = 250;
 const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
 
 let proxy: PostgresProxy;
@@ -76,7 +77,7 @@ async function alive(calls: Promise<unknown>): Promise<number> {
     async () => {
       assert.equal((await call(server, "GET", "/ok")).status, 200);
       looks++;
-      await pause(100);
+      await pause(LOOK_MS);
       return over;
     },
     PATIENCE_MS,
@@ -184,7 +185,7 @@ test(
       const sql = "SELECT thread_id FROM holdpoint.runs WHERE thread_id = ANY ($1) AND status = 'running'";
       return (await db.query(sql, [[accepted, queued]])).rows.length === 2;
     };
-    await until("both are claimed", claimed);
+    await until("both are claimed", async () => pause(LOOK_MS).then(claimed));
     await db.query("BEGIN; LOCK TABLE holdpoint.commits IN ACCESS EXCLUSIVE MODE");
     proxy.fateOf = () => "pass";
     proxy.deliver();

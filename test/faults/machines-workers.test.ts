@@ -5,6 +5,8 @@
 //   MF3. A server that is killed loses its runs to another. What had its checkpoint is not done again, and an answer that
 //        such a run carries is used once.
 //   MF4. A server that has lost its place among the workers accepts runs for the others.
+//   MF5. A tick of a cron has one run, whichever servers look for it and whichever of them is killed. None is lost, and a
+//        run that a tick has started goes on when its server is killed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Client } from "pg";
@@ -14,6 +16,7 @@ import { Fleet } from "../harness/fleet.ts";
 import { auditOf } from "../harness/inbox.ts";
 import { beforeDrop } from "../harness/postgres.ts";
 import { call, type TestServer } from "../harness/server.ts";
+import { assertNoneTwiceNoneLost, ticksIn, type Tick } from "../harness/ticks.ts";
 
 const CALLERS = 100;
 const RESUME_ROUNDS = FULL ? 200 : 1;
@@ -23,8 +26,9 @@ const [VICTIMS, BATCHES, RUNS] = FULL ? [10, 20, 2] : [1, 1, 2];
 const LEASE_MS = 7000;
 /** Far more than a take-over lasts: what hangs is to be found, not what is slow on a busy machine. */
 const PATIENCE_MS = 90_000;
+const LOOK_MS = 100;
 
-const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4", N_JOBS_PER_WORKER: "50" };
+const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4", N_JOBS_PER_WORKER: "50", BG_JOB_MAX_RETRIES: "100" };
 const fleet = new Fleet();
 const { bench } = fleet;
 let survivor: TestServer;
@@ -215,6 +219,61 @@ test("a server that has lost its place accepts runs for the others, and its own 
   for (const { status, text } of answers) assert.equal(status, 200, text);
   assert.deepEqual(answers[0]?.body, { log: ["prepared", "yes", "recorded"] });
   assert.ok(!victim.logs.slice(before).some(({ level }) => level === "error"), "that is no failure");
+});
+
+const TICKING_KILLS = FULL ? 20 : 1;
+/** Of each cron, after each kill. */
+const TICKS = 3;
+
+/** The run of a tick that this server has in its hands, at the gate of its second node. */
+async function tickInHandOf(server: TestServer): Promise<string> {
+  const isOurs = ({ pid }: { readonly pid: number }): boolean => pid === server.process.pid;
+  let found: string | undefined;
+  await until("a tick's run is in hand", async () => {
+    await pause(LOOK_MS);
+    const at = (node: string) => bench.effects().filter((effect) => effect.node === node && isOurs(effect));
+    const through = new Set(at("two ends").map(({ run }) => run));
+    found = at("two starts").find(({ run }) => !through.has(run))?.run;
+    return found !== undefined;
+  });
+  return found ?? "";
+}
+
+test(`a tick has one run and none is lost, while servers are killed (${TICKING_KILLS} kills; MF5)`, async () => {
+  const cron = { assistant_id: "steps", schedule: "* * * * * *", input: {}, on_run_completed: "keep" };
+  const crons: string[] = [];
+  for (const path of ["/runs/crons", "/runs/crons", `/threads/${await bench.newThread()}/runs/crons`]) {
+    crons.push(((await bench.post(path, cron)).body as { readonly cron_id: string }).cron_id);
+  }
+  const wait = async (what: string, enough: (ticks: readonly Tick[]) => boolean): Promise<void> =>
+    until(what, async () => pause(LOOK_MS).then(async () => enough(await ticksIn(db))), PATIENCE_MS);
+  const struck = new Set<string>();
+  while (struck.size < TICKING_KILLS) {
+    const victim = await fleet.start("all", env); // it finds the crons when it starts
+    bench.hold("all", "two");
+    struck.add(await tickInHandOf(victim));
+    await victim.kill();
+    const killedAt = Date.now();
+    bench.release("all", "two");
+    const isLater = ({ due }: Tick): boolean => due > killedAt;
+    await wait("ticks go on", (ticks) =>
+      crons.every((id) => ticks.filter((tick) => tick.cron === id && isLater(tick)).length >= TICKS),
+    );
+  }
+  for (const id of crons) assert.equal((await bench.call("DELETE", `/runs/crons/${id}`)).status, 204);
+  await wait("every run ends", (ticks) => ticks.every(({ status }) => status === "success"));
+  const ticks = await ticksIn(db);
+  assertNoneTwiceNoneLost(ticks);
+  const ended = new Set(bench.effects().flatMap(({ node, run }) => (node === "three ends" ? [run] : [])));
+  assert.deepEqual(
+    ticks.filter(({ run }) => !ended.has(run)),
+    [],
+  );
+  const again = ticks.filter(({ run }) => struck.has(run));
+  assert.ok(again.length === struck.size && again.every(({ attempt }) => attempt > 1));
+  const late = Math.max(...ticks.map(({ due, made }) => made - due));
+  console.log(`crons of three servers: ${struck.size} killed, ${ticks.length} ticks, each with one run;`);
+  console.log(`  its run was made ${late} ms after a tick was due at the latest`);
 });
 
 const KILLS = FULL ? BATCHES / 2 : BATCHES;

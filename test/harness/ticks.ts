@@ -1,0 +1,41 @@
+// Ticks of crons, as their runs are stored: one run each, and none left out.
+import assert from "node:assert/strict";
+import type { ClientBase } from "pg";
+
+export interface Tick {
+  readonly cron: string;
+  /** In milliseconds, as the time at which its run was made. */
+  readonly due: number;
+  readonly made: number;
+  readonly run: string;
+  readonly status: string;
+  readonly attempt: number;
+}
+
+/** In the order of their crons, and in each of when they were due. */
+export async function ticksIn(db: ClientBase): Promise<readonly Tick[]> {
+  const { rows } = await db.query<Record<"cron" | "due" | "made" | "run" | "status" | "attempt", string>>(
+    `SELECT metadata::jsonb->>'cron_id' AS cron, metadata::jsonb->>'cron_due' AS due, created_at AS made, run_id AS run,
+            status, attempt
+     FROM holdpoint.runs WHERE metadata::jsonb ? 'cron_id' ORDER BY cron, due`,
+  );
+  const numbers = ({ due, made, attempt }: (typeof rows)[number]) => ({
+    due: Date.parse(due),
+    made: Number(made),
+    attempt: Number(attempt),
+  });
+  return rows.map((row) => ({ ...row, ...numbers(row) }));
+}
+
+/**
+ * Of crons that are due every second. A tick is followed by that of the first second after it was taken: so each has its own
+ * run, but for those that nobody was there for, which have one together.
+ */
+export function assertNoneTwiceNoneLost(ticks: readonly Tick[]): void {
+  for (const [at, tick] of ticks.entries()) {
+    const next = ticks[at + 1];
+    if (next?.cron !== tick.cron) continue;
+    const following = Math.floor(tick.made / 1000) * 1000 + 1000; // it was taken before its run was made, if only just
+    assert.ok(next.due > tick.due && next.due <= following, `${tick.cron}: ${tick.due}, and then ${next.due}`);
+  }
+}
