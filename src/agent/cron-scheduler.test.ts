@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { createFakeClock } from "../../test/fakes/clock.ts";
-import { ApiError } from "../base/errors.ts";
+import { ApiError, type ErrorCode } from "../base/errors.ts";
 import { createIdSource } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { createSqliteStorage } from "../storage/sqlite/storage.ts";
@@ -46,7 +46,7 @@ interface Bench {
   readonly make: (changes?: Partial<NewCron>) => Promise<Cron>;
   readonly cron: (cronId: string) => Promise<Cron | null>;
   /** Refuses runs from now on. */
-  readonly refuse: (code: "overloaded" | "assistant_not_found" | null) => void;
+  readonly refuse: (code: ErrorCode | null) => void;
 }
 
 async function bench(t: TestContext): Promise<Bench> {
@@ -63,7 +63,7 @@ async function bench(t: TestContext): Promise<Bench> {
   const time = createFakeClock(START);
   let jumped = 0;
   const clock = { ...time, now: () => time.now() + jumped };
-  let refusal: "overloaded" | "assistant_not_found" | null = null;
+  let refusal: ErrorCode | null = null;
   const assistant = { assistantId: "a", graphId: "graph", metadata: {}, config: {}, context: {} };
   // Everything that a run is accepted with; nobody executes it.
   const agent = {
@@ -257,17 +257,24 @@ test("a change counts from the moment it is made", async (t) => {
   assert.equal((await runs()).length, 2);
 });
 
-test("a full queue leaves the tick due, and it is tried again (CN4)", async (t) => {
-  const { refuse, pass, runs, make, said } = await bench(t);
-  await make();
-  refuse("overloaded");
-  await pass(MINUTE_MS);
-  assert.equal((await runs()).length, 0);
-  assert.ok(said.includes("crons_delayed"));
-  refuse(null);
-  await pass(5000);
-  assert.equal((await runs()).length, 1);
-});
+for (const [what, code] of [
+  ["a full queue", "overloaded"],
+  ["a storage that cannot be written", "storage_unavailable"],
+  ["a commit of which nothing can be found out", "commit_unknown"],
+  ["a place among the workers that was lost", "worker_not_listed"],
+] as const) {
+  test(`${what} leaves the tick due, and it is tried again (CN4)`, async (t) => {
+    const { refuse, pass, runs, make, said } = await bench(t);
+    await make();
+    refuse(code);
+    await pass(MINUTE_MS);
+    assert.equal((await runs()).length, 0);
+    assert.ok(said.includes("crons_delayed"));
+    refuse(null);
+    await pass(5000);
+    assert.equal((await runs()).length, 1);
+  });
+}
 
 test("a cron whose assistant is gone is disabled, and others go on (CN3)", async (t) => {
   const { refuse, pass, runs, make, cron, said } = await bench(t);

@@ -5,9 +5,10 @@
 //   CN2. Ticks that nobody was there for are made up for by one run, not by one each; none after the cron's end.
 //   CN3. A tick whose run is refused for good is passed over, so that it cannot stand in the way of others. A cron whose
 //        assistant or thread is gone is disabled.
-//   CN4. What may pass (a full queue, a storage that cannot be written) leaves the tick due, and it is tried again.
+//   CN4. What may pass (a full queue, a storage that cannot be written or does not say whether it was) leaves the tick due,
+//        and it is tried again.
 import { isoTime } from "../base/clock.ts";
-import { ApiError, describeError } from "../base/errors.ts";
+import { ApiError, describeError, type ErrorCode } from "../base/errors.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Agent } from "./agent.ts";
 import { nextTick } from "./cron-schedule.ts";
@@ -102,7 +103,14 @@ async function runTick(agent: Agent, cron: Cron): Promise<void> {
   }
 }
 
-const PASSING: ReadonlySet<string> = new Set(["overloaded", "shutting_down", "storage_unavailable"]);
+/** Also when it took place after all (`commit_unknown`): whoever tries again finds that the tick is taken (CN1). */
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  "overloaded",
+  "shutting_down",
+  "storage_unavailable",
+  "commit_unknown",
+  "worker_not_listed",
+]);
 
 /** The run's metadata says which cron it is of, and which tick. */
 function startOf(agent: Agent, cron: Cron, dueAt: number): RunStart {
