@@ -1,24 +1,33 @@
 // Claim run: a pending run becomes a running one, in a transaction of the queue or in the one that ends another run.
 // Invariants:
-//   CR1. A claim counts the attempt up and names the worker, in the transaction that found the run pending.
+//   CR1. A claim counts the attempt up and names the worker, in the statement that finds the run pending.
 //   CR2. A cancellation that was acknowledged counts in every later attempt.
 import { eventStart } from "./events/start.ts";
 import type { Claimed } from "./execute-run.ts";
 import type { Run } from "./model.ts";
-import type { Tx } from "./ports.ts";
+import type { ClaimedRow, RunClaim, Tx } from "./ports.ts";
 import { nextRunStatus } from "./transitions.ts";
 
-export async function claimRun(tx: Tx, run: Run, workerId: string | null, at: number): Promise<Claimed> {
-  const patch = { status: nextRunStatus(run.status, "claim"), attempt: run.attempt + 1, workerId, updatedAt: at };
-  await tx.updateRun(run.runId, patch); // CR1
-  const thread = await tx.thread(run.threadId);
-  if (thread !== null && thread.status !== "busy") await tx.takeThread(run.threadId, thread.status, { updatedAt: at });
-  if (thread !== null && (thread.graphId !== run.graphId || thread.assistantId !== run.assistantId)) {
-    await tx.updateThread(run.threadId, { graphId: run.graphId, assistantId: run.assistantId });
+/** CR1. */
+export function claimBy(workerId: string | null, at: number): RunClaim {
+  return { status: nextRunStatus("pending", "claim"), workerId, updatedAt: at };
+}
+
+/** Gives a run that was claimed its thread, and finds out where it begins. */
+export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow): Promise<Claimed> {
+  const { graphId, assistantId, updatedAt } = run;
+  if (thread !== null && thread.status !== "busy") await tx.takeThread(run.threadId, thread.status, { updatedAt });
+  if (thread !== null && (thread.graphId !== graphId || thread.assistantId !== assistantId)) {
+    await tx.updateThread(run.threadId, { graphId, assistantId });
   }
-  const cancelled = run.attempt === 0 ? null : await cancellationOf(tx, run);
-  const history = thread?.checkpointId !== null || run.attempt > 0 ? "stored" : "none";
-  return { run: { ...run, ...patch }, history, eventStart: await eventStart(tx, run), cancelled, direct: false };
+  const isFirst = run.attempt === 1;
+  return {
+    run,
+    history: thread?.checkpointId !== null || !isFirst ? "stored" : "none",
+    eventStart: await eventStart(tx, { ...run, attempt: run.attempt - 1 }),
+    cancelled: isFirst ? null : await cancellationOf(tx, run),
+    direct: false,
+  };
 }
 
 /** CR2. It is on record from when it was acknowledged, also if the process died before the run ended. */

@@ -12,7 +12,7 @@ import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
-import { claimRun } from "./claim-run.ts";
+import { beginClaimed, claimBy } from "./claim-run.ts";
 import type { EventHub } from "./events/hub.ts";
 import { FIRST_EVENT } from "./events/log.ts";
 import { metadataOf } from "./events/made-up.ts";
@@ -20,7 +20,7 @@ import { executeRun, type Claimed } from "./execute-run.ts";
 import { handBack, type AbortReason } from "./finish.ts";
 import type { Interrupt, Run } from "./model.ts";
 import type { Notifier } from "./notify.ts";
-import type { Awaitable, Engine, Graphs, RunEnd, Slot, Storage, Tx } from "./ports.ts";
+import type { ChooseRun, Engine, Graphs, RunEnd, Slot, Storage, Tx } from "./ports.ts";
 import { createRunEnds, type RunEnds } from "./run-ends.ts";
 import { announcer } from "./webhook-event.ts";
 
@@ -181,11 +181,11 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     return executed.next;
   };
 
-  const claim = async (tx: Tx, choose: (tx: Tx) => Awaitable<Run | null>): Promise<Claimed | null> => {
-    const run = await choose(tx);
-    if (run === null) return null;
-    aboutToBegin.set(run.runId, null);
-    return claimRun(tx, run, lease.workerId(), clock.now());
+  const claim = async (tx: Tx, choose: ChooseRun): Promise<Claimed | null> => {
+    const claimed = await choose(tx, claimBy(lease.workerId(), clock.now()));
+    if (claimed === null) return null;
+    aboutToBegin.set(claimed.run.runId, null);
+    return beginClaimed(tx, claimed);
   };
 
   /** Takes up again what a worker left behind that is no more. @param workerId all that is running when left out */

@@ -3,8 +3,7 @@
 //   LQ1. When a slot is free and a run can be claimed, one is claimed: whatever may have changed either calls wake() or
 //        slotFree().
 //   LQ2. A delayed run is claimed when it is due: a look that finds nothing sets a timer for the next one.
-import type { Queue, QueueConsumer, Storage, Tx } from "../agent/ports.ts";
-import type { Run } from "../agent/model.ts";
+import type { ChooseRun, Queue, QueueConsumer, Storage } from "../agent/ports.ts";
 import type { Clock } from "../base/clock.ts";
 import { describeError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -23,12 +22,12 @@ export function createLocalQueue(ports: {
   let maybePending = true;
   let stopTimer: () => void = () => undefined;
 
-  const next = async (tx: Tx): Promise<Run | null> => {
+  const next: ChooseRun = async (tx, claim) => {
     if (consumer === null) return null;
     const at = clock.now();
-    const run = await tx.nextPendingRun(at);
-    if (run === null) wakeAt(await tx.nextDueAt(), at);
-    return run;
+    const claimed = await tx.claimPendingRun(claim, at);
+    if (claimed === null) wakeAt(await tx.nextDueAt(), at);
+    return claimed;
   };
 
   /** LQ2. The wait is on the clock that never jumps: it is cut in parts, so that a wall clock set forward is noticed. */

@@ -34,6 +34,8 @@ import { storeCases } from "./store.contract.ts";
 import { inboxCases } from "./inbox.contract.ts";
 import { retentionCases } from "./retention.contract.ts";
 
+const CLAIM = { status: "running", workerId: null, updatedAt: 77 } as const;
+
 /** Opens an empty storage, and closes it after the test. */
 export type OpenStorage = (t: TestContext) => Promise<Storage>;
 
@@ -458,14 +460,15 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         await tx.insertRun(later);
         await tx.insertRun(latest);
       });
-      const next = () => storage.transaction((tx) => tx.nextPendingRun(0));
-      assert.deepEqual(await next(), latest, "an answer goes before what merely waits");
-      await storage.transaction((tx) => tx.updateRun(latest.runId, { status: "running" }));
-      assert.deepEqual(await next(), later);
-      await storage.transaction((tx) => tx.updateRun(later.runId, { status: "running" }));
+      const next = () => storage.transaction((tx) => tx.claimPendingRun(CLAIM, null));
+      const claimed = (run: Run, thread: Thread) => ({ run: { ...run, ...CLAIM, attempt: run.attempt + 1 }, thread });
+      assert.deepEqual(await next(), claimed(latest, second), "an answer goes before what merely waits");
+      assert.deepEqual(await next(), claimed(later, first));
       assert.equal(await next(), null);
       await storage.transaction((tx) => tx.updateThread(paused.threadId, { status: "busy" }));
-      assert.equal((await next())?.runId, "1");
+      assert.equal((await next())?.run.runId, "1");
+      const stored = await storage.transaction((tx) => tx.run(second.threadId, latest.runId));
+      assert.deepEqual(stored, claimed(latest, second).run);
     });
 
     test("the next run of one thread is looked for on that thread, and telling the queue of it changes no row", async (t) => {
@@ -482,12 +485,16 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         await tx.queueNext(other.threadId);
         await tx.queueNext(newId());
       });
-      const next = (threadId: string) => storage.transaction((tx) => tx.nextPendingRun(0, threadId));
-      assert.deepEqual(await next(other.threadId), runs[1]);
-      assert.deepEqual(await next(one.threadId), runs[0]);
+      const next = (threadId: string) => storage.transaction((tx) => tx.claimPendingRun(CLAIM, null, threadId));
+      assert.deepEqual((await next(other.threadId))?.run, { ...runs[1], ...CLAIM, attempt: 1 });
+      assert.deepEqual((await next(one.threadId))?.run, { ...runs[0], ...CLAIM, attempt: 1 });
       assert.equal(await next(newId()), null);
-      await storage.transaction((tx) => tx.updateRun(runs[1].runId, { status: "running" }));
-      assert.equal(await next(other.threadId), null);
+      assert.equal(await next(other.threadId), null, "one at a time");
+      await storage.transaction(async (tx) => {
+        await tx.updateRun(runs[1].runId, { status: "success" });
+        await tx.updateThread(other.threadId, { status: "interrupted" });
+      });
+      assert.equal(await next(other.threadId), null, "it waits for a person");
     });
 
     test("the running runs of a worker are told from others, and a worker that is alive is left alone", async (t) => {
@@ -526,21 +533,18 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       const read = <T>(query: (tx: Tx) => T | Promise<T>): Promise<T> => storage.transaction(query);
       assert.equal(await read((tx) => tx.hasPendingRun(soon.threadId)), false);
       assert.equal(await read((tx) => tx.nextDueAt()), sooner.dueAt);
-      assert.deepEqual(await read((tx) => tx.nextPendingRun(at(-200))), now, "none is due yet");
+      assert.equal(await read((tx) => tx.claimPendingRun(CLAIM, at(-200), soon.threadId)), null, "it is not due yet");
       const order: string[] = [];
       for (;;) {
-        const next = await read(async (tx) => {
-          const run = await tx.nextPendingRun(at(0));
-          if (run !== null) await tx.updateRun(run.runId, { status: "running" });
-          return run;
-        });
+        const next = await read((tx) => tx.claimPendingRun(CLAIM, at(0)));
         if (next === null) break;
-        assert.equal(next.dueAt, null);
-        order.push(next.runId);
+        assert.equal(next.run.dueAt, null);
+        order.push(next.run.runId);
       }
       assert.deepEqual(order, [sooner.runId, soon.runId, now.runId], "as if accepted when they were due");
       assert.equal(await read((tx) => tx.nextDueAt()), late.dueAt);
-      assert.equal((await read((tx) => tx.nextPendingRun(at(60_000))))?.runId, late.runId);
+      assert.equal(await read((tx) => tx.claimPendingRun(CLAIM, null)), null, "nobody asked for what is delayed");
+      assert.equal((await read((tx) => tx.claimPendingRun(CLAIM, at(60_000), late.threadId)))?.run.runId, late.runId);
       assert.equal(await read((tx) => tx.nextDueAt()), null);
     });
 

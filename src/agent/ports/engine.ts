@@ -3,6 +3,7 @@ import type { Service } from "../../base/lifecycle.ts";
 import type { Run } from "../model.ts";
 import type { Awaitable } from "./awaitable.ts";
 import type { History } from "./checkpoints.ts";
+import type { ClaimedRow, RunClaim } from "./runs.ts";
 import type { Tx } from "./storage.ts";
 
 /** Tells readers that there is more to read. Telling is cheap when nobody listens. */
@@ -19,12 +20,15 @@ export interface Wakes {
   onRemoteListener(callback: (key: string) => void): void;
 }
 
+/** Claims a run that waits, if there is one. */
+export type ChooseRun = (tx: Tx, claim: RunClaim) => Awaitable<ClaimedRow | null>;
+
 /** A place for a run in this process, held from before the run is claimed. */
 export interface Slot {
   /** Starts a run that was accepted as running. */
   start(run: Run, history: History): void;
-  /** Claims the run that `choose` finds, in one transaction, and starts it; without one, gives the slot back. @returns whether */
-  claim(choose: (tx: Tx) => Awaitable<Run | null>): Promise<boolean>;
+  /** Claims a run in one transaction, and starts it; when there is none, gives the slot back. @returns whether */
+  claim(choose: ChooseRun): Promise<boolean>;
   /** Gives back a slot in which nothing was started; else it does nothing. */
   release(): void;
 }
@@ -45,7 +49,7 @@ export interface Queue {
   /** The consumer may use a free slot for a run that is just being accepted: nothing waits that was there before. */
   mayStartDirectly(): boolean;
   /** In the transaction that ends a run: the one that is to have its slot. Null when that comes by claim(). */
-  readonly next: (tx: Tx) => Awaitable<Run | null>;
+  readonly next: ChooseRun;
   /** Nothing is handed out any more. */
   stop(): Promise<void>;
 }

@@ -1,9 +1,18 @@
 // Runs in storage: rows, the queue that they stand in, and the workers that have them.
-import type { Run, RunStatus } from "../model.ts";
+import type { Run, RunStatus, Thread } from "../model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 /** One attempt of a run: what it writes carries all three. */
 export type RunAttempt = Pick<Run, "threadId" | "runId" | "attempt">;
+
+/** What a claim changes of its run. */
+export type RunClaim = Pick<Run, "status" | "workerId" | "updatedAt">;
+
+/** A run as it is since it was claimed, and its thread as it was then. */
+export interface ClaimedRow {
+  readonly run: Run;
+  readonly thread: Thread | null;
+}
 
 export interface RunTx {
   run(threadId: string, runId: string): Awaitable<Run | null>;
@@ -33,11 +42,12 @@ export interface RunTx {
   /** Deletes runs of a thread that ended before this. @returns how many. */
   deleteEndedRuns(threadId: string, before: number): Awaitable<number>;
   /**
-   * The next pending run of a thread that neither runs nor waits for a person. A delayed run whose time has come
-   * by `at` stands in the queue from that time on, as if it had been accepted then.
+   * Claims the next pending run of a thread that neither runs nor waits for a person, and counts its attempt up.
+   * @param dueBy a delayed run whose time has come by then stands in the queue from that time on, as if it had been
+   *   accepted then; null when none is looked for
    * @param threadId null for any thread
    */
-  nextPendingRun(at: number, threadId?: string | null): Awaitable<Run | null>;
+  claimPendingRun(claim: RunClaim, dueBy: number | null, threadId?: string | null): Awaitable<ClaimedRow | null>;
   /** When the next delayed run is due. */
   nextDueAt(): Awaitable<number | null>;
   /** @param workerId those that this worker has; all when it is left out. */

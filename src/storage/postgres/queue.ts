@@ -73,12 +73,15 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     reserved.pop()?.release();
   };
 
+  /** The job of a delayed run comes when it is due by the database's clock, which may be ahead of ours. */
+  const dueBy = (due: number | null): number | null => (due === null ? null : Math.max(clock.now(), due));
+
   const look = async ({ thread, due }: Look): Promise<void> => {
     maybeMore = true;
     const slot = reserved.pop() ?? consumer?.reserve() ?? null;
     try {
       if (slot === null) repairSoon();
-      else await slot.claim((tx) => tx.nextPendingRun(Math.max(clock.now(), due ?? 0), thread)); // QU2
+      else await slot.claim((tx, claim) => tx.claimPendingRun(claim, dueBy(due), thread)); // QU2
     } catch (error) {
       log.debug("claim_failed", { reason: describeError(error).message });
       repairSoon(); // QU4

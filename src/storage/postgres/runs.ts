@@ -5,13 +5,14 @@
 //   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
 //   RU4. Whoever reads a run to change it holds its thread's lock (session.ts, SE1).
 import { BIG_VALUE_UNITS, type Run } from "../../agent/model.ts";
-import type { IdempotencyRecord, IdempotencyTx, RunAttempt, RunTx } from "../../agent/ports.ts";
+import type { ClaimedRow, IdempotencyRecord, IdempotencyTx, RunAttempt, RunClaim, RunTx } from "../../agent/ports.ts";
 import { contentHash, firstIdAt } from "../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../columns.ts";
 import type { Parameter, Row } from "./connections.ts";
 import { threadKey } from "./lock-key.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "./session.ts";
+import { readThread } from "./threads.ts";
 
 const RUNS = table<RunRow>("runs", RUN_COLUMNS);
 
@@ -33,9 +34,22 @@ export async function isCurrent(db: Sql, { threadId, runId, attempt }: RunAttemp
   return row?.["attempt"] === attempt && row["status"] === "running";
 }
 
-const CLAIMABLE = `status = 'pending' AND due_at IS NULL
+const FIRST_IN_LINE = `FROM holdpoint.runs AS r WHERE status = 'pending' AND due_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM holdpoint.runs AS other WHERE other.thread_id = r.thread_id AND other.status = 'running')
-  AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')`;
+  AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')
+  ORDER BY urgent DESC, queue_key LIMIT 1`;
+
+/** Of one thread, whose few active runs are looked at by themselves: not in the order of all that wait anywhere. */
+const CLAIM = `
+  UPDATE holdpoint.runs SET status = $2, attempt = attempt + 1, worker_id = $3, updated_at = $4 WHERE run_id = (
+    WITH own AS MATERIALIZED (
+      SELECT run_id, status, due_at, urgent, queue_key FROM holdpoint.runs
+      WHERE thread_id = $1 AND status IN ('pending', 'running'))
+    SELECT run_id FROM own WHERE status = 'pending' AND due_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM own AS other WHERE other.status = 'running')
+      AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = $1 AND t.status = 'interrupted')
+    ORDER BY urgent DESC, queue_key LIMIT 1)
+  RETURNING ${RUNS.columns}`;
 
 export function runVerbs(db: Sql): RunTx & IdempotencyTx {
   const read = async (row: Row): Promise<Run> => {
@@ -52,6 +66,22 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
   const list = async (where: string, ...parameters: Parameter[]): Promise<readonly Run[]> => {
     const rows = await db.all(`SELECT ${RUNS.columns} FROM holdpoint.runs AS r ${where}`, ...parameters);
     return Promise.all(rows.map(read));
+  };
+  const letIn = (dueBy: number, threadId: string | null): void =>
+    db.run(
+      `UPDATE holdpoint.runs SET due_at = NULL WHERE run_id IN
+         (SELECT run_id FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL AND due_at <= $1
+            ${threadId === null ? "" : "AND thread_id = $2"} ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`,
+      dueBy,
+      ...(threadId === null ? [] : [threadId]),
+    );
+  const claimOn = async (threadId: string, { status, workerId, updatedAt }: RunClaim): Promise<ClaimedRow | null> => {
+    db.hold(threadKey(threadId)); // RU4
+    const [[row], thread] = await Promise.all([
+      db.change(CLAIM, threadId, status, workerId, updatedAt),
+      readThread(db, threadId),
+    ]);
+    return row === undefined ? null : { run: await read(row), thread };
   };
   const value = async (sql: string, ...parameters: Parameter[]): Promise<unknown> =>
     (await db.get(sql, ...parameters))?.["value"] ?? null;
@@ -135,26 +165,15 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
       );
       return db.count(`DELETE FROM holdpoint.runs WHERE ${ended}`, threadId, before);
     },
-    async nextPendingRun(at, threadId = null) {
-      const ofThread = (mark: number): string => (threadId === null ? "" : `AND thread_id = $${mark}`);
+    async claimPendingRun(claim, dueBy, threadId = null) {
       if (threadId !== null) db.hold(threadKey(threadId)); // RU4
-      db.run(
-        `UPDATE holdpoint.runs SET due_at = NULL WHERE run_id IN
-           (SELECT run_id FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL AND due_at <= $1
-              ${ofThread(2)} ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`,
-        at,
-        ...(threadId === null ? [] : [threadId]),
-      ); // RU3
+      if (dueBy !== null) letIn(dueBy, threadId); // RU3
+      if (threadId !== null) return claimOn(threadId, claim);
       for (let tried = 0; tried < CLAIM_TRIES_MAX; tried++) {
-        const found = await db.get(
-          `SELECT run_id, thread_id FROM holdpoint.runs AS r WHERE ${CLAIMABLE} ${ofThread(1)}
-           ORDER BY urgent DESC, queue_key LIMIT 1`,
-          ...(threadId === null ? [] : [threadId]),
-        );
-        if (found === null) return null;
-        db.hold(threadKey(String(found["thread_id"]))); // RU4
-        const run = await one(`WHERE run_id = $1 AND ${CLAIMABLE}`, String(found["run_id"]));
-        if (run !== null) return run; // otherwise somebody else was faster
+        const found = await value(`SELECT thread_id AS value ${FIRST_IN_LINE}`);
+        if (typeof found !== "string") return null;
+        const claimed = await claimOn(found, claim);
+        if (claimed !== null) return claimed; // otherwise somebody else was faster
       }
       return null;
     },

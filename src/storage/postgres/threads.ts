@@ -31,13 +31,15 @@ const TABLES_OF_A_THREAD = [
   "crons",
 ];
 
+export async function readThread(db: Sql, threadId: string): Promise<Thread | null> {
+  db.hold(threadKey(threadId)); // TH1
+  const row = await db.get(`SELECT ${THREADS.columns} FROM holdpoint.threads WHERE thread_id = $1`, threadId);
+  return row === null ? null : THREADS.read(row);
+}
+
 export function threadVerbs(db: Sql): ThreadTx {
   return {
-    async thread(threadId) {
-      db.hold(threadKey(threadId)); // TH1
-      const row = await db.get(`SELECT ${THREADS.columns} FROM holdpoint.threads WHERE thread_id = $1`, threadId);
-      return row === null ? null : THREADS.read(row);
-    },
+    thread: (threadId) => readThread(db, threadId),
     insertThread(thread) {
       db.hold(threadKey(thread.threadId));
       THREADS.insert(db, [thread]);

@@ -9,6 +9,7 @@ import { contentHash, firstIdAt } from "../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../columns.ts";
 import type { Database, Row } from "./database.ts";
 import { table } from "./rows.ts";
+import { readThread } from "./threads.ts";
 
 const RUNS = table<RunRow>("runs", RUN_COLUMNS);
 
@@ -106,24 +107,28 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
       db.run("DELETE FROM runs WHERE run_id = ?", runId);
       db.run("DELETE FROM idempotency WHERE run_id = ?", runId);
     },
-    nextPendingRun(at, threadId = null) {
-      const dueAt = nextDueAt();
+    claimPendingRun(claim, dueBy, threadId = null) {
+      const dueAt = dueBy === null ? null : nextDueAt();
       // RU3. Asked first: an update that finds nothing costs twenty times as much.
-      if (dueAt !== null && dueAt <= at) {
+      if (dueBy !== null && dueAt !== null && dueAt <= dueBy) {
         db.run(
           `UPDATE runs SET due_at = NULL WHERE run_id IN
              (SELECT run_id FROM runs WHERE status = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
-          at,
+          dueBy,
           DUE_AT_ONCE_MAX,
         );
       }
-      return one(
+      const found = one(
         `WHERE status = 'pending' AND due_at IS NULL${threadId === null ? "" : " AND thread_id = ?"}
            AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = runs.thread_id AND other.status = 'running')
            AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = runs.thread_id AND threads.status = 'interrupted')
          ORDER BY urgent DESC, queue_key LIMIT 1`,
         ...(threadId === null ? [] : [threadId]),
       );
+      if (found === null) return null;
+      const patch = { ...claim, attempt: found.attempt + 1 };
+      RUNS.update(db, "run_id", found.runId, patch);
+      return { run: { ...found, ...patch }, thread: readThread(db, found.threadId) };
     },
     queueRun: () => undefined, // the rows are the queue
     queueNext: () => undefined,

@@ -30,12 +30,14 @@ const TABLES_OF_A_THREAD = [
   "threads",
 ];
 
+export function readThread(db: Database, threadId: string): Thread | null {
+  const row = db.get(`SELECT ${THREADS.columns} FROM threads WHERE thread_id = ?`, threadId);
+  return row === null ? null : THREADS.read(row);
+}
+
 export function threadVerbs(db: Database): ThreadTx {
   return {
-    thread(threadId) {
-      const row = db.get(`SELECT ${THREADS.columns} FROM threads WHERE thread_id = ?`, threadId);
-      return row === null ? null : THREADS.read(row);
-    },
+    thread: (threadId) => readThread(db, threadId),
     insertThread(thread) {
       THREADS.insert(db, [thread]);
       if (Object.keys(thread.metadata).length > 0) indexMetadata(db, thread.threadId, thread.metadata);
