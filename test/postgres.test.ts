@@ -3,6 +3,7 @@
 //   PG2. Servers that start at the same time on an empty database all come up; a newer database is refused by name.
 //   PG3. `migrate` brings the database up to date and says so; without a database it says what to set.
 //   PG4. Without a connection, calls are 503 with Retry-After, and work again when there is one.
+//   PG5. A server that cannot open its port ends with 1 and says why, though it had begun to look for runs.
 import { Client as Sdk } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -11,6 +12,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { Client } from "pg";
+import { PATIENCE } from "./harness/patience.ts";
 import { beforeDrop, newDatabase } from "./harness/postgres.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "./harness/server.ts";
 import type { Result } from "./harness/threads.ts";
@@ -63,9 +65,10 @@ test("a question is asked, is there after a restart, and is answered once (PG1)"
 });
 
 const main = [join(ROOT, "src", "main.ts")];
-const run = async (verb: string, env: Readonly<Record<string, string>>) =>
+const run = async (verb: string, env: Readonly<Record<string, string>>, signal?: AbortSignal) =>
   promisify(execFile)(process.execPath, [...main, verb, "--config", join(ROOT, "test/graphs/langgraph.json")], {
     env: { ...process.env, DATABASE_URI: "", DATABASE_URL: "", PORT: "0", ...env },
+    ...(signal === undefined ? {} : { signal }),
   }).then(
     ({ stdout }) => ({ code: 0, said: stdout }),
     (error: { readonly code: number; readonly stderr: string }) => ({ code: error.code, said: error.stderr }),
@@ -97,6 +100,12 @@ test("what is wrong with the address is said in words, without the password (PG3
   assert.equal(away.code, 1);
   assert.match(away.said, /PostgreSQL at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/);
   assert.doesNotMatch(away.said, /secret/);
+});
+
+test("a port that is taken is told, and nothing keeps the process (PG5)", PATIENCE, async ({ signal }) => {
+  const { code, said } = await run("serve", { DATABASE_URI: uri, PORT: new URL(server.url).port }, signal);
+  assert.equal(code, 1, said);
+  assert.match(said, /port \d+ on 127\.0\.0\.1 is taken by another process/);
 });
 
 test("a call that gets no connection is 503 with Retry-After; the next that gets one works (PG4)", async () => {

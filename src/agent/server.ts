@@ -181,8 +181,11 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   });
   const register: Service = { name: "graphs", start: () => registerGraphs(agent), stop: () => Promise.resolve() };
   // The worker starts before the port opens, and is told to stop before the port closes (SV1, SV2).
-  const claims: Service = { name: "worker", start: () => Promise.resolve(), stop: () => worker.stop() };
-  const claiming: Service = { name: "claiming", start: () => worker.start(), stop: () => Promise.resolve() };
+  // Where the port does not open, it is told by the part that started it.
+  let workerStops: Promise<void> | null = null;
+  const stopWorker = (): Promise<void> => (workerStops ??= worker.stop());
+  const claims: Service = { name: "worker", start: () => Promise.resolve(), stop: stopWorker };
+  const claiming: Service = { name: "claiming", start: () => worker.start(), stop: stopWorker };
   const opened: Service = {
     name: "address",
     async start() {
