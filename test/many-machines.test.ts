@@ -4,6 +4,8 @@
 //   MM3. A thread of a stateless run can be read to its end elsewhere, and goes.
 //   MM4. What one process does not have to do it does not do: an API process has no runs, a worker serves no calls.
 //   MM5. Runs that wait are shared out among callers, what ends a pause goes before them, and no room is 503.
+//   MM6. An API process that is stopped takes no new runs, and waits for those that its callers wait for, as long as a worker
+//        gives its own; then it tells them where to join.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { questionsIn, resumeBody, until, within } from "./harness/fault-server.ts";
@@ -159,4 +161,28 @@ test("runs that wait are shared out fairly, what ends a pause goes first, and no
   } finally {
     await own.end();
   }
+});
+
+test("an API process that is stopped gives the runs that are waited for there their time, and no longer (MM6)", async () => {
+  const hasty = await fleet.start("api", { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" });
+  const wait = async (at: TestServer) => {
+    const thread = await bench.newThread();
+    bench.hold(thread, "two");
+    const answer = call(at, "POST", `/threads/${thread}/runs/wait`, { assistant_id: "steps", input: {} });
+    await bench.sees(thread, "two starts");
+    return { thread, answer };
+  };
+  const [long, short] = await Promise.all([wait(hasty), wait(other)]);
+  const stopped = Promise.all([hasty.stop(), other.stop()]);
+  const told = await within("the caller of the long run is told", long.answer);
+  assert.equal(told.status, 200);
+  assert.match(told.text, /ServerShutdown/);
+  assert.equal((await call(other, "GET", "/ready")).status, 503);
+  assert.equal((await call(other, "POST", "/runs", { assistant_id: "steps", input: {} })).status, 503);
+  assert.equal((await call(other, "GET", "/live")).status, 200);
+  for (const { thread } of [long, short]) bench.release(thread, "two");
+  const whole = { log: ["one", "two", "three"] };
+  assert.deepEqual((await within("the short run ends", short.answer)).body, whole);
+  assert.deepEqual(await stopped, [0, 0]);
+  assert.deepEqual((await bench.call("GET", told.headers.get("location") ?? "")).body, whole);
 });

@@ -22,6 +22,8 @@ export interface RunEnds {
   /** Runs that somebody waits for here. */
   readonly waited: () => readonly string[];
   readonly isWaited: (runId: string) => boolean;
+  /** Resolves when nobody waits here. */
+  idle(): Promise<void>;
   /** A run has ended in another process. */
   endedElsewhere(runId: string, end: RunEnd): void;
   /** It was deleted there. */
@@ -31,10 +33,17 @@ export interface RunEnds {
 /** @param peers hear of every end. */
 export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
   const waiting = new Map<string, Set<(result: WaitResult) => void>>();
+  let idle: PromiseWithResolvers<void> | null = null;
+  const forget = (runId: string): void => {
+    waiting.delete(runId);
+    if (waiting.size > 0) return;
+    idle?.resolve();
+    idle = null;
+  };
   const tell = (runId: string, describe: () => WaitResult): void => {
     const listeners = waiting.get(runId);
     if (listeners === undefined) return;
-    waiting.delete(runId);
+    forget(runId);
     const result = describe();
     for (const listener of listeners) listener(result);
   };
@@ -46,7 +55,7 @@ export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
       listeners.add(resolve);
       const leave = (): void => {
         listeners.delete(resolve);
-        if (listeners.size === 0 && waiting.get(runId) === listeners) waiting.delete(runId);
+        if (listeners.size === 0 && waiting.get(runId) === listeners) forget(runId);
       };
       return { result: promise, leave };
     },
@@ -60,6 +69,9 @@ export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
     },
     waited: () => [...waiting.keys()],
     isWaited: (runId) => waiting.has(runId),
+    async idle() {
+      if (waiting.size > 0) await (idle ??= Promise.withResolvers()).promise;
+    },
     goneElsewhere: (runId) => tell(runId, () => ({ kind: "gone", why: "deleted" })),
     endedElsewhere: (runId, end) => tell(runId, () => ({ kind: "ended", end })),
   };

@@ -2,7 +2,8 @@
 // Invariants:
 //   WK1. At most `slots` runs are in progress here; the transaction that ends a run claims the next one for its slot.
 //   WK2. Nobody is told of a pause, an end or a result before the commit that holds it.
-//   WK3. stop() claims nothing new, waits for what runs, and hands back what does not end in time.
+//   WK3. stop() claims nothing new, waits for what runs, and hands back what does not end in time. Where others have runs,
+//        it waits as long for those that somebody waits for here. Who still waits then is told where to join.
 //   WK4. When the lease is lost, what is in progress here is another worker's: it is aborted, its writes are refused by
 //        their attempt, and its callers wait for whoever has it then.
 //   WK5. When a commit that claims gets no answer, its run may be this worker's without having been begun: it is looked for,
@@ -276,16 +277,17 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       await queue.stop();
       const settled = (): Promise<unknown> => Promise.all([...inProgress.values()].map(({ done }) => done));
       let stopTimer: () => void = () => undefined;
+      const quiet = peers.alone ? settled() : Promise.all([settled(), ends.idle()]);
       const inTime = await Promise.race([
-        settled().then(() => true),
+        quiet.then(() => true),
         new Promise<false>((resolve) => {
           stopTimer = clock.after(options.graceMs, () => resolve(false));
         }),
       ]);
       stopTimer();
-      if (inTime) return;
-      abortAll("shutdown");
+      if (!inTime) abortAll("shutdown");
       await settled();
+      for (const runId of ends.waited()) ends.gone(runId, "handed_back");
     },
   };
 }
