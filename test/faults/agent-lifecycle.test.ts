@@ -37,10 +37,12 @@ async function stopping(bench: Bench): Promise<void> {
   await until("it is stopping", () => bench.server.logs.some(({ event }) => event === "stopping"));
 }
 
-test("SIGTERM: the waiting call gets its result, new runs get 503, exit code 0 (LF1)", async (t) => {
-  const bench = await started(t);
-  const other = await bench.newThread();
+test("SIGTERM: waiting calls get their result or are told where to join, new runs get 503, exit code 0 (LF1)", async (t) => {
+  const bench = await started(t, { N_JOBS_PER_WORKER: "1" });
+  const [other, queued] = [await bench.newThread(), await bench.newThread()];
   const { thread, answer } = await waitingRun(bench);
+  const behind = bench.call("POST", `/threads/${queued}/runs/wait`, STEPS);
+  await until("it is queued", async () => (await bench.runs(queued)).length === 1);
   await stopping(bench);
   const refused = await bench.call("POST", `/threads/${other}/runs/wait`, STEPS);
   assert.equal(refused.status, 503, refused.text);
@@ -48,6 +50,7 @@ test("SIGTERM: the waiting call gets its result, new runs get 503, exit code 0 (
   assert.ok(refused.headers.has("retry-after"));
   bench.release(thread, "two");
   assert.deepEqual((await answer)?.body, WHOLE);
+  assert.match((await behind).text, /"ServerShutdown".*\/join/);
   assert.deepEqual(await within("it ends", bench.server.exited), [0, null]);
 });
 

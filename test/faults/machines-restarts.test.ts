@@ -2,7 +2,8 @@
 //   MR1. A rolling restart fails no call: a server that stops answers what it was asked before, and the balancer asks the
 //        other one meanwhile. No run is lost or done twice, and every server ends with exit code 0 while it has work.
 //   MR2. A run that does not end in the time that a stopping server gives it goes on at the other one, from its last
-//        checkpoint. That is not counted as a crash.
+//        checkpoint. That is not counted as a crash. Whoever reads it or waits for it at the stopping server gets what there
+//        is, and is told where to go on; so is whoever waits there for a run of the other one. None of them is cut off.
 //   MR3. While the database is restarted again and again, each call that is repeated until it is answered has its effect
 //        once: errors are 503 with Retry-After, pauses wait, answers count once.
 import assert from "node:assert/strict";
@@ -100,7 +101,10 @@ async function cycle(send: ReturnType<typeof caller>): Promise<string> {
 }
 
 /** Cycles go on until there were enough of them, and `trouble` has come to its end. */
-async function underLoad(trouble: () => Promise<void>): Promise<{ readonly threads: string[]; readonly tally: Tally }> {
+async function underLoad(
+  trouble: () => Promise<void>,
+  { cycles, pauseMs } = { cycles: CYCLES, pauseMs: 0 },
+): Promise<{ readonly threads: string[]; readonly tally: Tally }> {
   const tally: Tally = { cycles: 0, putOff: 0, notTaken: 0, cutOff: 0 };
   const threads: string[] = [];
   const load = { isEnough: false };
@@ -109,9 +113,10 @@ async function underLoad(trouble: () => Promise<void>): Promise<{ readonly threa
     CALLERS,
     async (at) => {
       const send = caller(tally, at);
-      while (!load.isEnough || threads.length < CYCLES) {
+      while (!load.isEnough || threads.length < cycles) {
         threads.push(await cycle(send));
         tally.cycles++;
+        if (pauseMs > 0) await pause(pauseMs);
       }
     },
   );
@@ -161,30 +166,104 @@ test(`a rolling restart of two servers, ${SERVER_RESTARTS} times, fails no call 
   await check(threads, false);
 });
 
-test("a run that is not done in time is handed over by a stopping server (MR2)", async () => {
+const STEPS = { assistant_id: "steps", input: {}, stream_mode: ["updates"], stream_resumable: true };
+const WHOLE = { log: ["one", "two", "three"] };
+
+interface Held<Got> {
+  readonly thread: string;
+  readonly run: string;
+  /** What the call that started it gets in the end. */
+  readonly answer: Promise<Got>;
+}
+
+const wait = (server: TestServer, path: string): Promise<Answer> => call(server, "POST", `${path}/wait`, STEPS);
+
+/** What comes until the stream ends or breaks off: then clients go on elsewhere, with Last-Event-ID. */
+async function stream(server: TestServer, path: string): Promise<string> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${server.url}${path}/stream`, { method: "POST", headers, body: JSON.stringify(STEPS) });
+  let text = "";
+  try {
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece;
+  } catch {
+    assert.match(text, /^id: /m);
+  }
+  return text;
+}
+
+/** A run that this server has in its hands, at the gate of its second node. */
+async function heldBy<Got>(
+  server: TestServer,
+  start: (server: TestServer, path: string) => Promise<Got>,
+): Promise<Held<Got>> {
+  for (;;) {
+    const thread = await bench().newThread();
+    bench().hold(thread, "two");
+    const answer = start(server, `/threads/${thread}/runs`);
+    await bench().sees(thread, "two starts");
+    const [effect] = bench().effectsOf(thread, "two starts");
+    if (effect?.pid === server.process.pid) return { thread, run: effect?.run ?? "", answer };
+    bench().release(thread, "two"); // it had not yet found that nothing else waits, so the other one was faster
+    await answer;
+  }
+}
+
+const told = (text: string): readonly (string | undefined)[] =>
+  [...text.matchAll(/^data: \{"(one|two|three)"/gm)].map(([, node]) => node);
+
+test("a server that is told to stop under load hands over what it has, and cuts nobody off (MR2)", async () => {
   const [stopping, other] = servers as [TestServer, TestServer];
-  fleet.use(stopping);
-  const thread = await bench().newThread();
-  bench().hold(thread, "two");
-  const started = await call(stopping, "POST", `/threads/${thread}/runs`, { assistant_id: "steps", input: {} });
-  const { run_id: run } = started.body as { readonly run_id: string };
-  await bench().sees(thread, "two starts");
-  const owner = servers.find(({ process }) => process.pid === bench().effectsOf(thread, "two starts")[0]?.pid);
-  const heir = owner === stopping ? other : stopping;
-  const joined = call(heir, "GET", `/threads/${thread}/runs/${run}/join`);
-  fleet.use(heir);
-  assert.equal(await owner?.stop(), 0);
-  await bench().sees(thread, "two starts", 2, PATIENCE_MS);
-  bench().release(thread, "two");
-  assert.deepEqual((await joined).body, { log: ["one", "two", "three"] });
-  const starts = bench()
-    .effects(thread)
-    .map(({ node }) => node);
-  assert.deepEqual(
-    starts.filter((node) => node.endsWith("starts")),
-    ["one starts", "two starts", "two starts", "three starts"],
+  inRotation = [other];
+  fleet.use(other);
+  const { tally, threads } = await underLoad(
+    async () => {
+      const inTime = await heldBy(stopping, wait);
+      const [waited, streamed] = [await heldBy(stopping, wait), await heldBy(stopping, stream)];
+      const elsewhere = await heldBy(other, wait);
+      const join = ({ thread, run }: Held<unknown>): string => `/threads/${thread}/runs/${run}/join`;
+      const waitsHere = call(stopping, "GET", join(elsewhere));
+      const waitsThere = [waited, streamed].map((held) => call(other, "GET", join(held)));
+      await call(stopping, "GET", "/ready"); // what was sent before is there before
+      const ended = stopping.stop();
+      await until("it is stopping", () => stopping.logs.some(({ event }) => event === "stopping"));
+      bench().release(inTime.thread, "two");
+      assert.deepEqual((await inTime.answer).body, WHOLE);
+      for (const answer of [await waited.answer, await waitsHere]) {
+        assert.equal(answer.status, 200, answer.text);
+        assert.match(answer.text, /"ServerShutdown".*\/join/);
+      }
+      const text = await streamed.answer;
+      assert.deepEqual(told(text), ["one"]);
+      assert.equal(await ended, 0, stopping.output().slice(-2000));
+      for (const held of [waited, streamed]) await bench().sees(held.thread, "two starts", 2, PATIENCE_MS);
+      for (const held of [waited, streamed, elsewhere]) bench().release(held.thread, "two");
+      const seen = { "last-event-id": [...text.matchAll(/^id: (.+)$/gm)].at(-1)?.[1] ?? "" };
+      const path = `/threads/${streamed.thread}/runs/${streamed.run}/stream`;
+      assert.deepEqual(told((await call(other, "GET", path, undefined, seen)).text), ["two", "three"]);
+      for (const answer of [...waitsThere, elsewhere.answer]) assert.deepEqual((await answer).body, WHOLE);
+      for (const [held, times] of [
+        [inTime, 1],
+        [elsewhere, 1],
+        [waited, 2],
+        [streamed, 2],
+      ] as const) {
+        const starts = bench()
+          .effects(held.thread)
+          .filter(({ node }) => node.endsWith("starts"));
+        const twos = Array.from({ length: times }, () => "two starts");
+        assert.deepEqual(
+          starts.map(({ node }) => node),
+          ["one starts", ...twos, "three starts"],
+        );
+      }
+    },
+    { cycles: 0, pauseMs: 200 },
   );
-  servers = FULL ? [heir, await fleet.start("all", env)] : [heir];
+  console.log(`stopped under load: ${JSON.stringify(tally)}`);
+  const { putOff, notTaken, cutOff } = tally;
+  assert.deepEqual({ putOff, notTaken, cutOff }, { putOff: 0, notTaken: 0, cutOff: 0 });
+  await check(threads, false);
+  servers = FULL ? [other, await fleet.start("all", env)] : [other];
   inRotation = servers;
 });
 
