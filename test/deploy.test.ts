@@ -4,6 +4,7 @@
 //   DE3. Containers run without root, write to nothing but volumes, and use no shell.
 //   DE4. What the Dockerfile copies is there, and is let through to the engine.
 //   DE5. OpenTelemetry Collectors keep a trace together and hand on who sends.
+//   DE6. Probes ask what the servers answer, on ports that the container names; the autoscaler asks for a metric of ours.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -20,7 +21,9 @@ import { Namespace, Secret, Service } from "kubernetes-models/v1";
 import { parse, parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { AGENT_SETTINGS } from "../src/agent/settings.ts";
+import { getLive, getReady } from "../src/api/meta.ts";
 import type { Setting } from "../src/base/config.ts";
+import { readHead } from "../src/collector/request-head.ts";
 import { collectorSettings } from "../src/collector/settings.ts";
 import { TELEMETRY_SETTINGS } from "../src/telemetry/settings.ts";
 import { TRACE_SETTINGS } from "../src/traces/settings.ts";
@@ -36,6 +39,14 @@ interface Container {
     readonly valueFrom?: { readonly secretKeyRef: { readonly key: string } };
   }[];
   readonly securityContext?: Readonly<Record<string, unknown>>;
+  readonly name: string;
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+}
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
 }
 interface Manifest {
   readonly apiVersion: string;
@@ -47,6 +58,7 @@ interface Manifest {
       readonly spec: {
         readonly securityContext?: Readonly<Record<string, unknown>>;
         readonly automountServiceAccountToken?: boolean;
+        readonly terminationGracePeriodSeconds?: number;
         readonly containers: readonly Container[];
       };
     };
@@ -174,12 +186,51 @@ test("no container has root, a file system to write to, or a token (DE3)", () =>
   }
 });
 
+test("probes ask for liveness and readiness on ports that the container names (DE6)", () => {
+  const probed = pods.flatMap(({ name, containers }) =>
+    containers.filter(({ image }) => image === "holdpoint" && name !== "holdpoint-migrate"),
+  );
+  assert.equal(probed.length, 3);
+  for (const { ports = [], startupProbe, livenessProbe, readinessProbe } of probed) {
+    const asked = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
+    const [{ name: port } = { name: "" }] = ports;
+    assert.deepEqual(asked, [
+      { path: getLive.path, port },
+      { path: getLive.path, port },
+      { path: getReady.path, port },
+    ]);
+  }
+});
+
+test("workers grow with a metric that servers have (DE6)", () => {
+  const scaled = manifests.filter(({ kind }) => kind === "HorizontalPodAutoscaler");
+  const names = [...JSON.stringify(scaled).matchAll(/"metric":\{"name":"(\w+)"/g)].map(([, name]) => name);
+  assert.deepEqual(names, ["agent_runs_pending"]);
+  const metrics = readFileSync(join(ROOT, "src/agent/metrics.ts"), "utf8");
+  for (const name of names) assert.ok(metrics.includes(`"${name}"`), name);
+});
+
+test("whoever stops a server waits longer than that gives its runs (DE6)", () => {
+  const grace = AGENT_SETTINGS.shutdownGraceSecs.fallback;
+  for (const { name, terminationGracePeriodSeconds = 0 } of pods)
+    if (/-(?:api|worker)$/.test(name)) assert.ok(terminationGracePeriodSeconds >= grace + 15, name);
+  for (const name of ["api", "worker"]) {
+    const { stop_grace_period: given = "" } = compose.services[name] ?? {};
+    assert.ok(Number.parseInt(given, 10) >= grace + 10, name);
+  }
+});
+
 interface Compose {
   readonly name: string;
   readonly services: Readonly<
     Record<
       string,
-      { readonly image: string; readonly environment?: Readonly<Record<string, unknown>>; readonly read_only?: boolean }
+      {
+        readonly image: string;
+        readonly environment?: Readonly<Record<string, unknown>>;
+        readonly read_only?: boolean;
+        readonly stop_grace_period?: string;
+      }
     >
   >;
 }
@@ -231,9 +282,14 @@ test("what the Dockerfile copies is there, and let through (DE4)", () => {
   }
 });
 
+interface HeaderRule {
+  readonly key: string;
+  readonly from_context: string;
+  readonly default_value?: string;
+}
 interface OpenTelemetryCollector {
   readonly extensions: {
-    readonly headers_setter: { readonly headers: readonly { readonly key: string; readonly from_context: string }[] };
+    readonly headers_setter: { readonly headers: readonly HeaderRule[] };
   };
   readonly receivers: {
     readonly otlp: { readonly protocols: Readonly<Record<string, { readonly include_metadata: boolean }>> };
@@ -249,6 +305,29 @@ interface OpenTelemetryCollector {
     >;
   };
 }
+
+test("a sender without a key of its own is not refused for the empty one that it arrives with (DE5)", () => {
+  let headers: Readonly<Record<string, string>> = { authorization: "Bearer token" };
+  for (const name of ["gateway", "sidecar"]) {
+    const { extensions } = parse(text(`opentelemetry-collector/${name}.yaml`)) as OpenTelemetryCollector;
+    // What headers_setter does: a header that is not there goes on with the default, or empty.
+    const passed = extensions.headers_setter.headers.map(
+      ({ key, from_context: from, default_value: given = "" }) => [key, headers[from] ?? given] as const,
+    );
+    headers = Object.fromEntries(passed);
+  }
+  assert.equal(headers["x-api-key"], "${env:TRACING_API_KEY}");
+  const raw = Object.entries({ ...headers, "x-api-key": "ours", "content-type": "application/json" }).flat();
+  const head = readHead(raw, { apiKey: "ours", ingestToken: "token" });
+  assert.deepEqual("refusal" in head ? head : [head.apiKey, head.tenantId, head.project], ["ours", "", ""]);
+  const [gateway] = pods
+    .filter(({ name }) => name === "opentelemetry-collector")
+    .flatMap(({ containers }) => containers);
+  assert.deepEqual(
+    gateway?.env?.map(({ name }) => name),
+    ["TRACING_API_KEY"],
+  );
+});
 
 for (const name of ["gateway", "sidecar"])
   test(`opentelemetry-collector/${name}.yaml hands on who sends, and queues nothing (DE5)`, () => {
