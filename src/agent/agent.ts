@@ -7,6 +7,7 @@ import type { EventHub } from "./events/hub.ts";
 import type { InboxFeed } from "./inbox-feed.ts";
 import type { Thread } from "./model.ts";
 import type { Access, Graphs, Storage, Store } from "./ports.ts";
+import type { QueueRoom } from "./queue-room.ts";
 import type { Webhooks } from "./webhooks.ts";
 import type { Worker } from "./worker.ts";
 
@@ -26,12 +27,12 @@ export interface Agent {
   readonly newId: NewId;
   readonly log: Log;
   readonly limits: AgentLimits;
+  readonly queueRoom: QueueRoom;
   /** A cron was made or changed: the scheduler looks anew for what is due. */
   readonly wakeCrons: () => void;
 }
 
 export interface AgentLimits {
-  readonly pendingRunsMax: number;
   readonly assistantsMax: number;
   readonly cronsMax: number;
   /** Of threads that are made without one of their own. */

@@ -49,7 +49,7 @@ async function start(t: TestContext, assistantsMax = 100): Promise<(...graphIds:
       storage,
       clock,
       newId: () => crypto.randomUUID(),
-      limits: { pendingRunsMax: 1, assistantsMax, cronsMax: 1, threadTtl: NO_TTL },
+      limits: { assistantsMax, cronsMax: 1, threadTtl: NO_TTL },
       graphs,
     };
     const agent = small as Agent;

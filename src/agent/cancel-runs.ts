@@ -153,7 +153,7 @@ function tell(agent: Agent, { run, outcome, finished = null }: Cancelled, action
   if (outcome === "is_ending") return !agent.worker.abort(run.runId, reasonOf(action)) && agent.worker.alone;
   if (outcome === "had_ended") return true;
   if (finished !== null) agent.inbox.added(finished.waiting, finished.metadata);
-  agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }));
+  agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }), true);
   agent.worker.wake();
   if (run.request.webhook !== undefined) agent.webhooks.wake();
   return true;

@@ -72,7 +72,8 @@ async function bench(t: TestContext): Promise<Bench> {
     log,
     newId: createIdSource(clock.now),
     access: null,
-    limits: { pendingRunsMax: 1_000_000, assistantsMax: 10, cronsMax: 10 },
+    limits: { assistantsMax: 10, cronsMax: 10 },
+    queueRoom: { isFull: () => Promise.resolve(false) },
     graphs: {
       list: () => [{ graphId: "graph" }],
       describe: () => ({ graphId: "graph", nodeNames: ["node"] }),

@@ -22,10 +22,10 @@ export function followPeers(agent: Agent, peers: Peers): Service {
   let stopped = false;
   let looks = 0;
 
-  const tellEnd = async (runId: string): Promise<void> => {
+  const tellEnd = async (runId: string, known: string | null): Promise<void> => {
     if (!worker.ends.isWaited(runId)) return;
-    const end = await storage.transaction(async (tx) => {
-      const threadId = await tx.threadOfRun(runId);
+    const end = await storage.look(async (tx) => {
+      const threadId = known ?? (await tx.threadOfRun(runId));
       const run = threadId === null ? null : await tx.run(threadId, runId);
       if (run === null) return "gone" as const;
       return isActive(run.status) ? null : storedEnd(agent, tx, run); // FP1
@@ -50,7 +50,7 @@ export function followPeers(agent: Agent, peers: Peers): Service {
   };
   const lookAtWaited = async (): Promise<void> => {
     const here = new Set(worker.here());
-    for (const runId of worker.ends.waited()) if (!here.has(runId)) await quietly(tellEnd(runId));
+    for (const runId of worker.ends.waited()) if (!here.has(runId)) await quietly(tellEnd(runId, null));
   };
   const look = async (): Promise<void> => {
     await lookAtWaited();
@@ -66,8 +66,10 @@ export function followPeers(agent: Agent, peers: Peers): Service {
         worker.abortHere(notice.runId, notice.reason);
         return;
       case "ended":
+        void quietly(tellEnd(notice.runId, notice.threadId));
+        return;
       case "gone":
-        void quietly(tellEnd(notice.runId));
+        void quietly(tellEnd(notice.runId, null));
         return;
       case "inbox":
         agent.inbox.changedElsewhere();

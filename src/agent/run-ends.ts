@@ -15,7 +15,7 @@ export interface RunEnds {
   /**
    * A run has ended in this process.
    * @param describe is called only when somebody waits
-   * @param expected whoever waits is rather in another process
+   * @param expected whoever waits may be in any process: it came through the queue, or never left it
    */
   ended(run: Pick<Run, "runId" | "threadId">, describe: () => RunEnd, expected?: boolean): void;
   gone(runId: string, why: GoneWhy): void;

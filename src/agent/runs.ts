@@ -1,7 +1,7 @@
 // Runs: waiting for one, reading and deleting them.
 import { ApiError } from "../base/errors.ts";
 import type { Agent } from "./agent.ts";
-import type { Interrupt, Run, RunStatus } from "./model.ts";
+import type { Fingerprint, Interrupt, Run, RunStatus } from "./model.ts";
 import type { RunEnd, Tx } from "./ports.ts";
 import type { WaitResult } from "./run-ends.ts";
 import type { StartedRun } from "./start-run.ts";
@@ -9,7 +9,7 @@ import { isActive } from "./transitions.ts";
 
 /** @throws {ApiError} `thread_not_found`, `run_not_found` */
 export async function getRun(agent: Agent, threadId: string, runId: string): Promise<Run> {
-  return agent.storage.transaction((tx) => requireRun(tx, threadId, runId));
+  return agent.storage.look((tx) => requireRun(tx, threadId, runId));
 }
 
 export async function listRuns(
@@ -29,35 +29,41 @@ export interface Waiting {
   readonly leave: () => void;
 }
 
-/** Waits for a run to end, or tells at once how it did. Registers before it looks, so that no end is missed. */
+/**
+ * Waits for a run to end, or tells at once how it did. Registers before it looks, so that no end is missed. The end of a
+ * run that comes through the queue is told to every process; of another one, to those that have said that they wait.
+ */
 export async function waitForRun(agent: Agent, threadId: string, runId: string): Promise<Waiting> {
-  const waiting = waitWherever(agent, runId);
+  const { result, leave } = agent.worker.ends.wait(runId);
+  let leaveWakes = (): void => undefined;
+  const waiting: Waiting = {
+    result,
+    leave() {
+      leaveWakes();
+      leave();
+    },
+  };
+  void result.then(() => leaveWakes());
   try {
-    const end = await agent.storage.transaction(async (tx) => {
-      const run = await requireRun(tx, threadId, runId);
-      return isActive(run.status) ? null : storedEnd(agent, tx, run);
-    });
-    if (end === null) return waiting;
+    let found = await lookAtEnd(agent, threadId, runId);
+    if (found === "running") {
+      leaveWakes = agent.events.wakes.listen(runId, () => undefined);
+      found = await lookAtEnd(agent, threadId, runId); // it may have ended before that was heard
+    }
+    if (found === "running" || found === "pending") return waiting;
     waiting.leave();
-    return { result: Promise.resolve({ kind: "ended", end }), leave: () => undefined };
+    return { result: Promise.resolve({ kind: "ended", end: found }), leave: () => undefined };
   } catch (error) {
     waiting.leave();
     throw error;
   }
 }
 
-/** Others are told that somebody waits here. */
-function waitWherever(agent: Agent, runId: string): Waiting {
-  const waiting = agent.worker.ends.wait(runId);
-  const leaveWakes = agent.events.wakes.listen(runId, () => undefined);
-  void waiting.result.then(leaveWakes);
-  return {
-    result: waiting.result,
-    leave() {
-      leaveWakes();
-      waiting.leave();
-    },
-  };
+function lookAtEnd(agent: Agent, threadId: string, runId: string): Promise<RunEnd | "running" | "pending"> {
+  return agent.storage.look(async (tx) => {
+    const run = await requireRun(tx, threadId, runId);
+    return run.status === "running" || run.status === "pending" ? run.status : storedEnd(agent, tx, run);
+  });
 }
 
 /** Waits for a run that this call has started, or that an earlier one with its Idempotency-Key has. */
@@ -75,9 +81,11 @@ export async function waitForStarted(agent: Agent, { run, created }: StartedRun)
 
 /** The end of a run as it was, although its thread may have gone on since. */
 export async function storedEnd(agent: Agent, tx: Tx, run: Run): Promise<RunEnd> {
-  const known = new Map(
-    (await tx.interrupts(run.threadId, null)).map((interrupt) => [interrupt.interruptId, interrupt]),
-  );
+  const [asked, valuesText] = await Promise.all([
+    run.pausedOn.length === 0 ? [] : tx.interrupts(run.threadId, null),
+    storedValues(agent, tx, run),
+  ]);
+  const known = new Map(asked.map((interrupt) => [interrupt.interruptId, interrupt]));
   const interrupts = run.pausedOn
     .map((id) => known.get(id))
     .filter((interrupt): interrupt is Interrupt => interrupt !== undefined);
@@ -85,7 +93,7 @@ export async function storedEnd(agent: Agent, tx: Tx, run: Run): Promise<RunEnd>
     run,
     interrupts,
     pause: run.endedBy !== "pause" ? null : interrupts.length > 0 ? "question" : "breakpoint",
-    valuesText: await storedValues(agent, tx, run),
+    valuesText,
   };
 }
 
@@ -97,9 +105,15 @@ async function storedValues(agent: Agent, tx: Tx, run: Run): Promise<string | nu
 /** The state of a checkpoint as JSON text; null when there is no such checkpoint any more. */
 export async function valuesAt(agent: Agent, tx: Tx, threadId: string, checkpointId: string): Promise<string | null> {
   const stored = await tx.checkpoint(threadId, "", checkpointId);
-  const fingerprint = stored === null ? null : await tx.fingerprint(stored.checkpoint.fingerprint);
+  const fingerprint = stored === null ? null : await fingerprintOf(agent, tx, stored.checkpoint.fingerprint);
   if (stored === null || fingerprint === null) return null;
   return JSON.stringify(agent.graphs.valuesOf(stored, fingerprint));
+}
+
+/** Mostly that of a graph that is deployed here. */
+async function fingerprintOf(agent: Agent, tx: Tx, hash: string): Promise<Fingerprint | null> {
+  const deployed = agent.graphs.list().find(({ fingerprint }) => fingerprint.hash === hash);
+  return deployed?.fingerprint ?? tx.fingerprint(hash);
 }
 
 /** @throws {ApiError} `run_active` */
@@ -118,8 +132,8 @@ async function requireThread(tx: Tx, threadId: string): Promise<void> {
 
 /** @throws {ApiError} `thread_not_found`, `run_not_found` */
 export async function requireRun(tx: Tx, threadId: string, runId: string): Promise<Run> {
-  await requireThread(tx, threadId);
   const run = await tx.run(threadId, runId);
-  if (run === null) throw new ApiError("run_not_found", `Run with ID ${runId} not found`);
-  return run;
+  if (run !== null) return run;
+  await requireThread(tx, threadId);
+  throw new ApiError("run_not_found", `Run with ID ${runId} not found`);
 }

@@ -39,6 +39,7 @@ import type { Ttl } from "./threads.ts";
 import { createWebhooks } from "./webhooks.ts";
 import { createWorker } from "./worker.ts";
 import { createNotifier } from "./notify.ts";
+import { createQueueRoom } from "./queue-room.ts";
 
 export interface AgentServerPorts {
   readonly storage: Storage & { readonly boundUnits: () => number };
@@ -122,7 +123,6 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   );
   running = worker.running;
   const limits = {
-    pendingRunsMax: config.pendingRunsMax,
     assistantsMax: config.assistantsMax,
     cronsMax: config.cronsMax,
     threadTtl: ports.threadTtl.fallback,
@@ -142,6 +142,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     newId,
     log,
     limits,
+    queueRoom: createQueueRoom(config.pendingRunsMax, clock),
     wakeCrons: () => crons.wake(),
   };
   const crons = createCronScheduler(agent);

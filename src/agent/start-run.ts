@@ -114,7 +114,7 @@ function tellToEnd(agent: Agent, run: Run, strategy: MultitaskStrategy): void {
     agent.worker.abort(run.runId, reasonOf(strategy));
     return;
   }
-  agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }));
+  agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }), true);
   if (run.request.webhook !== undefined) agent.webhooks.wake();
 }
 
@@ -127,19 +127,33 @@ interface Accepted extends StartedRun {
   readonly metadata: JsonObject;
 }
 
-async function accept(
+async function accept(agent: Agent, tx: Tx, caller: Caller, start: RunStart, slotFree: boolean): Promise<Accepted> {
+  const { threadId, call } = start;
+  const intent = intentOf(call.input, call.command);
+  if (call.webhook !== null) agent.webhooks.check(call.webhook);
+  if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url);
+  const reading = readDecisive(agent, tx, caller, threadId, call, intent);
+  // What a run that starts here goes on from: reading it takes two round trips, which are there anyhow.
+  const newest = slotFree && goesOn(intent) && call.checkpointId === null ? readNewest(tx, threadId) : null;
+  try {
+    const accepted = await decide(agent, tx, caller, start, slotFree, intent, await reading);
+    const history = accepted.created && accepted.history === "stored" ? await newest : null;
+    return history === null ? accepted : { ...accepted, history };
+  } finally {
+    await newest; // nothing of this transaction is under way any more when it ends
+  }
+}
+
+async function decide(
   agent: Agent,
   tx: Tx,
   caller: Caller,
   { threadId, call, newThread: fresh }: RunStart,
   slotFree: boolean,
+  intent: Intent,
+  { repeated, stored, known, assistant, writtenBy }: Decisive,
 ): Promise<Accepted> {
-  const intent = intentOf(call.input, call.command);
-  if (call.webhook !== null) agent.webhooks.check(call.webhook);
-  if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url);
   const at = agent.clock.now();
-  const read = await readTogether(agent, tx, caller, threadId, call, intent, slotFree);
-  const { repeated, stored, known, assistant, writtenBy } = read;
   if (repeated !== null)
     return { run: repeated, created: false, history: "stored", cancel: [], left: [], metadata: {} };
   const thread =
@@ -163,12 +177,12 @@ async function accept(
   // Runs are held while a thread is paused, and they were there first.
   const behindHeld = thread.status === "interrupted" && !continuesPause && (await tx.hasPendingRun(threadId));
   const claimed = !queued && dueAt === null && slotFree && !behindHeld;
-  if (!claimed && (await tx.countPendingRuns()) >= agent.limits.pendingRunsMax) {
+  if (!claimed && (await agent.queueRoom.isFull(tx))) {
     throw new ApiError("overloaded", "Too many runs wait in the queue.", {}, { "Retry-After": "5" });
   }
-  const goesOn = continuesPause || forkFrom !== null;
+  const fromBefore = continuesPause || forkFrom !== null;
   const waits = answers?.questions ?? (continuesPause && breakpoint !== null ? [breakpoint] : []);
-  const trace = goesOn
+  const trace = fromBefore
     ? await traceLinkOf(
         tx,
         caller,
@@ -218,7 +232,7 @@ async function accept(
     const key = storedKey(caller, call.idempotencyKey);
     await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId: run.runId, createdAt: at }); // ST4
   }
-  const history = thread.checkpointId === null ? "none" : ((await read.newest) ?? "stored");
+  const history = thread.checkpointId === null ? "none" : "stored";
   return { run, created: true, history, cancel, left, metadata: thread.metadata };
 }
 
@@ -256,34 +270,33 @@ interface Decisive {
   readonly assistant: Assistant;
   /** Fingerprint of the graph that wrote the checkpoint to go on from; null when there is none, or none is asked for. */
   readonly writtenBy: string | null;
-  /** What a run that starts here goes on from; not waited for, as what it takes to read it can go out with the writes. */
-  readonly newest: Promise<StoredCheckpoint | null>;
 }
 
 /** All that decides about a call, asked for together: one round trip, under the thread's lock. */
-async function readTogether(
+async function readDecisive(
   agent: Agent,
   tx: Tx,
   caller: Caller,
   threadId: string,
   call: RunCall,
   intent: Intent,
-  slotFree: boolean,
 ): Promise<Decisive> {
   const { checkpointId } = call;
-  const goesOn = (intent.kind !== "input" && intent.kind !== "give_up") || checkpointId !== null;
-  const reads = Promise.all([
+  const [record, stored, known, found, writtenBy] = await Promise.all([
     call.idempotencyKey === null ? null : tx.idempotency(storedKey(caller, call.idempotencyKey)),
     tx.thread(threadId),
     tx.interrupts(threadId, null),
     tx.assistant(assistantIdOf(call.assistantId)),
-    goesOn ? tx.checkpointFingerprint(threadId, checkpointId) : null,
+    goesOn(intent) || checkpointId !== null ? tx.checkpointFingerprint(threadId, checkpointId) : null,
   ]);
-  const newest = slotFree && goesOn && checkpointId === null ? readNewest(tx, threadId) : Promise.resolve(null);
-  const [record, stored, known, found, writtenBy] = await reads;
   const assistant = offered(agent, call.assistantId, call.reach.assistants, found);
   checkNodeNames(agent, assistant.graphId, call, intent);
-  return { repeated: await repeatedRun(tx, call, record), stored, known, assistant, writtenBy, newest };
+  return { repeated: await repeatedRun(tx, call, record), stored, known, assistant, writtenBy };
+}
+
+/** It is about what the thread has, not about something new. */
+function goesOn({ kind }: Intent): boolean {
+  return kind !== "input" && kind !== "give_up";
 }
 
 /** It only spares a read: when it fails, the run reads for itself. */

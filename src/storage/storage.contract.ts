@@ -177,6 +177,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     };
     return {
       transaction: (work) => storage.transaction((tx) => work(noted(tx))),
+      look: (work) => storage.look((tx) => work(noted(tx))),
       transactionSoon: (work) => storage.transactionSoon((tx) => work(noted(tx))),
     };
   };
@@ -192,6 +193,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       });
       assert.deepEqual(seen, { ...thread, status: "busy" });
       assert.deepEqual(await storage.transactionSoon((tx) => tx.thread(thread.threadId)), seen);
+      assert.deepEqual(await storage.look((tx) => tx.thread(thread.threadId)), seen);
     });
 
     test("what throws has written nothing, and comes out as it was (SP1)", async (t) => {

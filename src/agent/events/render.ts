@@ -26,7 +26,7 @@ export async function withTexts(
 
 /** A transaction for each, so that one reader of a long log does not hold up everybody else. */
 function textOf(agent: Agent, { threadId, runId }: RunKey, reference: string): Promise<string | null> {
-  return agent.storage.transaction(async (tx) => {
+  return agent.storage.look(async (tx) => {
     if (reference !== AT_END) return valuesAt(agent, tx, threadId, reference);
     const run = await tx.run(threadId, runId);
     return run === null ? null : runEndToText(await storedEnd(agent, tx, run));

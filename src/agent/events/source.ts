@@ -38,7 +38,7 @@ export function createSource(agent: Agent, place: Place, logNow: EventLog | null
   };
 
   const inStorage = (next: number): Promise<Found> =>
-    agent.storage.transaction(async (tx) => {
+    agent.storage.look(async (tx) => {
       const look = async (): Promise<Batch | null> => {
         const [row] = await tx.events(threadId, { runId, afterSeq, fromId: next, limit: 1 });
         if (row === undefined) return null;

@@ -46,6 +46,11 @@ export interface Storage {
    * @throws {ApiError} `storage_unavailable` when the commit failed: nothing was written.
    */
   transaction<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
+  /**
+   * Runs `work`, which only reads, and on whose findings nothing is changed: it locks nothing and waits for nobody's
+   * locks, and what it reads one after the other may be of different moments. It sees what was stored before it.
+   */
+  look<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
   /** As transaction(), but nothing waits for it: it shares the next commit, within a few milliseconds. */
   transactionSoon<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
 }

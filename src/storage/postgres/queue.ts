@@ -173,7 +173,7 @@ const REPAIR = `
       AND (r.due_at IS NULL OR r.due_at < extract(epoch FROM now()) * 1000)
       AND NOT EXISTS (SELECT 1 FROM holdpoint.runs AS o WHERE o.thread_id = r.thread_id AND o.status = 'running')
       AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')
-      AND NOT EXISTS (SELECT 1 FROM ${JOBS_SCHEMA}.jobs AS j WHERE j.key = r.run_id AND j.attempts < j.max_attempts
+      AND NOT EXISTS (SELECT 1 FROM ${JOBS_SCHEMA}.jobs AS j WHERE split_part(j.key, '/', 1) = r.run_id AND j.attempts < j.max_attempts
                       AND (j.locked_at IS NULL OR j.locked_at > now() - interval '1 minute'))
     ORDER BY r.thread_id, r.urgent DESC, r.queue_key LIMIT 1000
   )

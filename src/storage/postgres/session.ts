@@ -45,13 +45,15 @@ export interface Session extends Sql {
 
 export interface SessionPorts {
   readonly pool: Pool;
+  /** It decides nothing: each read is a statement by itself, and locks are not taken. */
+  readonly looks: boolean;
   readonly turns: Turns;
   readonly onWritten: (units: number) => void;
 }
 
 type Result = QueryResult<Row>;
 
-export function createSession({ pool, turns, onWritten }: SessionPorts): Session {
+export function createSession({ pool, looks, turns, onWritten }: SessionPorts): Session {
   const held = new Set<string>();
   let before: Promise<void> | null = null;
   let client: PoolClient | null = null;
@@ -106,6 +108,7 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
     parameters: readonly Parameter[],
     describe?: (error: unknown) => unknown,
   ): Promise<Result> => {
+    if (looks) return Promise.reject(new Error("a look writes nothing"));
     written = true;
     onWritten(unitsOf(parameters));
     return send(sql, parameters, describe);
@@ -123,6 +126,12 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
     disconnect(broken);
     leaveTurn();
     leaveTurn = () => undefined;
+  };
+
+  const follow = (key: string): void => {
+    if (opening !== null) return;
+    before = turns.passed(key);
+    before?.catch(() => undefined); // it comes out at the read, if there is one
   };
 
   return {
@@ -147,16 +156,13 @@ export function createSession({ pool, turns, onWritten }: SessionPorts): Session
       write(counted, parameters, (error) => (isDivisionByZero(error) ? otherwise() : error)).catch(failed);
     },
     hold(key) {
+      if (looks) return follow(key);
       if (held.has(key)) return;
       held.add(key); // SE1
       if (opening === null) opening = open(key);
       else send("SELECT pg_advisory_xact_lock($1, $2)", lockNumbers(key)).catch(failed);
     },
-    follow(key) {
-      if (opening !== null) return;
-      before = turns.passed(key);
-      before?.catch(() => undefined); // it comes out at the read, if there is one
-    },
+    follow,
     async commit() {
       if (opening === null) return;
       await opening;

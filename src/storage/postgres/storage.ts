@@ -48,12 +48,12 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
   let pool: Pool | null = null;
   let boundUnits = 0;
 
-  const transaction = async <T>(work: (tx: Tx) => Awaitable<T>): Promise<T> => {
+  const transact = async <T>(work: (tx: Tx) => Awaitable<T>, looks: boolean): Promise<T> => {
     if (pool === null) throw new Error("the storage is not open");
     const onWritten = (units: number): void => void (boundUnits += units);
     for (let attempt = 1; ; attempt++) {
       const desk = desks.pop() ?? createDesk();
-      const session = createSession({ pool, turns, onWritten });
+      const session = createSession({ pool, looks, turns, onWritten });
       desk.serve(session);
       try {
         const result = await work(desk.tx);
@@ -69,8 +69,10 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
       }
     }
   };
+  const transaction: Storage["transaction"] = (work) => transact(work, false);
   return {
     name: "storage",
+    look: (work) => transact(work, true),
     async start() {
       const { to, from } = await migrateDatabase(options.uri, options.versions);
       if (from !== to) options.log.info("database_migrated", { from, to });

@@ -98,6 +98,10 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
       const { commits, tx } = opened();
       return commits.run(() => work(tx), false);
     },
+    look(work) {
+      const { commits, tx } = opened();
+      return commits.run(() => work(tx), false);
+    },
     transactionSoon(work) {
       const { commits, tx } = opened();
       return commits.run(() => work(tx), true);
