@@ -13,7 +13,7 @@ export async function exportFile(storage: Storage & Dumpable, versions: Versions
   const running = await storage.transaction((tx) => tx.runningRuns());
   if (running.length > 0)
     throw new DumpError(
-      "runs were cut off when the server ended: start it once, and stop it, so that they are put right",
+      "runs are in progress, or were cut off when their server ended: stop the servers; where none is running, start one and stop it, so that the runs are put right",
     );
   return storage.dump(async (port) => {
     let counts: RowCounts = {};

@@ -4,7 +4,7 @@ import { startPostgres, type PostgresServer } from "./postgres-server.ts";
 let server: PostgresServer | null = null;
 
 export async function globalSetup(): Promise<void> {
-  if (process.env["DATABASE_URI"] !== undefined) return;
+  if ((process.env["DATABASE_URI"] ?? "") !== "") return;
   server = await startPostgres();
   process.env["HOLDPOINT_TEST_DATABASE_URI"] = server.uri; // the files' processes inherit it
 }

@@ -1,9 +1,13 @@
 // PostgreSQL for tests: that of DATABASE_URI, or one that is started for the purpose and goes with the test run.
 // `npm test` starts one for all its files (postgres-setup.ts); a file that is run by itself starts its own.
 // Each file gets databases of its own, which are dropped after it.
+import { randomBytes } from "node:crypto";
 import { after } from "node:test";
 import { Client } from "pg";
 import { startPostgres, type PostgresServer } from "./postgres-server.ts";
+
+/** Test runs of several machines may share a server: process ids are not enough. */
+const RUN = `${process.pid}_${randomBytes(4).toString("hex")}`;
 
 let own: Promise<PostgresServer> | null = null;
 const made: string[] = [];
@@ -18,17 +22,17 @@ export function beforeDrop(close: () => Promise<void>): void {
 /** The address of a new, empty database for this test file. */
 export async function newDatabase(): Promise<string> {
   const base = await serverUri();
-  const name = `test_${process.pid}_${made.length}`;
+  const name = `test_${RUN}_${made.length}`;
   made.push(name);
-  await administer(base, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, `CREATE DATABASE ${name}`);
+  await administer(base, `CREATE DATABASE ${name}`);
   const uri = new URL(base);
   uri.pathname = `/${name}`;
   return uri.href;
 }
 
 async function serverUri(): Promise<string> {
-  const given = process.env["HOLDPOINT_TEST_DATABASE_URI"] ?? process.env["DATABASE_URI"];
-  if (given !== undefined) return given;
+  const given = process.env["HOLDPOINT_TEST_DATABASE_URI"] ?? process.env["DATABASE_URI"] ?? "";
+  if (given !== "") return given;
   own ??= startPostgres();
   return (await own).uri;
 }
