@@ -19,6 +19,8 @@ export interface PostgresProxy {
   readonly cuts: () => number;
   /** Nothing goes through any more, and nobody is told; new connections are taken and get no answer. */
   stall(): void;
+  /** Every connection breaks off, and there are no new ones. */
+  refuse(): void;
   flow(): void;
   close(): Promise<void>;
 }
@@ -42,9 +44,13 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
   const target = new URL(to);
   const sockets = new Set<Socket>();
   let cuts = 0;
-  let stalled = false;
+  let [stalled, refusing] = [false, false];
   let late: (() => void)[] = [];
   const server = createServer((near) => {
+    if (refusing) {
+      near.destroy();
+      return;
+    }
     const far = connect(Number(target.port), target.hostname);
     const messages = createMessages();
     let deaf = false;
@@ -99,8 +105,12 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
       stalled = true;
       for (const socket of sockets) socket.pause();
     },
+    refuse() {
+      refusing = true;
+      for (const socket of sockets) socket.destroy();
+    },
     flow() {
-      stalled = false;
+      stalled = refusing = false;
       for (const socket of sockets) socket.resume();
     },
     async close() {

@@ -3,12 +3,14 @@
 //        for, and /ok answers meanwhile. They leave nothing behind in memory.
 //   MX2. When the database answers again, so does the server. Nothing that was acknowledged is lost, callers that wait for
 //        a run get its end, and a call that is sent again with its Idempotency-Key has taken place once.
-//   MX3. A run that was claimed by a commit of which nothing could be found out is not lost: it goes on (worker.ts, WK5).
+//   MX3. A job that the queue had in hand when the database went away is anybody's when it is back, however long it was away.
+//   MX4. A run that was claimed by a commit of which nothing could be found out is not lost: it goes on (worker.ts, WK5).
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
+import { JOBS_SCHEMA } from "../../src/storage/postgres/jobs-schema.ts";
 import { FULL, pause, resumeBody, until, within } from "../harness/fault-server.ts";
 import { Fleet } from "../harness/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
@@ -22,6 +24,8 @@ const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "3", BG_JOB_MAX_RETRIES: "100", 
 /** More than all that may come one after the other: a line, a connection, a statement, a look-up. */
 const PATIENCE_MS = 90_000;
 const LOOK_MS = 250;
+/** Less than the minute after which a job counts as lost in any case (queue.ts, QU4). */
+const SOON_MS = 40_000;
 const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
 
 let proxy: PostgresProxy;
@@ -172,7 +176,7 @@ async function again(one: Sent): Promise<Answer> {
 }
 
 test(
-  "a claim whose commit took place, and of which nothing can be found out, is not lost (MX3)",
+  "a claim whose commit took place, and of which nothing can be found out, is not lost (MX4)",
   { timeout },
   async () => {
     const [accepted, queued] = [await fleet.bench.newThread(), await fleet.bench.newThread()];
@@ -202,3 +206,21 @@ test(
     }
   },
 );
+
+test("a job in hand when the database goes away is handed out when it is back (MX3)", { timeout }, async () => {
+  const thread = await fleet.bench.newThread();
+  const late = await fleet.bench.post(`/threads/${thread}/runs`, { ...STEPS, after_seconds: 1 });
+  const { run_id: run } = late.body as { readonly run_id: string };
+  const sql = `SELECT FROM ${JOBS_SCHEMA}.jobs WHERE key = $1 AND locked_at IS NOT NULL`;
+  const isInHand = async (): Promise<boolean> => (await db.query(sql, [run])).rowCount === 1;
+  await db.query("BEGIN; LOCK TABLE holdpoint.threads IN ACCESS EXCLUSIVE MODE"); // its claim waits
+  await until("its job is in hand", async () => pause(LOOK_MS).then(isInHand));
+  const before = server.logs.length;
+  proxy.refuse();
+  const tried = (what: string): boolean => server.logs.slice(before).some(({ event }) => event === what);
+  await until("the queue has tried to go on, in vain", () => tried("claim_failed") && tried("repair_failed"));
+  await db.query("ROLLBACK");
+  assert.ok(await isInHand());
+  proxy.flow();
+  await fleet.bench.sees(thread, "three ends", 1, SOON_MS);
+});

@@ -52,6 +52,8 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
   let gates: ((flags: string[] | null) => void)[] = [];
   let maybeMore = true;
   let stopRepair: () => void = () => undefined;
+  /** Pools whose jobs are to be anybody's again: one that gave up, or ours, when it could not say that a job is done. */
+  const toUnlock = new Set<string>();
 
   const gate = (): string[] | null | Promise<string[] | null> => {
     if (stopping || consumer === null) return NONE;
@@ -84,6 +86,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
       else await slot.claim((tx, claim) => tx.claimPendingRun(claim, dueBy(due), thread)); // QU2
     } catch (error) {
       log.debug("claim_failed", { reason: describeError(error).message });
+      if (workers !== null) toUnlock.add(workers.id);
       repairSoon(); // QU4
     }
   };
@@ -106,24 +109,28 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     const before = workers?.id ?? null;
     workers = runTaskList(options, { run: (payload) => look(payload as Look) }, pool());
     onPool(workers.id);
-    if (before !== null) unlock(before);
+    if (before !== null) toUnlock.add(before);
     // It gives up when it cannot tell the database that a job is done. A new one begins where it left off.
     const again = (error: unknown): void => {
       if (stopping) return;
       log.warning("jobs_restarted", { reason: error === undefined ? "ended" : describeError(error).message });
       for (const slot of reserved.splice(0)) slot.release();
       clock.after(AGAIN_MS, run);
+      repairSoon();
     };
     workers.promise.then(again, again);
   };
 
-  /** What a pool that gave up had in hand is anybody's again. */
-  const unlock = (poolId: string): void => {
-    pool().query(`SELECT ${JOBS_SCHEMA}.force_unlock_workers(ARRAY[$1])`, [poolId]).then(undefined, repairSoon);
+  const unlock = async (): Promise<void> => {
+    if (toUnlock.size === 0) return;
+    const ids = [...toUnlock];
+    await pool().query(`SELECT ${JOBS_SCHEMA}.force_unlock_workers($1)`, [ids]); // a job that comes twice does no harm
+    for (const id of ids) toUnlock.delete(id);
   };
   const repair = async (): Promise<void> => {
     let again = REPAIR_MS;
     try {
+      await unlock();
       await pool().query(REPAIR); // QU4
     } catch (error) {
       log[isConnectionLost(error) ? "debug" : "warning"]("repair_failed", { reason: describeError(error).message });
