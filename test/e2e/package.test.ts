@@ -1,6 +1,7 @@
 // Tests of the package: built as for a release, put where npm would put it, and run from there.
 //   PA1. It asks for every module that it imports, and for no tool.
-//   PA2. It serves the sample graphs and the console, with nothing from this repository but its dependencies.
+//   PA2. It serves the sample graphs and the console, with nothing from this repository but its dependencies, on the
+//        embedded database and on PostgreSQL.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,6 +11,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { before, test } from "node:test";
 import { promisify } from "node:util";
+import { newDatabase } from "../harness/postgres.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 
 const PACKAGE = join(ROOT, "package");
@@ -38,13 +40,18 @@ test("every module that the package imports is one it asks for (PA1)", () => {
   assert.deepEqual(missing, new Set());
 });
 
-test("from node_modules the package serves its samples, an answer to one, and the console (PA2)", async () => {
+for (const storage of ["the embedded database", "PostgreSQL"]) {
+  test(`from node_modules, on ${storage}, the package serves its samples and the console (PA2)`, () => serve(storage));
+}
+
+async function serve(storage: string): Promise<void> {
+  const database = storage === "PostgreSQL" ? { DATABASE_URI: await newDatabase() } : {};
   const folder = temporaryFolder();
   const home = join(folder, "node_modules", "holdpoint");
   mkdirSync(join(folder, "node_modules"));
   cpSync(PACKAGE, home, { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
-  const env = { PATH: process.env["PATH"] ?? "", PORT: "0", LOG_JSON: "true", LOG_LEVEL: "info" };
+  const env = { PATH: process.env["PATH"] ?? "", PORT: "0", LOG_JSON: "true", LOG_LEVEL: "info", ...database };
   const child = spawn(
     process.execPath,
     [join(home, "dist", "main.js"), "serve", "--config", join(home, "examples", "langgraph.json")],
@@ -83,4 +90,4 @@ test("from node_modules the package serves its samples, an answer to one, and th
     child.kill("SIGKILL");
     removeFolder(folder);
   }
-});
+}
