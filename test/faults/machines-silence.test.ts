@@ -207,20 +207,29 @@ test(
   },
 );
 
+/** A run that waits for its time, which does not come before the claims of all runs have to wait. */
+async function queuedBehindLock(): Promise<{ readonly thread: string; readonly run: string }> {
+  for (;;) {
+    const thread = await fleet.bench.newThread();
+    const late = await fleet.bench.post(`/threads/${thread}/runs`, { ...STEPS, after_seconds: 1 });
+    const { run_id: run } = late.body as { readonly run_id: string };
+    await db.query("BEGIN; LOCK TABLE holdpoint.threads IN ACCESS EXCLUSIVE MODE");
+    if ((await db.query("SELECT FROM holdpoint.runs WHERE run_id = $1 AND status = 'pending'", [run])).rowCount === 1)
+      return { thread, run };
+    await db.query("ROLLBACK"); // its time has come before
+  }
+}
+
 test("a job in hand when the database goes away is handed out when it is back (MX3)", { timeout }, async () => {
-  const thread = await fleet.bench.newThread();
-  const late = await fleet.bench.post(`/threads/${thread}/runs`, { ...STEPS, after_seconds: 1 });
-  const { run_id: run } = late.body as { readonly run_id: string };
-  const sql = `SELECT FROM ${JOBS_SCHEMA}.jobs WHERE key = $1 AND locked_at IS NOT NULL`;
+  const { thread, run } = await queuedBehindLock();
+  const sql = `SELECT FROM ${JOBS_SCHEMA}.jobs WHERE key LIKE $1 || '%' AND locked_at IS NOT NULL`;
   const isInHand = async (): Promise<boolean> => (await db.query(sql, [run])).rowCount === 1;
-  await db.query("BEGIN; LOCK TABLE holdpoint.threads IN ACCESS EXCLUSIVE MODE"); // its claim waits
   await until("its job is in hand", async () => pause(LOOK_MS).then(isInHand));
   const before = server.logs.length;
   proxy.refuse();
   const tried = (what: string): boolean => server.logs.slice(before).some(({ event }) => event === what);
   await until("the queue has tried to go on, in vain", () => tried("claim_failed") && tried("repair_failed"));
   await db.query("ROLLBACK");
-  assert.ok(await isInHand());
   proxy.flow();
   await fleet.bench.sees(thread, "three ends", 1, SOON_MS);
 });
