@@ -32,8 +32,9 @@ export async function openEngine(config: AgentConfig, storage: Storage, log: Log
     return createLocalEngine(ports);
   }
   const { createPostgresEngine } = await import("../storage/postgres/engine.ts");
-  const [isWorker, stuckMs] = [config.role !== "api", config.jobTimeoutSecs * 1000];
-  return createPostgresEngine({ uri: config.databaseUri, isWorker, stuckMs }, ports);
+  const [isWorker, servesCalls] = [config.role !== "api", config.role !== "worker"];
+  const stuckMs = config.jobTimeoutSecs * 1000;
+  return createPostgresEngine({ uri: config.databaseUri, isWorker, servesCalls, stuckMs }, ports);
 }
 
 /** Opens the database; a data folder only where no server has it. @throws {Error} FolderInUseError */

@@ -12,13 +12,18 @@ import { createJobQueue } from "./queue.ts";
 /** One listens for jobs, the others fetch them. */
 const JOB_CONNECTIONS = 4;
 
+export interface EngineOptions extends LeaseOptions {
+  /** It has callers, who wait for runs and read them. */
+  readonly servesCalls: boolean;
+}
+
 export function createPostgresEngine(
-  options: LeaseOptions,
+  options: EngineOptions,
   ports: { readonly storage: Pick<Storage, "transaction">; readonly clock: Clock; readonly log: Log },
 ): Engine {
   const { clock, log } = ports;
   const lease = createLease(options, ports);
-  const notices = createNotices({ uri: options.uri, clock, log });
+  const notices = createNotices({ uri: options.uri, servesCalls: options.servesCalls, clock, log });
   let pool: Pool | null = null;
   const opened = (): Pool => {
     if (pool !== null) return pool;

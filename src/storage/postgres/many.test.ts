@@ -1,5 +1,6 @@
 // Tests of storage on PostgreSQL, what one machine cannot show: several servers on one database, and a database that fails.
 //   SE1. What is read under a thread's lock stays true until the commit, whoever else wants to change it.
+//   SE6. A look waits for nobody's lock and lets nobody wait; what it would write is refused.
 //   OU1, OU2. A COMMIT without an answer is looked up: a success if it was one, else 503 with nothing written.
 //   PS1. A deadlock is no failure: one of the two is done again.
 //   FL1. A database that is away is 503 with Retry-After, and its storage works again with it.
@@ -10,6 +11,7 @@ import { startPostgres } from "../../../test/harness/postgres-server.ts";
 import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
 import { onlyNext, startPostgresProxy, type Fate } from "../../../test/fakes/postgres-proxy.ts";
 import type { Thread } from "../../agent/model.ts";
+import type { Tx } from "../../agent/ports.ts";
 import { ApiError } from "../../base/errors.ts";
 import { createIdSource } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
@@ -65,6 +67,28 @@ test("100 calls on two servers that want one thread: one gets it, and nothing th
   );
   assert.equal((await Promise.all(takes)).filter(Boolean).length, 1);
   assert.equal((await two.transaction((tx) => tx.thread(thread.threadId)))?.updatedAt, 1);
+});
+
+test("a look at a thread that another server has in hand sees what is stored, at once, and holds nobody up (SE6)", async () => {
+  const thread = newThread();
+  await one.transaction((tx) => tx.insertThread(thread));
+  const status = async (tx: Tx): Promise<string | undefined> => (await tx.thread(thread.threadId))?.status;
+  await one.transaction(async (tx) => {
+    await tx.updateThread(thread.threadId, { status: "error" });
+    assert.equal(await two.look(status), "idle");
+  });
+  await two.look(async (tx) => {
+    assert.equal(await status(tx), "error");
+    await one.transaction(async (other) => {
+      await other.updateThread(thread.threadId, { status: "busy" });
+    });
+    assert.equal(await status(tx), "busy", "it may be of different moments");
+  });
+  await assert.rejects(
+    two.look((tx) => tx.takeThread(thread.threadId, "busy", {})),
+    /a look writes nothing/,
+  );
+  assert.equal(await two.look(status), "busy");
 });
 
 test("numbers of the audit trail have no gap and no double, whichever server counts (SE1)", async () => {

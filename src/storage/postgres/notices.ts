@@ -6,6 +6,8 @@
 //        again and again, and what it has not repeated is forgotten.
 //   NO3. The connection is made anew when it is lost; whoever listens is then told that they may have missed something.
 //   NO4. Bounded: what cannot be sent is dropped beyond PENDING_MAX, and counts as missed by everybody when it can.
+//   NO5. What only concerns those who wait for something goes to processes that serve calls: to a worker each notice that
+//        it has no use for is a wake-up, and there may be many workers.
 import { randomUUID } from "node:crypto";
 import { Client, type Notification } from "pg";
 import type { Notice, Peers, Wakes } from "../../agent/ports.ts";
@@ -21,7 +23,11 @@ export interface Notices extends Service {
   readonly peers: Peers;
 }
 
+/** For every process. */
 const CHANNEL = "holdpoint";
+/** For those that serve calls. */
+const CALLS_CHANNEL = "holdpoint_calls";
+const FOR_CALLS: ReadonlySet<string> = new Set(["wake", "ended", "gone", "inbox"]);
 /** NOTIFY takes less than 8,000 bytes. */
 const PAYLOAD_MAX = 7500;
 const PENDING_MAX = 10_000;
@@ -30,7 +36,12 @@ const REPEAT_MS = 15_000;
 const FORGET_MS = 50_000;
 const MISSED = "missed";
 
-export function createNotices(ports: { readonly uri: string; readonly clock: Clock; readonly log: Log }): Notices {
+export function createNotices(ports: {
+  readonly uri: string;
+  readonly servesCalls: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Notices {
   const { clock, log } = ports;
   const self = randomUUID().slice(0, 8);
   const local = createLocalWakes();
@@ -62,8 +73,8 @@ export function createNotices(ports: { readonly uri: string; readonly clock: Clo
     const lines = [...pending];
     pending = new Set();
     try {
-      for (const payload of payloads(lines)) {
-        await by.query({ name: "notify", text: "SELECT pg_notify($1, $2)", values: [CHANNEL, `${self}\n${payload}`] });
+      for (const [channel, payload] of payloads(lines)) {
+        await by.query({ name: "notify", text: "SELECT pg_notify($1, $2)", values: [channel, `${self}\n${payload}`] });
       }
     } catch {
       pending = new Set([MISSED]);
@@ -125,7 +136,9 @@ export function createNotices(ports: { readonly uri: string; readonly clock: Clo
     made.on("notification", hear);
     try {
       await made.connect();
-      await made.query(`SET synchronous_commit = off; LISTEN ${CHANNEL}`);
+      await made.query(
+        `SET synchronous_commit = off; LISTEN ${CHANNEL}${ports.servesCalls ? `; LISTEN ${CALLS_CHANNEL}` : ""}`,
+      );
     } catch (error) {
       lose(describeError(error).message);
       return;
@@ -186,15 +199,16 @@ export function createNotices(ports: { readonly uri: string; readonly clock: Clo
   };
 }
 
-function payloads(lines: readonly string[]): readonly string[] {
-  const made: string[] = [];
-  let open = "";
+/** `[channel, payload]` for each that takes lines. */
+function payloads(lines: readonly string[]): readonly (readonly [string, string])[] {
+  const made: (readonly [string, string])[] = [];
+  const open = new Map<string, string>();
   for (const line of lines) {
-    if (open.length + line.length >= PAYLOAD_MAX) {
-      made.push(open);
-      open = "";
-    }
-    open += open === "" ? line : `\n${line}`;
+    const channel = FOR_CALLS.has(line.split(" ", 1)[0] ?? "") ? CALLS_CHANNEL : CHANNEL;
+    const before = open.get(channel);
+    const isFull = before !== undefined && before.length + line.length >= PAYLOAD_MAX;
+    if (isFull) made.push([channel, before]);
+    open.set(channel, before === undefined || isFull ? line : `${before}\n${line}`);
   }
-  return open === "" ? made : [...made, open];
+  return [...made, ...open];
 }

@@ -32,6 +32,8 @@ export interface QueuePorts {
 const FETCHES_MAX = 4;
 /** How long until jobs are looked for that no notice has told of: those whose time has come, mostly. */
 const POLL_MS = 1000;
+/** Jobs that are done within this time are told in one statement. */
+const DONE_WAITS_MS = 10;
 const AGAIN_MS = 1000;
 const REPAIR_MS = 30_000;
 /** Says to graphile-worker: fetch nothing. */
@@ -105,6 +107,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
       noHandleSignals: true,
       concurrency: FETCHES_MAX,
       pollInterval: POLL_MS,
+      preset: { worker: { completeJobBatchDelay: DONE_WAITS_MS } },
     };
     const before = workers?.id ?? null;
     workers = runTaskList(options, { run: (payload) => look(payload as Look) }, pool());

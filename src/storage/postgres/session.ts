@@ -10,6 +10,7 @@
 //   SE3. A result is handed out after the commit that holds it.
 //   SE4. A transaction that writes has a mark, so that its outcome can be looked up when its COMMIT gets no answer (outcome.ts).
 //   SE5. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
+//   SE6. A session that only looks is a row of statements by themselves: it locks nothing and cannot write.
 import type { Pool, PoolClient, QueryResult } from "pg";
 import { gather, statement, unitsOf, type Parameter, type Row } from "./connections.ts";
 import { isConnectionLost, isDivisionByZero, nothingWritten } from "./failures.ts";
@@ -45,7 +46,7 @@ export interface Session extends Sql {
 
 export interface SessionPorts {
   readonly pool: Pool;
-  /** It decides nothing: each read is a statement by itself, and locks are not taken. */
+  /** SE6. */
   readonly looks: boolean;
   readonly turns: Turns;
   readonly onWritten: (units: number) => void;
@@ -108,7 +109,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
     parameters: readonly Parameter[],
     describe?: (error: unknown) => unknown,
   ): Promise<Result> => {
-    if (looks) return Promise.reject(new Error("a look writes nothing"));
+    if (looks) throw new Error("a look writes nothing"); // SE6
     written = true;
     onWritten(unitsOf(parameters));
     return send(sql, parameters, describe);
@@ -156,7 +157,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
       write(counted, parameters, (error) => (isDivisionByZero(error) ? otherwise() : error)).catch(failed);
     },
     hold(key) {
-      if (looks) return follow(key);
+      if (looks) return follow(key); // SE6
       if (held.has(key)) return;
       held.add(key); // SE1
       if (opening === null) opening = open(key);
