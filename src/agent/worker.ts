@@ -99,14 +99,16 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       release,
       start: (run, history) => start({ run, history, eventStart: FIRST_EVENT, cancelled: null, direct: true }),
       async claim(choose) {
+        const chosen = new Set<string>();
         try {
-          const claimed = await storage.transaction((tx) => claim(tx, choose));
+          const claimed = await storage.transaction((tx) => claim(tx, choose, chosen));
           if (claimed !== null) start(claimed);
           return claimed !== null;
         } catch (error) {
           claimFailed(error);
           throw error;
         } finally {
+          for (const runId of chosen) aboutToBegin.delete(runId); // it has begun, or was not claimed after all
           release();
         }
       },
@@ -182,10 +184,11 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     return executed.next;
   };
 
-  const claim = async (tx: Tx, choose: ChooseRun): Promise<Claimed | null> => {
+  const claim = async (tx: Tx, choose: ChooseRun, chosen?: Set<string>): Promise<Claimed | null> => {
     const claimed = await choose(tx, claimBy(lease.workerId(), clock.now()));
     if (claimed === null) return null;
     aboutToBegin.set(claimed.run.runId, null);
+    chosen?.add(claimed.run.runId);
     return beginClaimed(tx, claimed);
   };
 

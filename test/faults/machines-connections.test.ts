@@ -3,12 +3,13 @@
 //   MC2. A call that gets 503 with Retry-After has changed nothing, and will not: it can be sent again, with a key or without.
 //   MC3. Whenever a connection breaks: what was answered with 2xx is stored; a call that is sent again with its
 //        Idempotency-Key takes place once; an answer is used by one run, once an attempt; every run ends.
+//   MC4. A run that a server has tried to claim in vain is another's like any other: cancelling it there ends it.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { Pool } from "pg";
-import { isMarked, startPostgresProxy, type Fate, type PostgresProxy } from "../fakes/postgres-proxy.ts";
-import { each, FULL, only, pause, questionsIn, resumeBody, seeded } from "../harness/fault-server.ts";
+import { isMarked, onlyNext, startPostgresProxy, type Fate, type PostgresProxy } from "../fakes/postgres-proxy.ts";
+import { each, FULL, only, pause, questionsIn, resumeBody, seeded, until, within } from "../harness/fault-server.ts";
 import { Fleet } from "../harness/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres.ts";
@@ -19,7 +20,7 @@ const CALLERS = FULL ? 8 : 4;
 const PATIENCE_MS = 90_000;
 /** As Retry-After says, in small: who waits longer meets fewer faults. */
 const AGAIN_MS = 20;
-const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4", BG_JOB_MAX_RETRIES: "100" };
+const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4", BG_JOB_MAX_RETRIES: "100", LOG_LEVEL: "debug" };
 const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
 
 let proxy: PostgresProxy;
@@ -179,3 +180,27 @@ for (const [name, fates, share] of KINDS) {
     for (const { process } of servers) assert.equal(process.exitCode, null);
   });
 }
+
+test("a run whose claim one server has lost is cancelled there, and ends at the other (MC4)", { timeout }, async () => {
+  const { bench } = fleet;
+  const failures = ({ logs }: TestServer): number => logs.filter(({ event }) => event === "claim_failed").length;
+  for (;;) {
+    const before = servers.map(failures);
+    const thread = await bench.newThread();
+    bench.hold(thread, "two");
+    const delayed = { assistant_id: "steps", input: {}, after_seconds: 1 };
+    const { run_id: run } = (await bench.post(`/threads/${thread}/runs`, delayed)).body as { readonly run_id: string };
+    proxy.fateOf = onlyNext("before"); // the next that is stored is the claim
+    await bench.sees(thread, "two starts");
+    const loser = servers.find((server, at) => failures(server) > (before[at] ?? 0));
+    const [{ pid } = { pid: 0 }] = bench.effectsOf(thread, "two starts");
+    if (loser === undefined || pid === loser.process.pid) {
+      bench.release(thread, "two"); // it was faster the second time, too
+      continue;
+    }
+    const cancelled = call(loser, "POST", `/threads/${thread}/runs/${run}/cancel?wait=1`);
+    assert.equal((await within("it is cancelled", cancelled)).status, 204);
+    assert.equal((await bench.runs(thread))[0]?.status, "interrupted");
+    return;
+  }
+});
