@@ -109,15 +109,14 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
       pollInterval: POLL_MS,
       preset: { worker: { completeJobBatchDelay: DONE_WAITS_MS } },
     };
-    const before = workers?.id ?? null;
     workers = runTaskList(options, { run: (payload) => look(payload as Look) }, pool());
     onPool(workers.id);
-    if (before !== null) toUnlock.add(before);
     // It gives up when it cannot tell the database that a job is done. A new one begins where it left off.
     const again = (error: unknown): void => {
       if (stopping) return;
       log.warning("jobs_restarted", { reason: error === undefined ? "ended" : describeError(error).message });
       for (const slot of reserved.splice(0)) slot.release();
+      if (workers !== null) toUnlock.add(workers.id);
       clock.after(AGAIN_MS, run);
       repairSoon();
     };
