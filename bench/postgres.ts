@@ -55,8 +55,10 @@ export async function benchPostgres(options: { readonly short: boolean }): Promi
     // A bare NOTIFY does not wait for the disk; nor does a commit here, whose time is taken before it does.
     await withClient(quick, (client) => client.query("ALTER DATABASE bench_quick SET synchronous_commit = off"));
     const wait = await withServers(quick, ["api", "worker"], (servers) => queueWait(quick, servers, sizes.waits));
+    const waited = await withServers(quick, ["all"], (servers) => queued(quick, servers, sizes.waits));
     const notify = await notifyRoundTrip(quick, sizes.waits);
     note("queue wait p50 (a run / a bare NOTIFY)", `${ms(wait)} / ${ms(notify)}`, wait / notify, "<= 4");
+    note("runs that wait where the server has a slot (of all)", `${waited} / ${sizes.waits}`, waited / sizes.waits, "0");
 
     const full = await newDatabase(postgres, "full");
     await withServers(full, ["all"], (servers) => load(servers, 1, 1));
@@ -141,12 +143,7 @@ async function cpuPerCycle(servers: readonly MeasuredServer[], cycles: number): 
 async function queueWait(uri: string, [api]: readonly MeasuredServer[], count: number): Promise<number> {
   return withClient(uri, async (client) => {
     await client.query(WATCH_QUEUE);
-    const body = JSON.stringify({ assistant_id: "bench", input: { text: "x" } });
-    const headers = { "content-type": "application/json" };
-    for (let at = 0; at < count; at++) {
-      const response = await fetch(`${api?.url ?? ""}/runs/wait`, { method: "POST", headers, body });
-      await response.text();
-    }
+    await runOneByOne(api, count);
     const { rows } = await client.query<{ readonly wait: number }>(
       `SELECT extract(epoch FROM c.at - pg_xact_commit_timestamp(a.xmin))::float8 AS wait
        FROM bench.accepted AS a JOIN bench.claimed AS c USING (run_id)`,
@@ -154,6 +151,24 @@ async function queueWait(uri: string, [api]: readonly MeasuredServer[], count: n
     if (rows.length < count) throw new Error(`${rows.length} of ${count} runs have come through the queue`);
     return median(rows.map(({ wait }) => wait));
   });
+}
+
+/** How many runs were accepted to wait, although they came one at a time to a server that could start each. */
+async function queued(uri: string, [server]: readonly MeasuredServer[], count: number): Promise<number> {
+  return withClient(uri, async (client) => {
+    await client.query("TRUNCATE bench.claimed");
+    await runOneByOne(server, count);
+    return (await client.query("SELECT 1 FROM bench.claimed")).rows.length;
+  });
+}
+
+async function runOneByOne(server: MeasuredServer | undefined, count: number): Promise<void> {
+  const body = JSON.stringify({ assistant_id: "bench", input: { text: "x" } });
+  const headers = { "content-type": "application/json" };
+  for (let at = 0; at < count; at++) {
+    const response = await fetch(`${server?.url ?? ""}/runs/wait`, { method: "POST", headers, body });
+    await response.text();
+  }
 }
 
 const WATCH_QUEUE = `
