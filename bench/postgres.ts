@@ -58,7 +58,12 @@ export async function benchPostgres(options: { readonly short: boolean }): Promi
     const waited = await withServers(quick, ["all"], (servers) => queued(quick, servers, sizes.waits));
     const notify = await notifyRoundTrip(quick, sizes.waits);
     note("queue wait p50 (a run / a bare NOTIFY)", `${ms(wait)} / ${ms(notify)}`, wait / notify, "<= 4");
-    note("runs that wait where the server has a slot (of all)", `${waited} / ${sizes.waits}`, waited / sizes.waits, "0");
+    note(
+      "runs that wait where the server has a slot (of all)",
+      `${waited} / ${sizes.waits}`,
+      waited / sizes.waits,
+      "0",
+    );
 
     const full = await newDatabase(postgres, "full");
     await withServers(full, ["all"], (servers) => load(servers, 1, 1));

@@ -22,23 +22,33 @@ export interface RunEnds {
   /** Runs that somebody waits for here. */
   readonly waited: () => readonly string[];
   readonly isWaited: (runId: string) => boolean;
-  /** Resolves when nobody waits here. */
+  /** A call is being accepted that may wait for its run. @returns what to call when it was, or was refused. */
+  expect(): () => void;
+  /** Resolves when nobody waits here, or is about to. */
   idle(): Promise<void>;
+  /** No end is told here any more: who waits, and whoever comes now, is told to ask the next process. */
+  close(): void;
   /** A run has ended in another process. */
   endedElsewhere(runId: string, end: RunEnd): void;
   /** It was deleted there. */
   goneElsewhere(runId: string): void;
 }
 
+const CLOSED: WaitResult = { kind: "gone", why: "handed_back" };
+
 /** @param peers hear of every end. */
 export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
   const waiting = new Map<string, Set<(result: WaitResult) => void>>();
-  let idle: PromiseWithResolvers<void> | null = null;
+  let expected = 0;
+  let closed = false;
+  let changed: PromiseWithResolvers<void> | null = null;
+  const change = (): void => {
+    changed?.resolve();
+    changed = null;
+  };
   const forget = (runId: string): void => {
     waiting.delete(runId);
-    if (waiting.size > 0) return;
-    idle?.resolve();
-    idle = null;
+    change();
   };
   const tell = (runId: string, describe: () => WaitResult): void => {
     const listeners = waiting.get(runId);
@@ -49,6 +59,7 @@ export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
   };
   return {
     wait(runId) {
+      if (closed) return { result: Promise.resolve(CLOSED), leave: () => undefined };
       const { promise, resolve } = Promise.withResolvers<WaitResult>();
       let listeners = waiting.get(runId);
       if (listeners === undefined) waiting.set(runId, (listeners = new Set()));
@@ -69,8 +80,22 @@ export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
     },
     waited: () => [...waiting.keys()],
     isWaited: (runId) => waiting.has(runId),
+    expect() {
+      expected++;
+      return () => {
+        expected--;
+        change();
+      };
+    },
     async idle() {
-      if (waiting.size > 0) await (idle ??= Promise.withResolvers()).promise;
+      while (waiting.size + expected > 0) {
+        await (changed ??= Promise.withResolvers()).promise;
+        await new Promise((resolve) => setImmediate(resolve)); // whoever was accepted is waiting by then
+      }
+    },
+    close() {
+      closed = true;
+      for (const runId of [...waiting.keys()]) tell(runId, () => CLOSED);
     },
     goneElsewhere: (runId) => tell(runId, () => ({ kind: "gone", why: "deleted" })),
     endedElsewhere: (runId, end) => tell(runId, () => ({ kind: "ended", end })),

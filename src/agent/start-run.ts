@@ -77,6 +77,7 @@ async function startAll(
     throw new ApiError("shutting_down", "The server takes no new runs.", {}, { "Retry-After": "5" });
   }
   const slots = starts.map(() => agent.worker.reserve());
+  const isDecided = agent.worker.ends.expect();
   try {
     const acceptAll = (): Promise<readonly Accepted[]> =>
       agent.storage.transaction(async (tx) => {
@@ -106,6 +107,7 @@ async function startAll(
     return accepted;
   } finally {
     for (const slot of slots) slot?.release(); // those that have started are not held any more
+    isDecided();
   }
 }
 

@@ -290,7 +290,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       stopTimer();
       if (!inTime) abortAll("shutdown");
       await settled();
-      for (const runId of ends.waited()) ends.gone(runId, "handed_back");
+      ends.close();
     },
   };
 }
