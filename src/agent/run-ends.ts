@@ -95,7 +95,7 @@ export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
     },
     close() {
       closed = true;
-      for (const runId of [...waiting.keys()]) tell(runId, () => CLOSED);
+      for (const runId of waiting.keys()) tell(runId, () => CLOSED);
     },
     goneElsewhere: (runId) => tell(runId, () => ({ kind: "gone", why: "deleted" })),
     endedElsewhere: (runId, end) => tell(runId, () => ({ kind: "ended", end })),
