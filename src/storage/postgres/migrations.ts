@@ -1,7 +1,8 @@
 // Migrations: the schema on PostgreSQL, step by step. Steps are only ever appended; migrate.ts runs those that are missing.
 // Invariants:
 //   MG1. A step leaves what the version before it needs, because servers of that version go on while the new ones are rolled
-//        out. It may add tables, indexes, and columns that may be null or have a constant default. It takes nothing away,
+//        out. It may add tables, indexes, and columns that may be null or have a constant default, and put a function of the
+//        same signature and meaning in the place of another. It takes nothing away,
 //        renames nothing, adds no constraint, and gives no column a value that the version before does not know: that is
 //        for a step of the release after. For the same reason every statement names its columns.
 //        What a step locks stays locked until the last one is made, and calls wait for 15 seconds at most: a step that

@@ -33,6 +33,11 @@ export function commitText({ connection, number }: Mark): string {
     COMMIT`;
 }
 
+/** Every connection that has ever written has left one. */
+export async function sweepMarks(pool: Pool): Promise<void> {
+  await pool.query("DELETE FROM holdpoint.commits WHERE at < now() - interval '1 day'");
+}
+
 const ASK_AGAIN_MS = 50;
 /** Longer than a crashed database takes to recover, shorter than a caller waits. */
 const ASK_FOR_MS = 10_000;

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Client } from "pg";
+import { until } from "../../../test/harness/fault-server.ts";
 import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
 import type { Log } from "../../base/log.ts";
 import { storageContract } from "../storage.contract.ts";
@@ -105,6 +106,19 @@ test("a server of the schema that is there changes nothing: its role may be one 
   const readOnly = `${uri}?options=-c%20default_transaction_read_only%3Don`;
   const { from, to } = await migrateDatabase(readOnly, VERSIONS);
   assert.equal(from, to);
+});
+
+test("what connections leave behind is swept while the server runs, not only when it starts", async (t) => {
+  const { uri, client } = await (shared ??= openShared());
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const storage = createPostgresStorage({ uri, poolMax: 2, versions: VERSIONS, log: silent });
+  await storage.start();
+  const old = "INSERT INTO holdpoint.commits (connection, number, at) VALUES ('gone', 1, now() - interval '2 days')";
+  await client.query(old);
+  t.mock.timers.tick(3_600_000);
+  const left = () => client.query("SELECT 1 FROM holdpoint.commits WHERE connection = 'gone'");
+  await until("the mark is gone", async () => (await left()).rows.length === 0);
+  await storage.stop();
 });
 
 test("every statement goes on when its tables get columns, also of names that other tables have (MG1)", async () => {

@@ -18,6 +18,7 @@ import { eventVerbs } from "./events.ts";
 import { mayBeDoneAgain, storageFailure } from "./failures.ts";
 import { interruptVerbs } from "./interrupts.ts";
 import { migrateDatabase } from "./migrate.ts";
+import { sweepMarks } from "./outcome.ts";
 import { pruneVerbs } from "./prune.ts";
 import { queueVerbs } from "./queue-verbs.ts";
 import { runVerbs } from "./runs.ts";
@@ -41,12 +42,14 @@ export interface PostgresStorage extends Storage, Service, Dumpable {
 
 const ATTEMPTS_MAX = 5;
 const LINGER_MS = 10;
+const SWEEP_MS = 3_600_000;
 
 export function createPostgresStorage(options: PostgresOptions): PostgresStorage {
   const turns = createTurns(LOCK_TIMEOUT_MS);
   const desks: Desk[] = [];
   let pool: Pool | null = null;
   let boundUnits = 0;
+  let sweeping: NodeJS.Timeout | undefined;
 
   const transact = async <T>(work: (tx: Tx) => Awaitable<T>, looks: boolean): Promise<T> => {
     if (pool === null) throw new Error("the storage is not open");
@@ -77,11 +80,14 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
       const { to, from } = await migrateDatabase(options.uri, options.versions);
       if (from !== to) options.log.info("database_migrated", { from, to });
       pool = openPool(options);
-      await pool.query("DELETE FROM holdpoint.commits WHERE at < now() - interval '1 day'"); // of connections long gone
+      const opened = pool;
+      await sweepMarks(opened);
+      sweeping = setInterval(() => void sweepMarks(opened).catch(() => undefined), SWEEP_MS).unref(); // the next one does it
     },
     async stop() {
       const open = pool;
       pool = null;
+      clearInterval(sweeping);
       await open?.end();
     },
     transaction,
