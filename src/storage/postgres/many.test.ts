@@ -214,15 +214,15 @@ test("more calls than connections wait their turn; on one thread they take no co
   t.after(() => small.stop());
   const thread = newThread();
   await small.transaction((tx) => tx.insertThread(thread));
-  const held: (() => void)[] = [];
+  const held = Promise.withResolvers<() => void>();
   const holding = small.transaction(async (tx) => {
     await tx.thread(thread.threadId);
-    await new Promise<void>((resolve) => held.push(resolve));
+    await new Promise<void>((release) => held.resolve(release));
   });
   const waiting = Array.from({ length: 20 }, () => small.transaction((tx) => tx.thread(thread.threadId)));
   const other = newThread();
   await small.transaction((tx) => tx.insertThread(other)); // though 20 wait
-  for (const release of held) release();
+  (await held.promise)();
   await holding;
   assert.equal((await Promise.all(waiting)).filter((found) => found !== null).length, 20);
 });
