@@ -10,6 +10,8 @@
 //   QU4. A job that was lost (its worker died at the wrong moment) is made again: now and then, and soon after something
 //        went wrong here, somebody looks whether there is a run that can be claimed and has none. So a job that fails is
 //        not left to be tried again by graphile-worker, whose pauses grow with every failure.
+//   QU5. A pool whose first look finds no database never finds any job: it keeps that failure as the answer to what its tasks
+//        are. So a new one begins when there is a database, and one that was deceived gives way to the next.
 import { EventEmitter } from "node:events";
 import { runTaskList, type WorkerEventMap, type WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
@@ -97,8 +99,17 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     if (stopping) return;
     const events: EventEmitter = new EventEmitter();
     const on = (name: keyof WorkerEventMap, listener: () => void): void => void events.on(name, listener);
+    let works = false;
+    const fetched = (): void => void (works = true);
+    on("job:start", fetched);
+    on("worker:getJob:empty", fetched);
     on("worker:getJob:empty", emptyHanded);
     on("worker:getJob:error", emptyHanded);
+    on("worker:getJob:error", () => {
+      // QU5
+      if (!works) Promise.resolve(made.gracefulShutdown()).catch(() => undefined); // its own promise tells
+      works = true; // once is enough
+    });
     const options = {
       schema: JOBS_SCHEMA,
       events,
@@ -109,18 +120,23 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
       pollInterval: POLL_MS,
       preset: { worker: { completeJobBatchDelay: DONE_WAITS_MS } },
     };
-    workers = runTaskList(options, { run: (payload) => look(payload as Look) }, pool());
-    onPool(workers.id);
+    const made = runTaskList(options, { run: (payload) => look(payload as Look) }, pool());
+    workers = made;
+    onPool(made.id);
     // It gives up when it cannot tell the database that a job is done. A new one begins where it left off.
     const again = (error: unknown): void => {
       if (stopping) return;
       log.warning("jobs_restarted", { reason: error === undefined ? "ended" : describeError(error).message });
       for (const slot of reserved.splice(0)) slot.release();
-      if (workers !== null) toUnlock.add(workers.id);
-      clock.after(AGAIN_MS, run);
+      toUnlock.add(made.id);
+      runSoon();
       repairSoon();
     };
-    workers.promise.then(again, again);
+    made.promise.then(again, again);
+  };
+
+  const runSoon = (): void => {
+    if (!stopping) clock.after(AGAIN_MS, () => void pool().query("SELECT 1").then(run, runSoon)); // QU5
   };
 
   const unlock = async (): Promise<void> => {
