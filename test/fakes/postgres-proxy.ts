@@ -125,36 +125,49 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
 interface Passing {
   /** Whole messages, as they came. */
   readonly bytes: Buffer;
-  /** Text of the query, when they are one message that ends with COMMIT. */
+  /** What is stored with a COMMIT, and the COMMIT, when that is what they end with. */
   readonly commit: string | null;
 }
 
-const QUERY = "Q".charCodeAt(0);
-const COMMIT = Buffer.from("COMMIT\0");
+const [QUERY, PARSE, BIND, SYNC] = ["Q", "P", "B", "S"].map((letter) => letter.charCodeAt(0));
+/** Messages that PostgreSQL answers when a Sync has come: parse, bind, describe, execute, close. */
+const BEFORE_A_SYNC = new Set(["P", "B", "D", "E", "C"].map((letter) => letter.charCodeAt(0)));
 
-/** Cuts what a client sends into messages: the first has only its length in front, all others a letter and their length. */
+/**
+ * Cuts what a client sends into messages: the first has only its length in front, all others a letter and their length.
+ * What a Sync ends is passed on in one.
+ */
 function createMessages(): { take(bytes: Buffer): Iterable<Passing> } {
+  const texts = new Map<string, string>();
   let rest: Buffer = Buffer.alloc(0);
   let letters = 0;
   return {
     *take(bytes) {
       const all = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+      let asked: string[] = [];
       let from = 0;
       let at = 0;
       for (;;) {
         if (all.length < at + letters + 4) break;
         const end = at + letters + all.readUInt32BE(at + letters);
         if (all.length < end) break;
-        if (letters === 1 && all[at] === QUERY && all.subarray(end - COMMIT.length, end).equals(COMMIT)) {
-          if (from < at) yield { bytes: all.subarray(from, at), commit: null };
-          yield { bytes: all.subarray(at, end), commit: all.toString("utf8", at + 5, end - 1) };
-          from = end;
-        }
-        at = end;
+        const kind = letters === 1 ? all[at] : undefined;
+        const strings = (): string[] => all.toString("latin1", at + 5, end).split("\0");
         letters = 1;
+        if (kind === PARSE) {
+          const [name = "", text = ""] = strings();
+          texts.set(name, text.trim());
+        } else if (kind === BIND) asked.push(texts.get(strings()[1] ?? "") ?? "");
+        else if (kind === QUERY) asked.push(strings()[0]?.trim() ?? "");
+        at = end;
+        if (kind !== undefined && BEFORE_A_SYNC.has(kind)) continue;
+        const isCommit = (kind === SYNC || kind === QUERY) && asked.at(-1) === "COMMIT";
+        yield { bytes: all.subarray(from, at), commit: isCommit ? asked.slice(-2).join("; ") : null };
+        asked = [];
+        from = at;
       }
-      if (from < at) yield { bytes: all.subarray(from, at), commit: null };
-      rest = all.subarray(at);
+      // What has no Sync yet is looked at again with the next bytes.
+      rest = all.subarray(from);
     },
   };
 }

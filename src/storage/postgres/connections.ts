@@ -1,14 +1,12 @@
 // Connections: the pool, with limits on everything, and how values pass between JavaScript and PostgreSQL.
 // Invariants:
 //   CN1. Every value reaches SQL as a bound parameter.
-//   CN2. Statements are sent without waiting for the answers to those before them (pipelining), and are parsed once a
-//        connection: their number of texts is bounded.
-//        Those of one turn of the event loop leave in one piece.
+//   CN2. Statements are parsed once a connection (wire.ts): the number of their texts is bounded.
 //   CN3. A transaction that its process has left standing loses its connection, and with it every lock, after
 //        IDLE_IN_TRANSACTION_MS.
 //   CN4. Everything that is waited for has an end: a connection, a lock, a statement, and the answer of a network that
 //        swallows everything, which comes after any that the database could have given.
-import { Pool, type ClientConfig, type Connection } from "pg";
+import { Pool, type ClientConfig } from "pg";
 import { describeError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { fromText, toText } from "./text.ts";
@@ -22,12 +20,6 @@ export interface ConnectionOptions {
 export type Parameter = string | number | boolean | null | Uint8Array | readonly string[];
 export type Row = Readonly<Record<string, unknown>>;
 
-export interface Statement {
-  readonly name?: string;
-  readonly text: string;
-  readonly values: unknown[];
-}
-
 /** How long a call waits for a connection before it is told to come again. */
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -40,14 +32,12 @@ const OID = { bool: 16, bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, float
 const NUMBERS = new Set([OID.int8, OID.int2, OID.int4, OID.float4, OID.float8, OID.numeric]);
 
 /** Numbers are JavaScript's: counts and milliseconds fit. */
-const types = {
-  getTypeParser(oid: number) {
-    if (oid === OID.text) return fromText;
-    if (NUMBERS.has(oid)) return Number;
-    if (oid === OID.bytea) return (hex: string) => Buffer.from(hex.slice(2), "hex");
-    return oid === OID.bool ? (value: string) => value === "t" : (value: string) => value;
-  },
-};
+export function columnParser(oid: number): (cell: string) => unknown {
+  if (oid === OID.text) return fromText;
+  if (NUMBERS.has(oid)) return Number;
+  if (oid === OID.bytea) return (hex) => Buffer.from(hex.slice(2), "hex");
+  return oid === OID.bool ? (cell) => cell === "t" : (cell) => cell;
+}
 
 /** Settings of every connection, the pool's and those that stand alone. */
 export function connectionConfig(uri: string): ClientConfig {
@@ -64,8 +54,7 @@ export function openPool({ uri, poolMax, log }: ConnectionOptions): Pool {
     query_timeout: ANSWER_TIMEOUT_MS, // CN4
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS, // CN3
-    pipeline: true, // CN2
-    types,
+    types: { getTypeParser: columnParser },
   });
   const lost = (error: Error): void => log.debug("connection_lost", { reason: describeError(error).message });
   pool.on("error", lost); // one that nobody uses
@@ -73,31 +62,16 @@ export function openPool({ uri, poolMax, log }: ConnectionOptions): Pool {
   return pool;
 }
 
-const gathering = new WeakSet<Connection>();
-
-/** What is sent on this connection until the turn ends goes out together: a system call costs as much as a statement. */
-export function gather(connection: Connection): void {
-  if (gathering.has(connection)) return;
-  gathering.add(connection);
-  connection.stream.cork();
-  process.nextTick(() => {
-    gathering.delete(connection);
-    connection.stream.uncork();
-  }); // CN2
-}
-
-const STATEMENTS_MAX = 500;
+const STATEMENTS_MAX = 500; // CN2
 const names = new Map<string, string>();
 
-export function statement(sql: string, parameters: readonly Parameter[]): Statement {
-  const values = parameters.map(bound); // CN1
+/** Under which a statement is kept by the connections that have parsed it; null for one too many. */
+export function statementName(sql: string): string | null {
   let name = names.get(sql);
-  if (name === undefined) {
-    if (names.size >= STATEMENTS_MAX) return { text: sql, values }; // only odd searches make new texts
-    name = `holdpoint_${names.size}`;
-    names.set(sql, name);
-  }
-  return { name, text: sql, values };
+  if (name !== undefined) return name;
+  if (names.size >= STATEMENTS_MAX) return null; // only odd searches make new texts
+  names.set(sql, (name = `holdpoint_${names.size}`));
+  return name;
 }
 
 /** All that was asked so far, to be explained. */
@@ -105,10 +79,13 @@ export function statementTexts(): readonly string[] {
   return [...names.keys()];
 }
 
-function bound(parameter: Parameter): unknown {
+/** A parameter as it goes over the wire (CN1). */
+export function wireText(parameter: Parameter): string | Buffer | null {
   if (typeof parameter === "string") return toText(parameter);
+  if (parameter === null) return null;
   if (parameter instanceof Uint8Array) return Buffer.from(parameter.buffer, parameter.byteOffset, parameter.byteLength);
-  return Array.isArray(parameter) ? parameter.map(toText) : parameter;
+  if (typeof parameter !== "object") return String(parameter);
+  return `{${parameter.map((text) => `"${toText(text).replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
 }
 
 /** UTF-16 units of text in them. */

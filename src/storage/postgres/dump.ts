@@ -3,13 +3,14 @@
 //   PD1. What is read is of one moment, also while servers are at work.
 //   PD2. What this adapter derives from other columns, and the counters behind its ids, are made anew.
 //   PD3. Runs go on: those that wait get their jobs, those that were running belong to a worker that counts as dead.
-import type { Pool, PoolClient } from "pg";
+import type { Pool } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump.ts";
 import type { Run } from "../../agent/model.ts";
 import type { DumpTable } from "../dump-tables.ts";
-import { statement, type Parameter, type Row } from "./connections.ts";
+import type { Parameter, Row } from "./connections.ts";
 import { tenantOf } from "./queue-verbs.ts";
 import { fromJsonText, toJsonText } from "./text.ts";
+import { wireOf, type Wire } from "./wire.ts";
 
 /** Rows that are on their way at once. */
 const IN_FLIGHT_MAX = 200;
@@ -17,43 +18,45 @@ const IN_FLIGHT_MAX = 200;
 /** Nothing is written unless all of `work` ends well. */
 export async function withDump<T>(pool: Pool, work: (dump: DumpPort) => Promise<T>): Promise<T> {
   const client = await pool.connect();
+  const { send } = wireOf(client);
   try {
-    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ"); // PD1
-    await client.query("SET LOCAL idle_in_transaction_session_timeout = 0"); // files may be slow
-    const result = await work(createDump(client));
-    await client.query("COMMIT");
+    await send("BEGIN ISOLATION LEVEL REPEATABLE READ", []); // PD1
+    await send("SET LOCAL idle_in_transaction_session_timeout = 0", []); // files may be slow
+    const result = await work(createDump(wireOf(client)));
+    await send("COMMIT", []);
     return result;
   } catch (error) {
-    await client.query("ROLLBACK").catch(() => undefined); // a lost connection has done that
+    await send("ROLLBACK", []).catch(() => undefined); // a lost connection has done that
     throw error;
   } finally {
     client.release();
   }
 }
 
-function createDump(client: PoolClient): DumpPort {
+function createDump({ send }: Wire): DumpPort {
   return {
     async read({ name, key, columns }, after, limit) {
       const keys = key.join(", ");
       const behind = after === null ? "" : `WHERE (${keys}) > (${key.map((_, at) => `$${at + 2}`).join(", ")})`;
       const sql = `SELECT ${Object.keys(columns).join(", ")} FROM holdpoint.${name} ${behind} ORDER BY ${keys} LIMIT $1`;
-      const { rows } = await client.query<Row>(statement(sql, [limit, ...(after ?? [])]));
+      const { rows } = await send(sql, [limit, ...(after ?? [])]);
       return rows.map((row) => readRow(columns, row));
     },
     async load(rows) {
       let sent: Promise<unknown>[] = [];
       for await (const [table, row] of rows) {
-        if (table.name === "runs" && row["status"] === "running") sent.push(client.query(LIST_NOBODY, [NOBODY])); // PD3
-        sent.push(insert(client, table, row));
-        if (table.name === "runs" && row["status"] === "pending") sent.push(queue(client, row)); // PD3
+        if (table.name === "runs" && row["status"] === "running") sent.push(send(LIST_NOBODY, [NOBODY])); // PD3
+        sent.push(insert(send, table, row));
+        if (table.name === "runs" && row["status"] === "pending") sent.push(queue(send, row)); // PD3
         if (sent.length < IN_FLIGHT_MAX) continue;
         await Promise.all(sent);
         sent = [];
       }
       await Promise.all(sent);
       for (const [counter, table, column] of COUNTERS)
-        await client.query(
+        await send(
           `SELECT setval(${counter}, max(${column})) FROM holdpoint.${table} HAVING max(${column}) IS NOT NULL`,
+          [],
         ); // PD2
     },
   };
@@ -77,7 +80,7 @@ function readRow(columns: DumpTable["columns"], row: Row): DumpRow {
   return Object.fromEntries(cells);
 }
 
-function insert(client: PoolClient, { name, columns }: DumpTable, row: DumpRow): Promise<unknown> {
+function insert(send: Wire["send"], { name, columns }: DumpTable, row: DumpRow): Promise<unknown> {
   const cells = Object.entries(row).map(([column, value]): readonly [string, Parameter] => [
     column,
     columns[column] === "json" && typeof value === "string" ? toJsonText(value) : value,
@@ -86,13 +89,13 @@ function insert(client: PoolClient, { name, columns }: DumpTable, row: DumpRow):
   const places = all.map((_, at) => `$${at + 1}`).join(", ");
   const sql = `INSERT INTO holdpoint.${name} (${all.map(([column]) => column).join(", ")}) OVERRIDING SYSTEM VALUE VALUES (${places})`;
   const values = all.map(([, value]) => value);
-  return client.query(statement(sql, values));
+  return send(sql, values);
 }
 
-function queue(client: PoolClient, { run_id: run, thread_id: thread, due_at: due, urgent, request }: DumpRow) {
+function queue(send: Wire["send"], { run_id: run, thread_id: thread, due_at: due, urgent, request }: DumpRow) {
   const { user } = JSON.parse(String(request)) as Pick<Run["request"], "user">;
   const values = [thread ?? null, run ?? null, due ?? null, tenantOf(user), urgent === 1];
-  return client.query(statement("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", values));
+  return send("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", values);
 }
 
 /** PD2: columns that only this adapter has. */

@@ -26,12 +26,10 @@ export function nextMark(client: ClientBase): Mark {
   return next;
 }
 
-/** Writes the mark and commits. Where the door is closed, the division by zero fails the transaction (OU2). */
-export function commitText({ connection, number }: Mark): string {
-  return `INSERT INTO holdpoint.commits AS c (connection, number) VALUES ('${connection}', ${number})
-    ON CONFLICT (connection) DO UPDATE SET at = now(), number = excluded.number / (c.number < excluded.number)::int;
-    COMMIT`;
-}
+/** Writes the mark, right before the COMMIT. Where the door is closed, the division by zero fails the transaction (OU2). */
+export const MARK = `
+  INSERT INTO holdpoint.commits AS c (connection, number) VALUES ($1, $2)
+  ON CONFLICT (connection) DO UPDATE SET at = now(), number = excluded.number / (c.number < excluded.number)::int`;
 
 /** Every connection that has ever written has left one. */
 export async function sweepMarks(pool: Pool): Promise<void> {

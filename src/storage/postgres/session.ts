@@ -11,12 +11,13 @@
 //   SE4. A transaction that writes has a mark, so that its outcome can be looked up when its COMMIT gets no answer (outcome.ts).
 //   SE5. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
 //   SE6. A session that only looks is a row of statements by themselves: it locks nothing and cannot write.
-import type { Pool, PoolClient, QueryResult } from "pg";
-import { gather, statement, unitsOf, type Parameter, type Row } from "./connections.ts";
+import type { Pool, PoolClient } from "pg";
+import { unitsOf, type Parameter, type Row } from "./connections.ts";
 import { isConnectionLost, isDivisionByZero, nothingWritten } from "./failures.ts";
 import { lockNumbers } from "./lock-key.ts";
-import { commitText, nextMark, settleOutcome } from "./outcome.ts";
+import { MARK, nextMark, settleOutcome } from "./outcome.ts";
 import type { Turns } from "./turns.ts";
+import { wireOf, type Answer } from "./wire.ts";
 
 /** What the verbs need of a session. */
 export interface Sql {
@@ -52,7 +53,7 @@ export interface SessionPorts {
   readonly onWritten: (units: number) => void;
 }
 
-type Result = QueryResult<Row>;
+const LOCK = "SELECT pg_advisory_xact_lock($1, $2)";
 
 export function createSession({ pool, looks, turns, onWritten }: SessionPorts): Session {
   const held = new Set<string>();
@@ -74,8 +75,8 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
     try {
       if (key !== null) leaveTurn = await turns.enter(key); // SE2
       const opened = await connect(pool);
-      gather(opened.connection);
-      opened.query(key === null ? "BEGIN" : `BEGIN; ${lockText(key)}`).catch(failed);
+      wireOf(opened).send("BEGIN", []).catch(failed);
+      if (key !== null) wireOf(opened).send(LOCK, lockNumbers(key)).catch(failed);
       client = opened;
     } catch (error) {
       failed(error);
@@ -89,16 +90,17 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
     sql: string,
     parameters: readonly Parameter[],
     describe: (error: unknown) => unknown = (error) => error,
-  ): Promise<Result> => {
+  ): Promise<Answer> => {
     opening ??= open(null);
     return new Promise((resolve, reject) => {
       const sending = (): void => {
         if (failure !== null || client === null) return reject(failure?.reason); // SE5
-        gather(client.connection);
-        client.query<Row>(statement(sql, parameters)).then(resolve, (error: unknown) => {
-          failed(describe(error));
-          reject(failure?.reason);
-        });
+        wireOf(client)
+          .send(sql, parameters)
+          .then(resolve, (error: unknown) => {
+            failed(describe(error));
+            reject(failure?.reason);
+          });
       };
       if (client === null && failure === null) waiting.push(sending);
       else sending();
@@ -108,13 +110,13 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
     sql: string,
     parameters: readonly Parameter[],
     describe?: (error: unknown) => unknown,
-  ): Promise<Result> => {
+  ): Promise<Answer> => {
     if (looks) throw new Error("a look writes nothing"); // SE6
     written = true;
     onWritten(unitsOf(parameters));
     return send(sql, parameters, describe);
   };
-  const read = async (sql: string, parameters: readonly Parameter[]): Promise<Result> => {
+  const read = async (sql: string, parameters: readonly Parameter[]): Promise<Answer> => {
     if (opening === null && before !== null) await before;
     return opening === null ? alone(pool, sql, parameters) : send(sql, parameters);
   };
@@ -143,7 +145,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
       return (await read(sql, parameters)).rows;
     },
     async count(sql, ...parameters) {
-      return (await write(sql, parameters)).rowCount ?? 0;
+      return (await write(sql, parameters)).rowCount;
     },
     async change(sql, ...parameters) {
       return (await write(sql, parameters)).rows;
@@ -161,7 +163,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
       if (held.has(key)) return;
       held.add(key); // SE1
       if (opening === null) opening = open(key);
-      else send("SELECT pg_advisory_xact_lock($1, $2)", lockNumbers(key)).catch(failed);
+      else send(LOCK, lockNumbers(key)).catch(failed);
     },
     follow,
     async commit() {
@@ -170,15 +172,18 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
       if (failure !== null || client === null) throw failure?.reason;
       if (!written) {
         // Nothing hangs on it: the answer is not waited for.
-        client.query("COMMIT").then(
-          () => leave(false),
-          () => leave(true),
-        );
+        wireOf(client)
+          .send("COMMIT", [])
+          .then(
+            () => leave(false),
+            () => leave(true),
+          );
         return;
       }
       const mark = nextMark(client); // SE4
       try {
-        await client.query(commitText(mark));
+        const wire = wireOf(client);
+        await Promise.all([wire.send(MARK, [mark.connection, mark.number]), wire.send("COMMIT", [])]);
       } catch (error) {
         // What failed before has said so before: there was nothing left to commit.
         if (!isConnectionLost(error)) throw failureNow(error);
@@ -192,10 +197,12 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
       if (opening === null) return;
       await opening;
       if (client === null) return leave(false);
-      await client.query("ROLLBACK").then(
-        () => leave(false),
-        () => leave(true),
-      );
+      await wireOf(client)
+        .send("ROLLBACK", [])
+        .then(
+          () => leave(false),
+          () => leave(true),
+        );
     },
   };
 }
@@ -208,19 +215,14 @@ function connect(pool: Pool): Promise<PoolClient> {
 }
 
 /** A statement by itself. */
-async function alone(pool: Pool, sql: string, parameters: readonly Parameter[]): Promise<Result> {
+async function alone(pool: Pool, sql: string, parameters: readonly Parameter[]): Promise<Answer> {
   const client = await connect(pool);
   let broken = true;
   try {
-    const result = await client.query<Row>(statement(sql, parameters));
+    const result = await wireOf(client).send(sql, parameters);
     broken = false;
     return result;
   } finally {
     client.release(broken);
   }
-}
-
-/** Numbers of our own: nothing of the caller's is in the text. */
-function lockText(key: string): string {
-  return `SELECT pg_advisory_xact_lock(${lockNumbers(key).join(", ")})`;
 }
