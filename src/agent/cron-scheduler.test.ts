@@ -11,6 +11,7 @@ import type { Log } from "../base/log.ts";
 import { createSqliteStorage } from "../storage/sqlite/storage.ts";
 import type { Agent } from "./agent.ts";
 import { createCronScheduler, type CronScheduler } from "./cron-scheduler.ts";
+import { createRunEnds } from "./run-ends.ts";
 import { createCron, deleteCron, patchCron, type NewCron } from "./crons.ts";
 import type { Cron, Run } from "./model.ts";
 import type { Storage } from "./ports.ts";
@@ -84,6 +85,7 @@ async function bench(t: TestContext): Promise<Bench> {
     inbox: { left: () => undefined },
     events: {},
     worker: {
+      ends: createRunEnds({ tell: () => undefined }),
       draining: () => {
         if (refusal !== null) throw new ApiError(refusal, "on purpose");
         return false;
