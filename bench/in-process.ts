@@ -1,9 +1,10 @@
 // The limit: the same graph in this process with the library's MemorySaver, no server. Prints one JSON line.
+// Arguments: cycles, bytes of state, cycles before those.
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { builder } from "./graphs/graph.ts";
 import { cpuSeconds, median } from "./measure.ts";
 
-const [cycles = 1000, stateBytes = 1000] = process.argv.slice(2).map(Number);
+const [cycles = 1000, stateBytes = 1000, warmUp = 300] = process.argv.slice(2).map(Number);
 const text = "x".repeat(stateBytes);
 
 async function cycle(graph: ReturnType<typeof compile>, id: string): Promise<void> {
@@ -15,7 +16,7 @@ async function cycle(graph: ReturnType<typeof compile>, id: string): Promise<voi
 const compile = () => builder.compile({ checkpointer: new MemorySaver() });
 
 let graph = compile();
-for (let at = 0; at < 300; at++) await cycle(graph, `warm-${at}`);
+for (let at = 0; at < warmUp; at++) await cycle(graph, `warm-${at}`);
 graph = compile();
 const latencies: number[] = [];
 const before = cpuSeconds();

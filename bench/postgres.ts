@@ -13,8 +13,8 @@ const STATE_BYTES = 1000;
 const CLIENTS = 32;
 /** A server has a slot for each client: what waits in the queue is measured by itself. */
 const SLOTS = 64;
-/** Cycles for each server before it is measured. */
-const WARM_UP = 500;
+/** Cycles for each server before it is measured: compiling goes on until then, and would count for each worker anew. */
+const WARM_UP = 2000;
 
 interface Sizes {
   readonly cycles: number;
@@ -35,7 +35,7 @@ export async function benchPostgres(options: { readonly short: boolean }): Promi
   };
   try {
     await rememberCommitTimes(postgres);
-    const inProcess = await runScript(script("in-process.ts"), [sizes.cycles, STATE_BYTES]);
+    const inProcess = await runScript(script("in-process.ts"), [sizes.cycles, STATE_BYTES, WARM_UP]);
     const inProcessCpu = (inProcess["cpuSeconds"] ?? Number.NaN) / sizes.cycles;
 
     const empty = await newDatabase(postgres, "empty");
