@@ -3,7 +3,8 @@
 //   LI1. After a gap in the stream, every list is loaded again.
 //   LI2. An item that was answered or went away stays in the lists that show it, marked, until they are loaded again:
 //        nothing vanishes under a cursor.
-import { useQueryClient, type InfiniteData, type QueryClient } from "@tanstack/react-query";
+//   LI3. What is loaded for the first time while something happens is loaded once more.
+import { useQueryClient, type InfiniteData, type QueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { listen, type StreamState } from "../api/events.ts";
 import { apiKey } from "../api/credentials.ts";
@@ -36,7 +37,7 @@ export function useInboxLive(): void {
   useEffect(() => {
     const onEvent = (name: string, data: unknown): void => {
       if (name === "ready" || name === "reload") {
-        void queries.invalidateQueries({ queryKey: [INBOX] }); // LI1
+        invalidate(queries, [INBOX]); // LI1
         void count();
         return;
       }
@@ -86,8 +87,26 @@ function take(queries: QueryClient, event: InboxEvent): void {
     return known ? { ...list, pages } : list;
   });
   if (event.type === "added" && !known) reloadSoon(queries);
-  void queries.invalidateQueries({ queryKey: [INBOX, "item", key] });
-  void queries.invalidateQueries({ queryKey: [INBOX, "audit", event.item.thread_id] });
+  if (!known) repeatFirst(queries, [INBOX, "list"]); // LI3
+  invalidate(queries, [INBOX, "item", key]);
+  invalidate(queries, [INBOX, "audit", event.item.thread_id]);
+}
+
+/** Loads again what is there, and what is just being loaded. */
+function invalidate(queries: QueryClient, queryKey: QueryKey): void {
+  repeatFirst(queries, queryKey); // LI3
+  void queries.invalidateQueries({ queryKey });
+}
+
+/** A first load that is under way is not begun anew by an invalidation, and may have been answered before what has happened. */
+function repeatFirst(queries: QueryClient, queryKey: QueryKey): void {
+  for (const { queryKey: own, promise, state } of queries.getQueryCache().findAll({ queryKey })) {
+    if (state.data !== undefined || state.fetchStatus !== "fetching") continue;
+    void promise?.then(
+      () => queries.invalidateQueries({ queryKey: own, exact: true }),
+      () => undefined,
+    );
+  }
 }
 
 const RELOAD_AFTER_MS = 150;
