@@ -8,25 +8,23 @@
 //   ST5. A thread or an assistant that is out of the caller's reach is refused like one that is not there.
 //   ST6. A server that has lost its place among the workers accepts runs for the others.
 import { isDeepStrictEqual } from "node:util";
-import { contentHash } from "../base/ids.ts";
 import { ApiError } from "../base/errors.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
-import { assistantIdOf, offered } from "./assistants.ts";
-import { authorOf } from "./audit.ts";
 import { checkClaims } from "./claims.ts";
 import { checkContinuable } from "./continuable.ts";
-import { endWaiting } from "./finish.ts";
+import { goesOn, readDecisive, readNewest, storedKey, type Decisive } from "./decisive.ts";
 import { intentOf, type Intent } from "./intent.ts";
-import type { Assistant, AuditVia, Caller, Interrupt, MultitaskStrategy, Run, Thread } from "./model.ts";
-import type { History, IdempotencyRecord, StoredCheckpoint, Tx } from "./ports.ts";
-import { acceptAnswers, type AcceptedAnswers } from "./resume.ts";
-import { checkNodeNames, requestOf, type RunCall } from "./run-request.ts";
+import type { Assistant, Caller, Interrupt, MultitaskStrategy, Run, Thread } from "./model.ts";
+import type { History, Tx } from "./ports.ts";
+import { makeWay, reasonOf } from "./make-way.ts";
+import { acceptAnswers } from "./resume.ts";
+import { requestOf, type RunCall } from "./run-request.ts";
 import { inScope, stamped } from "./scope.ts";
+import { settleQuestions } from "./settle-questions.ts";
 import { newThread, NO_TTL } from "./threads.ts";
 import { traceLinkOf } from "./trace-link.ts";
 import { threadNotFound } from "./waiting.ts";
-import { announcer } from "./webhook-event.ts";
 
 /** One run that is asked for. */
 export interface RunStart {
@@ -260,67 +258,6 @@ function graphChange(thread: Thread, { graphId, assistantId }: Assistant, config
   };
 }
 
-function storedKey(caller: Caller, key: string): string {
-  return contentHash(JSON.stringify([caller.name, key])); // ST4
-}
-
-interface Decisive {
-  /** What an earlier call with the same Idempotency-Key made. */
-  readonly repeated: Run | null;
-  readonly stored: Thread | null;
-  readonly known: readonly Interrupt[];
-  readonly assistant: Assistant;
-  /** Fingerprint of the graph that wrote the checkpoint to go on from; null when there is none, or none is asked for. */
-  readonly writtenBy: string | null;
-}
-
-/** All that decides about a call, asked for together: one round trip, under the thread's lock. */
-async function readDecisive(
-  agent: Agent,
-  tx: Tx,
-  caller: Caller,
-  threadId: string,
-  call: RunCall,
-  intent: Intent,
-): Promise<Decisive> {
-  const { checkpointId } = call;
-  const [record, stored, known, found, writtenBy] = await Promise.all([
-    call.idempotencyKey === null ? null : tx.idempotency(storedKey(caller, call.idempotencyKey)),
-    tx.thread(threadId),
-    tx.interrupts(threadId, null),
-    tx.assistant(assistantIdOf(call.assistantId)),
-    goesOn(intent) || checkpointId !== null ? tx.checkpointFingerprint(threadId, checkpointId) : null,
-  ]);
-  const assistant = offered(agent, call.assistantId, call.reach.assistants, found);
-  checkNodeNames(agent, assistant.graphId, call, intent);
-  return { repeated: await repeatedRun(tx, call, record), stored, known, assistant, writtenBy };
-}
-
-/** It is about what the thread has, not about something new. */
-function goesOn({ kind }: Intent): boolean {
-  return kind !== "input" && kind !== "give_up";
-}
-
-/** It only spares a read: when it fails, the run reads for itself. */
-async function readNewest(tx: Tx, threadId: string): Promise<StoredCheckpoint | null> {
-  try {
-    return await tx.checkpoint(threadId, "", null);
-  } catch {
-    return null;
-  }
-}
-
-/** ST4. */
-async function repeatedRun(tx: Tx, call: RunCall, record: IdempotencyRecord | null): Promise<Run | null> {
-  if (record === null) return null;
-  if (record.requestHash !== call.requestHash) {
-    throw new ApiError("idempotency_key_reused", "This Idempotency-Key came with another request before.");
-  }
-  const thread = await tx.thread(record.threadId);
-  if (thread === null || !inScope(thread.metadata, call.reach.threads)) throw threadNotFound(record.threadId); // ST5
-  return tx.run(record.threadId, record.runId);
-}
-
 /** ST5. @returns null when the thread is to be made. */
 function found(threadId: string, call: RunCall, thread: Thread | null): Thread | null {
   if (thread !== null && inScope(thread.metadata, call.reach.threads)) return thread;
@@ -345,102 +282,4 @@ function refuseDelayedAnswer(thread: Thread, intent: Intent): void {
   const continues = thread.status === "interrupted" && intent.kind === "continue";
   if (intent.kind !== "resume" && !continues) return;
   throw new ApiError("answer_delayed", "An answer, or going on after a pause, cannot have after_seconds.");
-}
-
-function reasonOf(strategy: MultitaskStrategy): "cancel" | "rollback" {
-  return strategy === "rollback" ? "rollback" : "cancel";
-}
-
-/**
- * What becomes of the other runs of the thread. Delayed ones are in nobody's way, but give way when they are told to:
- * that is how a call puts an earlier delayed one off.
- * @returns those that give way.
- */
-async function makeWay(
-  agent: Agent,
-  tx: Tx,
-  caller: Caller,
-  threadId: string,
-  busy: boolean,
-  strategy: MultitaskStrategy,
-  at: number,
-): Promise<readonly Run[]> {
-  if (strategy === "enqueue" || (strategy === "reject" && !busy)) return [];
-  const active = (await tx.activeRuns(threadId)).filter((run) => busy || run.dueAt !== null);
-  if (strategy === "reject") {
-    throw new ApiError("thread_busy", "The thread has a run in progress, and this call asked not to wait for it.", {
-      active_runs: active.filter((run) => run.dueAt === null).map((run) => run.runId),
-    });
-  }
-  const gone: Run[] = [];
-  for (const run of active) {
-    const { runId } = run;
-    const value = strategy === "rollback" ? "rollback" : "interrupt";
-    await tx.audit([{ ...authorOf(caller), threadId, at, action: "cancelled", interruptId: null, runId, value }]);
-    if (run.status === "pending") {
-      gone.push(
-        await endWaiting(
-          tx,
-          run,
-          reasonOf(strategy),
-          at,
-          announcer(agent.graphs, () => null),
-        ),
-      );
-    } else gone.push(run);
-  }
-  return gone;
-}
-
-/**
- * Answered questions are marked with their answer; a new input abandons those that were open. Both are audited here.
- * @returns all that waited, as it is now.
- */
-async function settleQuestions(
-  tx: Tx,
-  caller: Caller,
-  thread: Thread,
-  known: readonly Interrupt[],
-  breakpoint: Interrupt | null,
-  intent: Intent,
-  answers: AcceptedAnswers | null,
-  run: Run,
-  forkFrom: string | null,
-  at: number,
-  via: AuditVia | undefined,
-): Promise<readonly Interrupt[]> {
-  const entry = (interrupt: Interrupt, value: Json) => ({
-    ...authorOf(caller, via),
-    threadId: thread.threadId,
-    at,
-    interruptId: interrupt.interruptId,
-    runId: run.runId,
-    value,
-  });
-  const changed: Interrupt[] = [];
-  const audit = [];
-  if (intent.kind === "input" || intent.kind === "give_up" || forkFrom !== null) {
-    for (const interrupt of known) {
-      if (interrupt.state !== "open" || answers?.questions.includes(interrupt) === true) continue;
-      changed.push({ ...interrupt, state: "abandoned" });
-      audit.push({ ...entry(interrupt, null), action: "abandoned" as const });
-    }
-  }
-  for (const [position, question] of (answers?.questions ?? []).entries()) {
-    const value = answers?.answers[position]?.value ?? null;
-    changed.push({ ...question, state: "answered", answer: { runId: run.runId, at, by: caller.name, value } });
-    const action = forkFrom === null ? ("answered" as const) : ("answered_as_fork" as const);
-    audit.push({ ...entry(question, value), action });
-  }
-  if (breakpoint !== null) {
-    const continued = intent.kind === "continue" && forkFrom === null;
-    const answer = continued ? { runId: run.runId, at, by: caller.name, value: null } : null;
-    changed.push({ ...breakpoint, state: continued ? "answered" : "abandoned", answer });
-    audit.push({ ...entry(breakpoint, null), action: continued ? ("continued" as const) : ("abandoned" as const) });
-  }
-  if (changed.length > 0) await tx.putInterrupts(changed);
-  if (audit.length > 0) await tx.audit(audit);
-  if (thread.status !== "interrupted") return [];
-  const touched = new Set(changed.map((interrupt) => interrupt.interruptId));
-  return [...changed, ...known.filter(({ state, interruptId }) => state === "open" && !touched.has(interruptId))];
 }
