@@ -286,6 +286,7 @@ test("validate loads every graph, names what does not load, and warns of unknown
   const home = join(folder, "validate");
   mkdirSync(home);
   symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
+  writeFileSync(join(home, "package.json"), '{"type":"module"}');
   const source = 'import { StateGraph, MessagesAnnotation } from "@langchain/langgraph"; console.log("loading");\n';
   writeFileSync(
     join(home, "good.ts"),

@@ -11,8 +11,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { test } from "node:test";
-import { call, removeFolder, ROOT, temporaryFolder } from "./harness/server.ts";
+import { test, type TestContext } from "node:test";
+import { call, parseLine, removeFolder, ROOT, temporaryFolder } from "./harness/server.ts";
 
 const GRAPH = `
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
@@ -26,11 +26,19 @@ async function node({ gate }: typeof State.State) {
 export const graph = new StateGraph(State).addNode("node", node).addEdge(START, "node").addEdge("node", END).compile();
 `;
 
-test("graphs are loaded anew when their files change, and nothing that waits or runs is lost", async (t) => {
+for (const [kind, packageJson] of [
+  ["a project of modules", { type: "module" }],
+  ["a project without a type", {}],
+] as const)
+  test(`in ${kind}, graphs are loaded anew when their files change, and nothing that waits or runs is lost`, (t) =>
+    reloads(t, packageJson));
+
+async function reloads(t: TestContext, packageJson: object): Promise<void> {
   const folder = temporaryFolder();
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
   mkdirSync(join(folder, "parts"));
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  write("package.json", JSON.stringify(packageJson));
   write("graph.ts", GRAPH);
   write("parts/word.ts", 'export const word = "old";\n');
   const config = (more: object) =>
@@ -63,8 +71,8 @@ test("graphs are loaded anew when their files change, and nothing that waits or 
     for (;;) {
       const { value, done } = await lines.next();
       if (done === true) throw new Error(`it ended before it told ${event}`);
-      const entry = JSON.parse(value) as Record<string, unknown>;
-      if (entry["event"] === event) return entry;
+      const entry = parseLine(value); // null for a warning of Node's
+      if (entry?.["event"] === event) return entry;
     }
   };
   const server = { url: String((await told("listening"))["url"]) };
@@ -102,4 +110,4 @@ test("graphs are loaded anew when their files change, and nothing that waits or 
 
   child.kill("SIGINT");
   assert.deepEqual(await once(child, "exit"), [0, null]);
-});
+}

@@ -1,5 +1,5 @@
 // Tests of loading graphs. Checked: LD1, every way to fail names graph, file, export and cause; LD2, every shape that may
-// be exported.
+// be exported. Each case runs in a project with `"type": "module"` and in one without it, and must come out the same.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,11 +19,21 @@ const row = () => new StateGraph(Annotation.Root({ a: Annotation() }))
   .addNode("n", () => ({ a: 1 })).addEdge("__start__", "n").addEdge("n", "__end__");
 `;
 
+const PROJECTS = [
+  { kind: "module", packageJson: { type: "module" } },
+  { kind: "without a type", packageJson: {} },
+].map(({ kind, packageJson }, index) => {
+  const root = join(folder, `project-${index}`);
+  mkdirSync(root);
+  writeFileSync(join(root, "package.json"), JSON.stringify(packageJson));
+  return { kind, root };
+});
+
 let files = 0;
-async function load(content: string, exportName: string, ending = "ts") {
-  const file = join(folder, `graph-${++files}.${ending}`);
+async function load(root: string, content: string, exportName: string, ending = "ts") {
+  const file = join(root, `graph-${++files}.${ending}`);
   writeFileSync(file, content);
-  return loadGraph({ graphId: "my_graph", file, exportName, description: null }, folder);
+  return loadGraph({ graphId: "my_graph", file, exportName, description: null }, root);
 }
 
 const LOADED: readonly { readonly name: string; readonly code: string; readonly ending?: string }[] = [
@@ -46,23 +56,25 @@ const LOADED: readonly { readonly name: string; readonly code: string; readonly 
   { name: "an .mts file", code: "export const graph: object = row();", ending: "mts" },
 ];
 
-for (const { name, code, ending } of LOADED) {
-  test(`${name} is loaded (LD2)`, async () => {
-    const { graphId, graph } = await load(row + code, "graph", ending);
-    assert.equal(graphId, "my_graph");
-    assert.deepEqual(Object.keys(graph.nodes), ["__start__", "n"]);
+for (const { kind, root } of PROJECTS) {
+  for (const { name, code, ending } of LOADED) {
+    test(`${name} is loaded (LD2; ${kind})`, async () => {
+      const { graphId, graph } = await load(root, row + code, "graph", ending);
+      assert.equal(graphId, "my_graph");
+      assert.deepEqual(Object.keys(graph.nodes), ["__start__", "n"]);
+    });
+  }
+
+  test(`the default export is loaded under the name default (LD2; ${kind})`, async () => {
+    const { graph } = await load(root, `${row} export default row();`, "default");
+    assert.ok("n" in graph.nodes);
   });
 }
-
-test("the default export is loaded under the name default (LD2)", async () => {
-  const { graph } = await load(`${row} export default row();`, "default");
-  assert.ok("n" in graph.nodes);
-});
 
 const FAILING: readonly {
   readonly name: string;
   readonly code: string;
-  readonly export?: string;
+  readonly exportName?: string;
   readonly cause: RegExp;
 }[] = [
   {
@@ -71,8 +83,13 @@ const FAILING: readonly {
     cause: /no such export \(it has agent, other\)/,
   },
   { name: "a file that exports nothing", code: "", cause: /no such export \(it has nothing\)/ },
-  { name: "a syntax error", code: "export const graph = ;", cause: /SyntaxError/ },
-  { name: "an error while the file runs", code: "throw new RangeError('at import');", cause: /RangeError: at import/ },
+  { name: "no default export", code: "", exportName: "default", cause: /no such export \(it has nothing\)/ },
+  { name: "a syntax error", code: "\nexport const graph = ;", cause: /SyntaxError: .* \(graph-\d+\.ts:2\)$/ },
+  {
+    name: "an error while the file runs",
+    code: "\nthrow new RangeError('at import');",
+    cause: /RangeError: at import \(graph-\d+\.ts:2\)$/,
+  },
   {
     name: "a package that is not installed",
     code: "import 'not-installed-here'; export const graph = 1;",
@@ -107,16 +124,17 @@ const FAILING: readonly {
   },
 ];
 
-for (const { name, code, cause } of FAILING) {
-  test(`${name} is told by graph, file, export and cause (LD1)`, async () => {
-    await assert.rejects(load(code, "graph"), (error) => {
-      assert.ok(error instanceof GraphLoadError);
-      assert.match(error.message, /^graph "my_graph" \(.*graph-\d+\.ts, export graph\) does not load: /);
-      assert.match(error.message, cause);
-      return true;
+for (const { kind, root } of PROJECTS)
+  for (const { name, code, exportName = "graph", cause } of FAILING) {
+    test(`${name} is refused with graph, file, export and cause (LD1; ${kind})`, async () => {
+      await assert.rejects(load(root, code, exportName), (error) => {
+        assert.ok(error instanceof GraphLoadError);
+        assert.match(error.message, /^graph "my_graph" \(.*graph-\d+\.ts, export (graph|default)\) does not load: /);
+        assert.match(error.message, cause);
+        return true;
+      });
     });
-  });
-}
+  }
 
 test("a file that is not there is told by its name (LD1)", async () => {
   const source = { graphId: "g", file: join(folder, "none.ts"), exportName: "graph", description: null };
@@ -128,18 +146,20 @@ test("a file that is not there is told by its name (LD1)", async () => {
 });
 
 test("tsx of the user's project is used where it is needed, and there is one", async () => {
-  const packages = join(folder, "node_modules", "tsx");
+  const root = join(folder, "with-tsx");
+  const packages = join(root, "node_modules", "tsx");
   mkdirSync(packages, { recursive: true });
+  writeFileSync(join(root, "package.json"), "{}");
   writeFileSync(
     join(packages, "package.json"),
     JSON.stringify({ name: "tsx", type: "module", exports: { "./esm/api": "./api.js" } }),
   );
-  const ready = join(folder, "ready.mjs");
+  const ready = join(root, "ready.mjs");
   writeFileSync(ready, `${row} export const graph = row();`);
   writeFileSync(
     join(packages, "api.js"),
     `export const tsImport = () => import(${JSON.stringify(pathToFileURL(ready).href)});`,
   );
-  const { graph } = await load("enum E { A } export const graph = E;", "graph");
+  const { graph } = await load(root, "enum E { A } export const graph = E;", "graph");
   assert.ok("n" in graph.nodes);
 });

@@ -7,7 +7,7 @@ import type { ExportPath } from "./export-path.ts";
 
 /** @throws {Error} with the cause in words, without the file's name. */
 export async function importExport({ file, exportName }: ExportPath, folder: string): Promise<unknown> {
-  const module = await importModule(file, folder);
+  const module = exportsOf(await importModule(file, folder));
   if (exportName in module) return module[exportName];
   throw new Error(`the file has no such export (it has ${Object.keys(module).join(", ") || "nothing"})`);
 }
@@ -33,16 +33,31 @@ async function importModule(file: string, folder: string): Promise<Readonly<Reco
   }
 }
 
+/**
+ * The exports that the file itself has. Without `"type": "module"` in package.json, Node reads a file that has neither import
+ * nor export as CommonJS and adds `module.exports` and `default`, even where the file exports nothing.
+ */
+function exportsOf(module: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!("module.exports" in module)) return module;
+  const { "module.exports": all, default: _same, ...named } = module;
+  const isEmpty = typeof all === "object" && all !== null && Object.keys(all).length === 0;
+  return isEmpty ? named : { ...named, default: all };
+}
+
 export function causeOf(error: unknown): string {
   const { name, message } = describeError(error);
   return `${name}: ${message}`;
 }
 
+/** Modules have their address in a stack, CommonJS and TypeScript without `"type": "module"` their path. */
+const PLACE = /(file:\/\/\/[^\s:()?]+|(?<=^|\()(?:[A-Za-z]:)?[\\/][^:()?\n]+)(?:\?[^\s:()]*)?:(\d+)/m;
+
 /** ` (parts/word.ts:3)`: an error of syntax does not name its place itself. Empty when it is not in the folder. */
 function placeOf(error: unknown, folder: string): string {
   const stack = error instanceof Error ? error.stack : undefined;
-  const [, url, line] = /(file:\/\/\/[^\s:()?]+)(?:\?[^\s:()]*)?:(\d+)/.exec(stack ?? "") ?? [];
-  const path = url === undefined ? ".." : relative(folder, fileURLToPath(url));
+  const [, place, line] = PLACE.exec(stack ?? "") ?? [];
+  if (place === undefined) return "";
+  const path = relative(folder, place.startsWith("file:") ? fileURLToPath(place) : place);
   return path.startsWith("..") ? "" : ` (${path}:${line})`;
 }
 

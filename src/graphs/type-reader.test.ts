@@ -59,6 +59,7 @@ function project(t: TestContext, typescript: string | null, timeoutMs = PATIENCE
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, `graph.${extension}`);
   writeFileSync(file, "");
+  writeFileSync(join(folder, "package.json"), "{}");
   const modules = join(folder, "node_modules", "typescript");
   if (typescript !== null) {
     mkdirSync(modules, { recursive: true });

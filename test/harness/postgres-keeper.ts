@@ -2,6 +2,7 @@
 // and answers each with a line of JSON. When the input ends, for whatever reason, the server is stopped and the folder goes:
 // a test run that is killed leaves neither a process nor a file.
 // The server never runs as root: PostgreSQL refuses that. Root starts it as the user `nobody`, and makes no user of its own.
+// That user must reach the server's folder: where TMPDIR is closed to others, the folder stands in the system's own /tmp.
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import {
   chmodSync,
@@ -11,7 +12,9 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from "node:fs";
 import { createRequire } from "node:module";
@@ -26,7 +29,7 @@ const asRoot = process.getuid?.() === 0;
 const identity = asRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
 const durable = process.argv.includes("--durable");
 
-const folder = mkdtempSync(join(tmpdir(), "holdpoint-postgres-"));
+const folder = mkdtempSync(join(temporaryRoot(), "holdpoint-postgres-"));
 const data = join(folder, "data");
 let server: ChildProcess | null = null;
 let port = 0;
@@ -56,6 +59,28 @@ try {
 } finally {
   await stop("SIGQUIT");
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** The first folder for temporary files whose whole path the server's user may enter. */
+function temporaryRoot(): string {
+  const roots = asRoot ? [tmpdir(), "/tmp", "/var/tmp"] : [tmpdir()];
+  const open = roots.find((root) => !asRoot || isOpenToOthers(root));
+  if (open !== undefined) return open;
+  throw new Error(
+    `PostgreSQL for the tests runs as the user ${UNPRIVILEGED_ID} here, because it refuses to run as root, and that user may ` +
+      `enter none of ${roots.join(", ")}: let others enter one of them (chmod o+x), or name a database in DATABASE_URI`,
+  );
+}
+
+function isOpenToOthers(path: string): boolean {
+  try {
+    for (let at = realpathSync(path); ; at = dirname(at)) {
+      if ((statSync(at).mode & 0o001) === 0) return false;
+      if (at === dirname(at)) return true;
+    }
+  } catch {
+    return false; // it does not exist
+  }
 }
 
 function answer(value: object): void {
