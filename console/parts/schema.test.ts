@@ -1,8 +1,11 @@
 // Tests of forms from JSON Schema: which control a schema gets, first values, faults (SC1, SC2).
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { before, test } from "node:test";
 import type { Json, JsonObject } from "./json.ts";
+import { loadPatterns } from "./patterns.ts";
 import { faultsOf, fieldOf, initialOf, schemaOfValue } from "./schema.ts";
+
+before(loadPatterns);
 
 const CONTROLS: readonly (readonly [schema: JsonObject, control: string])[] = [
   [{ type: "string" }, "text"],
@@ -110,4 +113,12 @@ test("a value without a schema gets one that it fits, and each member keeps its 
     ],
   );
   assert.equal(form.fields[5]?.fields[0]?.control, "long_text");
+});
+
+test("no pattern and no text stop the page: matching is linear, and the rest is the server's (PN1)", () => {
+  const faults = (pattern: string, text: string) => faultsOf(fieldOf({ type: "string", pattern }), text).length;
+  assert.equal(faults("^(a+)+$", `${"a".repeat(50_000)}!`), 1);
+  assert.equal(faults("^(a+)+$", "a".repeat(50_000)), 0);
+  assert.equal(faults("^(?=(a+)+$).*$", `${"a".repeat(50_000)}!`), 0);
+  assert.equal(faults("^a$", "b".repeat(200_000)), 0);
 });

@@ -4,6 +4,7 @@
 //   SC1. A value that nobody touched comes out as it went in, with its type.
 //   SC2. What has no control of its own is a field of JSON: nothing is left out of a form.
 import { isObject, memberOf, sameJson, textOf, type Json, type JsonObject } from "./json.ts";
+import { matches } from "./patterns.ts";
 
 export type Control = "text" | "long_text" | "number" | "integer" | "boolean" | "choice" | "list" | "group" | "json";
 
@@ -203,15 +204,6 @@ function textFaults(schema: JsonObject, value: string): readonly string[] {
   if (most !== null && value.length > most) return [`may have at most ${most} characters`];
   const { pattern } = schema;
   return typeof pattern === "string" && !matches(pattern, value) ? [`must match ${pattern}`] : [];
-}
-
-/** A pattern that this browser cannot read is left to the server. */
-function matches(pattern: string, value: string): boolean {
-  try {
-    return new RegExp(pattern, "u").test(value);
-  } catch {
-    return true;
-  }
 }
 
 function numberFaults(schema: JsonObject, control: "number" | "integer", value: number): readonly string[] {

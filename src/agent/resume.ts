@@ -4,10 +4,10 @@
 //   RS2. With several questions open, a bare value is refused: it does not say which.
 //   RS3. An id that was ever asked here is stale (409) once it is not open, any other is unknown (422).
 //   RS4. All answers of one call are taken, or none.
-import * as z from "zod";
 import { isoTime } from "../base/clock.ts";
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { faultsOf } from "./answer-schema.ts";
 import { isAnswerMap } from "./intent.ts";
 import type { CarriedAnswer, Interrupt, Thread } from "./model.ts";
 import { interruptToWire } from "./wire.ts";
@@ -105,15 +105,9 @@ function accept(questions: readonly Interrupt[], valueOf: (question: Interrupt) 
 
 function checkSchema(question: Interrupt, value: Json): void {
   if (question.responseSchema === null) return;
-  let schema: z.ZodType;
-  try {
-    schema = z.fromJSONSchema(question.responseSchema);
-  } catch {
-    return; // a schema beyond our validator is checked by the node itself
-  }
-  const result = schema.safeParse(value);
-  if (result.success) return;
-  const issues = result.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+  const faults = faultsOf(question.responseSchema, value);
+  if (faults === null || faults.length === 0) return; // a schema beyond our validator is checked by the node itself
+  const issues = faults.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
   throw new ApiError("answer_invalid", `The answer to ${question.interruptId} does not fit what the node asked for.`, {
     interrupt_id: question.interruptId,
     response_schema: question.responseSchema,

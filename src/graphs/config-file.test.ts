@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { LinearPattern } from "../base/linear-pattern.ts";
 import { ConfigFileError, readGraphsConfig } from "./config-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdpoint-config-"));
@@ -161,7 +162,7 @@ test("http says what is served, where and to whom; what it has besides is remark
     disabled: ["store"],
     cors: {
       origins: ["https://a.example", "*"],
-      pattern: /^(?:https:\/\/.*)$/,
+      pattern: new LinearPattern("^(?:https://.*)$", ""),
       methods: null,
       headers: null,
       credentials: true,

@@ -1,5 +1,6 @@
 // HTTP config: the `http` section of langgraph.json → what the server's surface shall be, and remarks on the rest.
 import * as z from "zod";
+import { LinearPattern } from "../base/linear-pattern.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
 
 const texts = z.array(z.string().min(1).max(1024)).max(1000);
@@ -100,7 +101,7 @@ function corsConfig(given: NonNullable<Section["cors"]>): CorsConfig {
 
 /** An origin is matched from end to end: a pattern for one domain must not take in those that merely contain it. */
 function wholly(regex: string): RegExp {
-  return new RegExp(`^(?:${regex})$`);
+  return new LinearPattern(`^(?:${regex})$`, "");
 }
 
 function isPattern(text: string): boolean {

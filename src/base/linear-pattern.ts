@@ -1,0 +1,55 @@
+// Linear pattern: a regular expression from a caller, matched in time that grows with the text and not faster.
+// Invariants:
+//   LP1. A text that does not match is refused by RE2, which never backtracks.
+//   LP2. A text matches only when JavaScript's own engine agrees: code that applies the pattern again, such as a Zod schema
+//        inside a node, gets no text that its engine was not seen to accept.
+//   LP3. A pattern that RE2 cannot express (lookaround, backreferences, counts above 1000) is left to JavaScript's engine.
+//        Work that matches patterns runs in boundedWork().
+import { RE2JS } from "re2js";
+
+/** In place of RegExp where `test` is all that is called. */
+export class LinearPattern extends RegExp {
+  readonly #text: string;
+  #linear: RE2JS | null | undefined;
+
+  /** @throws {SyntaxError} when it is no regular expression. */
+  constructor(pattern: string | RegExp, flags?: string) {
+    const text = typeof pattern === "string" ? pattern : pattern.source;
+    super(text, flags ?? (readsAsUnicode(text) ? "u" : ""));
+    this.#text = text;
+  }
+
+  override test(text: string): boolean {
+    this.#linear ??= this.#linear === undefined ? compile(this.#text, this.ignoreCase) : null;
+    if (this.#linear?.test(text) === false) return false; // LP1
+    return super.test(text); // LP2, LP3
+  }
+}
+
+function readsAsUnicode(text: string): boolean {
+  try {
+    return new RegExp(text, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+/** RE2's `\s` is ASCII only. */
+const SPACES = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
+
+function compile(text: string, ignoreCase: boolean): RE2JS | null {
+  try {
+    return RE2JS.compile(RE2JS.translateRegExp(withSpaces(text)), ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+  } catch {
+    return null; // LP3
+  }
+}
+
+/** `\s` becomes the class that it is in JavaScript; `\S` in a class has no such form, and is left as the wider one. */
+function withSpaces(text: string): string {
+  let inClass = false;
+  return text.replaceAll(/\\?[^]/gu, (unit) => {
+    if (unit === "[" || unit === "]") inClass = unit === "[";
+    return unit === String.raw`\s` ? (inClass ? SPACES : `[${SPACES}]`) : unit;
+  });
+}
