@@ -5,6 +5,7 @@ import type { Fingerprint, Interrupt, Run, RunStatus } from "./model.ts";
 import type { RunEnd, Tx } from "./ports.ts";
 import type { WaitResult } from "./run-ends.ts";
 import type { StartedRun } from "./start-run.ts";
+import { isStorageFailure, readUntilBack } from "./storage-failure.ts";
 import { isActive } from "./transitions.ts";
 
 /** @throws {ApiError} `thread_not_found`, `run_not_found` */
@@ -32,32 +33,58 @@ export interface Waiting {
 /**
  * Waits for a run to end, or tells at once how it did. Registers before it looks, so that no end is missed. The end of a
  * run that comes through the queue is told to every process; of another one, to those that have said that they wait.
+ * @param accepted this call has started the run: a storage that fails now refuses nothing (storage-failure.ts, SF2)
+ * @throws {ApiError} `thread_not_found`, `run_not_found`, `storage_unavailable` unless `accepted`
  */
-export async function waitForRun(agent: Agent, threadId: string, runId: string): Promise<Waiting> {
+export async function waitForRun(agent: Agent, threadId: string, runId: string, accepted = false): Promise<Waiting> {
   const { result, leave } = agent.worker.ends.wait(runId);
-  let leaveWakes = (): void => undefined;
+  const later = Promise.withResolvers<WaitResult>();
+  let over = false;
+  let leaveWakes: (() => void) | null = null;
+  const end = (): void => {
+    over = true;
+    leaveWakes?.();
+  };
   const waiting: Waiting = {
-    result,
+    result: Promise.race([result, later.promise]),
     leave() {
-      leaveWakes();
+      end();
       leave();
     },
   };
-  void result.then(() => leaveWakes());
-  try {
+  void result.then(end);
+  /** Null while the run is active. */
+  const look = async (): Promise<WaitResult | null> => {
     let found = await lookAtEnd(agent, threadId, runId);
     if (found === "running") {
-      leaveWakes = agent.events.wakes.listen(runId, () => undefined);
+      if (!over) leaveWakes ??= agent.events.wakes.listen(runId, () => undefined);
       found = await lookAtEnd(agent, threadId, runId); // it may have ended before that was heard
     }
-    if (found === "running" || found === "pending") return waiting;
+    return found === "running" || found === "pending" ? null : { kind: "ended", end: found };
+  };
+  const settle = (found: WaitResult | null): void => {
+    if (found === null) return;
     waiting.leave();
-    return { result: Promise.resolve({ kind: "ended", end: found }), leave: () => undefined };
+    later.resolve(found);
+  };
+  try {
+    settle(await look());
   } catch (error) {
-    waiting.leave();
-    throw error;
+    if (!accepted || !isStorageFailure(error)) {
+      waiting.leave();
+      throw error;
+    }
+    readUntilBack(agent.clock, look, () => over).then(settle, (failed) => settle(isGone(failed) ? DELETED : null));
   }
+  return waiting;
 }
+
+function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.code.endsWith("_not_found");
+}
+
+/** What is left when neither the run nor its thread is there. */
+const DELETED: WaitResult = { kind: "gone", why: "deleted" };
 
 function lookAtEnd(agent: Agent, threadId: string, runId: string): Promise<RunEnd | "running" | "pending"> {
   return agent.storage.look(async (tx) => {
@@ -72,10 +99,10 @@ export async function waitForStarted(agent: Agent, { run, created }: StartedRun)
   // One that was only queued can: a call in the same commit may have cancelled it, and its thread may be gone with it.
   if (created && run.status === "running") return agent.worker.ends.wait(run.runId);
   try {
-    return await waitForRun(agent, run.threadId, run.runId);
+    return await waitForRun(agent, run.threadId, run.runId, true);
   } catch (error) {
-    if (!(error instanceof ApiError) || !error.code.endsWith("_not_found")) throw error;
-    return { result: Promise.resolve({ kind: "gone", why: "deleted" }), leave: () => undefined };
+    if (!isGone(error)) throw error;
+    return { result: Promise.resolve(DELETED), leave: () => undefined };
   }
 }
 

@@ -6,9 +6,10 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 /**
  * What becomes of a COMMIT, and of its connection. `before`: the database never gets it. `after`: it has answered, and the
  * answer is kept back. `during`: it gets it, and nobody waits for its answer. `late`: it gets it when deliver() is called.
- * `kept`: it gets it, and the answer is kept back until deliver() cuts the connection.
+ * `kept`: it gets it, and the answer is kept back until deliver() cuts the connection. `all`: its answer arrives, and
+ * every connection breaks off right behind it; there are no new ones until flow().
  */
-export type Fate = "pass" | "before" | "after" | "during" | "late" | "kept";
+export type Fate = "pass" | "before" | "after" | "during" | "late" | "kept" | "all";
 
 export interface PostgresProxy {
   readonly uri: string;
@@ -46,6 +47,11 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
   let cuts = 0;
   let [stalled, refusing] = [false, false];
   let late: (() => void)[] = [];
+  /** What was written before still arrives. */
+  const breakOff = (): void => {
+    refusing = true;
+    for (const socket of sockets) socket.destroySoon();
+  };
   const server = createServer((near) => {
     if (refusing) {
       near.destroy();
@@ -54,6 +60,7 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
     const far = connect(Number(target.port), target.hostname);
     const messages = createMessages();
     let deaf = false;
+    let last = false;
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -66,7 +73,13 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
         if (one === far || !deaf) other.destroy(); // what is deaf goes when the database is through with it
       });
     }
-    far.on("data", (bytes: Buffer) => void (deaf || near.write(bytes)));
+    far.on("data", (bytes: Buffer) => {
+      if (deaf) return;
+      near.write(bytes);
+      if (!last) return;
+      last = false;
+      breakOff();
+    });
     near.on("data", (bytes: Buffer) => {
       if (deaf) return;
       for (const { bytes: passing, commit } of messages.take(bytes)) {
@@ -76,6 +89,11 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
           continue;
         }
         cuts++;
+        if (fate === "all") {
+          last = true;
+          far.write(passing);
+          continue;
+        }
         deaf = true;
         if (fate !== "after" && fate !== "kept") near.destroy();
         if (fate === "before") far.destroy();

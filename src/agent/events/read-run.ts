@@ -3,10 +3,12 @@
 //   RR1. Events come in order, each once. Where some are missing the reader is told, and not served as if none were.
 //   RR2. A reader holds one piece at a time: however slow it is, it costs nobody but itself.
 //   RR3. The stream ends when the run has ended, however that was found out.
+//   RR4. A storage that fails ends no stream: the reader goes on from its place when the storage is back.
 import type { Agent } from "../agent.ts";
+import { readUntilBack } from "../storage-failure.ts";
 import { END, wireBytes, wireText, type Batch, type LoggedEvent } from "./batch.ts";
 import { droppedEvent, metadataEvent } from "./made-up.ts";
-import { createBell, type Piece, type Reading } from "./reading.ts";
+import { createBell, CutOff, type Piece, type Reading } from "./reading.ts";
 import { withTexts } from "./render.ts";
 import { createSource, type Place } from "./source.ts";
 
@@ -29,13 +31,19 @@ export function readRun(agent: Agent, place: Place, attempt: number, wants: Want
     const events = batch.events.filter(({ id }) => id >= from);
     return wireText(await withTexts(agent, place, pick(events)), String);
   };
+  /** RR4. @throws {CutOff} when the reader leaves, or the server stops, before the storage is back */
+  const patiently = async <T>(read: () => Promise<T>): Promise<T> => {
+    const found = await readUntilBack(agent.clock, read, () => bell.left() || agent.events.stopped());
+    if (found === null) throw new CutOff("the storage is not back");
+    return found;
+  };
   async function* pieces(): AsyncGenerator<Piece> {
     try {
       const source = createSource(agent, place, log);
       let next = place.after === null ? 0 : place.after + 1;
       let seen = place.after !== null;
       while (!bell.left()) {
-        const found = await source.from(next);
+        const found = await patiently(() => source.from(next));
         if (found === "nothing_yet") {
           await bell.next();
           continue;
@@ -49,7 +57,7 @@ export function readRun(agent: Agent, place: Place, attempt: number, wants: Want
           yield wireText([seen ? droppedEvent(next) : metadataEvent({ ...place, attempt })], String); // RR1
           if (seen) return;
         }
-        const piece = await pieceOf(found, next);
+        const piece = await patiently(() => pieceOf(found, next));
         if (piece.length > 0) yield piece; // RR2
         if (found.events.at(-1)?.name === END) return;
         seen = true;

@@ -1,0 +1,40 @@
+// Storage failure: tells a storage that cannot be reached or written at present from every other failure, and reads again
+// until it is back.
+// Invariants:
+//   SF1. The cause decides, never a message: an error counts when it, its `cause` or one of its `errors` is the storage's.
+//   SF2. A call whose run was accepted is not refused for a read that fails: the read is repeated until the storage is back,
+//        the caller leaves or the server stops.
+import { ApiError, type ErrorCode } from "../base/errors.ts";
+import type { Clock } from "../base/clock.ts";
+
+const CODES: ReadonlySet<ErrorCode> = new Set(["storage_unavailable", "commit_unknown", "worker_not_listed"]);
+/** Causes of causes that are looked at: an error can be its own cause. */
+const DEPTH_MAX = 8;
+
+/** SF1. */
+export function isStorageFailure(thrown: unknown, depth = 0): boolean {
+  if (!(thrown instanceof Error) || depth > DEPTH_MAX) return false;
+  if (thrown instanceof ApiError && CODES.has(thrown.code)) return true;
+  if (isStorageFailure(thrown.cause, depth + 1)) return true;
+  return thrown instanceof AggregateError && thrown.errors.some((one) => isStorageFailure(one, depth + 1));
+}
+
+const AGAIN_MS = [50, 100, 250, 500, 1000] as const;
+
+/**
+ * Repeats a read while the storage fails (SF2).
+ * @param isOver asked before each repetition: nobody wants the result any more
+ * @returns null when that came first
+ */
+export async function readUntilBack<T>(clock: Clock, read: () => Promise<T>, isOver: () => boolean): Promise<T | null> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isStorageFailure(error)) throw error;
+    }
+    const delayMs = AGAIN_MS[Math.min(attempt, AGAIN_MS.length - 1)] ?? 0;
+    await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
+    if (isOver()) return null;
+  }
+}

@@ -1,0 +1,79 @@
+// An accepted run is never refused: the database connections of the server break right after the accepting COMMIT.
+//   MA1. The caller gets the accepted run: it waits until the storage is back and gets the end, never a 503.
+//   MA2. So a client that retries a 503 runs nothing twice: each thread has its two runs.
+//   MA3. A reader of the stream gets every event up to the end, or a cut stream with the place to go on.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
+import { each, FULL, pause, resumeBody } from "../harness/fault-server.ts";
+import { Fleet } from "../harness/fleet.ts";
+import { PATIENCE } from "../harness/patience.ts";
+import { newDatabase } from "../harness/postgres.ts";
+import { call, type Answer, type TestServer } from "../harness/server.ts";
+
+const ANSWERS = FULL ? 20 : 4;
+/** How long the database cannot be reached after the cut. */
+const AWAY_MS = 300;
+
+let proxy: PostgresProxy;
+let fleet: Fleet;
+let door: TestServer;
+
+before(async () => {
+  const uri = await newDatabase();
+  proxy = await startPostgresProxy(uri);
+  fleet = new Fleet(uri);
+  fleet.use(await fleet.start("worker"));
+  door = await fleet.start("api", { DATABASE_URI: proxy.uri });
+  fleet.use(door);
+});
+after(async () => {
+  await fleet.end();
+  await proxy.close();
+});
+
+/** The accepting COMMIT of this thread, whose answer arrives: after it the database is away for a while. */
+function cutAfterAccept(): () => boolean {
+  let met = false;
+  proxy.fateOf = (text) => {
+    if (met || !isMarked(text)) return "pass";
+    met = true;
+    setTimeout(() => proxy.flow(), AWAY_MS);
+    return "all";
+  };
+  return () => met;
+}
+
+function lastEvent(text: string): string {
+  return text.split("\n").findLast((line) => line.startsWith("event: ")) ?? "";
+}
+
+for (const verb of ["wait", "stream"] as const) {
+  test(
+    `${ANSWERS} answers (${verb}) whose connections break after the accepting COMMIT (MA1–MA3)`,
+    PATIENCE,
+    async () => {
+      const threads: { readonly thread: string; readonly answer: Answer }[] = [];
+      await each(Array.from({ length: ANSWERS }), 1, async () => {
+        const { thread } = await fleet.bench.pause("ask");
+        const met = cutAfterAccept();
+        const body = { ...resumeBody("ask", "yes"), stream_mode: ["updates", "values"] };
+        const answer = await call(door, "POST", `/threads/${thread}/runs/${verb}`, body);
+        proxy.fateOf = () => "pass";
+        assert.ok(met(), "a commit was cut");
+        threads.push({ thread, answer });
+        await pause(AWAY_MS);
+      });
+      const refused = threads.filter(({ answer }) => answer.status === 503);
+      console.log(`cut after the accepting COMMIT (${verb}): ${refused.length} of ${ANSWERS} answers are 503`);
+      for (const { thread, answer } of threads) {
+        assert.equal(answer.status, 200, answer.text); // MA1
+        assert.match(answer.headers.get("content-location") ?? "", new RegExp(`^/threads/${thread}/runs/`));
+        await fleet.bench.settled(thread);
+        assert.equal((await fleet.bench.runs(thread)).length, 2); // MA2
+        if (verb === "wait") assert.deepEqual(answer.body, { log: ["prepared", "yes", "recorded"] });
+        else assert.equal(lastEvent(answer.text), "event: values", answer.text); // MA3
+      }
+    },
+  );
+}
