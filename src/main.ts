@@ -60,6 +60,8 @@ async function main(argv: readonly string[]): Promise<void> {
     .action((options: ServeOptions) => lasting(async () => (await import("./main/serve.ts")).serve(host, options)));
   serveCommand("dev", "run agent server, collector and trace store here; without a langgraph.json, the sample graphs")
     .option("--no-browser", "open no page; without a terminal, and in CI, none is opened anyway")
+    .option("--studio", "allow the hosted Studio (https://smith.langchain.com) for this start, and print its link")
+    .option("--origin <url...>", "allow the page at this address, such as a hosted chat or inbox, for this start")
     .action((options: DevOptions) => lasting(async () => (await import("./main/dev.ts")).dev(host, options)));
   program
     .command("migrate")

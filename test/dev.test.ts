@@ -19,6 +19,8 @@ interface Dev {
   readonly interruptId: string;
   /** The JSON that the printed curl line sends. */
   readonly approval: string;
+  /** Its welcome. */
+  readonly output: string;
   readonly process: ChildProcess;
 }
 
@@ -33,7 +35,7 @@ async function startDev(folder: string, ...options: readonly string[]): Promise<
     const [link, url, threadId, interruptId] = LINK.exec(output) ?? [];
     const approval = / -d '([^']+)'\n/.exec(output)?.[1];
     if (link === undefined || url === undefined || threadId === undefined || interruptId === undefined) continue;
-    if (approval !== undefined) return { url, link, threadId, interruptId, approval, process: child };
+    if (approval !== undefined) return { url, link, threadId, interruptId, approval, output, process: child };
   }
   throw new Error(`it ended before it said what waits:\n${output}`);
 }
@@ -66,9 +68,14 @@ test("dev pauses a sample run and prints its link; a second one takes other port
   assert.equal(item.status, 200, "the link is that of an open item");
   assert.equal(await interrupt(first), 0, "Ctrl-C ends it cleanly");
 
-  const again = await startDev(folders[0], "--no-browser");
+  assert.deepEqual(await Promise.all(HOSTED.map((origin) => isAllowed(second, origin))), [false, false, false]);
+  const again = await startDev(folders[0], "--no-browser", "--studio", "--origin", `${HOSTED[1]}/chat?a=b`);
   t.after(() => again.process.kill("SIGKILL"));
   assert.deepEqual([again.threadId, again.interruptId], [first.threadId, first.interruptId]);
+  assert.deepEqual(await Promise.all(HOSTED.map((origin) => isAllowed(again, origin))), [true, true, false]);
+  assert.equal(await isAllowed(again, "http://localhost:3000"), true, "pages of this machine stay allowed");
+  assert.ok(again.output.includes(`  ${HOSTED[0]}/studio/?baseUrl=${again.url}\n`), again.output);
+  assert.ok(again.output.includes(`  ${HOSTED[1]}/chat?a=b\n`), again.output);
   const answered = await call(again, "POST", `/threads/${again.threadId}/runs/wait`, again.approval);
   assert.match(answered.text, /Your refund is on its way/);
   assert.equal((await call(again, "GET", "/traces")).status, 200, "pages may ask the server that they come from");
@@ -79,6 +86,31 @@ test("dev pauses a sample run and prints its link; a second one takes other port
   assert.equal(tree, TREE, "the run before the restart, the wait and the run after it are one trace");
   assert.match(runId, /^[0-9a-f-]{36}$/);
 });
+
+test("--origin takes addresses of pages only", async () => {
+  for (const origin of ["*", "https://*.example.com", "example.com", "null", "file:///etc/passwd"]) {
+    const child = launch(process.cwd(), "--origin", origin);
+    const [code] = (await once(child, "exit")) as [number | null];
+    assert.equal(code, 78, origin);
+  }
+});
+
+const HOSTED = ["https://smith.langchain.com", "https://chat.example.com", "https://other.example.com"] as const;
+
+/** A page there may call the server: by preflight, by a reply that it may read, and by a call that changes something. */
+async function isAllowed(dev: Dev, origin: string): Promise<boolean> {
+  const preflight = await fetch(`${dev.url}/threads`, {
+    method: "OPTIONS",
+    headers: { origin, "access-control-request-method": "POST" },
+  });
+  assert.equal(preflight.status, 204);
+  const headers = { origin, "sec-fetch-site": "cross-site" };
+  const made = await call(dev, "POST", "/threads", {}, headers);
+  const names = [preflight.headers, made.headers].map((one) => one.get("access-control-allow-origin"));
+  const is = made.status === 200;
+  assert.deepEqual(names, is ? [origin, origin] : [null, null]);
+  return is;
+}
 
 const TREE = `
 invoke_agent refund-approval

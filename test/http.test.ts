@@ -213,7 +213,16 @@ test("a preflight is answered by address, and runs nothing (HT4)", async () => {
     Object.keys(foreign.headers).filter((name) => name.startsWith("access-control")),
     [],
   );
-  assert.equal((await raw(server, { method: "OPTIONS", path: "/nowhere", headers })).status, 404);
+  const origin = "http://localhost:3000";
+  const nowhere = await raw(server, { method: "OPTIONS", path: "/nowhere", headers: { ...headers, origin } });
+  assert.deepEqual([nowhere.status, nowhere.headers["access-control-allow-origin"]], [204, origin]);
+  const missing = await raw(server, { path: "/nowhere", headers: { origin } });
+  assert.deepEqual(
+    [missing.status, missing.headers["access-control-allow-origin"]],
+    [404, origin],
+    "a page sees the 404",
+  );
+  assert.equal((await raw(server, { method: "OPTIONS", path: "/nowhere" })).status, 404, "this is no preflight");
   assert.equal((await call(server, "POST", "/threads/count", {})).body, before);
 });
 

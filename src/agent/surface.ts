@@ -18,6 +18,8 @@ export interface Surface {
         readonly maxAgeSecs: number | null;
       })
     | null;
+  /** Origins that this start allows besides those of the rules. */
+  readonly moreOrigins: readonly string[];
   readonly configurableHeaders: HeaderRules | null;
   /** Routes of the operator's own. */
   readonly app: WebApp | null;
@@ -25,7 +27,12 @@ export interface Surface {
   readonly customRouteAuth: boolean;
 }
 
-export function corsRules({ cors }: Surface): CorsRules {
+export function corsRules({ cors, moreOrigins }: Surface): CorsRules {
+  const rules = ownRules(cors);
+  return { ...rules, origins: [...rules.origins, ...moreOrigins] };
+}
+
+function ownRules(cors: Surface["cors"]): CorsRules {
   if (cors === null) return LOOPBACK_CORS;
   const { origins, pattern, maxAgeSecs, ...rest } = cors;
   const named = origins === null ? LOOPBACK_CORS : { origins, pattern };
@@ -51,10 +58,12 @@ function groupsOf(path: string): readonly string[] {
   return GROUPS.find(([pattern]) => pattern.test(path))?.[1] ?? ["meta"];
 }
 
-/** Probes stay: who runs the server must be able to see that it does. */
+/** They stay: operators must be able to see that the server runs. */
+const PROBES = new Set(["/ok", "/live", "/ready"]);
+
 export function served(routes: readonly AgentRoute[], { disabled }: Surface): readonly AgentRoute[] {
-  return routes.filter(({ operation: { path, access } }) => {
-    return access === "public" || !groupsOf(path).some((group) => disabled.includes(group));
+  return routes.filter(({ operation: { path } }) => {
+    return PROBES.has(path) || !groupsOf(path).some((group) => disabled.includes(group));
   });
 }
 

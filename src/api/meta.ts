@@ -25,7 +25,7 @@ export const getReady = operation("getReady", "get", "/ready", {
 });
 export const getInfo = operation("getInfo", "get", "/info", {
   tag: "Meta",
-  access: "authenticated",
+  access: "public",
   summary: "Versions and what this server can do",
   reply: z.object({
     version: z.string(),

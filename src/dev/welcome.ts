@@ -9,6 +9,8 @@ export interface Running {
   /** Where traces end up, in words. */
   readonly traces: string;
   readonly graphs: readonly string[];
+  /** Hosted pages that this start allows, as links. */
+  readonly pages: readonly string[];
   /** Null: the graphs are the user's own, and none of their runs is started unasked. */
   readonly sample: SampleOutcome | null;
 }
@@ -18,7 +20,7 @@ export function inboxLink(url: string, { threadId, interruptId }: WaitingSample)
 }
 
 export function welcome(running: Running): string {
-  const { url, collectorUrl, traces, graphs } = running;
+  const { url, collectorUrl, traces, graphs, pages } = running;
   const lines = [
     "",
     `  Holdpoint ${running.version}`,
@@ -26,6 +28,7 @@ export function welcome(running: Running): string {
     `  agent server  ${url}    graphs: ${graphs.join(", ")}`,
     `  collector     ${collectorUrl}    traces: ${traces}`,
     `  API           ${url}/docs`,
+    ...pages.map((page) => `  allowed       ${page}`),
     "",
     ...sampleLines(running).map((line) => `  ${line}`),
     "",

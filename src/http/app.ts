@@ -77,9 +77,8 @@ export function createApp(options: AppOptions): RequestListener {
   const answererOf = (method: string, { path }: Address, headers: IncomingHttpHeaders): Answerer => {
     const { custom: app } = options;
     if (method === "OPTIONS") {
-      const wanted = headers["access-control-request-method"];
-      const isCustom = app !== null && app.claim(wanted ?? method, path) !== "none";
-      if (finder.knows(path) || (isCustom && wanted !== undefined)) return { kind: "preflight" };
+      const isPreflight = headers["access-control-request-method"] !== undefined;
+      if (isPreflight || finder.knows(path)) return { kind: "preflight" }; // also of unknown paths: pages see their 404
     }
     const claim = app === null ? "none" : app.claim(method, path);
     if (app !== null && (claim === "first" || (claim === "rest" && !finder.knows(path))))

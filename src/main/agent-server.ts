@@ -30,6 +30,8 @@ export interface ServerParts {
   readonly beside: Beside;
   /** Served as well. */
   readonly routes: readonly HttpRoute[];
+  /** Origins whose pages may call this start of the server, besides those of `http.cors`. */
+  readonly origins: readonly string[];
 }
 
 /** @throws {Error} what keeps it from starting; nothing is left open then. */
@@ -55,7 +57,7 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
     const { createTypeReader } = await import("../graphs/type-reader.ts");
     const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, { clock: systemClock, log });
     const graphs = await createGraphs(graphsConfig, library, storage, store, types, parts.tracing);
-    const surface = await readSurface(config, graphsConfig, log);
+    const surface = await readSurface(parts);
     const { beside } = parts;
     const server = createAgentServer(config, {
       storage,
@@ -131,7 +133,8 @@ async function openAccess(config: AgentConfig, graphs: GraphsConfig, log: Log): 
 }
 
 /** What is served, and where: settings win over the file. */
-async function readSurface(config: AgentConfig, { http, folder }: GraphsConfig, log: Log): Promise<Surface> {
+async function readSurface({ config, graphs, log, origins }: ServerParts): Promise<Surface> {
+  const { http, folder } = graphs;
   let app: LoadedApp | null = null;
   if (http.app !== null) {
     const { loadCustomApp } = await import("../graphs/custom-app.ts");
@@ -139,7 +142,7 @@ async function readSurface(config: AgentConfig, { http, folder }: GraphsConfig, 
     if (app.hasMiddleware)
       log.warning("custom_middleware", { remark: "it runs for routes of the app, not for others" });
   }
-  return { ...http, app, mountPrefix: config.mountPrefix ?? http.mountPrefix };
+  return { ...http, app, moreOrigins: origins, mountPrefix: config.mountPrefix ?? http.mountPrefix };
 }
 
 /** Pages that people look at. */

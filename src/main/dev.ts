@@ -28,12 +28,17 @@ import { DEV_TRACE_DELAY_MS, openTracing } from "./tracing.ts";
 
 export interface DevOptions extends ServeOptions {
   readonly browser: boolean;
+  /** Allow the hosted Studio. */
+  readonly studio?: boolean;
+  /** Addresses of other pages to allow. */
+  readonly origin?: readonly string[];
 }
 
 type DevConfig = AgentConfig & TelemetryConfig & CollectorConfig & TraceConfig;
 
 /** @returns null when the configuration was only to be printed. @throws {ConfigError} */
 export async function dev(host: Host, options: DevOptions): Promise<LastingProcess | null> {
+  const origins = await originsOf(options);
   const table = { ...(await collectorConfig(host)).table, ...(await agentTable()) } as const;
   const env = withOptions(host.env, options);
   const given = await configOf(table, env);
@@ -58,6 +63,7 @@ export async function dev(host: Host, options: DevOptions): Promise<LastingProce
       path: resolve(path),
       log,
       anyPort: options.port === undefined,
+      origins,
       running,
       describe: (parts) => besideOf(host, table, config, env, graphs, parts),
     });
@@ -89,11 +95,12 @@ async function startParts(
     readonly path: string;
     readonly log: Log;
     readonly anyPort: boolean;
+    readonly origins: readonly string[];
     readonly running: Service[];
     readonly describe: (parts: ProcessParts) => Promise<Beside>;
   },
 ): Promise<StartedParts> {
-  const { config, graphs, log, running } = given;
+  const { config, graphs, log, running, origins } = given;
   const [{ onFreePort }, { runCollector }, { createRecentLog }, { traceRoutes }] = await Promise.all([
     import("../dev/free-port.ts"),
     import("../collector/run.ts"),
@@ -141,7 +148,7 @@ async function startParts(
     collector: await besideCollector(collectorUrl, config.ingestToken, recent),
   });
   const open = (port: number): Promise<RunningServer> =>
-    startAgentServer(host, { config: { ...config, port }, graphs, log, tracing, beside, routes });
+    startAgentServer(host, { config: { ...config, port }, graphs, log, tracing, beside, routes, origins });
   const server = await (given.anyPort ? onPort("PORT", config.host, config.port, open) : open(config.port));
   running.push(server);
   const { deployed, registerGraphs: onReloaded } = server;
@@ -176,17 +183,26 @@ async function welcome(
   options: DevOptions,
   samples: boolean,
 ): Promise<void> {
-  const [{ ensureSample }, { inboxLink, welcome: welcomeText }, { browserCommand, openBrowser }] = await Promise.all([
-    import("../dev/sample.ts"),
-    import("../dev/welcome.ts"),
-    import("../dev/browser.ts"),
-  ]);
+  const [{ ensureSample }, { inboxLink, welcome: welcomeText }, { browserCommand, openBrowser }, { studioLink }] =
+    await Promise.all([
+      import("../dev/sample.ts"),
+      import("../dev/welcome.ts"),
+      import("../dev/browser.ts"),
+      import("../dev/hosted-pages.ts"),
+    ]);
   const { url, graphs } = server;
   const sample = samples ? await ensureSample(url) : null;
   const traces = config.endpoint ?? config.traceDir;
-  out(welcomeText({ version: product.version, url, collectorUrl, traces, graphs, sample }));
+  const pages = [...(options.studio === true ? [studioLink(url)] : []), ...(options.origin ?? [])];
+  out(welcomeText({ version: product.version, url, collectorUrl, traces, graphs, pages, sample }));
   const command = browserCommand({ wanted: options.browser, terminal: isTerminal.out, env, platform });
   if (command !== null && sample?.kind === "waiting") openBrowser(inboxLink(url, sample.sample), command);
+}
+
+/** @throws {ConfigError} when one is no address of a page. */
+async function originsOf({ studio, origin }: DevOptions): Promise<readonly string[]> {
+  const { hostedOrigins } = await import("../dev/hosted-pages.ts");
+  return hostedOrigins(studio === true, origin ?? []);
 }
 
 const samplesOf = ({ product }: Host): string => join(product.root, "examples", "langgraph.json");

@@ -36,7 +36,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LastingP
   await checkAccess(config, graphs);
   const tracing = await openTracing(host, config, log, null);
   const beside = await besideOf(host, table, config, env, graphs, { traces: null, collector: null });
-  const server = await startAgentServer(host, { config, graphs, log, tracing, beside, routes: [] });
+  const server = await startAgentServer(host, { config, graphs, log, tracing, beside, routes: [], origins: [] });
   return {
     log,
     async stop() {
