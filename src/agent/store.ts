@@ -12,6 +12,7 @@ import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import type { StoreItem, StoreVector } from "./model.ts";
 import type { Embedder, Storage, Store, StorePut } from "./ports.ts";
+import { itemInScope, namespaceInScope, SCOPED_LOOK_MAX, scopedRows } from "./store-scope.ts";
 import { textsAt, type IndexedText } from "../base/json-path.ts";
 
 export interface StoreOptions {
@@ -69,12 +70,13 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       });
   };
   return {
-    async get(namespace, key, refreshTtl) {
+    async get(namespace, key, refreshTtl, scope = null) {
       checkNamespace(namespace);
       checkKey(key);
       return storage.transaction(async (tx) => {
         const at = clock.now();
         const item = await tx.storeItem(namespace, key, at);
+        if (item !== null && !itemInScope(item, scope)) return null; // SS2
         const counts = (refreshTtl ?? options.refreshOnRead) && item !== null && item.ttlMs !== null;
         if (counts) await tx.refreshStoreItems([item], at);
         return item;
@@ -85,31 +87,41 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       checkNamespace(namespace);
       checkKey(key);
       checkValue(value, options.itemBytesMax);
+      const scope = request.scope ?? null;
+      if (!itemInScope(request, scope)) throw outOfScope(); // SS3
       const vectors = await vectorsOf(request); // ME2
       const ttlMs = request.ttlMs === undefined ? options.defaultTtlMs : request.ttlMs;
       await storage.transaction(async (tx) => {
         const at = clock.now();
         const before = await tx.storeItem(namespace, key, at);
+        if (before !== null && !itemInScope(before, scope)) throw outOfScope(); // SS3
         const createdAt = before?.createdAt ?? at; // ME3
         const expiresAt = ttlMs === null ? null : at + ttlMs;
         await tx.putStoreItem({ namespace, key, value, createdAt, updatedAt: at, ttlMs, expiresAt }, vectors);
       });
     },
-    async delete(namespace, key) {
+    async delete(namespace, key, scope = null) {
       checkNamespace(namespace);
       checkKey(key);
-      await storage.transaction((tx) => tx.deleteStoreItem(namespace, key));
+      await storage.transaction(async (tx) => {
+        const item = scope === null ? null : await tx.storeItem(namespace, key, clock.now());
+        if (item !== null && !itemInScope(item, scope)) return; // SS2
+        await tx.deleteStoreItem(namespace, key);
+      });
     },
     async search(request) {
       checkLabels(request.prefix);
       const filter = filterOf(request.filter);
-      const { prefix, limit, offset } = request;
+      const { prefix, limit, offset, scope = null } = request;
       const asked = embedder === null || request.query === null ? null : [request.query];
       const [vector = null] = asked === null || embedder === null ? [] : await embed(embedder, asked, "query", clock);
-      const lookMax = vector === null ? LOOK_MAX : COMPARE_MAX;
+      const lookMax = vector === null && scope === null ? LOOK_MAX : COMPARE_MAX;
       const found = await storage.transaction(async (tx) => {
         const at = clock.now();
-        const items = await tx.searchStore({ prefix, filter, vector, limit, offset, lookMax, at });
+        const look = { prefix, filter, vector, lookMax: vector === null ? LOOK_MAX : COMPARE_MAX, at };
+        const page = (count: number, from: number) => tx.searchStore({ ...look, limit: count, offset: from });
+        const fits = (item: StoreItem): boolean => itemInScope(item, scope);
+        const items = await (scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page }));
         const used = (request.refreshTtl ?? options.refreshOnRead) ? (items ?? []) : [];
         await tx.refreshStoreItems(used.filter(isFleeting), at);
         return items;
@@ -119,9 +131,14 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
     async listNamespaces(request) {
       checkLabels(request.prefix);
       checkLabels(request.suffix);
-      const at = clock.now();
-      const found = await storage.transaction((tx) => tx.storeNamespaces({ ...request, lookMax: LOOK_MAX, at }));
-      return found ?? tooBroad(`${LOOK_MAX} namespaces`);
+      const { scope = null, limit, offset, ...wanted } = request;
+      const look = { ...wanted, lookMax: LOOK_MAX, at: clock.now() };
+      const found = await storage.transaction((tx) => {
+        const page = (count: number, from: number) => tx.storeNamespaces({ ...look, limit: count, offset: from });
+        const fits = (namespace: readonly string[]): boolean => namespaceInScope(namespace, scope);
+        return scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page });
+      });
+      return found ?? tooBroad(`${scope === null ? LOOK_MAX : SCOPED_LOOK_MAX} namespaces`);
     },
     name: "store",
     async start() {
@@ -144,6 +161,10 @@ async function sweep(storage: Storage, clock: Clock): Promise<number> {
 }
 
 const isFleeting = (item: StoreItem): boolean => item.ttlMs !== null;
+
+function outOfScope(): ApiError {
+  return new ApiError("forbidden", "The caller may not write this item.");
+}
 
 function tooBroad(what: string): never {
   const detail = `The search would have to look at more than ${what}: name a longer namespace prefix.`;

@@ -1,7 +1,7 @@
 // Store: the long-term memory, its rows in storage, and the function that makes vectors.
 import type { FilterCondition } from "../../base/json-filter.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { StoreItem, StoreVector } from "../model.ts";
+import type { Scope, StoreItem, StoreVector } from "../model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 export interface StoreQuery {
@@ -58,6 +58,7 @@ export interface StorePut {
   readonly index: false | readonly string[] | null;
   /** null: no end; undefined: that of the configuration. */
   readonly ttlMs: number | null | undefined;
+  readonly scope?: Scope;
 }
 
 export interface StoreSearch {
@@ -69,22 +70,25 @@ export interface StoreSearch {
   readonly offset: number;
   /** Whether finding an item counts as a use of it; null: as configured. */
   readonly refreshTtl: boolean | null;
+  readonly scope?: Scope;
 }
 
+export type NamespaceSearch = Pick<NamespaceQuery, "prefix" | "suffix" | "depthMax" | "limit" | "offset"> & {
+  readonly scope?: Scope;
+};
+
 /**
- * The long-term memory, as HTTP calls and graphs use it: one set of rules for both.
+ * The long-term memory, as HTTP calls and graphs use it: one set of rules for both. Graphs have no scope.
  * @throws {ApiError} `store_namespace_invalid`, `store_item_invalid`, `store_item_too_large`, `store_filter_invalid`,
- * `store_search_too_broad`, `embedding_failed`, from whichever call they fit.
+ * `store_search_too_broad`, `embedding_failed`, with a scope also `forbidden`, from whichever call they fit.
  */
 export interface Store {
-  get(namespace: readonly string[], key: string, refreshTtl: boolean | null): Promise<StoreItem | null>;
+  get(namespace: readonly string[], key: string, refreshTtl: boolean | null, scope?: Scope): Promise<StoreItem | null>;
   /** Resolves once it is on disk. */
   put(request: StorePut): Promise<void>;
-  delete(namespace: readonly string[], key: string): Promise<void>;
+  delete(namespace: readonly string[], key: string, scope?: Scope): Promise<void>;
   search(request: StoreSearch): Promise<readonly FoundItem[]>;
-  listNamespaces(
-    request: Pick<NamespaceQuery, "prefix" | "suffix" | "depthMax" | "limit" | "offset">,
-  ): Promise<readonly (readonly string[])[]>;
+  listNamespaces(request: NamespaceSearch): Promise<readonly (readonly string[])[]>;
 }
 
 /** The deployment's embedding function. */

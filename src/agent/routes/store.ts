@@ -6,20 +6,20 @@ import { json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
 
 export function storeRoutes({ store }: Agent): readonly AgentRoute[] {
   return [
-    route(contract.putItem, async ({ body }) => {
+    route(contract.putItem, async ({ body, scope }) => {
       const { namespace, key, value, index, ttl } = body;
-      await store.put({ namespace, key, value, index: index ?? null, ttlMs: ttl });
+      await store.put({ namespace, key, value, index: index ?? null, ttlMs: ttl, scope });
       return NO_CONTENT;
     }),
-    route(contract.getItem, async ({ query }) => {
-      const item = await store.get(query.namespace, query.key, query.refresh_ttl);
+    route(contract.getItem, async ({ query, scope }) => {
+      const item = await store.get(query.namespace, query.key, query.refresh_ttl, scope);
       return json(item === null ? null : itemToWire(item, null));
     }),
-    route(contract.deleteItem, async ({ body }) => {
-      await store.delete(body.namespace, body.key);
+    route(contract.deleteItem, async ({ body, scope }) => {
+      await store.delete(body.namespace, body.key, scope);
       return NO_CONTENT;
     }),
-    route(contract.searchItems, async ({ body }) => {
+    route(contract.searchItems, async ({ body, scope }) => {
       const items = await store.search({
         prefix: body.namespace_prefix ?? [],
         filter: body.filter ?? {},
@@ -27,10 +27,11 @@ export function storeRoutes({ store }: Agent): readonly AgentRoute[] {
         limit: body.limit,
         offset: body.offset,
         refreshTtl: body.refresh_ttl ?? null,
+        scope,
       });
       return json({ items: items.map((item) => itemToWire(item, item.score)) });
     }),
-    route(contract.listNamespaces, async ({ body }) => {
+    route(contract.listNamespaces, async ({ body, scope }) => {
       const { limit, offset } = body;
       const [prefix, suffix] = [body.prefix ?? [], body.suffix ?? []];
       const namespaces = await store.listNamespaces({
@@ -39,6 +40,7 @@ export function storeRoutes({ store }: Agent): readonly AgentRoute[] {
         depthMax: body.max_depth ?? null,
         limit,
         offset,
+        scope,
       });
       return json({ namespaces });
     }),
