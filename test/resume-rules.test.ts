@@ -33,6 +33,8 @@ interface Situation {
   readonly stale: string;
   /** The checkpoint at which the stale question was asked. */
   readonly older: string;
+  /** The checkpoint that the thread shows. */
+  readonly newest: string;
   /** The run in progress. */
   readonly busy: WireRun | null;
 }
@@ -48,13 +50,14 @@ async function withPast(input: object, extra: object = {}): Promise<Situation & 
   await thread.resume("past");
   const result = await thread.run({ input, ...extra });
   const open = (result.__interrupt__ ?? []).map(({ id }) => id);
-  return { thread, open, stale: question.id, older, busy: null, result };
+  const newest = (await thread.state()).checkpoint.checkpoint_id;
+  return { thread, open, stale: question.id, older, newest, busy: null, result };
 }
 
 const SITUATIONS = {
   "never run": async (): Promise<Situation> => {
     const thread = await newThread(server, "rules");
-    return { thread, open: [], stale: UNKNOWN, older: NO_CHECKPOINT, busy: null };
+    return { thread, open: [], stale: UNKNOWN, older: NO_CHECKPOINT, newest: NO_CHECKPOINT, busy: null };
   },
   idle: () => withPast({ mode: "done" }),
   busy: async (): Promise<Situation> => {
@@ -85,6 +88,13 @@ const STATUS: Readonly<Record<Name, string>> = {
   error: "error",
 };
 
+/** As `useStream` of the SDK sends the checkpoint that it shows. */
+const sdkForm = (checkpointId: string) => ({
+  checkpoint_id: checkpointId,
+  checkpoint_ns: "",
+  checkpoint_map: null,
+});
+
 const answerAll = (open: readonly string[]) => Object.fromEntries(open.map((id) => [id, "right"]));
 
 const REQUESTS = {
@@ -106,11 +116,29 @@ const REQUESTS = {
   update: () => ({ command: { update: { answers: ["by hand"] } } }),
   goto: () => ({ command: { goto: "close" } }),
   "goto an unknown node": () => ({ command: { goto: "nowhere" } }),
-  "older checkpoint, bare value": ({ older }) => ({ command: { resume: "again" }, checkpoint_id: older }),
+  "newest checkpoint, bare value": ({ newest }) => ({ command: { resume: "yes" }, checkpoint: sdkForm(newest) }),
+  "newest checkpoint, map": ({ newest, open }) => ({
+    command: { resume: answerAll(open) },
+    checkpoint: sdkForm(newest),
+  }),
+  "older checkpoint, bare value": ({ older }) => ({ command: { resume: "again" }, checkpoint: sdkForm(older) }),
   "older checkpoint, map": ({ older, stale }) => ({
     command: { resume: { [stale]: "again" } },
     checkpoint: { checkpoint_id: older },
   }),
+  "older checkpoint, every open id": ({ older, open }) => ({
+    command: { resume: answerAll(open) },
+    checkpoint: { checkpoint_id: older },
+  }),
+  "older checkpoint, bare value, fork": ({ older }) => ({
+    command: { resume: "again", fork: true },
+    checkpoint_id: older,
+  }),
+  "older checkpoint, map, fork": ({ older, stale }) => ({
+    command: { resume: { [stale]: "again" }, fork: true },
+    checkpoint: { checkpoint_id: older },
+  }),
+  "bare value, fork": () => ({ command: { resume: "yes", fork: true } }),
   "older checkpoint, input null": ({ older }) => ({ input: null, checkpoint_id: older }),
   "older checkpoint, new input": ({ older }) => ({ input: { mode: "done" }, checkpoint_id: older }),
   "unknown checkpoint": () => ({ input: null, checkpoint_id: NO_CHECKPOINT.replaceAll("1", "2") }),
@@ -129,23 +157,21 @@ const noPoint = "checkpoint_not_found";
 const done = "done";
 const fails = "fails";
 const otherGraph = "graph_incompatible";
-const both = "input_with_command";
 const stale = "interrupt_stale";
 const unknown = "interrupt_unknown";
 const none = "no_pending_interrupt";
 const noNode = "node_unknown";
 const nothing = "nothing_to_continue";
-const breakpoint = "paused_at_breakpoint";
 const queued = "queued";
 const busy = "thread_busy";
 
 /** One column a situation, in the order of SITUATIONS. */
 const TABLE = {
   "new input": [done, done, queued, done, done, done, done],
-  "bare value": [none, none, busy, done, ambiguous, breakpoint, none],
-  "bare null": [none, none, busy, done, ambiguous, breakpoint, none],
-  "map with every open id": [none, none, busy, done, done, breakpoint, none],
-  "map with the first open id": [none, none, busy, done, asks1, breakpoint, none],
+  "bare value": [none, none, busy, done, ambiguous, done, none],
+  "bare null": [none, none, busy, done, ambiguous, done, none],
+  "map with every open id": [none, none, busy, done, done, done, none],
+  "map with the first open id": [none, none, busy, done, asks1, done, none],
   "map with a stale id": [unknown, stale, busy, stale, stale, stale, stale],
   "map with an unknown id": [unknown, unknown, unknown, unknown, unknown, unknown, unknown],
   "map with open and stale ids": [unknown, stale, busy, stale, stale, stale, stale],
@@ -153,18 +179,24 @@ const TABLE = {
   "input null": [nothing, done, queued, asks1, asks2, done, fails],
   "input left out": [nothing, done, queued, asks1, asks2, done, fails],
   "empty command": [nothing, done, queued, asks1, asks2, done, fails],
-  "input {} and a bare value": [none, none, busy, done, ambiguous, breakpoint, none],
-  "other input and a bare value": [both, both, both, both, both, both, both],
-  "input [] and a bare value": [both, both, both, both, both, both, both],
+  "input {} and a bare value": [none, none, busy, done, ambiguous, done, none],
+  "other input and a bare value": [none, none, busy, done, ambiguous, done, none],
+  "input [] and a bare value": [none, none, busy, done, ambiguous, done, none],
   update: [done, done, queued, asks1, asks2, done, fails],
   goto: [done, done, queued, asks1, asks2, done, fails],
   "goto an unknown node": [noNode, noNode, noNode, noNode, noNode, noNode, noNode],
-  "older checkpoint, bare value": [noPoint, done, busy, done, done, done, none],
-  "older checkpoint, map": [noPoint, done, busy, done, done, done, none],
+  "newest checkpoint, bare value": [noPoint, none, busy, done, ambiguous, done, none],
+  "newest checkpoint, map": [noPoint, none, busy, done, done, done, none],
+  "older checkpoint, bare value": [noPoint, stale, busy, stale, stale, stale, stale],
+  "older checkpoint, map": [noPoint, stale, busy, stale, stale, stale, stale],
+  "older checkpoint, every open id": [noPoint, stale, busy, stale, stale, stale, stale],
+  "older checkpoint, bare value, fork": [noPoint, done, busy, done, done, done, none],
+  "older checkpoint, map, fork": [noPoint, done, busy, done, done, done, none],
+  "bare value, fork": [none, none, busy, done, ambiguous, done, none],
   "older checkpoint, input null": [noPoint, asks1, queued, asks1, asks1, asks1, asks1],
   "older checkpoint, new input": [noPoint, done, queued, done, done, done, done],
   "unknown checkpoint": [noPoint, noPoint, noPoint, noPoint, noPoint, noPoint, noPoint],
-  "another graph, bare value": [none, none, busy, otherGraph, ambiguous, breakpoint, none],
+  "another graph, bare value": [none, none, busy, otherGraph, ambiguous, otherGraph, none],
   "another graph, new input": [done, done, queued, done, done, done, done],
 } as const satisfies Record<Request, readonly [Cell, Cell, Cell, Cell, Cell, Cell, Cell]>;
 
@@ -324,7 +356,7 @@ test("multitask_strategy reject, interrupt and rollback on a busy thread", PATIE
 
 test("a fork answers the older question again; the pause it leaves behind is given up (rule 6)", PATIENCE, async () => {
   const { thread, older, stale, open } = await withPast({ mode: "several" });
-  const end = await thread.run({ command: { resume: "other past" }, checkpoint_id: older });
+  const end = await thread.run({ command: { resume: "other past", fork: true }, checkpoint_id: older });
   assert.deepEqual(answersOf(end), ["other past", "closed"]);
   assert.equal((await thread.get()).status, "idle");
   const parents = (await thread.history()).filter((state) => state.parent_checkpoint?.checkpoint_id === older);

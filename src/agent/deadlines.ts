@@ -104,7 +104,6 @@ const LOST: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "thread_not_found",
   "interrupt_stale",
   "no_pending_interrupt",
-  "paused_at_breakpoint",
 ]);
 
 async function answerByDefault(agent: Agent, due: readonly Interrupt[]): Promise<void> {

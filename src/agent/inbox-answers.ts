@@ -13,7 +13,7 @@ import type { Agent } from "./agent.ts";
 import { checkClaims } from "./claims.ts";
 import { VALUES_ONLY, type Caller, type Interrupt, type Run, type Scope, type Thread } from "./model.ts";
 import type { Tx } from "./ports.ts";
-import { acceptAnswers } from "./resume.ts";
+import { acceptAnswers, AT_OPEN_PAUSE } from "./resume.ts";
 import type { RunCall } from "./run-request.ts";
 import { inScope } from "./scope.ts";
 import { apiErrorOf } from "../http/problem.ts";
@@ -202,7 +202,7 @@ function blame(
     const item = looked.items.get(answer.interruptId) ?? null;
     if (item?.kind === "breakpoint") return null;
     checkClaims([item], caller, agent.clock.now());
-    acceptAnswers(looked.thread, looked.known, { [answer.interruptId]: answer.resume ?? null }, null);
+    acceptAnswers(looked.thread, looked.known, { [answer.interruptId]: answer.resume ?? null }, AT_OPEN_PAUSE);
     return null;
   } catch (error) {
     if (error instanceof ApiError) return error;

@@ -7,7 +7,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
 import type { Interrupt, Thread } from "./model.ts";
 import type { InboxPlace, InboxQuery, InboxRow, Tx } from "./ports.ts";
-import { answeredBy } from "./resume.ts";
+import { answeredBy } from "./resume-refusal.ts";
 import { requireThread } from "./waiting.ts";
 
 /** An item with what is said of its thread. */

@@ -1,9 +1,8 @@
 // Tests of what a run-creating call asks for. Checked: every input × every command (resume rules 3 and 4).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import { gotoTargets, intentOf, isAnswerMap, type Intent } from "./intent.ts";
+import { atBreakpoint, gotoTargets, intentOf, isAnswerMap, type Intent } from "./intent.ts";
 
 const LEFT_OUT = undefined;
 const EMPTY: readonly (Json | undefined)[] = [LEFT_OUT, null, {}];
@@ -31,6 +30,10 @@ const COMMANDS: readonly { readonly command: JsonObject; readonly intent: Intent
     command: { resume: 1, update: { a: 1 }, goto: "b", lg_name: "Command" },
     intent: { kind: "resume", resume: 1, update: { a: 1 }, goto: "b" },
   },
+  { command: { resume: 1, fork: true }, intent: { kind: "resume", resume: 1, fork: true } },
+  { command: { resume: 1, fork: false }, intent: { kind: "resume", resume: 1 } },
+  { command: { resume: 1, fork: "true" }, intent: { kind: "resume", resume: 1 } },
+  { command: { update: { a: 1 }, fork: true }, intent: { kind: "command", update: { a: 1 } } },
   { command: { update: { a: 1 } }, intent: { kind: "command", update: { a: 1 } } },
   { command: { update: [["a", 1]] }, intent: { kind: "command", update: [["a", 1]] } },
   { command: { update: false }, intent: { kind: "command", update: false } },
@@ -51,14 +54,8 @@ for (const command of NO_COMMANDS) {
 }
 
 for (const { command, intent } of COMMANDS) {
-  test(`command ${show(command)} goes with no input`, () => {
-    for (const input of EMPTY) assert.deepEqual(intentOf(input, command), intent);
-    for (const input of SAYING) {
-      assert.throws(
-        () => intentOf(input, command),
-        (error) => error instanceof ApiError && error.code === "input_with_command",
-      );
-    }
+  test(`beside command ${show(command)} no input counts`, () => {
+    for (const input of [...EMPTY, ...SAYING]) assert.deepEqual(intentOf(input, command), intent);
   });
 }
 
@@ -70,6 +67,18 @@ test("a goto to nothing but the end gives up what is pending", () => {
   }
   for (const goto of [["__end__", "a"], { node: "__end__" }, "end"]) {
     assert.deepEqual(intentOf(null, { goto }), { kind: "command", goto });
+  }
+});
+
+test("at a breakpoint a bare value is the word to go on; ids still name questions", () => {
+  for (const resume of [null, true, "x", {}, []]) {
+    assert.deepEqual(atBreakpoint({ kind: "resume", resume }), { kind: "continue" });
+    assert.deepEqual(atBreakpoint({ kind: "resume", resume, goto: "a" }), { kind: "command", goto: "a" });
+  }
+  const byId: Intent = { kind: "resume", resume: { ["a".repeat(32)]: 1 } };
+  assert.equal(atBreakpoint(byId), byId);
+  for (const other of [{ kind: "continue" }, { kind: "input", input: 1 }] as const) {
+    assert.equal(atBreakpoint(other), other);
   }
 });
 

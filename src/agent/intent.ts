@@ -1,28 +1,31 @@
 // Intent: what a run-creating call asks for, told from its input and command alone (resume rules 3 and 4).
-import { ApiError } from "../base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 
 export type Intent =
   | { readonly kind: "input"; readonly input: Json }
   | { readonly kind: "continue" }
-  | { readonly kind: "resume"; readonly resume: Json; readonly update?: Json; readonly goto?: Json }
+  /** `fork`: the question of an older checkpoint is to be answered anew. */
+  | {
+      readonly kind: "resume";
+      readonly resume: Json;
+      readonly fork?: true;
+      readonly update?: Json;
+      readonly goto?: Json;
+    }
   | { readonly kind: "command"; readonly update?: Json; readonly goto?: Json }
   /** `goto: "__end__"`: whatever is pending is dropped, and the thread comes to rest. */
   | { readonly kind: "give_up"; readonly update?: Json; readonly goto: Json };
 
-/** @throws {ApiError} `input_with_command` when both say something. */
+/** Beside a command that says something, `input` does not count. */
 export function intentOf(input: Json | undefined, command: JsonObject | null): Intent {
   const parts = command === null ? null : commandParts(command);
   if (parts === null) {
     return input === undefined || input === null ? { kind: "continue" } : { kind: "input", input };
   }
-  if (!isEmptyInput(input)) {
-    throw new ApiError("input_with_command", "A command goes with no input: send null, {} or leave it out.");
-  }
   const { update, goto } = parts;
   const rest = { ...(update === undefined ? {} : { update }), ...(goto === undefined ? {} : { goto }) };
   return "resume" in parts && parts.resume !== undefined
-    ? { kind: "resume", resume: parts.resume, ...rest }
+    ? { kind: "resume", resume: parts.resume, ...(command?.["fork"] === true ? { fork: true } : {}), ...rest }
     : goto !== undefined && isEnd(goto)
       ? { kind: "give_up", ...rest, goto }
       : { kind: "command", ...rest };
@@ -30,10 +33,6 @@ export function intentOf(input: Json | undefined, command: JsonObject | null): I
 
 function isEnd(goto: Json): boolean {
   return (Array.isArray(goto) ? goto : [goto]).every((target) => target === "__end__");
-}
-
-function isEmptyInput(input: Json | undefined): boolean {
-  return input === undefined || input === null || (isJsonObject(input) && Object.keys(input).length === 0);
 }
 
 /** `resume` counts when the member is there, whatever its value; `goto` and `update` when they say something. */
@@ -50,6 +49,13 @@ function saysSomething(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === "") return false;
   if (Array.isArray(value)) return value.length > 0;
   return !isJsonObject(value) || Object.keys(value).length > 0;
+}
+
+/** A breakpoint asks nothing: a bare value sent there is the word to go on, and its value is not used. */
+export function atBreakpoint(intent: Intent): Intent {
+  if (intent.kind !== "resume" || isAnswerMap(intent.resume)) return intent;
+  const { kind: _kind, resume: _resume, fork: _fork, ...rest } = intent;
+  return Object.keys(rest).length === 0 ? { kind: "continue" } : { kind: "command", ...rest };
 }
 
 /** Node names that a `goto` aims at. */

@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Interrupt, PauseKind, Thread, ThreadStatus } from "./model.ts";
-import { acceptAnswers } from "./resume.ts";
+import { acceptAnswers, AT_OPEN_PAUSE, olderCheckpoint } from "./resume.ts";
 
 const ids = {
   a: "a".repeat(32),
@@ -77,6 +77,8 @@ interface Case {
   readonly known: readonly Interrupt[];
   readonly resume: Json;
   readonly fork?: string;
+  /** An older checkpoint, without the word to fork. */
+  readonly late?: string;
   /** Answers taken by id, or the code of the refusal. */
   readonly gives: ErrorCode | JsonObject;
 }
@@ -120,8 +122,8 @@ const CASES: readonly Case[] = [
   { name: "busy, unknown id", thread: none.busy, known: one, resume: { [ids.unknown]: 1 }, gives: "interrupt_unknown" },
   { name: "error, bare", thread: none.error, known: closed, resume: "x", gives: "no_pending_interrupt" },
   { name: "error, by id", thread: none.error, known: one, resume: { [ids.a]: 1 }, gives: "interrupt_stale" },
-  { name: "breakpoint, bare", thread: stopped, known: closed, resume: "x", gives: "paused_at_breakpoint" },
-  { name: "breakpoint, {}", thread: stopped, known: [], resume: {}, gives: "paused_at_breakpoint" },
+  { name: "breakpoint, bare", thread: stopped, known: closed, resume: "x", gives: "no_pending_interrupt" },
+  { name: "breakpoint, {}", thread: stopped, known: [], resume: {}, gives: "no_pending_interrupt" },
   {
     name: "fork on an idle thread",
     thread: none.idle,
@@ -179,6 +181,62 @@ const CASES: readonly Case[] = [
     gives: "no_pending_interrupt",
   },
   {
+    name: "older checkpoint, bare, idle (RS5)",
+    thread: none.idle,
+    known: closed,
+    resume: "x",
+    late: "past",
+    gives: "interrupt_stale",
+  },
+  {
+    name: "older checkpoint, by id, another question open (RS5)",
+    thread: paused,
+    known: one,
+    resume: { [ids.old]: 3 },
+    late: "past",
+    gives: "interrupt_stale",
+  },
+  {
+    name: "older checkpoint, id of the open question (RS5)",
+    thread: paused,
+    known: one,
+    resume: { [ids.a]: 3 },
+    late: "past",
+    gives: "interrupt_stale",
+  },
+  {
+    name: "older checkpoint, busy (RS5)",
+    thread: none.busy,
+    known: one,
+    resume: "x",
+    late: "past",
+    gives: "thread_busy",
+  },
+  {
+    name: "older checkpoint, breakpoint (RS5)",
+    thread: stopped,
+    known: closed,
+    resume: "x",
+    late: "past",
+    gives: "interrupt_stale",
+  },
+  {
+    name: "older checkpoint, unknown id",
+    thread: paused,
+    known: one,
+    resume: { [ids.unknown]: 3 },
+    late: "past",
+    gives: "interrupt_unknown",
+  },
+  {
+    name: "older checkpoint where nothing was asked",
+    thread: paused,
+    known: one,
+    resume: "x",
+    late: "start",
+    gives: "no_pending_interrupt",
+  },
+  {
     name: "fork where nothing was asked",
     thread: none.idle,
     known: closed,
@@ -199,13 +257,14 @@ function refusalOf(work: () => unknown): ApiError {
 }
 
 suite("is the answer taken?", () => {
-  for (const { name, thread: at, known, resume, fork = null, gives } of CASES) {
+  for (const { name, thread: at, known, resume, fork = null, late = null, gives } of CASES) {
+    const aim = { olderCheckpoint: late ?? fork, fork: fork !== null };
     test(`${name} → ${JSON.stringify(gives)}`, () => {
       if (typeof gives === "string") {
-        assert.equal(refusalOf(() => acceptAnswers(at, known, resume, fork)).code, gives);
+        assert.equal(refusalOf(() => acceptAnswers(at, known, resume, aim)).code, gives);
         return;
       }
-      const { answers, questions } = acceptAnswers(at, known, resume, fork);
+      const { answers, questions } = acceptAnswers(at, known, resume, aim);
       assert.deepEqual(Object.fromEntries(answers.map((given) => [given.interruptId, given.value])), gives);
       assert.deepEqual(
         questions.map(({ interruptId }) => interruptId),
@@ -218,26 +277,53 @@ suite("is the answer taken?", () => {
 
 test("at an older checkpoint a task's last question counts, and a bare value goes to it", () => {
   const first = question(ids.a, { rootCheckpointId: "past", state: "answered", answer });
-  const second = question(ids.b, { libraryId: ids.a, index: 1, rootCheckpointId: "past", state: "answered", answer });
-  const { answers } = acceptAnswers(none.idle, [first, second], "again", "past");
+  const second = question(ids.b, {
+    libraryId: ids.a,
+    taskId: first.taskId,
+    index: 1,
+    rootCheckpointId: "past",
+    state: "answered",
+    answer,
+  });
+  const { answers } = acceptAnswers(none.idle, [first, second], "again", { olderCheckpoint: "past", fork: true });
   assert.deepEqual(
     answers.map(({ interruptId, index, value }) => [interruptId, index, value]),
     [[ids.b, 1, "again"]],
   );
 });
 
+test("an answer that names the checkpoint of its question, at the root or below, is no fork", () => {
+  const below = question(ids.a, { graphNs: "child:1", checkpointId: "inner", rootCheckpointId: "now" });
+  const resume = { kind: "resume", resume: "x" } as const;
+  const at = { ...paused, checkpointId: "now" };
+  const named = (checkpointId: string | null, sub?: string) => ({
+    checkpointId,
+    subgraph: sub === undefined ? null : { ns: "child:1", checkpointId: sub, map: {} },
+  });
+  for (const [call, older] of [
+    [named(null), null],
+    [named("now"), null],
+    [named("now", "inner"), null],
+    [named("past"), "past"],
+    [named("now", "earlier"), "now"],
+  ] as const) {
+    assert.equal(olderCheckpoint(call, at, [below], resume), older, JSON.stringify(call));
+  }
+  assert.equal(olderCheckpoint(named("now", "earlier"), at, [below], { kind: "continue" }), null);
+});
+
 test("a refusal says what waits, and by which run a question was answered", () => {
   const value = { said: ["yes"] };
   for (const resume of [value, { [ids.a]: value }]) {
-    const { extra, headers } = refusalOf(() => acceptAnswers(none.idle, closed, resume, null));
+    const { extra, headers } = refusalOf(() => acceptAnswers(none.idle, closed, resume, AT_OPEN_PAUSE));
     assert.deepEqual(extra["pending"], []);
     const { run_id: runId, same_value: same, by } = extra["answered"] as JsonObject;
     assert.deepEqual([runId, same, by], ["earlier", true, "ann"]);
     assert.equal(headers["Location"], "/threads/t/runs/earlier/join");
   }
-  const other = refusalOf(() => acceptAnswers(none.idle, closed, "other", null));
+  const other = refusalOf(() => acceptAnswers(none.idle, closed, "other", AT_OPEN_PAUSE));
   assert.equal((other.extra["answered"] as JsonObject)["same_value"], false);
-  const stale = refusalOf(() => acceptAnswers(paused, several, { [ids.gone]: 1 }, null));
+  const stale = refusalOf(() => acceptAnswers(paused, several, { [ids.gone]: 1 }, AT_OPEN_PAUSE));
   assert.equal(stale.extra["answered"], undefined, "it was never answered");
   assert.deepEqual(
     (stale.extra["pending"] as readonly JsonObject[]).map(({ id }) => id),
@@ -250,14 +336,14 @@ test("an answer must fit the question's schema, or none of the call's answers is
     responseSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] },
   });
   const known = [question(ids.a), strict];
-  const error = refusalOf(() => acceptAnswers(paused, known, { [ids.a]: 1, [ids.b]: { ok: "yes" } }, null));
+  const error = refusalOf(() => acceptAnswers(paused, known, { [ids.a]: 1, [ids.b]: { ok: "yes" } }, AT_OPEN_PAUSE));
   assert.equal(error.code, "answer_invalid");
   assert.equal(error.extra["interrupt_id"], ids.b);
   assert.equal((error.extra["errors"] as readonly JsonObject[])[0]?.["path"], "ok");
-  assert.equal(acceptAnswers(paused, known, { [ids.a]: 1, [ids.b]: { ok: true } }, null).answers.length, 2);
+  assert.equal(acceptAnswers(paused, known, { [ids.a]: 1, [ids.b]: { ok: true } }, AT_OPEN_PAUSE).answers.length, 2);
 });
 
 test("a schema that cannot be read refuses nothing", () => {
   const odd = question(ids.a, { responseSchema: { $ref: "https://example.com/schema" } });
-  assert.equal(acceptAnswers(paused, [odd], "x", null).answers.length, 1);
+  assert.equal(acceptAnswers(paused, [odd], "x", AT_OPEN_PAUSE).answers.length, 1);
 });

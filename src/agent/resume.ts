@@ -1,52 +1,67 @@
 // Resume: may this answer be taken, and which questions does it answer? Pure: rows in, decision or refusal out.
-// Invariants (architecture: "Resume rules"):
+// Invariants (architecture: "Life of an answer"):
 //   RS1. An answer is taken only while its question is open on a paused thread.
 //   RS2. With several questions open, a bare value is refused: it does not say which.
 //   RS3. An id that was ever asked here is stale (409) once it is not open, any other is unknown (422).
 //   RS4. All answers of one call are taken, or none.
-import { isoTime } from "../base/clock.ts";
-import { ApiError, type ErrorCode } from "../base/errors.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+//   RS5. A question of an older checkpoint is answered anew only by a command that says `fork: true`.
+import { ApiError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
 import { faultsOf } from "./answer-schema.ts";
-import { isAnswerMap } from "./intent.ts";
+import { isAnswerMap, type Intent } from "./intent.ts";
 import type { CarriedAnswer, Interrupt, Thread } from "./model.ts";
-import { interruptToWire } from "./wire.ts";
+import { openQuestions, refuserOf, unknownInterrupt, type Refuse } from "./resume-refusal.ts";
+import type { RunCall } from "./run-request.ts";
 
 export interface AcceptedAnswers {
   readonly answers: readonly CarriedAnswer[];
   readonly questions: readonly Interrupt[];
 }
 
+/** Where an answer aims at: the checkpoint that the call names, when it is not that of the open pause. */
+export interface AnswerAim {
+  readonly olderCheckpoint: string | null;
+  /** The command says `fork: true`. */
+  readonly fork: boolean;
+}
+
+export const AT_OPEN_PAUSE: AnswerAim = { olderCheckpoint: null, fork: false };
+
 /**
  * @param known every question ever asked on the thread.
- * @param forkFrom the checkpoint the call names, when it is not the newest (rule 6).
- * @throws {ApiError} `thread_busy`, `no_pending_interrupt`, `paused_at_breakpoint`, `answer_ambiguous`,
- *   `interrupt_stale`, `interrupt_unknown`, `answer_invalid`
+ * @throws {ApiError} `thread_busy`, `no_pending_interrupt`, `answer_ambiguous`, `interrupt_stale`, `interrupt_unknown`,
+ *   `answer_invalid`
  */
 export function acceptAnswers(
   thread: Thread,
   known: readonly Interrupt[],
   resume: Json,
-  forkFrom: string | null,
+  { olderCheckpoint, fork }: AnswerAim,
 ): AcceptedAnswers {
-  const open = forkFrom === null ? openQuestions(thread, known) : questionsAt(known, forkFrom);
+  const open = olderCheckpoint === null ? openQuestions(thread, known) : questionsAt(known, olderCheckpoint);
   const byId = new Map(known.map((interrupt) => [interrupt.interruptId, interrupt]));
-  const refuse = (code: ErrorCode, detail: string, answered: Interrupt | undefined, value: Json): ApiError =>
-    refusal(code, detail, thread, known, answered, value);
+  const refuse = refuserOf(thread, known);
+  if (isAnswerMap(resume)) {
+    for (const id of Object.keys(resume)) if (!byId.has(id)) throw unknownInterrupt(id, open); // RS3
+  }
+  if (olderCheckpoint !== null && !fork) throw refuseOlder(refuse, thread, open, byId, resume, olderCheckpoint); // RS5
 
   if (isAnswerMap(resume)) {
     const questions: Interrupt[] = [];
     for (const [id, value] of Object.entries(resume)) {
-      const question = byId.get(id);
-      if (question === undefined) throw unknown(id, open); // RS3
-      const answerable = forkFrom === null ? open.includes(question) : question.rootCheckpointId === forkFrom;
-      if (!answerable) throw refuse(notOpenCode(thread), notOpenText(thread, id), question, value); // RS1
+      const question = byId.get(id) as Interrupt;
+      const answerable =
+        olderCheckpoint === null ? open.includes(question) : question.rootCheckpointId === olderCheckpoint;
+      if (!answerable) {
+        const code = thread.status === "busy" ? "thread_busy" : "interrupt_stale";
+        throw refuse(code, notOpenText(thread, id), question, value); // RS1
+      }
       questions.push(question);
     }
-    checkReady(thread, forkFrom, open, refuse, null);
+    checkReady(thread, olderCheckpoint, open, refuse, null);
     return accept(questions, (question) => resume[question.interruptId] ?? null); // RS4
   }
-  checkReady(thread, forkFrom, open, refuse, resume);
+  checkReady(thread, olderCheckpoint, open, refuse, resume);
   if (open.length > 1) {
     throw refuse(
       "answer_ambiguous", // RS2
@@ -58,38 +73,74 @@ export function acceptAnswers(
   return accept(open, () => resume);
 }
 
-function openQuestions(thread: Thread, known: readonly Interrupt[]): readonly Interrupt[] {
-  if (thread.status !== "interrupted" || thread.pause !== "question") return [];
-  return known.filter((interrupt) => interrupt.state === "open");
+/**
+ * The checkpoint that a call names to start from; null when it goes on where the thread is. An answer may name the
+ * checkpoint of its question, of a subgraph's too: that is where it goes anyhow.
+ */
+export function olderCheckpoint(
+  { checkpointId, subgraph }: NamedCheckpoint,
+  thread: Thread,
+  known: readonly Interrupt[],
+  { kind }: Intent,
+): string | null {
+  if (kind !== "resume") return checkpointId === thread.checkpointId ? null : checkpointId;
+  const isOpenPause = openQuestions(thread, known).some((question) =>
+    subgraph === null
+      ? question.rootCheckpointId === checkpointId
+      : question.graphNs === subgraph.ns && question.checkpointId === subgraph.checkpointId,
+  );
+  if (isOpenPause || (subgraph === null && checkpointId === thread.checkpointId)) return null;
+  return checkpointId;
 }
+
+type NamedCheckpoint = Pick<RunCall, "checkpointId" | "subgraph">;
 
 /** At an older checkpoint, each task shows its last question. */
 function questionsAt(known: readonly Interrupt[], checkpointId: string): readonly Interrupt[] {
   const last = new Map<string, Interrupt>();
   for (const interrupt of known) {
     if (interrupt.rootCheckpointId !== checkpointId) continue;
-    const other = last.get(interrupt.libraryId);
-    if (other === undefined || other.index < interrupt.index) last.set(interrupt.libraryId, interrupt);
+    const task = `${interrupt.graphNs} ${interrupt.taskId}`;
+    const other = last.get(task);
+    if (other === undefined || other.index < interrupt.index) last.set(task, interrupt);
   }
   return [...last.values()];
 }
 
-type Refuse = (code: ErrorCode, detail: string, answered: Interrupt | undefined, value: Json) => ApiError;
+/** Clients send the checkpoint that they show with every answer: a click that comes too late is no wish to fork (RS5). */
+function refuseOlder(
+  refuse: Refuse,
+  thread: Thread,
+  asked: readonly Interrupt[],
+  byId: ReadonlyMap<string, Interrupt>,
+  resume: Json,
+  checkpointId: string,
+): ApiError {
+  const named = isAnswerMap(resume) ? Object.keys(resume).flatMap((id) => byId.get(id) ?? []) : asked;
+  const question = named.find(({ state }) => state === "answered") ?? named[0];
+  const value = isAnswerMap(resume) && question !== undefined ? (resume[question.interruptId] ?? null) : resume;
+  if (thread.status === "busy") return refuse("thread_busy", BUSY, question, value);
+  if (question === undefined)
+    return refuse("no_pending_interrupt", `No interrupt was asked at checkpoint ${checkpointId}.`, undefined, value);
+  const { interruptId, state } = question;
+  const detail =
+    state === "open"
+      ? `Interrupt ${interruptId} waits at another checkpoint than ${checkpointId}: leave the checkpoint out.`
+      : `Interrupt ${interruptId} was ${state}. To answer it anew as a fork, send "fork": true in the command.`;
+  return refuse("interrupt_stale", detail, question, value);
+}
+
+const BUSY = "The thread has a run in progress; an answer is never queued.";
 
 function checkReady(
   thread: Thread,
-  forkFrom: string | null,
+  olderCheckpoint: string | null,
   open: readonly Interrupt[],
   refuse: Refuse,
   value: Json,
 ): void {
-  if (thread.status === "busy")
-    throw refuse("thread_busy", "The thread has a run in progress; an answer is never queued.", undefined, value);
-  if (forkFrom === null && thread.status === "interrupted" && thread.pause === "breakpoint") {
-    const detail = "The thread is paused at a breakpoint: continue it with input null.";
-    throw refuse("paused_at_breakpoint", detail, undefined, value);
-  }
-  if (open.length === 0 || (forkFrom !== null && thread.status === "error"))
+  if (thread.status === "busy") throw refuse("thread_busy", BUSY, undefined, value);
+  if (open.length === 0 || (olderCheckpoint !== null && thread.status === "error"))
     throw refuse("no_pending_interrupt", "No interrupt is waiting for an answer on this thread.", undefined, value);
 }
 
@@ -115,63 +166,6 @@ function checkSchema(question: Interrupt, value: Json): void {
   });
 }
 
-function unknown(id: string, open: readonly Interrupt[]): ApiError {
-  return new ApiError("interrupt_unknown", `No interrupt ${id} was ever asked on this thread.`, {
-    pending: open.map((interrupt) => interruptToWire(interrupt, true)),
-  });
-}
-
-function notOpenCode(thread: Thread): ErrorCode {
-  return thread.status === "busy" ? "thread_busy" : "interrupt_stale";
-}
-
 function notOpenText(thread: Thread, id: string): string {
-  return thread.status === "busy"
-    ? "The thread has a run in progress; an answer is never queued."
-    : `Interrupt ${id} is not open any more.`;
-}
-
-/** Tells what waits now and, when the question was answered, by which run: a cut-off client recognises its own answer. */
-function refusal(
-  code: ErrorCode,
-  detail: string,
-  thread: Thread,
-  known: readonly Interrupt[],
-  named: Interrupt | undefined,
-  value: Json,
-): ApiError {
-  const pending = openQuestions(thread, known).map((interrupt) => interruptToWire(interrupt, true));
-  const question = named ?? (pending.length === 0 ? lastAnswered(known) : undefined);
-  const { extra, headers } = question === undefined ? UNANSWERED : answeredBy(question, value);
-  return new ApiError(code, detail, { thread_status: thread.status, pending, ...extra }, headers);
-}
-
-interface RefusalParts {
-  readonly extra: JsonObject;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-const UNANSWERED: RefusalParts = { extra: {}, headers: {} };
-
-/** The members of a refusal that say which run took the answer. @param value the answer that came too late, if one did. */
-export function answeredBy(question: Interrupt, value: Json | undefined): RefusalParts {
-  const { answer, threadId, interruptId } = question;
-  if (question.state !== "answered" || answer === null) return UNANSWERED;
-  const answered = {
-    interrupt_id: interruptId,
-    run_id: answer.runId,
-    at: isoTime(answer.at),
-    by: answer.by,
-    ...(value === undefined ? {} : { same_value: JSON.stringify(answer.value) === JSON.stringify(value) }),
-  };
-  return { extra: { answered }, headers: { Location: `/threads/${threadId}/runs/${answer.runId}/join` } };
-}
-
-function lastAnswered(known: readonly Interrupt[]): Interrupt | undefined {
-  let last: Interrupt | undefined;
-  for (const interrupt of known) {
-    if (interrupt.answer !== null && (last?.answer ?? null) === null) last = interrupt;
-    else if (interrupt.answer !== null && (last?.answer?.at ?? 0) <= interrupt.answer.at) last = interrupt;
-  }
-  return last;
+  return thread.status === "busy" ? BUSY : `Interrupt ${id} is not open any more.`;
 }

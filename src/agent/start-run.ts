@@ -14,11 +14,11 @@ import type { Agent } from "./agent.ts";
 import { checkClaims } from "./claims.ts";
 import { checkContinuable } from "./continuable.ts";
 import { goesOn, readDecisive, readNewest, storedKey, type Decisive } from "./decisive.ts";
-import { intentOf, type Intent } from "./intent.ts";
+import { atBreakpoint, intentOf, type Intent } from "./intent.ts";
 import type { Assistant, Caller, Interrupt, MultitaskStrategy, Run, Thread } from "./model.ts";
 import type { History, Tx } from "./ports.ts";
 import { makeWay, reasonOf } from "./make-way.ts";
-import { acceptAnswers } from "./resume.ts";
+import { acceptAnswers, olderCheckpoint } from "./resume.ts";
 import { requestOf, type RunCall } from "./run-request.ts";
 import { inScope, stamped } from "./scope.ts";
 import { settleQuestions } from "./settle-questions.ts";
@@ -150,7 +150,7 @@ async function decide(
   caller: Caller,
   { threadId, call, newThread: fresh }: RunStart,
   slotFree: boolean,
-  intent: Intent,
+  asked: Intent,
   { repeated, stored, known, assistant, writtenBy }: Decisive,
 ): Promise<Accepted> {
   const at = agent.clock.now();
@@ -160,12 +160,16 @@ async function decide(
     found(threadId, call, stored) ??
     (await create(tx, threadId, call, fresh ?? { ...agent.limits.threadTtl, onCompletion: "keep" }, at));
   const dueAt = call.afterSeconds === 0 ? null : at + Math.ceil(call.afterSeconds * 1000);
+  const forkFrom = olderCheckpoint(call, thread, known, asked);
+  const intent = forkFrom === null && thread.pause === "breakpoint" ? atBreakpoint(asked) : asked;
   if (dueAt !== null) refuseDelayedAnswer(thread, intent);
-  const forkFrom = call.checkpointId === thread.checkpointId ? null : call.checkpointId;
   if (call.subgraph !== null) await requireCheckpoint(tx, threadId, call.subgraph.ns, call.subgraph.checkpointId);
   if (forkFrom !== null && writtenBy === null)
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
-  const answers = intent.kind === "resume" ? acceptAnswers(thread, known, intent.resume, forkFrom) : null;
+  const answers =
+    intent.kind === "resume"
+      ? acceptAnswers(thread, known, intent.resume, { olderCheckpoint: forkFrom, fork: intent.fork === true })
+      : null;
   const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
   if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) throw passed(call.atBreakpoint);
   if (call.via === "inbox") checkClaims([...(answers?.questions ?? []), breakpoint], caller, at);
@@ -190,7 +194,18 @@ async function decide(
         known.filter(({ state }) => state === "open"),
       )
     : null;
-  const request = requestOf(agent, caller, call, intent, answers, assistant, thread.config, forkFrom, continuesPause);
+  const asAnswer = answers !== null && forkFrom === null; // it goes on at the pause, whatever checkpoint named that
+  const request = requestOf(
+    agent,
+    caller,
+    asAnswer ? { ...call, subgraph: null } : call,
+    intent,
+    answers,
+    assistant,
+    thread.config,
+    forkFrom,
+    continuesPause,
+  );
   const run: Run = {
     runId: agent.newId(),
     threadId,

@@ -25,11 +25,32 @@ export const streamMode = z.enum([
   "tools",
 ]);
 
+/** Members that are not named here do not count: clients of the library send its own, such as `lg_name`. */
+const command = jsonObject
+  .refine(({ fork }) => fork === undefined || fork === null || typeof fork === "boolean", {
+    path: ["fork"],
+    message: "must be true or false",
+  })
+  .meta({
+    id: "Command",
+    type: "object",
+    properties: {
+      resume: { description: "the answer to the open question, or an object from interrupt ids to answers" },
+      fork: {
+        type: "boolean",
+        description: "true answers the question of an older checkpoint anew, on a branch that starts there",
+      },
+      update: { description: "channel values to write" },
+      goto: { description: "a node, {node, input}, or a list of these; __end__ gives up what is pending" },
+    },
+    additionalProperties: true,
+  });
+
 export const runBody = z
   .object({
     assistant_id: z.string().min(1).max(1024).describe("a graph's name or an assistant's id"),
     input: json.optional().describe("initial state; null or left out goes on from where the thread is"),
-    command: jsonObject.nullish().describe("{resume, update, goto}"),
+    command: command.nullish(),
     checkpoint_id: uuid.nullish(),
     checkpoint: checkpointConfig.nullish(),
     config: runConfig.nullish(),
@@ -79,10 +100,8 @@ export const RUN_REFUSALS = [
   "answer_ambiguous",
   "answer_invalid",
   "answer_delayed",
-  "paused_at_breakpoint",
   "nothing_to_continue",
   "graph_incompatible",
-  "input_with_command",
   "webhook_refused",
   "node_unknown",
   "idempotency_key_reused",

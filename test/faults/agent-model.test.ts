@@ -96,8 +96,7 @@ function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: number,
 const refusedStatus = (phase: Phase): readonly [number, string] | null => {
   if (phase === "absent") return [404, "thread_not_found"];
   if (phase === "held") return [409, "thread_busy"];
-  if (phase === "breakpoint") return [409, "paused_at_breakpoint"];
-  return phase === "questions" ? null : [409, "no_pending_interrupt"];
+  return phase === "questions" || phase === "breakpoint" ? null : [409, "no_pending_interrupt"];
 };
 
 /** MO1, MO2: what can be seen of the thread is what the model says. */
@@ -215,6 +214,11 @@ const answerBare = (value: unknown): Command =>
     const answer = await post(real, "/runs/wait", { command: { resume: value } });
     const refused = refusedStatus(model.phase);
     if (refused !== null) return expectRefusal(answer, ...refused);
+    if (model.phase === "breakpoint") {
+      assert.equal(answer.status, 200, answer.text);
+      model.phase = phaseOf(model.work as Work); // it goes on; the value is not used
+      return;
+    }
     const open = openPlaces(model.work as Work);
     if (open.length > 1) return expectRefusal(answer, 409, "answer_ambiguous");
     assert.equal(answer.status, 200, answer.text);
