@@ -6,7 +6,7 @@ export interface ExportPath {
   readonly exportName: string;
 }
 
-const CODE_FILES = /\.(ts|mts|cts|js|mjs|cjs)$/;
+const CODE_FILES = /\.(ts|tsx|mts|cts|js|jsx|mjs|cjs)$/;
 
 /** Without a name the default export is meant. Null when the text is not of that form. */
 export function parseExportPath(text: string, folder: string): ExportPath | null {

@@ -5,7 +5,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { pathToFileURL } from "node:url";
 import { GraphLoadError, loadGraph } from "./load.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdpoint-load-"));
@@ -117,11 +116,6 @@ const FAILING: readonly {
     code: `${row} export const graph = row().addEdge('n', 'nowhere');`,
     cause: /compiling it threw .*nowhere/,
   },
-  {
-    name: "TypeScript that is more than types",
-    code: "enum E { A } export const graph = E;",
-    cause: /more than types.*install tsx/,
-  },
 ];
 
 for (const { kind, root } of PROJECTS)
@@ -143,23 +137,4 @@ test("a file that is not there is told by its name (LD1)", async () => {
     assert.match(error.message, /none\.ts, export graph\) does not load: .*(Cannot find module|ERR_MODULE_NOT_FOUND)/);
     return true;
   });
-});
-
-test("tsx of the user's project is used where it is needed, and there is one", async () => {
-  const root = join(folder, "with-tsx");
-  const packages = join(root, "node_modules", "tsx");
-  mkdirSync(packages, { recursive: true });
-  writeFileSync(join(root, "package.json"), "{}");
-  writeFileSync(
-    join(packages, "package.json"),
-    JSON.stringify({ name: "tsx", type: "module", exports: { "./esm/api": "./api.js" } }),
-  );
-  const ready = join(root, "ready.mjs");
-  writeFileSync(ready, `${row} export const graph = row();`);
-  writeFileSync(
-    join(packages, "api.js"),
-    `export const tsImport = () => import(${JSON.stringify(pathToFileURL(ready).href)});`,
-  );
-  const { graph } = await load(root, "enum E { A } export const graph = E;", "graph");
-  assert.ok("n" in graph.nodes);
 });

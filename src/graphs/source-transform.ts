@@ -1,0 +1,117 @@
+// Source transform: a TypeScript or JSX file → JavaScript that Node runs, with a source map inside.
+// Rules:
+//   ST1. The format is TypeScript's: `.mts` a module, `.cts` CommonJS, others as the nearest package.json says. A file
+//        with a top-level await is a module, because CommonJS has none.
+//   ST2. Decorators, JSX and class fields follow the nearest tsconfig.json.
+import { readFileSync } from "node:fs";
+import { createRequire, type LoadFnOutput } from "node:module";
+import { basename, extname } from "node:path";
+import type * as Esbuild from "esbuild";
+import { packageType, sourceConfig } from "./source-config.ts";
+
+const LOADERS: Readonly<Record<string, "ts" | "tsx" | "jsx">> = {
+  ".ts": "ts",
+  ".mts": "ts",
+  ".cts": "ts",
+  ".tsx": "tsx",
+  ".jsx": "jsx",
+};
+
+export function isTypeScript(path: string): boolean {
+  return extname(path) in LOADERS;
+}
+
+/** A file that is not well-formed. */
+export class SourceError extends SyntaxError {
+  readonly file: string;
+  readonly line: number | null;
+
+  /** @param line from 1; null where it is not known */
+  constructor(message: string, file: string, line: number | null) {
+    super(message);
+    this.name = "SyntaxError";
+    this.file = file;
+    this.line = line;
+  }
+}
+
+/** @throws {SourceError} */
+export function transformSource(path: string): LoadFnOutput {
+  const text = readFileSync(path, "utf8");
+  const wanted = formatOf(path);
+  try {
+    return { format: wanted, source: transform(path, text, wanted), shortCircuit: true };
+  } catch (error) {
+    if (wanted === "commonjs" && isAboutAwait(error))
+      return { format: "module", source: transform(path, text, "module"), shortCircuit: true }; // ST1
+    throw error;
+  }
+}
+
+function formatOf(path: string): "module" | "commonjs" {
+  const extension = extname(path);
+  if (extension === ".mts") return "module";
+  return extension === ".cts" ? "commonjs" : packageType(path);
+}
+
+const IMPORT_EQUALS = /^\s*import\s+[\w$]+\s*=\s*require\s*\(/m;
+
+function transform(path: string, text: string, format: "module" | "commonjs"): string {
+  const { compilerOptions } = sourceConfig(path);
+  const isModule = format === "module";
+  try {
+    const { code } = esbuild().transformSync(text, {
+      loader: LOADERS[extname(path)] ?? "ts",
+      format: isModule ? "esm" : "cjs",
+      platform: "node",
+      target: `node${process.versions.node}`,
+      sourcemap: "inline",
+      sourcesContent: false,
+      sourcefile: basename(path), // beside the module itself, whatever query its address has
+      tsconfigRaw: { compilerOptions: forEsbuild(compilerOptions) }, // ST2
+      logLevel: "silent",
+      ...(isModule && IMPORT_EQUALS.test(text) ? { banner: REQUIRE } : {}),
+      ...(!isModule && text.includes("import.meta") ? { banner: META, define: { "import.meta": "__importMeta" } } : {}),
+    });
+    return code;
+  } catch (error) {
+    throw asSourceError(error, path);
+  }
+}
+
+const REQUIRE =
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+const META =
+  'const __importMeta = { url: require("node:url").pathToFileURL(__filename).href, filename: __filename, dirname: __dirname, resolve: (specifier) => require("node:url").pathToFileURL(require.resolve(specifier)).href };';
+
+type CompilerOptions = ReturnType<typeof sourceConfig>["compilerOptions"];
+
+/** `jsx: "preserve"` is for a bundler that comes after; here nothing does. */
+function forEsbuild({ jsx, ...options }: CompilerOptions): NonNullable<Esbuild.TsconfigRaw["compilerOptions"]> {
+  const { paths: _paths, baseUrl: _baseUrl, ...rest } = options;
+  const kept = jsx === undefined || jsx === "preserve" || jsx === "react-native" ? "react-jsx" : jsx;
+  return { ...(rest as object), jsx: kept };
+}
+
+const IDLE_MS = 2000;
+const required = createRequire(import.meta.url);
+let idle: NodeJS.Timeout | undefined;
+
+/** The compiler is a process beside this one: it is ended when nothing has been loaded for a while. */
+function esbuild(): typeof Esbuild {
+  const compiler = required("esbuild") as typeof Esbuild;
+  clearTimeout(idle);
+  idle = setTimeout(() => void compiler.stop(), IDLE_MS).unref();
+  return compiler;
+}
+
+function isAboutAwait(error: unknown): boolean {
+  return error instanceof SourceError && error.message.startsWith("Top-level await");
+}
+
+function asSourceError(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !("errors" in error) || !Array.isArray(error.errors)) return error;
+  const [first] = error.errors as readonly Esbuild.Message[];
+  if (first === undefined) return error;
+  return new SourceError(first.text, path, first.location?.line ?? null);
+}
