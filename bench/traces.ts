@@ -44,6 +44,7 @@ export async function benchTraces(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-bench-"));
   const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
   const config = {
+    allowedHosts: null,
     tracePort: 0,
     traceDir: folder,
     traceRunsMax: 10 * RUNS,

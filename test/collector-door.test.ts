@@ -166,7 +166,7 @@ describe("keys", () => {
     socket.write(
       [
         "POST /v1/traces HTTP/1.1",
-        "Host: x",
+        "Host: localhost",
         "Content-Type: application/json",
         "Content-Length: 10",
         ...headers,

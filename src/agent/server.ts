@@ -174,7 +174,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
       prefix: surface.mountPrefix,
       cors: corsRules(surface),
       bodyBytesMax: config.bodyBytesMax,
-      loopback: isLoopbackAddress(config.host),
+      hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
       log,
       onReply: counted.onReply,
       monotonic: clock.monotonic,

@@ -11,6 +11,7 @@ import {
   ShownReason,
 } from "../base/config.ts";
 import { apiKeysSetting } from "./api-keys.ts";
+import { HOST_SETTINGS } from "../base/host-settings.ts";
 import { LOG_SETTINGS } from "../base/log-settings.ts";
 
 const PREFIX = /^(\/[\w~-][\w.~-]*)+\/?$/;
@@ -40,6 +41,7 @@ const FOR_EVER = { min: 0, max: 3660 * DAY_MS };
 export const AGENT_SETTINGS = {
   port: integer("PORT", 2024, { min: 0, max: 65_535 }, { meaning: "Port of the agent server; 0 takes a free one." }),
   host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
+  ...HOST_SETTINGS,
   mountPrefix: mountPrefix("MOUNT_PREFIX"),
   unsafeListen: boolean("HOLDPOINT_ALLOW_UNAUTHENTICATED", false, {
     meaning: "Listen beyond loopback although nobody has to authenticate.",

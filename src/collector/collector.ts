@@ -10,6 +10,7 @@ import type { Clock } from "../base/clock.ts";
 import { ConfigError } from "../base/config.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
+import { isLoopbackAddress } from "../http/browser.ts";
 import { createHttpService, type HttpService } from "../http/server.ts";
 import { createAdmission } from "./admission.ts";
 import { ASSEMBLE_LIMITS } from "./assemble.ts";
@@ -178,6 +179,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
         ingestToken: config.ingestToken,
         bodyBytesMax: config.bodyBytesMax,
         decompressedBytesMax: decompressedBytesMax(config),
+        hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
         corsOrigins: (config.corsOrigins ?? "").split(",").map((origin) => origin.trim()),
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       },
@@ -272,7 +274,7 @@ function logStart(config: CollectorConfig, http: HttpService, log: Log, letters:
     max_body_bytes: config.bodyBytesMax,
     max_decompressed_bytes: decompressedBytesMax(config),
   });
-  const open = !["127.0.0.1", "::1", "localhost"].includes(config.host);
+  const open = !isLoopbackAddress(config.host);
   if (open && config.apiKey !== null && config.ingestToken === null)
     log.warning("open_relay", {
       reason: "TRACING_API_KEY is set and INGEST_TOKEN is not: whoever reaches this address sends with your key",

@@ -4,9 +4,13 @@
 //   RE2. 2xx is written only after `intake` has taken the spans; in durable mode that is after they are on disk.
 //   RE3. Every refusal is a google.rpc.Status in the encoding of the request, and only a passing cause is 503 with Retry-After.
 //   RE4. /live and /ready need no key. /live says that this loop turns; /ready that new spans would be kept.
+//   RE5. Pages of other sites send nothing unless CORS_ALLOW_ORIGINS has their origin, and on loopback a foreign name reads
+//        nothing (http/browser.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { checkHost, checkSite, type HostRules } from "../http/browser.ts";
 import type { Admission, Passage } from "./admission.ts";
 import { decode, decompress, TooLargeError } from "./decode.ts";
 import { giveBack } from "./give-back.ts";
@@ -37,6 +41,7 @@ export interface ReceiveOptions extends HeadRules {
   readonly bodyBytesMax: number;
   readonly decompressedBytesMax: number;
   readonly corsOrigins: readonly string[];
+  readonly hosts: HostRules;
   readonly retryAfterSeconds: number;
 }
 
@@ -182,6 +187,8 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     const mark = url.indexOf("?");
     const path = mark < 0 ? url : url.slice(0, mark);
     response.on("error", ignore);
+    const stranger = strangerOf(request, options); // RE5
+    if (stranger !== null) return refuse(request, response, ...stranger, "json");
     if (TRACE_PATHS.has(path)) {
       if (request.method === "POST") void exportTraces(request, response);
       else if (request.method === "OPTIONS") preflight(request, response);
@@ -204,6 +211,22 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     }
     refuse(request, response, "not_found", OTHER_SIGNALS[path] ?? NOT_FOUND, "json");
   };
+}
+
+/** Why this request is not answered: its Host header or the page that sent it. */
+function strangerOf(
+  request: IncomingMessage,
+  { hosts, corsOrigins }: ReceiveOptions,
+): readonly [kind: RefusalKind, message: string] | null {
+  try {
+    checkHost(request, hosts);
+    checkSite(request, (origin = "") => corsOrigins.includes(origin), "CORS_ALLOW_ORIGINS can allow an origin");
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { code, message } = error;
+    return [code === "forbidden_host" || code === "forbidden_origin" ? code : "bad_header", message];
+  }
 }
 
 const ignore = (): void => undefined;

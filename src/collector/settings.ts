@@ -1,5 +1,6 @@
 // Settings of the collector: one table, read by main through base/config.ts. Names and defaults of the first ten are fixed;
 // the LANGSMITH_… names are aliases that lose to ours.
+import { HOST_SETTINGS } from "../base/host-settings.ts";
 import { boolean, durationMs, integer, type Setting, text, type Config } from "../base/config.ts";
 
 const MIB = 1024 * 1024;
@@ -60,6 +61,7 @@ export const collectorSettings = {
   ),
 
   host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
+  ...HOST_SETTINGS,
   spoolDir: text("SPOOL_DIR", null, {
     meaning: "Folder of the write-ahead log. Setting it is what makes the collector durable.",
   }),

@@ -4,6 +4,7 @@
 //        refuses. There is no header that goes round them.
 //   AU2. The first of `resource:action`, `resource`, `*:action`, `*` decides, alone. Without any of them the caller may.
 //   AU3. A filter has only conditions that are understood; with any other the call fails instead of seeing more.
+//   AU4. The path that `authenticate` sees is the path that the request was routed by.
 import type { Access, AccessQuestion, AccessRequest } from "../agent/ports.ts";
 import type { Caller, Condition } from "../agent/model.ts";
 import { ApiError, describeError, HandlerRefusal } from "../base/errors.ts";
@@ -68,14 +69,21 @@ export function createHandlerAccess(handlers: Handlers, log: Log): Access {
   };
 }
 
+/** Anything else in a Host header could move the border between host and path. */
+const HOST = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i;
+
 /** Handlers see the request without its body, which has not been read yet. */
 function webRequest({ method, url, headers }: AccessRequest): Request {
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     for (const one of typeof value === "string" ? [value] : (value ?? [])) sent.append(name, one);
   }
-  const address = `http://${sent.get("host")}${url}`; // put together as text: a path of "//elsewhere" is no other host
-  return new Request(URL.canParse(address) ? address : `http://localhost${url}`, { method, headers: sent });
+  const host = sent.get("host") ?? "localhost";
+  const base = `http://${HOST.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"}`;
+  const address = new URL(base + url); // put together as text: a path of "//elsewhere" is no other host
+  // AU4: dot segments, fragments, and characters that only one of the two readers escapes.
+  if (address.pathname !== url.split("?")[0]) throw new ApiError("not_found", "No such address.");
+  return new Request(address, { method, headers: sent });
 }
 
 const USER_UNITS_MAX = 65_536;

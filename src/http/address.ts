@@ -2,6 +2,7 @@
 // Invariants:
 //   AD1. A path has one reading: the path as sent and the path decoded name the same thing. Escapes of characters that
 //        need none, escaped separators, dot segments and broken escapes lead nowhere.
+//        A fragment is no part of a target: readers of the whole address would see less than the router.
 //   AD2. The mount prefix decides where routes are, and nothing about who may use them.
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
@@ -20,7 +21,7 @@ export function addressOf(target: string, prefix: string): Address | null {
   const mark = target.indexOf("?");
   const whole = mark < 0 ? target : target.slice(0, mark);
   const path = below(whole, prefix);
-  if (path?.startsWith("/") !== true) return null;
+  if (path?.startsWith("/") !== true || target.includes("#")) return null; // AD1
   const search = mark < 0 ? "" : target.slice(mark);
   return { path, search, query: queryOf(search) };
 }

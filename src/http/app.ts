@@ -2,19 +2,21 @@
 // Invariants:
 //   AP1. Every request gets exactly one reply, also when the route, the body or the peer fails.
 //   AP2. A custom app's own routes win over the server's; what neither has is not found.
+//   AP3. The address that handlers see is put together from what the request was routed by, never from its Host header.
+//   AP4. HEAD gets the head of the reply and ends: pieces that come over time are not waited for.
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { addressOf, createFinder, type Address } from "./address.ts";
 import { readJsonBody, type JsonBody } from "./body.ts";
-import { checkHost } from "./browser.ts";
-import { checkSite, createCors, type CorsRules } from "./cors.ts";
+import { checkHost, checkSite, type HostRules } from "./browser.ts";
+import { createCors, type CorsRules } from "./cors.ts";
 import { problemOf } from "./problem.ts";
 import { askWebApp, type WebApp } from "./web.ts";
 
 export interface HttpRequest {
   readonly method: string;
-  /** Path and query, as received. */
+  /** Prefix, path and query that the request was routed by: handlers decide about the same path (AP3). */
   readonly url: string;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
@@ -25,7 +27,7 @@ export interface HttpRequest {
   readonly remoteAddress: string;
   /** Once. A route that turns its caller away before it asks has cost them a head, not a body. */
   readonly readBody: () => Promise<JsonBody>;
-  /** Calls back when the peer goes away before it has its reply. */
+  /** Calls back when the peer goes away before it has its reply, and after the reply to a HEAD. */
   readonly onHangUp: (callback: () => void) => void;
 }
 
@@ -58,8 +60,7 @@ export interface AppOptions {
   readonly prefix: string;
   readonly cors: CorsRules;
   readonly bodyBytesMax: number;
-  /** The server listens on loopback only. */
-  readonly loopback: boolean;
+  readonly hosts: HostRules;
   readonly log: Log;
   readonly onReply: (route: HttpRoute | null, status: number, seconds: number) => void;
   readonly monotonic: () => number;
@@ -91,32 +92,33 @@ export function createApp(options: AppOptions): RequestListener {
     const onHangUp = (callback: () => void): void => {
       if (outgoing.destroyed && !outgoing.writableFinished) return callback();
       outgoing.once("close", () => {
-        if (!outgoing.writableFinished) callback();
+        if (!outgoing.writableFinished || method === "HEAD") callback(); // AP4: nobody reads what is still to come
       });
     };
     let route: HttpRoute | null = null;
     let reply: HttpReply;
     try {
-      if (options.loopback) checkHost(headers.host);
+      checkHost(incoming, options.hosts);
       const address = addressOf(url, options.prefix);
       if (address === null) throw new ApiError("not_found", `All addresses are below ${options.prefix}/.`);
       const { path, query, search } = address;
+      const seen = `${options.prefix}${path}${search}`; // AP3
       const answerer = answererOf(method, address, headers);
       if (answerer.kind === "preflight") {
         const allowed = cors.preflight(headers.origin, headers["access-control-request-headers"]);
-        return await write(outgoing, { status: 204, body: null, headers: allowed });
+        return await write(outgoing, { status: 204, body: null, headers: allowed }, method);
       }
       if (answerer.kind === "custom") {
-        const env = await answerer.app.admit({ method, url, headers });
+        const env = await answerer.app.admit({ method, url: seen, headers });
         const call = { incoming, target: `${path}${search}`, bytesMax: options.bodyBytesMax, env, onHangUp };
         reply = await askWebApp(answerer.app, call);
       } else {
-        checkSite(method, headers, cors);
+        checkSite(incoming, cors.allows, "http.cors can allow an origin");
         const { params } = answerer;
         route = answerer.route;
         const answered = await route.handle({
           method,
-          url,
+          url: seen,
           path,
           query,
           params,
@@ -134,7 +136,7 @@ export function createApp(options: AppOptions): RequestListener {
     options.onReply(route, reply.status, (options.monotonic() - startedAt) / 1000);
     const decided = "access-control-allow-origin" in (reply.headers ?? {}); // by the custom app, for itself
     const allowed = decided ? {} : cors.headers(headers.origin);
-    await write(outgoing, { ...reply, headers: { ...reply.headers, ...allowed } });
+    await write(outgoing, { ...reply, headers: { ...reply.headers, ...allowed } }, method);
   };
   return (incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
@@ -154,7 +156,7 @@ function placed(reply: HttpReply, prefix: string): HttpReply {
   return { ...reply, headers: Object.fromEntries(headers) };
 }
 
-async function write(outgoing: ServerResponse, { status, body, headers }: HttpReply): Promise<void> {
+async function write(outgoing: ServerResponse, { status, body, headers }: HttpReply, method: string): Promise<void> {
   if (typeof body === "string") {
     outgoing.writeHead(status, {
       "Content-Type": "application/json",
@@ -165,7 +167,8 @@ async function write(outgoing: ServerResponse, { status, body, headers }: HttpRe
     return;
   }
   outgoing.writeHead(status, headers);
-  if (body !== null) {
+  if (body !== null && method === "HEAD") void body[Symbol.asyncIterator]().return?.(); // AP4
+  else if (body !== null) {
     outgoing.flushHeaders(); // the first piece may be long in coming
     for await (const piece of body) {
       if (outgoing.destroyed) return;

@@ -4,9 +4,6 @@
 //   CO2. A preflight runs nothing.
 //   CO3. Credentials are for origins that the rules name. "*" is answered with "*", which browsers take for none.
 //   CO4. What clients need to follow a run is always exposed.
-import type { IncomingHttpHeaders } from "node:http";
-import { ApiError } from "../base/errors.ts";
-
 export interface CorsRules {
   /** Origins as browsers send them, or "*". */
   readonly origins: readonly string[];
@@ -27,6 +24,8 @@ type Headers = Readonly<Record<string, string>>;
 export interface Cors {
   /** Headers of a reply; none when the page may not read it. */
   readonly headers: (origin: string | undefined) => Headers;
+  /** The page may read replies. */
+  readonly allows: (origin: string | undefined) => boolean;
   /** Headers of the reply to a preflight (CO2). */
   readonly preflight: (origin: string | undefined, requestedHeaders: string | undefined) => Headers;
 }
@@ -60,6 +59,7 @@ export function createCors(rules: CorsRules): Cors {
     return rules.origins.includes("*") ? { "Access-Control-Allow-Origin": "*", Vary: "Origin" } : null; // CO3
   };
   return {
+    allows: (origin) => allowed(origin) !== null,
     headers(origin) {
       const own = allowed(origin);
       return own === null ? {} : { ...own, "Access-Control-Expose-Headers": exposed };
@@ -77,15 +77,4 @@ export function createCors(rules: CorsRules): Cors {
       };
     },
   };
-}
-
-/**
- * A page need not read the reply to do harm with a request. What changes something is taken from pages of allowed
- * origins only; browsers say by themselves when a request comes from another site.
- * @throws {ApiError} `forbidden_origin`
- */
-export function checkSite(method: string | undefined, headers: IncomingHttpHeaders, cors: Cors): void {
-  if (headers["sec-fetch-site"] !== "cross-site" || method === "GET" || method === "HEAD") return;
-  if (cors.headers(headers.origin)["Access-Control-Allow-Origin"] !== undefined) return;
-  throw new ApiError("forbidden_origin", "Pages of other sites may not call this; http.cors can allow an origin.");
 }

@@ -5,6 +5,7 @@
 //       progress until its last byte has left; a connection without one is closed at once, and so is each of the
 //       others as soon as its reply has left.
 //   S3. A fault of the listening socket never ends the process.
+//   S4. Every reply forbids browsers to guess its type (nosniff): stored data must never be run as a page.
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
 import type { Service } from "../base/lifecycle.ts";
@@ -63,7 +64,10 @@ export function createHttpService(options: {
             connectionsCheckingInterval: Math.min(2000, limits.headersTimeoutMs / 2), // S1: Node's default looks every 30 s
             noDelay: true,
           },
-          options.listener,
+          (request, response) => {
+            response.setHeader("X-Content-Type-Options", "nosniff"); // S4
+            options.listener(request, response);
+          },
         );
         created.maxConnections = limits.connectionsMax;
         const connections = trackConnections(created);

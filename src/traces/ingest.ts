@@ -3,9 +3,13 @@
 // Invariants:
 //   TI1. 202 is answered after the runs are durable, and never for an upload of which a part was refused.
 //   TI2. A request that cannot be read changes nothing, and its sender learns why.
+//   TI3. Any page in a browser can reach this port: the Host header names this machine, and pages of other sites change
+//        nothing (http/browser.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError, describeError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { checkHost, checkSite, type HostRules } from "../http/browser.ts";
+import { createCors, LOOPBACK_CORS } from "../http/cors.ts";
 import { boundaryOf, partsOf } from "./multipart.ts";
 import { changeOfRun, changesOfBatch, changesOfParts, UploadError, type RunChange } from "./run-change.ts";
 import type { TraceStore } from "./store.ts";
@@ -13,16 +17,18 @@ import { readUpload } from "./upload-body.ts";
 
 export interface IngestOptions {
   readonly store: TraceStore;
+  readonly hosts: HostRules;
   readonly version: string;
   readonly log: Log;
 }
 
+const pages = createCors(LOOPBACK_CORS);
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 /** What senders are told: they cut their uploads to it. */
 const UPLOAD_RUNS_MAX = 1000;
 const UPLOAD_BYTES_MAX = 20 * 1024 * 1024;
 
-export function createIngest({ store, version, log }: IngestOptions): RequestListener {
+export function createIngest({ store, hosts, version, log }: IngestOptions): RequestListener {
   const info = JSON.stringify({
     version,
     batch_ingest_config: {
@@ -37,6 +43,8 @@ export function createIngest({ store, version, log }: IngestOptions): RequestLis
   });
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    checkHost(incoming, hosts); // TI3
+    checkSite(incoming, pages.allows, "uploads come from programs, or from pages of this machine");
     const path = (incoming.url ?? "/").split("?")[0] ?? "/";
     const what = `${incoming.method} ${path}`;
     if (what === "GET /info") return reply(outgoing, 200, info);
@@ -55,7 +63,8 @@ export function createIngest({ store, version, log }: IngestOptions): RequestLis
       const { status, detail } = refusalOf(error);
       if (status === 500) log.error("trace_upload_failed", { reason: describeError(error).message });
       reply(outgoing, status, JSON.stringify({ error: detail, detail })); // TI2
-      if (!incoming.complete) incoming.destroy();
+      // The rest of a body within the limits is read and dropped: a cut connection could take the refusal with it.
+      if (!incoming.complete && status === 413) incoming.destroy();
     });
   };
 }
@@ -90,7 +99,12 @@ function refusalOf(error: unknown): { readonly status: number; readonly detail: 
   return { status: 500, detail: "The trace store failed; its log says why." };
 }
 
-const STATUS: Readonly<Partial<Record<string, number>>> = { body_too_large: 413, unsupported_media_type: 415 };
+const STATUS: Readonly<Partial<Record<string, number>>> = {
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  forbidden_host: 403,
+  forbidden_origin: 403,
+};
 
 function reply(outgoing: ServerResponse, status: number, body: string): void {
   outgoing.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });

@@ -25,14 +25,15 @@ export function createTraceServer(
 ): TraceServer {
   const { clock, log, version } = ports;
   const store = createTraceStore(config.traceDir, config, { clock, log });
-  const ingest = createIngest({ store, version, log });
+  const hosts = { loopback: true, allowed: config.allowedHosts };
+  const ingest = createIngest({ store, hosts, version, log });
   const questions = createApp({
     routes: traceRoutes(store),
     custom: null,
     prefix: "",
     cors: LOOPBACK_CORS,
     bodyBytesMax: QUERY_BODY_BYTES_MAX,
-    loopback: true,
+    hosts,
     log,
     onReply: () => undefined,
     monotonic: clock.monotonic,

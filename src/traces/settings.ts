@@ -1,4 +1,5 @@
 // Settings of the local trace store: how much it keeps.
+import { HOST_SETTINGS } from "../base/host-settings.ts";
 import { durationMs, integer, text, type Config } from "../base/config.ts";
 
 const MIB = 1024 * 1024;
@@ -10,6 +11,7 @@ export const TRACE_SETTINGS = {
     { min: 0, max: 65_535 },
     { meaning: "Port of the local trace store, on this machine only. 0 takes a free one." },
   ),
+  ...HOST_SETTINGS,
   traceDir: text("TRACES_DIR", "./.holdpoint", {
     meaning: "Folder of the local trace store. One process at a time may use it.",
   }),

@@ -299,8 +299,8 @@ describe("slow senders", () => {
       socket.on("error", () => undefined);
       socket.write(
         index % 5 === 0
-          ? "POST /v1/traces HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
-          : "POST /v1/traces HTTP/1.1\r\nHost: x\r\nX-API",
+          ? "POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nX-API-Key: k\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+          : "POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nX-API",
       );
       sockets.push(socket);
     }

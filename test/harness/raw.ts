@@ -1,5 +1,6 @@
 // Raw: requests that fetch() would tidy up before it sends them: odd paths, headers of our choice, bodies in pieces.
 import { request, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 
 export interface RawRequest {
   readonly method?: string;
@@ -16,6 +17,23 @@ export interface RawAnswer {
   readonly text: string;
   /** The pieces as they arrived. */
   readonly pieces: readonly string[];
+}
+
+/** Sends these bytes as they are, and gives the head of the reply. The connection is closed then. */
+export function rawHead(server: { readonly url: string }, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(server.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    let text = "";
+    socket.setEncoding("latin1").on("data", (piece: string) => {
+      text += piece;
+      const end = text.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      resolve(text.slice(0, end));
+      socket.destroy();
+    });
+    socket.once("error", reject).once("close", () => reject(new Error(`no reply: ${text}`)));
+  });
 }
 
 const JSON_TYPE = { "content-type": "application/json" };

@@ -28,6 +28,7 @@ export async function requireMayCancel(agent: Agent, ids: Readonly<Record<string
 }
 
 export function cancelOnHangUp(agent: Agent, caller: Caller, run: RunIds, request: HttpRequest): void {
+  if (request.method === "HEAD") return; // asks about the stream, and leaves by its nature
   request.onHangUp(() => {
     cancelRun(agent, caller, run.threadId, run.runId, "interrupt").catch(() => undefined); // it may be gone by then
   });

@@ -7,6 +7,7 @@ export const REFUSALS = {
   undecodable: [400, 3],
   bad_header: [400, 3],
   unauthenticated: [401, 16],
+  forbidden_host: [403, 7],
   forbidden_origin: [403, 7],
   not_found: [404, 5],
   method_not_allowed: [405, 12],
