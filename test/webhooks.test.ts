@@ -266,6 +266,28 @@ suite("a receiver that fails (WT2, WT3)", PATIENCE, () => {
     for (const thread of threads) assert.equal((await thread.get()).status, "idle");
   });
 
+  test("more receivers that hang than there are turns do not hold up one that answers", async (t) => {
+    const hanging = await Promise.all(Array.from({ length: 12 }, () => startWebhookReceiver({ "/": () => undefined })));
+    const good = await startWebhookReceiver();
+    const own = await startServerHere({ config, env });
+    t.after(async () => {
+      await own.stop();
+      for (const each of [good, ...hanging]) await each.close();
+      removeFolder(own.dataDir);
+    });
+    const caller = new Client({ apiUrl: own.url, apiKey: null });
+    for (const { url } of [...hanging, ...hanging, ...hanging]) {
+      await caller.runs.wait(null, "steps", { input: {}, webhook: `${url}/` });
+    }
+    for (let at = 0; at < 10; at++) await caller.runs.wait(null, "steps", { input: {}, webhook: `${good.url}/good` });
+    await good.came("/good", 10);
+    assert.deepEqual(
+      own.logs.filter(({ event }) => event === "webhook_failed"),
+      [],
+      "it came before any try of the others had ended",
+    );
+  });
+
   test("what was not taken before a restart is sent after it", async () => {
     const gone = await startWebhookReceiver();
     await gone.close();

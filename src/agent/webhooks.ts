@@ -3,7 +3,7 @@
 //   WB1. At least once: a row goes when its receiver has said 2xx, or when it is given up, and at no other time.
 //        The event id is the same in every try.
 //   WB2. What becomes of a webhook changes no run, and no failure here ends anything but a try.
-//   WB3. At most TRIES_MAX tries at once, HOST_TRIES_MAX of them for one host: one that hangs does not hold up the others.
+//   WB3. Tries take turns by destination: receivers that hang do not hold up the others (webhook-turns.ts).
 //   WB4. Addresses are checked when a run is accepted and again at each try (http/guarded-post.ts).
 import { createHmac } from "node:crypto";
 import { backoffMs } from "../base/backoff.ts";
@@ -16,6 +16,7 @@ import { checkOutboundUrl } from "../http/outbound-url.ts";
 import type { Webhook } from "./model.ts";
 import type { Storage, WebhookPolicy } from "./ports.ts";
 import { STAMPED } from "./webhook-event.ts";
+import { createWebhookTurns } from "./webhook-turns.ts";
 
 export interface WebhookOptions {
   readonly policy: WebhookPolicy;
@@ -43,8 +44,6 @@ export interface Webhooks extends Service {
   wake(): void;
 }
 
-const TRIES_MAX = 16;
-const HOST_TRIES_MAX = 2;
 const LIMITS: PostLimits = { timeoutMs: 10_000, replyBytesMax: 64 * 1024 };
 /** A try that has not ended by then has died with its process. */
 const LEASE_MS = LIMITS.timeoutMs + 5000;
@@ -55,21 +54,17 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
   const { policy } = options;
   const { storage, clock, log } = ports;
   const inFlight = new Map<string, Promise<void>>();
-  const triesByHost = new Map<string, number>();
   const stopped = new AbortController();
   let stopTimer: () => void = () => undefined;
   let claiming = false;
   let woken = false;
 
-  const fullHosts = (): readonly string[] =>
-    [...triesByHost].flatMap(([host, tries]) => (tries >= HOST_TRIES_MAX ? [host] : []));
-
   const claimAll = async (): Promise<void> => {
-    while (woken && !stopped.signal.aborted && inFlight.size < TRIES_MAX) {
+    while (woken && !stopped.signal.aborted && turns.free()) {
       woken = false;
       stopTimer();
       const at = clock.now();
-      const hosts = fullHosts(); // WB3
+      const hosts = turns.full(); // WB3
       const { webhook, nextAt } = await storage.transaction(async (tx) => {
         const claimed = await tx.claimWebhook(at, at + LEASE_MS, hosts);
         return { webhook: claimed, nextAt: claimed === null ? await tx.nextWebhookAt(hosts) : null };
@@ -92,31 +87,33 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
       })
       .finally(() => {
         claiming = false;
-        if (woken && inFlight.size < TRIES_MAX) wake(); // woken on the way out
+        if (woken && turns.free()) wake(); // woken on the way out
       });
   };
 
+  const turns = createWebhookTurns(clock, wake);
+
   const begin = (webhook: Webhook): void => {
     const { host, runId } = webhook;
-    triesByHost.set(host, (triesByHost.get(host) ?? 0) + 1);
-    const done = send(webhook)
+    const giveBack = turns.take(host);
+    let replied = false;
+    const done = send(webhook, () => (replied = true))
       .catch((error: unknown) => {
         log.error("webhook_not_stored", { run_id: runId, reason: describeError(error).message }); // WB1: tried again
       })
       .then(() => {
         inFlight.delete(runId);
-        const tries = (triesByHost.get(host) ?? 1) - 1;
-        if (tries === 0) triesByHost.delete(host);
-        else triesByHost.set(host, tries);
+        giveBack(replied);
         wake();
       });
     inFlight.set(runId, done);
   };
 
-  const send = async (webhook: Webhook): Promise<void> => {
+  const send = async (webhook: Webhook, onReply: () => void): Promise<void> => {
     const { runId, host, attempts } = webhook;
     const request = requestOf(webhook, options, clock.now());
     const outcome = await ports.post(request, policy, LIMITS, stopped.signal);
+    if (outcome.kind === "replied") onReply();
     if (outcome.kind === "replied" && outcome.status >= 200 && outcome.status < 300) {
       ports.onOutcome("sent");
       log.debug("webhook_sent", { run_id: runId, host, attempts });
