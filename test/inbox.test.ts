@@ -397,6 +397,19 @@ test("a reader goes on after its last event; one that missed some is told to loa
   }
 });
 
+test("a reader that drops its connection frees its place, also while nothing happens (IF5)", async () => {
+  const own = await startServerHere();
+  for (let round = 0; round < 6; round++) {
+    const watchers = await Promise.all(Array.from({ length: 200 }, () => watchInbox(own)));
+    for (const watcher of watchers) watcher.close();
+  }
+  const watcher = await watchInbox(own);
+  assert.equal(watcher.first.event, "ready");
+  watcher.close();
+  await own.stop();
+  removeFolder(own.dataDir);
+});
+
 test("the trail says from where, and leaves as lines and as a table", async () => {
   const { thread, item } = await asking();
   await call(

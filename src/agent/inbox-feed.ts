@@ -5,6 +5,7 @@
 //        not kept any more, or that an earlier process has told, is told to load the list again.
 //   IF3. A reader sees the items of its scope and no others.
 //   IF4. Until somebody has watched, nothing is kept: a server whose inbox nobody watches pays nothing.
+//   IF5. A reader has its place from watch() to leave(), however long nothing happens: a dropped connection frees it at once.
 import { isoTime } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { NewId } from "../base/ids.ts";
@@ -37,9 +38,15 @@ export interface InboxFeed {
   /** Calls back with every item that is added, in this process. */
   onAdded(callback: (items: readonly Interrupt[]) => void): void;
   /** @param lastId where an earlier reading ended. @throws {ApiError} `overloaded` */
-  watch(scope: Scope, lastId: string | null): AsyncGenerator<SseEvent>;
+  watch(scope: Scope, lastId: string | null): InboxReading;
   /** Ends every reading. */
   close(): void;
+}
+
+export interface InboxReading {
+  readonly events: AsyncIterable<SseEvent>;
+  /** The reader has gone. */
+  readonly leave: () => void;
 }
 
 /** What readers of the inbox listen to, so that other processes know that there are some. */
@@ -56,6 +63,14 @@ interface Kept {
   readonly metadata: JsonObject | null;
 }
 
+/** A reader's place. */
+interface Seat {
+  readonly left: () => boolean;
+  readonly leave: () => void;
+  /** Resolves when there is more to read, or the reader has left. */
+  readonly change: () => Promise<void>;
+}
+
 /** @param onChange something has changed that readers in other processes do not see. */
 export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onChange: () => void): InboxFeed {
   const process = newId().slice(-12);
@@ -65,7 +80,12 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
   let watched = false;
   const closing = new AbortController();
   let readers = 0;
-  let wake = Promise.withResolvers<void>();
+  const waiting = new Set<() => void>();
+  const wake = (): void => {
+    const woken = [...waiting];
+    waiting.clear();
+    for (const resolve of woken) resolve();
+  };
 
   const tell = (type: InboxEventType, item: Interrupt, metadata: JsonObject, more: JsonObject = {}): void => {
     onChange();
@@ -77,8 +97,7 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
     seq++;
     kept.push({ seq, ...event });
     if (kept.length > EVENTS_KEPT) kept.shift(); // IF2
-    wake.resolve();
-    wake = Promise.withResolvers();
+    wake();
   };
   const removed = (item: Interrupt, metadata: JsonObject, reason: RemovedWhy): void =>
     tell("removed", item, metadata, { reason });
@@ -91,22 +110,43 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
   };
   const reload = (): SseEvent => ({ event: "reload", data: "{}", id: idOf(seq) });
 
-  async function* watch(scope: Scope, lastId: string | null): AsyncGenerator<SseEvent> {
+  const enter = (): Seat => {
     readers++;
     const leaveWakes = wakes.listen(CHANGES, () => undefined);
+    let left = false;
+    let wakeUp = (): void => undefined;
+    return {
+      left: () => left,
+      change: () =>
+        new Promise((resolve) => {
+          wakeUp = resolve;
+          waiting.add(resolve);
+          if (left) resolve();
+        }),
+      leave() {
+        if (left) return;
+        left = true;
+        leaveWakes();
+        readers--;
+        waiting.delete(wakeUp);
+        wakeUp(); // IF5: the generator may wait for an event that never comes
+      },
+    };
+  };
+
+  async function* watch(seat: Seat, scope: Scope, lastId: string | null): AsyncGenerator<SseEvent> {
     try {
       const known = lastId === null ? seq : placeOf(lastId);
       let place: number = known ?? seq;
       yield known === null ? reload() : { event: "ready", data: "{}", id: idOf(place) };
-      while (!closing.signal.aborted) {
-        const { promise } = wake;
+      while (!closing.signal.aborted && !seat.left()) {
         if (place < seq - kept.length) {
           place = seq;
           yield reload(); // IF2
         }
         const next: Kept | undefined = kept[place - (seq - kept.length)];
         if (next === undefined) {
-          await promise;
+          await seat.change();
           continue;
         }
         place = next.seq;
@@ -115,8 +155,7 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
         else if (scope === null || inScope(metadata ?? {}, scope)) yield { event: type, data, id: idOf(place) }; // IF3
       }
     } finally {
-      leaveWakes();
-      readers--;
+      seat.leave();
     }
   }
 
@@ -154,11 +193,12 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
         );
       }
       watched = true;
-      return watch(scope, lastId);
+      const seat = enter();
+      return { events: watch(seat, scope, lastId), leave: seat.leave };
     },
     close() {
       closing.abort();
-      wake.resolve();
+      wake();
     },
   };
 }

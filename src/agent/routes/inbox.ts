@@ -44,7 +44,8 @@ export function inboxRoutes(agent: Agent, keepAliveMs: number): readonly AgentRo
     }),
     route(contract.watchInbox, async ({ request, scope }) => {
       const last = request.headers["last-event-id"];
-      const events = agent.inbox.watch(scope, typeof last === "string" && last !== "" ? last : null);
+      const { events, leave } = agent.inbox.watch(scope, typeof last === "string" && last !== "" ? last : null);
+      request.onHangUp(leave);
       const texts = (async function* texts() {
         for await (const event of events) yield sseText(event);
       })();
