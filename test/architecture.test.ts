@@ -2,7 +2,7 @@
 //   AR1. ARCHITECTURE.md has the same table of rooms as this file.
 //   AR2. Every file under src/ is in a room, and imports only what its room may; nothing imports a test.
 //   AR3. The environment is read in src/main.ts only.
-//   AR4. The console imports its own files, and types of src/api.
+//   AR4. The console imports its own files, types of src/api, and code of src/api that runs in a browser.
 // Test files may import anything. The last tests plant wrong files, so that a check that sees nothing cannot be green.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -63,16 +63,34 @@ function faultsOf(path: string, text: string): string[] {
 }
 
 const TYPE_IMPORT = /\bimport type\s[^;]*?\bfrom\s*(["'`])[^"'`]*\1/g;
+/** A package or a module of Node's: `from "zod"`, `import("node:fs")`. */
+const PACKAGE_IMPORT = /\b(?:from|import)\s*\(?\s*(["'`])([^."'`][^"'`]*)\1/g;
 
-/** AR4. What runs in a browser has no use for Node; the builder does. */
-function consoleFaultsOf(path: string, text: string): string[] {
+type Read = (path: string) => string;
+
+/** The packages that a file of src/ imports at run time, by itself and by the files that it imports. */
+function packagesOf(path: string, read: Read, seen = new Set<string>()): string[] {
+  if (seen.has(path)) return [];
+  seen.add(path);
+  const code = read(path).replaceAll(TYPE_IMPORT, "");
+  const own = [...code.matchAll(PACKAGE_IMPORT)].map(([, , name = ""]) => `${name} (in ${path})`);
+  const targets = [...code.matchAll(IMPORT)].map(([, , name = ""]) => posix.join(posix.dirname(path), name));
+  return [...own, ...targets.flatMap((target) => packagesOf(target, read, seen))];
+}
+
+const readSource: Read = (path) => readFileSync(join(ROOT, path), "utf8");
+
+/** AR4. Node's modules do not run in a browser; only the builder imports them. */
+function consoleFaultsOf(path: string, text: string, read: Read = readSource): string[] {
   if (TEST_FILE.test(path) || !CODE_FILE.test(path)) return [];
   const faults =
     path !== "console/build.ts" && /["'`]node:/.test(text) ? [`${path} must not import Node's modules`] : [];
   const targetsOf = (part: string): string[] =>
     [...part.matchAll(IMPORT)].map(([, , specifier = ""]) => posix.join(posix.dirname(path), specifier));
   for (const target of targetsOf(text.replaceAll(TYPE_IMPORT, ""))) {
-    if (!`${target}/`.startsWith("console/")) faults.push(`${path} must not import ${target}`);
+    if (`${target}/`.startsWith("console/")) continue;
+    const packages = target.startsWith("src/api/") ? packagesOf(target, read) : ["no browser code"];
+    if (packages.length > 0) faults.push(`${path} must not import ${target}`);
   }
   for (const target of targetsOf(text)) {
     const allowed = target.startsWith("src/") ? target.startsWith("src/api/") : true;
@@ -107,7 +125,7 @@ test("every source file is in a room, imports only what the room may, and leaves
   );
 });
 
-test("the console imports its own files, and types of src/api (AR4)", () => {
+test("the console imports its own files, types of src/api, and its code without packages (AR4)", () => {
   const files = sourceFiles("console");
   assert.ok(files.includes("console/main.tsx"), "the console was not found");
   assert.deepEqual(
@@ -117,10 +135,18 @@ test("the console imports its own files, and types of src/api (AR4)", () => {
 });
 
 test("a planted fault in the console is found (AR4)", () => {
-  const faults = (text: string): string[] => consoleFaultsOf("console/pages/a.tsx", text);
-  assert.deepEqual(faults('import type { B } from "../../src/api/b.ts"; import { c } from "../parts/c.ts";'), []);
-  assert.deepEqual(faults('import { b } from "../../src/api/b.ts";'), [
-    "console/pages/a.tsx must not import src/api/b.ts",
+  const sources: Readonly<Record<string, string>> = {
+    "src/api/b.ts": 'import { d } from "./d.ts";',
+    "src/api/d.ts": 'import type { Z } from "zod"; import { b } from "./b.ts";',
+    "src/api/c.ts": 'import { e } from "../base/e.ts";',
+    "src/base/e.ts": 'import { join } from "node:path";',
+  };
+  const faults = (text: string): string[] =>
+    consoleFaultsOf("console/pages/a.tsx", text, (path) => sources[path] as string);
+  assert.deepEqual(faults('import type { B } from "../../src/api/c.ts"; import { c } from "../parts/c.ts";'), []);
+  assert.deepEqual(faults('import { b } from "../../src/api/b.ts";'), []);
+  assert.deepEqual(faults('import { c } from "../../src/api/c.ts";'), [
+    "console/pages/a.tsx must not import src/api/c.ts",
   ]);
   assert.deepEqual(faults('import type { B } from "../../src/agent/b.ts";'), [
     "console/pages/a.tsx must not import src/agent/b.ts",

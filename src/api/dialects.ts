@@ -104,7 +104,7 @@ function humanInterrupt(value: Json, schema: JsonObject | null): Question | null
     const name = textOf(request["action"]);
     const description = textOf(memberOf(one, "description"));
     const allowed = flagged(memberOf(one, "config"));
-    actions.push({ name, args: argsOf(request), description, allowed, argsSchema: null });
+    actions.push({ name, args: argsOf(request), description, allowed, argsSchema: schemaIn(one) });
   }
   return approval("human_interrupt", actions, schema);
 }
@@ -175,7 +175,6 @@ function reviewed(request: Json, index: number, reviewOf: ReviewOf): Action {
   const name = textOf(memberOf(request, "name")) ?? textOf(memberOf(request, "action"));
   const review = reviewOf(name, index);
   const decisions = either(review, "allowed_decisions", "allowedDecisions");
-  const argsSchema = either(review, "args_schema", "argsSchema");
   const known: readonly Json[] = ["approve", "edit", "reject", "respond"] satisfies DecisionType[];
   return {
     name,
@@ -184,7 +183,7 @@ function reviewed(request: Json, index: number, reviewOf: ReviewOf): Action {
     allowed: Array.isArray(decisions)
       ? (decisions as readonly Json[]).filter((type): type is DecisionType => known.includes(type))
       : ["approve", "edit", "reject"], // D1
-    argsSchema: isJsonObject(argsSchema) ? argsSchema : null,
+    argsSchema: schemaIn(review) ?? schemaIn(request),
   };
 }
 
@@ -227,11 +226,15 @@ const SCHEMA_KEYS = [
 ] as const;
 
 function question(value: Json, responseSchema: JsonObject | null): Question {
-  const schema = responseSchema ?? SCHEMA_KEYS.map((key) => memberOf(value, key)).find(isJsonObject) ?? null;
+  const schema = responseSchema ?? schemaIn(value);
   const [kind, dialect] = schema === null ? (["question", "plain"] as const) : (["form", "json_schema"] as const);
   const description = textOf(memberOf(value, "description"));
   const allowed: DecisionType[] = schema !== null && yesOrNo(schema) ? ["respond", "approve", "reject"] : ["respond"];
   return { kind, dialect, title: titleOf(value), description, actions: [], allowed, schema };
+}
+
+function schemaIn(value: Json): JsonObject | null {
+  return SCHEMA_KEYS.map((key) => memberOf(value, key)).find(isJsonObject) ?? null;
 }
 
 /** Only a schema that wants a yes or a no tells what approval is; nothing is guessed for the others. */

@@ -13,6 +13,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -22,7 +23,7 @@ import type { Log } from "../base/log.ts";
 export interface PageSources {
   /** Of the sources; missing in a package. */
   readonly sources: string;
-  /** Other files that the result depends on, such as the lock file. */
+  /** Other files and folders that the result depends on, such as the lock file. */
   readonly besides: readonly string[];
   /** Where a package has the result. */
   readonly shipped: string;
@@ -105,16 +106,21 @@ const TEST_FILE = /\.test\.tsx?$/;
 /** Null when there are no sources. */
 function sourcesHash({ sources, besides }: Pick<PageSources, "sources" | "besides">): string | null {
   if (!existsSync(sources)) return null;
-  const paths = readdirSync(sources, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !TEST_FILE.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
   const hash = createHash("sha256");
-  for (const path of [...paths, ...besides.filter((one) => existsSync(one))]) {
+  for (const path of [sources, ...besides].filter((one) => existsSync(one)).flatMap(filesAt)) {
     const bytes = readFileSync(path);
     hash.update(`${relative(sources, path).split(sep).join("/")}\n${bytes.length}\n`).update(bytes);
   }
   return hash.digest("hex");
+}
+
+/** The file itself, or the files below a folder, tests left out. */
+function filesAt(path: string): readonly string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !TEST_FILE.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
 }
 
 function runBuilder(builder: string, folder: string): Promise<void> {

@@ -156,7 +156,7 @@ async function openPages({ product }: Host, config: AgentConfig, log: Log): Prom
   const folder = createPageBuild(
     {
       sources: join(root, "console"),
-      besides: [join(root, "package-lock.json")],
+      besides: [join(root, "package-lock.json"), join(root, "src", "api"), join(root, "src", "base")],
       shipped: join(root, "dist", "console"),
       cache: join(root, "node_modules", ".cache", "holdpoint-console"),
       builder: join(root, "console", "build.ts"),

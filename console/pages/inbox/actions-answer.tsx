@@ -6,21 +6,13 @@ import { useShortcuts } from "../../parts/shortcuts.ts";
 import { tell } from "../../parts/toast.tsx";
 import { ArgsEditor } from "./args-editor.tsx";
 import type { EditorProps } from "./answering.tsx";
-import {
-  allows,
-  answerOf,
-  DECISIONS,
-  type Action,
-  type Decision,
-  type DecisionKind,
-  type Request,
-} from "./dialects.ts";
+import { allows, answerOf, DECISIONS, type Action, type Decision, type DecisionType, type Request } from "./request.ts";
 import { labelOf } from "./draft.ts";
 import type { IntentKind } from "./intent.ts";
 
 type Actions = Request & { readonly kind: "actions" };
 
-const WORDS: Readonly<Record<DecisionKind, readonly [label: string, key: string]>> = {
+const WORDS: Readonly<Record<DecisionType, readonly [label: string, key: string]>> = {
   approve: ["Approve", "a"],
   edit: ["Edit", "e"],
   reject: ["Reject", "r"],
@@ -48,7 +40,7 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
     });
   };
   /** Decides the action at hand; with a single action an approval needs no more than its confirmation. */
-  const decide = (kind: DecisionKind, at = active): void => {
+  const decide = (kind: DecisionType, at = active): void => {
     const action = actions[at];
     if (action === undefined) return;
     if (!allows(action, kind)) return void tell(`${action.name} may not be ${PAST[kind]} here.`, { tone: "amber" });
@@ -67,7 +59,7 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
     setDecisions(all);
     review(all);
   };
-  const rejects = (): DecisionKind => (actions[active]?.allowed.includes("reject") === true ? "reject" : "respond");
+  const rejects = (): DecisionType => (actions[active]?.allowed.includes("reject") === true ? "reject" : "respond");
   const run: Readonly<Record<Exclude<IntentKind, "claim">, () => void>> = {
     approve: () => (actions.length === 1 ? decide("approve") : approveRest()),
     edit: () => decide("edit"),
@@ -141,7 +133,7 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
   );
 }
 
-const PAST: Readonly<Record<DecisionKind, string>> = {
+const PAST: Readonly<Record<DecisionType, string>> = {
   approve: "approved",
   edit: "edited",
   reject: "rejected",
@@ -150,18 +142,23 @@ const PAST: Readonly<Record<DecisionKind, string>> = {
 };
 
 /** One button is the obvious one, until something else was decided. */
-function kindOf(kind: DecisionKind, obvious: boolean): "primary" | "danger" | "plain" {
+function kindOf(kind: DecisionType, obvious: boolean): "primary" | "danger" | "plain" {
   if (kind === "approve" && obvious) return "primary";
   return kind === "reject" ? "danger" : "plain";
 }
 
-function decisionOf(kind: DecisionKind, action: Action, before: Decision | null): Decision {
+function decisionOf(kind: DecisionType, action: Action, before: Decision | null): Decision {
   if (before?.type === kind) return before;
   if (kind === "edit") return { type: kind, args: action.args };
-  if (kind === "reject" || kind === "respond") {
-    return { type: kind, message: before !== null && "message" in before ? before.message : "" };
-  }
+  if (kind === "reject") return { type: kind, message: messageOf(before) ?? "" };
+  if (kind === "respond") return { type: kind, value: messageOf(before) ?? "" };
   return { type: kind };
+}
+
+/** The text that goes with a decision, or null for a decision without one. */
+function messageOf(decision: Decision | null): string | null {
+  if (decision?.type === "reject") return decision.message ?? "";
+  return decision?.type === "respond" ? String(decision.value) : null;
 }
 
 function DecisionEditor({
@@ -194,15 +191,18 @@ function DecisionEditor({
       </div>
     );
   }
-  if (!("message" in decision)) return null;
+  const message = messageOf(decision);
+  if (message === null) return null;
   const label = decision.type === "reject" ? "Why (goes to the assistant)" : "Your response";
   return (
     <div ref={place}>
       <label className="field">
         <span className="field-label">{label}</span>
         <textarea
-          value={decision.message}
-          onChange={(event) => onChange({ ...decision, message: event.target.value })}
+          value={message}
+          onChange={({ target: { value } }) =>
+            onChange(decision.type === "reject" ? { type: "reject", message: value } : { type: "respond", value })
+          }
         />
       </label>
     </div>

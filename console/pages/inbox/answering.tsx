@@ -14,7 +14,7 @@ import { CopyCurl } from "../../parts/copy.tsx";
 import { holdSecs } from "../../parts/preferences.ts";
 import { ActionsAnswer } from "./actions-answer.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
-import type { Request } from "./dialects.ts";
+import type { Request } from "./request.ts";
 import { FormAnswer } from "./form-answer.tsx";
 import { takeIntent, intent, type IntentKind } from "./intent.ts";
 import { PlainAnswer } from "./plain-answer.tsx";

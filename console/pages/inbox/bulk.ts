@@ -1,7 +1,7 @@
 // Bulk: which of the selected items one approval can mean, and what is sent for each. Pure.
 import type { ListedItem } from "../../inbox/item.ts";
 import type { Json } from "../../parts/json.ts";
-import { approvalOf, readRequest, type Request } from "./dialects.ts";
+import { approvalOf, readRequest, type Request } from "./request.ts";
 
 export interface Planned {
   readonly item: ListedItem;

@@ -1,6 +1,6 @@
 // Draft: an answer that was made up and not yet confirmed, with what a person has to see of it before it goes.
 import type { Json } from "../../parts/json.ts";
-import type { Action, Decision } from "./dialects.ts";
+import type { Action, Decision } from "./request.ts";
 
 export type DraftPart =
   | { readonly kind: "decision"; readonly action: Action; readonly decision: Decision }

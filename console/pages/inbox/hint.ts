@@ -2,7 +2,7 @@
 import type { ListedItem } from "../../inbox/item.ts";
 import { glance } from "../../parts/format.ts";
 import { isObject, type Json } from "../../parts/json.ts";
-import { readRequest } from "./dialects.ts";
+import { readRequest } from "./request.ts";
 
 const MEMBERS_MAX = 4;
 const VALUE_UNITS_MAX = 40;

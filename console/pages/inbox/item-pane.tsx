@@ -21,7 +21,7 @@ import { useValue } from "../../parts/value.ts";
 import { Answering } from "./answering.tsx";
 import { Audit } from "./audit.tsx";
 import { Conversation } from "./conversation.tsx";
-import { readRequest } from "./dialects.ts";
+import { readRequest } from "./request.ts";
 import { RequestView } from "./request-view.tsx";
 import { Deadline, KindChip } from "./row.tsx";
 import { knownAs, useMe } from "./use-list.ts";

@@ -4,7 +4,7 @@ import type { InboxItem } from "../../../src/api/inbox.ts";
 import { isObject, type Json } from "../../parts/json.ts";
 import { Markdown } from "../../parts/markdown.tsx";
 import { ValueTable } from "../../parts/value-table.tsx";
-import type { Action, Request } from "./dialects.ts";
+import type { Action, Request } from "./request.ts";
 
 export function RequestView({ request, item }: { readonly request: Request; readonly item: InboxItem }): ReactNode {
   switch (request.kind) {

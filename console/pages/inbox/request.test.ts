@@ -1,8 +1,8 @@
-// Tests of the dialects: every payload that the console knows, what it allows, and the answer, to the letter (DI1 to DI3).
+// Tests of request: how each payload dialect is presented, what it allows, and the answer, to the letter.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../parts/json.ts";
-import { answerOf, approvalOf, readRequest, type Decision, type Request } from "./dialects.ts";
+import { answerOf, approvalOf, readRequest, type Decision, type Request } from "./request.ts";
 
 const ARGS = { amount: 129.9, count: 3, express: false, note: null, to: "ada@example.com", items: [{ sku: 7 }] };
 const ask = (value: Json, response_schema?: Json): Request =>
@@ -56,7 +56,7 @@ const ANSWERS: readonly {
   {
     name: "a HumanInterrupt list, responded to",
     asks: [human()],
-    decides: [{ type: "respond", message: "Ask again tomorrow" }],
+    decides: [{ type: "respond", value: "Ask again tomorrow" }],
     answers: [{ type: "response", args: "Ask again tomorrow" }],
   },
   {
@@ -95,7 +95,7 @@ const ANSWERS: readonly {
     name: "a rejection without words has no message, a response has its own",
     asks: snake,
     decides: [
-      { type: "respond", message: "It was 120" },
+      { type: "respond", value: "It was 120" },
       { type: "reject", message: "" },
     ],
     answers: { decisions: [{ type: "respond", message: "It was 120" }, { type: "reject" }] },
@@ -109,7 +109,7 @@ const ANSWERS: readonly {
 ];
 
 for (const { name, asks, decides, answers } of ANSWERS) {
-  test(`${name} (DI1, DI2)`, () => {
+  test(`${name}`, () => {
     const request = ask(asks);
     assert.equal(request.kind, "actions");
     if (request.kind === "actions") assert.deepEqual(answerOf(request, decides), answers);
@@ -146,7 +146,7 @@ const ALLOWED: readonly (readonly [name: string, asks: Json, allowed: readonly (
 ];
 
 for (const [name, asks, allowed] of ALLOWED) {
-  test(`what may be decided: ${name} (DI3)`, () => {
+  test(`what may be decided: ${name}`, () => {
     const request = ask(asks);
     assert.deepEqual(request.kind === "actions" && request.actions.map((action) => action.allowed), allowed);
   });
@@ -206,7 +206,7 @@ test("all are approved at once where each of them may be", () => {
   assert.equal(approvalOf(ask("Why?")), null);
 });
 
-test("too few decisions are no answer (DI1)", () => {
+test("too few decisions are no answer", () => {
   const request = ask(snake);
-  assert.throws(() => request.kind === "actions" && answerOf(request, [{ type: "approve" }]), /2 actions/);
+  assert.throws(() => request.kind === "actions" && answerOf(request, [{ type: "approve" }]), /the question wants 2/);
 });
