@@ -20,7 +20,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "src/agent/": "base, http, api",
   "src/graphs/": "base, agent (ports and model)",
   "src/storage/": "base, agent (ports and model)",
-  "src/traces/": "base, http",
+  "src/traces/": "base, http, api",
   "src/telemetry/": "base, agent (ports and model)",
   "src/cli/": "base, api",
   "src/dev/": "base",

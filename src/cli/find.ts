@@ -5,7 +5,8 @@
 import type { JsonObject } from "../base/json.ts";
 import { CliError, EXIT } from "./cli.ts";
 import type { Client, Query } from "./client.ts";
-import type { InboxItem, Thread, Trace } from "./wire.ts";
+import type { TraceItem } from "../api/traces.ts";
+import type { InboxItem, Thread } from "./wire.ts";
 
 const LOOKED_AT_MAX = 10_000;
 const PAGE = 1000;
@@ -37,7 +38,7 @@ export function inboxItems(client: Client, query: Query, limit: number): Promise
   return cursored(client, "/inbox", query, limit, PAGE);
 }
 
-export function tracesOf(client: Client, query: Query, limit: number): Promise<readonly Trace[]> {
+export function tracesOf(client: Client, query: Query, limit: number): Promise<readonly TraceItem[]> {
   return cursored(client, "/traces", query, limit, TRACES_PAGE);
 }
 

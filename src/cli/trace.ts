@@ -6,7 +6,7 @@ import { findTrace, tracesOf } from "./find.ts";
 import { paint, printJson, printList, type PrintOptions } from "./print.ts";
 import type { Column } from "./table.ts";
 import { duration, oneLine, shortIds } from "./text.ts";
-import type { Trace, TraceRun } from "./wire.ts";
+import type { SpanSummary, TraceItem, TraceTree } from "../api/traces.ts";
 
 const US = 1000;
 
@@ -43,7 +43,7 @@ export async function listTraces(cli: Cli, filter: TraceFilter): Promise<ExitCod
   return EXIT.done;
 }
 
-function traceColumns(traces: readonly Trace[], now: number, wide: boolean): readonly Column<Trace>[] {
+function traceColumns(traces: readonly TraceItem[], now: number, wide: boolean): readonly Column<TraceItem>[] {
   const id = wide ? String : shortIds(traces.map((trace) => trace.trace_id));
   return [
     { title: "TRACE", cell: (trace) => id(trace.trace_id) },
@@ -84,9 +84,7 @@ export function latency(us: number | null): string {
 
 export async function showTrace(cli: Cli, word: string, options: ServerOptions & PrintOptions): Promise<ExitCode> {
   const client = await tracesClient(cli, options);
-  const whole: { readonly trace: Trace; readonly runs: readonly TraceRun[] } = await client.get(
-    `/traces/${await findTrace(client, word)}`,
-  );
+  const whole: TraceTree = await client.get(`/traces/${await findTrace(client, word)}`);
   if (options.json === true) {
     printJson(cli.terminal, whole);
     return EXIT.done;
@@ -105,13 +103,13 @@ export async function showTrace(cli: Cli, word: string, options: ServerOptions &
 }
 
 interface Branch {
-  readonly run: TraceRun;
+  readonly run: SpanSummary;
   /** `│  ├─ `: what stands before its name. */
   readonly rails: string;
 }
 
 /** TR1: depth is the number of the dotted order's parts. */
-function branchesOf(runs: readonly TraceRun[]): readonly Branch[] {
+function branchesOf(runs: readonly SpanSummary[]): readonly Branch[] {
   const depths = runs.map(({ dotted_order: order = "" }) => order.split(".").length - 1);
   const least = depths.reduce((lowest, depth) => Math.min(lowest, depth), Infinity);
   const open: boolean[] = []; // from the end up: whether a later sibling is at this depth
@@ -123,14 +121,14 @@ function branchesOf(runs: readonly TraceRun[]): readonly Branch[] {
     if (depth > 0) rails += open[depth] === true ? "├─ " : "└─ ";
     open.length = depth;
     open[depth] = true;
-    branches.push({ run: runs[index] as TraceRun, rails });
+    branches.push({ run: runs[index] as SpanSummary, rails });
   }
   return branches.toReversed();
 }
 
 const BAR_COLUMNS = 24;
 
-function runColumns(runs: readonly TraceRun[]): readonly Column<Branch>[] {
+function runColumns(runs: readonly SpanSummary[]): readonly Column<Branch>[] {
   const from = runs.reduce((first, run) => Math.min(first, run.start_us), Infinity);
   const to = runs.reduce((last, run) => Math.max(last, run.end_us ?? run.start_us), -Infinity);
   const took = ({ run }: Branch): number | null => (run.end_us === null ? null : run.end_us - run.start_us);
@@ -146,7 +144,7 @@ function runColumns(runs: readonly TraceRun[]): readonly Column<Branch>[] {
 }
 
 /** At least one sign, so that the shortest run is seen. */
-function bar({ start_us: start, end_us: end }: TraceRun, from: number, length: number): string {
+function bar({ start_us: start, end_us: end }: SpanSummary, from: number, length: number): string {
   const at = (time: number): number => (length <= 0 ? 0 : Math.round(((time - from) / length) * BAR_COLUMNS));
   const begin = Math.min(at(start), BAR_COLUMNS - 1);
   return `${"·".repeat(begin)}${"█".repeat(Math.max(1, at(end ?? start) - begin))}`.padEnd(BAR_COLUMNS, "·");

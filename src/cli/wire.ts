@@ -57,35 +57,3 @@ export interface State {
   readonly created_at: string | null;
   readonly checkpoint: { readonly checkpoint_id?: string } | null;
 }
-
-export interface Trace {
-  readonly trace_id: string;
-  readonly project: string;
-  readonly name: string;
-  readonly status: string;
-  readonly error: string | null;
-  readonly start_us: number;
-  readonly latency_us: number | null;
-  readonly runs: number;
-  readonly errors: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost: number | null;
-  readonly thread_id: string | null;
-  readonly models: readonly string[];
-}
-
-/** A TraceRun as trees show it. */
-export interface TraceRun {
-  readonly id: string;
-  readonly name?: string;
-  readonly run_type?: string;
-  readonly dotted_order?: string;
-  readonly status: string;
-  readonly error?: string;
-  readonly start_us: number;
-  readonly end_us: number | null;
-  readonly model?: string;
-  readonly input_tokens?: number;
-  readonly output_tokens?: number;
-}

@@ -4,6 +4,7 @@
 //   TQ2. A page begins where the one before ended, also while traces come in.
 //   TQ3. A trace is answered from texts that were made when its runs were stored: nothing is parsed for it.
 import type { SQLInputValue } from "node:sqlite";
+import type { TraceItem } from "../api/traces.ts";
 import type { Database, Row } from "./database.ts";
 import { FIELDS } from "./run-change.ts";
 
@@ -37,24 +38,6 @@ export interface Cursor {
 export interface TracePage {
   readonly items: readonly TraceItem[];
   readonly next: Cursor | null;
-}
-
-export interface TraceItem {
-  readonly trace_id: string;
-  readonly project: string;
-  readonly name: string;
-  /** `incomplete`: its root has not come. */
-  readonly status: string;
-  readonly error: string | null;
-  readonly start_us: number;
-  readonly latency_us: number | null;
-  readonly runs: number;
-  readonly errors: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost: number | null;
-  readonly thread_id: string | null;
-  readonly models: readonly string[];
 }
 
 export interface TraceQueries {

@@ -9,7 +9,8 @@ import * as fc from "fast-check";
 import { createLog } from "../base/log.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { TraceItem, TraceSearch } from "./query.ts";
+import type { TraceItem } from "../api/traces.ts";
+import type { TraceSearch } from "./query.ts";
 import { changeOfRun, changesOfBatch, type RunChange } from "./run-change.ts";
 import { createTraceStore, type TraceStore } from "./store.ts";
 

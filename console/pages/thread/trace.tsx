@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import type { TracePage } from "../../api/traces.ts";
+import type { TracePage } from "../../../src/api/traces.ts";
 import type { Thread } from "../../api/types.ts";
 import { EmptyState, Failure, Loading } from "../../parts/controls.tsx";
 import { count, duration } from "../../parts/format.ts";

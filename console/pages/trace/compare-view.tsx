@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import type { SpanDetail, TraceItem, TraceTree } from "../../api/traces.ts";
+import type { SpanDetail, TraceItem, TraceTree } from "../../../src/api/traces.ts";
 import { Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
 import { count } from "../../parts/format.ts";
 import { JsonDiff } from "../../parts/json-diff.tsx";

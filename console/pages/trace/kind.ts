@@ -1,5 +1,5 @@
 // Kind: what sort of work a span is, with its sign and colour. Pure.
-import type { SpanSummary } from "../../api/traces.ts";
+import type { SpanSummary } from "../../../src/api/traces.ts";
 
 export interface Kind {
   readonly name: string;

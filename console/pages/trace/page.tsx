@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import type { TraceTree } from "../../api/traces.ts";
+import type { TraceTree } from "../../../src/api/traces.ts";
 import { ApiProblem } from "../../api/problem.ts";
 import { setTitle } from "../../badge.ts";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import type { SpanDetail } from "../../api/traces.ts";
+import type { SpanDetail } from "../../../src/api/traces.ts";
 import { Chip, Failure, Loading } from "../../parts/controls.tsx";
 import { Conversation } from "../../parts/conversation.tsx";
 import { CopyButton } from "../../parts/copy.tsx";

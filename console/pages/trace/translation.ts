@@ -1,7 +1,7 @@
 // Translation: what the collector made of a span: which attribute became which field of the run. It is read back from
 // the run, by the same order of sources that the collector's tables have. Pure.
 // Invariant XL1: a field is told only with a source that can be seen or named; what is not known is not guessed.
-import type { SpanDetail } from "../../api/traces.ts";
+import type { SpanDetail } from "../../../src/api/traces.ts";
 
 export interface Line {
   /** Of the run: `run_type`, `extra.metadata.ls_model_name`. */

@@ -2,7 +2,7 @@
 // Invariants:
 //   TT1. Every span is a row once, also when its parent never came; a circle of parents ends.
 //   TT2. A row stands below its parent and before the parent's later children.
-import type { SpanSummary } from "../../api/traces.ts";
+import type { SpanSummary } from "../../../src/api/traces.ts";
 
 export interface SpanNode {
   readonly span: SpanSummary;

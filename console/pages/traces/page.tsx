@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-qu
 import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import type { TraceItem, TracePage } from "../../api/traces.ts";
+import type { TraceItem, TracePage } from "../../../src/api/traces.ts";
 import { setTitle } from "../../badge.ts";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
 import { CopyCurl } from "../../parts/copy.tsx";

@@ -1,5 +1,5 @@
 // Query of the list of traces: what the address says → what the store is asked; latencies and bins of what came. Pure.
-import type { TraceItem } from "../../api/traces.ts";
+import type { TraceItem } from "../../../src/api/traces.ts";
 
 export interface TraceFilters {
   readonly name?: string | undefined;

@@ -1,9 +1,10 @@
-// Traces: the objects of the trace store as it answers them.
+// Traces: the objects of the trace store's API, as its replies hold them. The console and the command line read them too.
 
 export interface TraceItem {
   readonly trace_id: string;
   readonly project: string;
   readonly name: string;
+  /** `incomplete` until the root span arrives. */
   readonly status: string;
   readonly error: string | null;
   readonly start_us: number;
@@ -22,7 +23,7 @@ export interface TracePage {
   readonly next_cursor: string | null;
 }
 
-/** A span in the tree: what is small of it. */
+/** A span as the tree lists it: without inputs and outputs. */
 export interface SpanSummary {
   readonly id: string;
   readonly trace_id: string;
@@ -47,7 +48,7 @@ export interface TraceTree {
   readonly runs: readonly SpanSummary[];
 }
 
-/** A span with everything that was uploaded. */
+/** A span with all uploaded fields. */
 export interface SpanDetail extends SpanSummary {
   readonly inputs?: unknown;
   readonly outputs?: unknown;
