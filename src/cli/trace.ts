@@ -110,7 +110,7 @@ interface Branch {
 
 /** TR1: depth is the number of the dotted order's parts. */
 function branchesOf(runs: readonly SpanSummary[]): readonly Branch[] {
-  const depths = runs.map(({ dotted_order: order = "" }) => order.split(".").length - 1);
+  const depths = runs.map(({ dotted_order: order }) => order.split(".").length - 1);
   const least = depths.reduce((lowest, depth) => Math.min(lowest, depth), Infinity);
   const open: boolean[] = []; // from the end up: whether a later sibling is at this depth
   const branches: Branch[] = [];

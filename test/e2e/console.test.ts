@@ -189,33 +189,33 @@ test("an item of the store is put, changed and deleted by keyboard and dialog", 
   await page.getByLabel("Namespace", { exact: true }).fill("notes.ada");
   await page.getByLabel("Key", { exact: true }).fill("first");
   await page.getByRole("textbox", { name: "Value" }).fill('{"text": "Hello"}');
-  await page.getByRole("button", { name: "Store it" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("region", { name: "Item" }).getByText('"Hello"').waitFor();
   await page.keyboard.press("e");
   await page.getByRole("textbox", { name: "Value" }).fill('{"text": "Goodbye"}');
   await page.getByRole("group", { name: "Changes" }).getByText("Goodbye").waitFor();
-  await page.getByRole("button", { name: "Store it" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("region", { name: "Item" }).getByText('"Goodbye"').waitFor();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByText("Choose an item").waitFor();
+  await page.getByText("Select an item").waitFor();
   assert.equal((await call(server, "GET", "/store/items?namespace=notes.ada&key=first")).text, "null");
   await page.close();
 });
 
-test("a cron is made, let rest and changed", async () => {
+test("a cron is created and paused", async () => {
   const page = await browser.open("/crons", { name: "Ada" });
   await page.getByRole("button", { name: "New cron" }).click();
   await page.getByRole("dialog").getByRole("combobox", { name: "Assistant" }).selectOption({ label: "steps" });
   await page.getByLabel("Schedule").fill("every day");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("alert").waitFor(); // the server knows schedules
   await page.getByLabel("Schedule").fill("15 4 * * *");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   const cron = page.getByRole("region", { name: "Cron" });
   await cron.getByRole("heading", { name: "15 4 * * *" }).waitFor();
   await page.keyboard.press("p");
-  await cron.getByText("rests", { exact: true }).waitFor();
+  await cron.getByText("paused", { exact: true }).waitFor();
   await cron.getByText("never", { exact: true }).waitFor();
   await page.close();
 });
@@ -225,7 +225,7 @@ test("an assistant is made, gets a second version, the first is brought back, an
   await page.getByRole("button", { name: "New assistant" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Careful");
   await page.getByRole("combobox", { name: "Graph" }).selectOption("steps");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   const shown = page.getByRole("region", { name: "Careful" });
   await shown.getByRole("button", { name: "Change" }).click();
   await page.getByRole("textbox", { name: "Config" }).fill('{"tags": ["slow"]}');
@@ -238,7 +238,7 @@ test("an assistant is made, gets a second version, the first is brought back, an
     .getByRole("button")
     .last()
     .click();
-  await shown.getByRole("button", { name: "Make it the latest" }).click();
+  await shown.getByRole("button", { name: "Set as latest" }).click();
   await shown.getByText("version 1", { exact: true }).waitFor();
   await shown.getByRole("link", { name: "Graph" }).click();
   await shown

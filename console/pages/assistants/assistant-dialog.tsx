@@ -1,14 +1,11 @@
 // Assistant dialog: a new assistant of a graph, or a new version of one that is there, with what changes shown before.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { call } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
 import type { Assistant } from "../../api/types.ts";
-import { Button, Field } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { JsonEditor } from "../../parts/editor.tsx";
+import { Field } from "../../parts/controls.tsx";
+import { EditDialog, JsonField } from "../../parts/edit-dialog.tsx";
 import { useGraphNames } from "../../parts/graph-names.ts";
 import { JsonDiff } from "../../parts/json-diff.tsx";
 import { parseJson } from "../../parts/parse-json.ts";
@@ -36,7 +33,6 @@ export function AssistantDialog({
     context: JSON.stringify(assistant?.context ?? {}, null, 2),
   });
   const [begun] = useState(texts);
-  const [failure, setFailure] = useState<string | null>(null);
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [config, context] = [parseJson(texts.config), parseJson(texts.context)];
@@ -53,73 +49,53 @@ export function AssistantDialog({
       ? (["POST", "/assistants"] as const)
       : (["PATCH", `/assistants/${assistant.assistant_id}`] as const);
   const save = async (): Promise<void> => {
-    setFailure(null);
-    try {
-      const saved = await call<Assistant>(method, path, { body });
-      tell(assistant === null ? "The assistant is there." : `This is version ${saved.version}.`, { tone: "green" });
-      onClose();
-      await navigate({ to: "/assistants", search: { assistant: saved.assistant_id }, replace: true });
-      await queries.invalidateQueries({ queryKey: ["assistants"] });
-    } catch (error) {
-      setFailure(sayProblem(error));
-    }
+    const saved = await call<Assistant>(method, path, { body });
+    tell(assistant === null ? "Assistant created." : `Saved as version ${saved.version}.`, { tone: "green" });
+    onClose();
+    await navigate({ to: "/assistants", search: { assistant: saved.assistant_id }, replace: true });
+    await queries.invalidateQueries({ queryKey: ["assistants"] });
   };
   return (
-    <Dialog
-      title={assistant === null ? "New assistant" : `Change ${assistant.name}`}
-      description="A graph with a config and context of its own. Every change makes a version; earlier ones can be brought back."
+    <EditDialog
+      title={assistant === null ? "New assistant" : `Edit ${assistant.name}`}
+      description="A graph with its own config and context. Every change creates a version; you can restore earlier versions."
+      call={{ method, path, body }}
+      save={{
+        label: assistant === null ? "Create" : "Save",
+        ready: fault === null && body.name !== "",
+        run: save,
+      }}
       onClose={onClose}
-      wide
-      footer={
-        <>
-          <CopyCurl method={method} path={path} body={body} />
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" disabled={fault !== null || body.name === ""} onClick={() => void save()}>
-            {assistant === null ? "Make it" : "Save"}
-          </Button>
-        </>
-      }
     >
-      <div className="stack">
-        <Field label="Name">
-          <input autoFocus value={name} onChange={(event) => setName(event.target.value)} />
-        </Field>
-        <Field label="Graph">
-          <select value={body.graph_id} onChange={(event) => setGraph(event.target.value)}>
-            {graphs.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </Field>
-        <Field label="Description">
-          <input value={description} onChange={(event) => setDescription(event.target.value)} />
-        </Field>
-        {(["config", "context"] as const).map((member) => (
-          <div key={member} className="field">
-            <span className="field-label" aria-hidden="true">
-              {LABELS[member]}
-            </span>
-            <JsonEditor
-              initial={begun[member]}
-              label={LABELS[member]}
-              onChange={(text) => setTexts((now) => ({ ...now, [member]: text }))}
-            />
-          </div>
-        ))}
-        {fault === null ? null : <p className="field-error">{fault}</p>}
-        {assistant === null || fault !== null ? null : (
-          <section>
-            <h3>What changes</h3>
-            <JsonDiff before={shownOf(assistant)} after={body} />
-          </section>
-        )}
-        {failure === null ? null : (
-          <p className="field-error" role="alert">
-            {failure}
-          </p>
-        )}
-      </div>
-    </Dialog>
+      <Field label="Name">
+        <input autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+      </Field>
+      <Field label="Graph">
+        <select value={body.graph_id} onChange={(event) => setGraph(event.target.value)}>
+          {graphs.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Description">
+        <input value={description} onChange={(event) => setDescription(event.target.value)} />
+      </Field>
+      {(["config", "context"] as const).map((member) => (
+        <JsonField
+          key={member}
+          label={LABELS[member]}
+          initial={begun[member]}
+          onChange={(text) => setTexts((now) => ({ ...now, [member]: text }))}
+        />
+      ))}
+      {fault === null ? null : <p className="field-error">{fault}</p>}
+      {assistant === null || fault !== null ? null : (
+        <section>
+          <h3>What changes</h3>
+          <JsonDiff before={shownOf(assistant)} after={body} />
+        </section>
+      )}
+    </EditDialog>
   );
 }
 

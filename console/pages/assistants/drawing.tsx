@@ -1,66 +1,36 @@
 // Drawing: the graph of an assistant, its nodes with what leads to them and away, and where a tried run would stop.
-import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
-import { call } from "../../api/client.ts";
+import type { ReactNode } from "react";
 import type { Assistant, Drawing } from "../../api/types.ts";
-import { Button, Chip, Failure, Loading } from "../../parts/controls.tsx";
-import { copy } from "../../parts/copy.tsx";
-import { mermaidOf } from "../../parts/graph-layout.ts";
-import GraphView, { type GraphMarks } from "../../parts/graph-view.tsx";
-import { readList, writeList } from "../../parts/search-params.ts";
+import { Chip } from "../../parts/controls.tsx";
+import { GraphFrame, addressMarks } from "../../parts/graph-frame.tsx";
+import type { GraphMarks } from "../../parts/graph-view.tsx";
+import { readList } from "../../parts/search-params.ts";
 import { assistantsRoute } from "./route.ts";
 
 export default function DrawingTab({ assistant }: { readonly assistant: Assistant }): ReactNode {
-  const [open, setOpen] = useState(true);
-  const marks = useMarks();
-  const id = assistant.assistant_id;
-  const drawing = useQuery({
-    queryKey: ["drawing", id, assistant.version, open],
-    queryFn: ({ signal }) => call<Drawing>("GET", `/assistants/${id}/graph`, { query: { xray: open }, signal }),
-  });
-  if (drawing.isPending) return <Loading />;
-  if (drawing.isError) return <Failure error={drawing.error} onRetry={() => void drawing.refetch()} />;
   return (
-    <div className="graph-tab">
-      <div className="graph-canvas">
-        <div className="graph-tools">
-          <Button kind="quiet" aria-pressed={open} onClick={() => setOpen(!open)}>
-            {open ? "Close subgraphs" : "Open subgraphs"}
-          </Button>
-          <Button kind="quiet" icon="copy" onClick={() => void copy(mermaidOf(drawing.data), "the graph as Mermaid")}>
-            Mermaid
-          </Button>
-        </div>
-        <GraphView drawing={drawing.data} marks={marks} label={`Graph of ${assistant.name}`} />
-      </div>
-      <Side drawing={drawing.data} />
-    </div>
+    <GraphFrame
+      assistant={assistant.assistant_id}
+      version={assistant.version}
+      label={`Graph of ${assistant.name}`}
+      marks={useMarks()}
+      side={(drawing) => <Side drawing={drawing} />}
+    />
   );
 }
 
 function useMarks(): GraphMarks {
   const search = assistantsRoute.useSearch();
   const navigate = useNavigate();
-  const before = new Set(readList(search.before));
-  const after = new Set(readList(search.after));
-  const go = (change: object): void =>
-    void navigate({ to: "/assistants", search: { ...search, ...change }, replace: true });
   return {
     markOf: () => "plain",
     isTaken: () => false,
     noteOf: () => null,
-    selected: search.node ?? null,
-    onSelect: (node) => go({ node: node === search.node ? undefined : node }),
-    breakpoints: {
-      before,
-      after,
-      toggle(side, node) {
-        const set = new Set(side === "before" ? before : after);
-        if (!set.delete(node)) set.add(node);
-        go({ [side]: writeList([...set]) });
-      },
-    },
+    ...addressMarks(
+      search,
+      (change) => void navigate({ to: "/assistants", search: { ...search, ...change }, replace: true }),
+    ),
   };
 }
 

@@ -1,32 +1,29 @@
 // Page Assistants: the graphs that are deployed and the assistants made of them; of one its drawing, schemas, versions,
 // and a form to try it.
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { Link, createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, Suspense, lazy, useRef, useState } from "react";
 import { useAbout } from "../../api/about.ts";
 import { call } from "../../api/client.ts";
 import type { Assistant } from "../../api/types.ts";
-import { setTitle } from "../../badge.ts";
-import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
+import { Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
+import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../parts/list-page.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
-import { VirtualList } from "../../parts/virtual-list.tsx";
 import { AssistantActions } from "./actions.tsx";
 import { AssistantDialog } from "./assistant-dialog.tsx";
+import "./assistants.css";
 import { isBuiltIn } from "./built-in.ts";
 import { assistantsRoute } from "./route.ts";
 import { SchemasTab } from "./schemas.tsx";
 import { TryTab } from "./try.tsx";
 import { VersionsTab } from "./versions.tsx";
-import "./assistants.css";
 
 export const page = createLazyRoute("/assistants")({ component: AssistantsPage });
 
 const DrawingTab = lazy(() => import("./drawing.tsx"));
 
-const PAGE_SIZE = 100;
 const ROW_HEIGHT = 52;
-const PATH = "/assistants/search";
 const TABS = ["graph", "schemas", "versions", "try"] as const;
 type Tab = (typeof TABS)[number];
 const TAB_NAMES: Readonly<Record<Tab, string>> = {
@@ -36,38 +33,36 @@ const TAB_NAMES: Readonly<Record<Tab, string>> = {
   try: "Try it",
 };
 
-function searchBody(find: string | undefined): Readonly<Record<string, unknown>> {
-  return { limit: PAGE_SIZE, sort_by: "name", sort_order: "asc", ...(find === undefined ? {} : { name: find }) };
-}
-
 function AssistantsPage(): ReactNode {
-  useEffect(() => setTitle("Assistants"), []);
   const search = assistantsRoute.useSearch();
   const navigate = useNavigate();
   const [making, setMaking] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  const list = useInfiniteQuery({
-    queryKey: ["assistants", "search", search.find],
-    initialPageParam: 0,
-    queryFn: ({ pageParam, signal }) =>
-      call<readonly Assistant[]>("POST", PATH, { body: { ...searchBody(search.find), offset: pageParam }, signal }),
-    getNextPageParam: (last, all) => (last.length < PAGE_SIZE ? null : all.length * PAGE_SIZE),
-    placeholderData: keepPreviousData,
+  const list = usePagedList({
+    key: ["assistants", "search", search.find],
+    path: "/assistants/search",
+    body: (limit, offset) => ({
+      limit,
+      offset,
+      sort_by: "name",
+      sort_order: "asc",
+      ...(search.find === undefined ? {} : { name: search.find }),
+    }),
+    itemsOf: (reply: readonly Assistant[]) => reply,
   });
-  const assistants = useMemo(() => list.data?.pages.flat() ?? [], [list.data]);
+  const assistants = list.items;
   const wanted = search.assistant ?? search.graph ?? assistants[0]?.assistant_id;
   const place = assistants.findIndex(
     ({ assistant_id: id, graph_id: graph, name }) => id === wanted || (graph === wanted && name === wanted),
   );
   const choose = (at: number): void => {
-    const one = assistants[Math.max(0, Math.min(assistants.length - 1, at))];
+    const one = nearest(assistants, at);
     if (one === undefined) return;
     const { find, tab } = search;
     void navigate({ to: "/assistants", search: { find, tab, assistant: one.assistant_id }, replace: true });
   };
   useShortcuts("Assistants", [
-    { keys: "j", label: "Next assistant", run: () => choose(place + 1) },
-    { keys: "k", label: "Assistant before", run: () => choose(place - 1) },
+    ...moveKeys("assistant", place, choose),
     { keys: "n", label: "New assistant", run: () => setMaking(true) },
     { keys: "/", label: "Find an assistant", run: () => field.current?.focus() },
     ...TABS.map((tab, at) => ({
@@ -78,20 +73,8 @@ function AssistantsPage(): ReactNode {
   ]);
   return (
     <>
-      <header className="page-header">
-        <h1>Assistants</h1>
-        <span className="row spread">
-          <CopyCurl method="POST" path={PATH} body={searchBody(search.find)} />
-          <Button kind="primary" hint="n" onClick={() => setMaking(true)}>
-            New assistant
-          </Button>
-        </span>
-      </header>
-      {list.isError && assistants.length === 0 ? (
-        <Failure error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.isPending ? (
-        <Loading />
-      ) : (
+      <ListHeader title="Assistants" list={list} create={{ label: "New assistant", run: () => setMaking(true) }} />
+      <ListBody list={list}>
         <div className="split assistants">
           <div className="split-list">
             <search className="filter-bar" aria-label="Filters">
@@ -108,22 +91,21 @@ function AssistantsPage(): ReactNode {
               />
             </search>
             {assistants.length === 0 ? (
-              <EmptyState icon="filter" title="No assistant is like this" />
+              <EmptyState icon="filter" title="No matching assistants" />
             ) : (
-              <VirtualList
-                items={assistants}
+              <Rows
+                list={list}
                 rowHeight={ROW_HEIGHT}
                 label="Assistants"
                 keyOf={(one) => one.assistant_id}
                 active={place}
-                onNearEnd={list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined}
                 renderRow={(one, at) => <Row assistant={one} chosen={at === place} onChoose={() => choose(at)} />}
               />
             )}
           </div>
           {wanted === undefined ? null : <Chosen key={wanted} id={wanted} />}
         </div>
-      )}
+      </ListBody>
       {making ? <AssistantDialog assistant={null} onClose={() => setMaking(false)} /> : null}
     </>
   );
@@ -139,17 +121,15 @@ function Row({
   readonly onChoose: () => void;
 }): ReactNode {
   return (
-    <div role="listitem" className="step-item">
-      <button type="button" className={`step ${chosen ? "active" : ""}`} aria-pressed={chosen} onClick={onChoose}>
-        <span className="assistant-words">
-          <span className="truncate assistant-name">{assistant.name}</span>
-          <span className="muted truncate">
-            {isBuiltIn(assistant) ? "graph" : `of ${assistant.graph_id}, version ${assistant.version}`}
-            {assistant.description === null ? "" : ` · ${assistant.description}`}
-          </span>
+    <ChoiceRow chosen={chosen} onChoose={onChoose}>
+      <span className="assistant-words">
+        <span className="truncate assistant-name">{assistant.name}</span>
+        <span className="muted truncate">
+          {isBuiltIn(assistant) ? "graph" : `of ${assistant.graph_id}, version ${assistant.version}`}
+          {assistant.description === null ? "" : ` · ${assistant.description}`}
         </span>
-      </button>
-    </div>
+      </span>
+    </ChoiceRow>
   );
 }
 

@@ -105,7 +105,7 @@ function MakeLatest({ path, version }: { readonly path: string; readonly version
   return (
     <>
       <Button kind="primary" onClick={() => void bring()}>
-        Make it the latest
+        Set as latest
       </Button>
       <CopyCurl method="POST" path={`${path}/latest`} body={{ version }} />
     </>

@@ -43,11 +43,11 @@ export function CronDetail({
   const toggle = (): Promise<void> =>
     act(
       () => call("PATCH", path, { body: { enabled: !cron.enabled } }),
-      cron.enabled ? "The cron rests." : "The cron runs.",
+      cron.enabled ? "Cron paused." : "Cron resumed.",
     );
   useShortcuts("Cron", [
     { keys: "e", label: "Change the cron", run: () => setOpen("edit") },
-    { keys: "p", label: cron.enabled ? "Let it rest" : "Let it run", run: () => void toggle() },
+    { keys: "p", label: cron.enabled ? "Pause" : "Resume", run: () => void toggle() },
   ]);
   return (
     <div className="split-detail" role="region" aria-label="Cron" tabIndex={0}>
@@ -56,11 +56,11 @@ export function CronDetail({
           <code>{cron.schedule}</code>
         </h2>
         <CopyButton text={cron.cron_id} what="the cron's id" />
-        <Chip tone={cron.enabled ? "green" : "neutral"}>{cron.enabled ? "runs" : "rests"}</Chip>
+        <Chip tone={cron.enabled ? "green" : "neutral"}>{cron.enabled ? "active" : "paused"}</Chip>
       </div>
       <div className="actions">
         <Button hint="p" onClick={() => void toggle()}>
-          {cron.enabled ? "Let it rest" : "Let it run"}
+          {cron.enabled ? "Pause" : "Resume"}
         </Button>
         <Button hint="e" onClick={() => setOpen("edit")}>
           Change

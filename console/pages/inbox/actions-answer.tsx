@@ -6,7 +6,16 @@ import { useShortcuts } from "../../parts/shortcuts.ts";
 import { tell } from "../../parts/toast.tsx";
 import { ArgsEditor } from "./args-editor.tsx";
 import type { EditorProps } from "./answering.tsx";
-import { allows, answerOf, DECISIONS, type Action, type Decision, type DecisionType, type Request } from "./request.ts";
+import {
+  allows,
+  answerOf,
+  DECISIONS,
+  messageOf,
+  type Action,
+  type Decision,
+  type DecisionType,
+  type Request,
+} from "./request.ts";
 import { labelOf } from "./draft.ts";
 import type { IntentKind } from "./intent.ts";
 
@@ -153,12 +162,6 @@ function decisionOf(kind: DecisionType, action: Action, before: Decision | null)
   if (kind === "reject") return { type: kind, message: messageOf(before) ?? "" };
   if (kind === "respond") return { type: kind, value: messageOf(before) ?? "" };
   return { type: kind };
-}
-
-/** The text that goes with a decision, or null for a decision without one. */
-function messageOf(decision: Decision | null): string | null {
-  if (decision?.type === "reject") return decision.message ?? "";
-  return decision?.type === "respond" ? String(decision.value) : null;
 }
 
 function DecisionEditor({

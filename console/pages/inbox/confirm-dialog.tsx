@@ -5,7 +5,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { JsonDiff } from "../../parts/json-diff.tsx";
 import { JsonView } from "../../parts/json-view.tsx";
 import { ValueTable } from "../../parts/value-table.tsx";
-import type { Decision } from "./request.ts";
+import { messageOf, type Decision } from "./request.ts";
 import type { Draft, DraftPart } from "./draft.ts";
 
 export function ConfirmDialog({
@@ -84,6 +84,7 @@ function PartView({ part }: { readonly part: DraftPart }): ReactNode {
       );
     case "decision": {
       const { action, decision } = part;
+      const message = messageOf(decision);
       return (
         <section className="confirm-part">
           <h3 className="row">
@@ -91,7 +92,7 @@ function PartView({ part }: { readonly part: DraftPart }): ReactNode {
             <code>{action.name}</code>
           </h3>
           {decision.type === "edit" ? <JsonDiff before={action.args} after={decision.args} /> : null}
-          {decision.type === "reject" || decision.type === "respond" ? <Message decision={decision} /> : null}
+          {message === null ? null : <p className="prewrap">{message === "" ? <em>without a message</em> : message}</p>}
           {decision.type === "approve" ? (
             <ValueTable value={action.args} label={`Arguments of ${action.name}`} />
           ) : null}
@@ -101,9 +102,4 @@ function PartView({ part }: { readonly part: DraftPart }): ReactNode {
     default:
       return part satisfies never;
   }
-}
-
-function Message({ decision }: { readonly decision: Decision & { readonly type: "reject" | "respond" } }): ReactNode {
-  const text = decision.type === "reject" ? (decision.message ?? "") : String(decision.value);
-  return <p className="prewrap">{text === "" ? <em>without a message</em> : text}</p>;
 }

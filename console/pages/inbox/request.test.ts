@@ -109,7 +109,7 @@ const ANSWERS: readonly {
 ];
 
 for (const { name, asks, decides, answers } of ANSWERS) {
-  test(`${name}`, () => {
+  test(name, () => {
     const request = ask(asks);
     assert.equal(request.kind, "actions");
     if (request.kind === "actions") assert.deepEqual(answerOf(request, decides), answers);

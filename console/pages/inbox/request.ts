@@ -73,3 +73,10 @@ export function approvalOf(request: Request): Json | null {
     request.actions.map(() => ({ type: "approve" })),
   );
 }
+
+/** The text that goes with a refusal or a response; null for other decisions. */
+export function messageOf(decision: Decision | null): string | null {
+  if (decision?.type === "reject") return decision.message ?? "";
+  if (decision?.type !== "respond") return null;
+  return typeof decision.value === "string" ? decision.value : JSON.stringify(decision.value);
+}

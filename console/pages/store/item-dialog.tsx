@@ -1,14 +1,11 @@
-// Item dialog: puts an item: a new one, or one in the place of what is there, with what changes shown before.
+// Item dialog: creates or replaces a store item and shows the changes first.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { request } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
 import type { StoreItem } from "../../api/types.ts";
-import { Button, Field } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { JsonEditor } from "../../parts/editor.tsx";
+import { Field } from "../../parts/controls.tsx";
+import { EditDialog, JsonField } from "../../parts/edit-dialog.tsx";
 import { JsonDiff } from "../../parts/json-diff.tsx";
 import { isObject } from "../../parts/json.ts";
 import { parseJson } from "../../parts/parse-json.ts";
@@ -34,7 +31,6 @@ export function ItemDialog({
   const [key, setKey] = useState(item?.key ?? "");
   const [text, setText] = useState(initial);
   const [minutes, setMinutes] = useState("");
-  const [failure, setFailure] = useState<string | null>(null);
   const navigate = useNavigate();
   const search = storeRoute.useSearch();
   const queries = useQueryClient();
@@ -44,67 +40,45 @@ export function ItemDialog({
   const body = { namespace: labels, key, value, ...(minutes === "" ? {} : { ttl: Number(minutes) }) };
   const isReady = value !== null && labels.length > 0 && key !== "";
   const save = async (): Promise<void> => {
-    setFailure(null);
-    try {
-      await request("PUT", PATH, { body });
-      tell("The item is stored.", { tone: "green" });
-      onClose();
-      await navigate({ to: "/store", search: { ...search, ns: labels.join("."), key }, replace: true });
-      await queries.invalidateQueries({ queryKey: ["store"] });
-    } catch (error) {
-      setFailure(sayProblem(error));
-    }
+    await request("PUT", PATH, { body });
+    tell("Item stored.", { tone: "green" });
+    onClose();
+    await navigate({ to: "/store", search: { ...search, ns: labels.join("."), key }, replace: true });
+    await queries.invalidateQueries({ queryKey: ["store"] });
   };
   return (
-    <Dialog
+    <EditDialog
       title={item === null ? "New item" : `Edit ${item.key}`}
-      description="It takes the place of the item that has this namespace and key, as a whole."
+      description="Replaces the whole item with this namespace and key."
+      call={{ method: "PUT", path: PATH, body }}
+      save={{ label: "Save", ready: isReady, run: save }}
       onClose={onClose}
-      wide
-      footer={
-        <>
-          <CopyCurl method="PUT" path={PATH} body={body} />
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" disabled={!isReady} onClick={() => void save()}>
-            Store it
-          </Button>
-        </>
-      }
     >
-      <div className="stack">
-        {item === null ? (
-          <>
-            <Field label="Namespace" hint="Labels from the outside in, with dots between them: users.4711.memories">
-              <input autoFocus className="mono" value={place} onChange={(event) => setPlace(event.target.value)} />
-            </Field>
-            <Field label="Key">
-              <input className="mono" value={key} onChange={(event) => setKey(event.target.value)} />
-            </Field>
-          </>
-        ) : null}
-        <div className="field">
-          <span className="field-label" aria-hidden="true">
-            Value
-          </span>
-          <JsonEditor initial={initial} label="Value" onChange={setText} />
-          {parsed.ok ? null : <span className="field-error">{parsed.error}</span>}
-          {parsed.ok && value === null ? <span className="field-error">The value must be an object.</span> : null}
-        </div>
-        <Field label="Minutes to live" hint="Without use; left empty, as the server is configured.">
-          <input type="number" min="1" value={minutes} onChange={(event) => setMinutes(event.target.value)} />
-        </Field>
-        {item === null || value === null ? null : (
-          <section>
-            <h3>What changes</h3>
-            <JsonDiff before={item.value} after={value} />
-          </section>
-        )}
-        {failure === null ? null : (
-          <p className="field-error" role="alert">
-            {failure}
-          </p>
-        )}
-      </div>
-    </Dialog>
+      {item === null ? (
+        <>
+          <Field label="Namespace" hint="Labels from the outside in, with dots between them: users.4711.memories">
+            <input autoFocus className="mono" value={place} onChange={(event) => setPlace(event.target.value)} />
+          </Field>
+          <Field label="Key">
+            <input className="mono" value={key} onChange={(event) => setKey(event.target.value)} />
+          </Field>
+        </>
+      ) : null}
+      <JsonField
+        label="Value"
+        initial={initial}
+        error={parsed.ok ? (value === null ? "The value must be an object." : null) : parsed.error}
+        onChange={setText}
+      />
+      <Field label="Minutes to live" hint="Minutes after last use; empty for the server default.">
+        <input type="number" min="1" value={minutes} onChange={(event) => setMinutes(event.target.value)} />
+      </Field>
+      {item === null || value === null ? null : (
+        <section>
+          <h3>What changes</h3>
+          <JsonDiff before={item.value} after={value} />
+        </section>
+      )}
+    </EditDialog>
   );
 }

@@ -1,16 +1,14 @@
-// Page Store: the long-term memory: namespaces, the items in them, one item with everything it says.
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+// Page Store: long-term memory as namespaces, their items, and one item in full.
+import { useQuery } from "@tanstack/react-query";
+import { Link, createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useMemo, useRef, useState } from "react";
 import { call } from "../../api/client.ts";
 import type { StoreItem } from "../../api/types.ts";
-import { setTitle } from "../../badge.ts";
-import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
+import { Button, Chip, EmptyState, Failure } from "../../parts/controls.tsx";
 import { glance } from "../../parts/format.ts";
+import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../parts/list-page.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { RelativeTime } from "../../parts/time.tsx";
-import { VirtualList } from "../../parts/virtual-list.tsx";
 import { ItemDialog } from "./item-dialog.tsx";
 import { ItemPane } from "./item-pane.tsx";
 import { rowsOf, searchOf } from "./namespaces.ts";
@@ -19,91 +17,72 @@ import "./store.css";
 
 export const page = createLazyRoute("/store")({ component: StorePage });
 
-const PAGE_SIZE = 100;
 const NAMESPACES_MAX = 1000;
 const ROW_HEIGHT = 58;
-const PATH = "/store/items/search";
 
 function StorePage(): ReactNode {
-  useEffect(() => setTitle("Store"), []);
   const search = storeRoute.useSearch();
   const navigate = useNavigate();
   const [making, setMaking] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const { ns, key, ...view } = search;
-  const list = useInfiniteQuery({
-    queryKey: ["store", "items", view],
-    initialPageParam: 0,
-    queryFn: ({ pageParam, signal }) =>
-      call<{ readonly items: readonly StoreItem[] }>("POST", PATH, {
-        body: searchOf(view, PAGE_SIZE, pageParam),
-        signal,
-      }),
-    getNextPageParam: (last, all) => (last.items.length < PAGE_SIZE ? null : all.length * PAGE_SIZE),
-    placeholderData: keepPreviousData,
+  const list = usePagedList({
+    key: ["store", "items", view],
+    path: "/store/items/search",
+    body: (limit, offset) => searchOf(view, limit, offset),
+    itemsOf: (reply: { readonly items: readonly StoreItem[] }) => reply.items,
   });
-  const items = useMemo(() => list.data?.pages.flatMap((one) => one.items) ?? [], [list.data]);
+  const items = list.items;
   const place = items.findIndex((item) => item.key === key && item.namespace.join(".") === ns);
   const choose = (at: number): void => {
-    const item = items[Math.max(0, Math.min(items.length - 1, at))];
+    const item = nearest(items, at);
     if (item === undefined) return;
     const chosen = { ns: item.namespace.join("."), key: item.key };
     void navigate({ to: "/store", search: { ...search, ...chosen }, replace: true });
   };
   useShortcuts("Store", [
-    { keys: "j", label: "Next item", run: () => choose(place + 1) },
-    { keys: "k", label: "Item before", run: () => choose(place - 1) },
+    ...moveKeys("item", place, choose),
     { keys: "n", label: "New item", run: () => setMaking(true) },
     { keys: "/", label: "Search", run: () => field.current?.focus() },
   ]);
   const isNarrowed = Object.values(view).some((one) => one !== undefined);
   return (
     <>
-      <header className="page-header">
-        <h1>Store</h1>
-        <span className="row spread">
-          <CopyCurl method="POST" path={PATH} body={searchOf(view, PAGE_SIZE, 0)} />
-          <Button kind="primary" hint="n" onClick={() => setMaking(true)}>
-            New item
-          </Button>
-        </span>
-      </header>
+      <ListHeader title="Store" list={list} create={{ label: "New item", run: () => setMaking(true) }} />
       <FilterBar field={field} />
-      {list.isError ? <Failure error={list.error} onRetry={() => void list.refetch()} /> : null}
-      {list.isPending ? (
-        <Loading />
-      ) : items.length === 0 && !isNarrowed && !list.isError ? (
-        <EmptyState icon="store" title="The store is empty">
-          <p>
-            Graphs remember things here, across threads, by <code>config.store</code>. Press{" "}
-            <kbd className="key">n</kbd> to put an item yourself.
-          </p>
-        </EmptyState>
-      ) : (
-        <div className="store">
-          <Namespaces />
-          <div className="split-list">
-            {items.length === 0 ? (
-              <EmptyState icon="filter" title="No item is like this" />
+      <ListBody list={list}>
+        {items.length === 0 && !isNarrowed ? (
+          <EmptyState icon="store" title="The store is empty">
+            <p>
+              Graphs keep long-term memory here, across threads, through <code>config.store</code>. Press{" "}
+              <kbd className="key">n</kbd> to create an item.
+            </p>
+          </EmptyState>
+        ) : (
+          <div className="store">
+            <Namespaces />
+            <div className="split-list">
+              {items.length === 0 ? (
+                <EmptyState icon="filter" title="No matching items" />
+              ) : (
+                <Rows
+                  list={list}
+                  rowHeight={ROW_HEIGHT}
+                  label="Items"
+                  keyOf={(item) => JSON.stringify([item.namespace, item.key])}
+                  active={place}
+                  renderRow={(item, at) => <Row item={item} chosen={at === place} onChoose={() => choose(at)} />}
+                />
+              )}
+            </div>
+            {ns === undefined || key === undefined ? (
+              <EmptyState icon="store" title="Select an item" />
             ) : (
-              <VirtualList
-                items={items}
-                rowHeight={ROW_HEIGHT}
-                label="Items"
-                keyOf={(item) => JSON.stringify([item.namespace, item.key])}
-                active={place}
-                onNearEnd={list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined}
-                renderRow={(item, at) => <Row item={item} chosen={at === place} onChoose={() => choose(at)} />}
-              />
+              <ItemPane key={`${ns} ${key}`} namespace={ns} itemKey={key} />
             )}
           </div>
-          {ns === undefined || key === undefined ? (
-            <EmptyState icon="store" title="Choose an item" />
-          ) : (
-            <ItemPane key={`${ns} ${key}`} namespace={ns} itemKey={key} />
-          )}
-        </div>
-      )}
+        )}
+      </ListBody>
       {making ? <ItemDialog item={null} namespace={view.in ?? ""} onClose={() => setMaking(false)} /> : null}
     </>
   );
@@ -119,21 +98,19 @@ function Row({
   readonly onChoose: () => void;
 }): ReactNode {
   return (
-    <div role="listitem" className="step-item">
-      <button type="button" className={`step ${chosen ? "active" : ""}`} aria-pressed={chosen} onClick={onChoose}>
-        <span className="store-words">
-          <span className="row">
-            <span className="truncate store-key">{item.key}</span>
-            <span className="muted truncate">{item.namespace.join(" › ")}</span>
-            {item.score === undefined ? null : <Chip tone="accent">{item.score.toFixed(3)}</Chip>}
-            <span className="muted spread store-time">
-              <RelativeTime at={item.updated_at} />
-            </span>
+    <ChoiceRow chosen={chosen} onChoose={onChoose}>
+      <span className="store-words">
+        <span className="row">
+          <span className="truncate store-key">{item.key}</span>
+          <span className="muted truncate">{item.namespace.join(" › ")}</span>
+          {item.score === undefined ? null : <Chip tone="accent">{item.score.toFixed(3)}</Chip>}
+          <span className="muted spread store-time">
+            <RelativeTime at={item.updated_at} />
           </span>
-          <span className="muted truncate mono">{glance(item.value, 160)}</span>
         </span>
-      </button>
-    </div>
+        <span className="muted truncate mono">{glance(item.value, 160)}</span>
+      </span>
+    </ChoiceRow>
   );
 }
 
@@ -194,7 +171,7 @@ function Namespaces(): ReactNode {
           </li>
         ))}
       </ul>
-      {isCut ? <p className="muted small">The first {NAMESPACES_MAX}.</p> : null}
+      {isCut ? <p className="muted small">First {NAMESPACES_MAX} namespaces.</p> : null}
     </nav>
   );
 }

@@ -1,16 +1,12 @@
 // Graph: the thread's graph with what has happened on it: the way that was taken, where it stands, where the next run stops.
-import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useMemo, useState, type ReactNode } from "react";
-import { call } from "../../api/client.ts";
-import type { Drawing, Run, Thread, ThreadState } from "../../api/types.ts";
-import { Button, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { copy } from "../../parts/copy.tsx";
+import { type ReactNode, useMemo } from "react";
+import type { Run, Thread, ThreadState } from "../../api/types.ts";
+import { EmptyState } from "../../parts/controls.tsx";
 import { duration, shortId } from "../../parts/format.ts";
-import { mermaidOf } from "../../parts/graph-layout.ts";
-import GraphView, { type GraphMarks, type NodeMark } from "../../parts/graph-view.tsx";
+import { GraphFrame, addressMarks } from "../../parts/graph-frame.tsx";
+import type { GraphMarks, NodeMark } from "../../parts/graph-view.tsx";
 import { JsonDiff } from "../../parts/json-diff.tsx";
-import { readList, writeList } from "../../parts/search-params.ts";
 import { QuestionCard } from "./chat.tsx";
 import { pausedNodes, storiesOf, waysOf } from "./graph-marks.ts";
 import { idOf } from "./history.ts";
@@ -30,39 +26,22 @@ export default function GraphTab({
   readonly runs: readonly Run[];
 }): ReactNode {
   const assistant = runs[0]?.assistant_id ?? thread.metadata["assistant_id"] ?? thread.metadata["graph_id"];
-  const [open, setOpen] = useState(true);
-  const drawing = useQuery({
-    queryKey: ["drawing", assistant, open],
-    enabled: typeof assistant === "string",
-    queryFn: ({ signal }) =>
-      call<Drawing>("GET", `/assistants/${String(assistant)}/graph`, { query: { xray: open }, signal }),
-  });
   const search = threadRoute.useSearch();
   const marks = useMarks(thread, live);
   if (typeof assistant !== "string") {
     return (
-      <EmptyState icon="assistants" title="The thread has no graph yet">
-        <p>Its first run gives it one.</p>
+      <EmptyState icon="assistants" title="No graph yet">
+        <p>The first run of the thread determines its graph.</p>
       </EmptyState>
     );
   }
-  if (drawing.isPending) return <Loading />;
-  if (drawing.isError) return <Failure error={drawing.error} onRetry={() => void drawing.refetch()} />;
   return (
-    <div className="graph-tab">
-      <div className="graph-canvas">
-        <div className="graph-tools">
-          <Button kind="quiet" aria-pressed={open} onClick={() => setOpen(!open)}>
-            {open ? "Close subgraphs" : "Open subgraphs"}
-          </Button>
-          <Button kind="quiet" icon="copy" onClick={() => void copy(mermaidOf(drawing.data), "the graph as Mermaid")}>
-            Mermaid
-          </Button>
-        </div>
-        <GraphView drawing={drawing.data} marks={marks} label="Graph of the thread" />
-      </div>
-      <Side thread={thread} node={search.node ?? null} />
-    </div>
+    <GraphFrame
+      assistant={assistant}
+      label="Graph of the thread"
+      marks={marks}
+      side={() => <Side thread={thread} node={search.node ?? null} />}
+    />
   );
 }
 
@@ -77,10 +56,6 @@ function useMarks(thread: Thread, live: Live | null): GraphMarks {
   const paused = pausedNodes(states[0], thread.status);
   const running = new Set(thread.status === "busy" ? (states[0]?.next ?? []) : []);
   const done = new Set(live?.nodesDone ?? []);
-  const before = new Set(readList(search.before));
-  const after = new Set(readList(search.after));
-  const go = (change: object): void =>
-    void navigate({ to: "/threads/$threadId", params, search: { ...search, ...change }, replace: true });
   const markOf = (node: string): NodeMark => {
     const story = stories.get(node);
     if (paused.has(node)) return "paused";
@@ -101,17 +76,10 @@ function useMarks(thread: Thread, live: Live | null): GraphMarks {
       const times = stories.get(node)?.times ?? 0;
       return times > 1 ? `ran ${times} times` : null;
     },
-    selected: search.node ?? null,
-    onSelect: (node) => go({ node: node === search.node ? undefined : node }),
-    breakpoints: {
-      before,
-      after,
-      toggle(side, node) {
-        const set = new Set(side === "before" ? before : after);
-        if (!set.delete(node)) set.add(node);
-        go({ [side]: writeList([...set]) });
-      },
-    },
+    ...addressMarks(
+      search,
+      (change) => void navigate({ to: "/threads/$threadId", params, search: { ...search, ...change }, replace: true }),
+    ),
   };
 }
 

@@ -12,7 +12,7 @@ import { useShortcuts } from "../../parts/shortcuts.ts";
 import { RelativeTime } from "../../parts/time.tsx";
 import { tell } from "../../parts/toast.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
-import { EditDialog, runFrom, startFrom } from "./edit-dialog.tsx";
+import { StateDialog, runFrom, startFrom } from "./state-dialog.tsx";
 import { stepsOf, type Step } from "./history.ts";
 import { threadRoute } from "./route.ts";
 import { useCheckpoint, useHistory } from "./use-history.ts";
@@ -240,7 +240,9 @@ function Detail({
         <h3>Metadata</h3>
         <JsonView value={step.state.metadata} label="the metadata" openLevels={1} />
       </section>
-      {forking ? <EditDialog thread={thread} state={step.state} kind="fork" onClose={() => setForking(false)} /> : null}
+      {forking ? (
+        <StateDialog thread={thread} state={step.state} kind="fork" onClose={() => setForking(false)} />
+      ) : null}
     </div>
   );
 }

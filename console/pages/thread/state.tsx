@@ -6,7 +6,7 @@ import { CopyCurl } from "../../parts/copy.tsx";
 import { JsonDiff } from "../../parts/json-diff.tsx";
 import { JsonView } from "../../parts/json-view.tsx";
 import { pathsIn } from "../../parts/json-search.ts";
-import { EditDialog } from "./edit-dialog.tsx";
+import { StateDialog } from "./state-dialog.tsx";
 import { useCheckpoint } from "./use-history.ts";
 import { useThreadState } from "./use-thread.ts";
 
@@ -76,7 +76,9 @@ export function StateTab({ thread }: { readonly thread: Thread }): ReactNode {
           </section>
         </div>
       )}
-      {editing ? <EditDialog thread={thread} state={state.data} kind="edit" onClose={() => setEditing(false)} /> : null}
+      {editing ? (
+        <StateDialog thread={thread} state={state.data} kind="edit" onClose={() => setEditing(false)} />
+      ) : null}
     </div>
   );
 }

@@ -1,48 +1,38 @@
-// Page Threads: all threads, those that changed last first.
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useState, type ReactNode } from "react";
-import { call } from "../../api/client.ts";
+// Page Threads: all threads, most recently updated first.
+import { Link, createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
 import type { Thread } from "../../api/types.ts";
-import { setTitle } from "../../badge.ts";
-import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
+import { Button, Chip, EmptyState } from "../../parts/controls.tsx";
 import { glance, shortId } from "../../parts/format.ts";
 import { useGraphNames } from "../../parts/graph-names.ts";
+import { ListBody, ListHeader, Rows, moveKeys, usePagedList } from "../../parts/list-page.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { Status } from "../../parts/status.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
-import { VirtualList } from "../../parts/virtual-list.tsx";
-import { lineOf, searchBody, STATUSES, type ThreadFilters } from "./query.ts";
+import { STATUSES, type ThreadFilters, lineOf, searchBody } from "./query.ts";
 import { threadsRoute } from "./route.ts";
 import "./threads.css";
 
 export const page = createLazyRoute("/threads")({ component: ThreadsPage });
 
-const PAGE_SIZE = 100;
 const REFRESH_MS = 5000;
 const ROW_HEIGHT = 46;
 
 function ThreadsPage(): ReactNode {
-  useEffect(() => setTitle("Threads"), []);
   const filters = threadsRoute.useSearch();
   const navigate = useNavigate();
   const [active, setActive] = useState(-1);
-  const list = useInfiniteQuery({
-    queryKey: ["threads", filters],
-    initialPageParam: 0,
-    queryFn: ({ pageParam, signal }) =>
-      call<readonly Thread[]>("POST", "/threads/search", { body: searchBody(filters, PAGE_SIZE, pageParam), signal }),
-    getNextPageParam: (last, all) => (last.length < PAGE_SIZE ? null : all.length * PAGE_SIZE),
-    refetchInterval: REFRESH_MS,
-    placeholderData: keepPreviousData,
+  const list = usePagedList({
+    key: ["threads", filters],
+    path: "/threads/search",
+    body: (limit, offset) => searchBody(filters, limit, offset),
+    itemsOf: (reply: readonly Thread[]) => reply,
+    refreshMs: REFRESH_MS,
   });
-  const threads = useMemo(() => list.data?.pages.flat() ?? [], [list.data]);
-  const move = (by: number): void => setActive(Math.max(0, Math.min(threads.length - 1, active + by)));
+  const threads = list.items;
   const chosen = threads[active];
   useShortcuts("Threads", [
-    { keys: "j", label: "Next thread", run: () => move(1) },
-    { keys: "k", label: "Thread before", run: () => move(-1) },
+    ...moveKeys("thread", active, (at) => setActive(Math.max(0, Math.min(threads.length - 1, at)))),
     {
       keys: "Enter",
       label: "Open the thread",
@@ -53,39 +43,31 @@ function ThreadsPage(): ReactNode {
   ]);
   return (
     <>
-      <header className="page-header">
-        <h1>Threads</h1>
-        <span className="spread">
-          <CopyCurl method="POST" path="/threads/search" body={searchBody(filters, PAGE_SIZE, 0)} />
-        </span>
-      </header>
+      <ListHeader title="Threads" list={list} />
       <FilterBar filters={filters} />
-      {list.isError && threads.length === 0 ? (
-        <Failure error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.isPending ? (
-        <Loading />
-      ) : threads.length === 0 ? (
-        <None filtered={Object.keys(filters).length > 0} />
-      ) : (
-        <>
-          <div className="list-head thread-columns" aria-hidden="true">
-            <span>Status</span>
-            <span>Last message</span>
-            <span>Graph</span>
-            <span>Thread</span>
-            <span>Updated</span>
-          </div>
-          <VirtualList
-            items={threads}
-            rowHeight={ROW_HEIGHT}
-            label="Threads"
-            keyOf={(thread) => thread.thread_id}
-            active={active}
-            renderRow={(thread, at) => <Row thread={thread} active={at === active} />}
-            onNearEnd={list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined}
-          />
-        </>
-      )}
+      <ListBody list={list}>
+        {threads.length === 0 ? (
+          <None filtered={Object.keys(filters).length > 0} />
+        ) : (
+          <>
+            <div className="list-head thread-columns" aria-hidden="true">
+              <span>Status</span>
+              <span>Last message</span>
+              <span>Graph</span>
+              <span>Thread</span>
+              <span>Updated</span>
+            </div>
+            <Rows
+              list={list}
+              rowHeight={ROW_HEIGHT}
+              label="Threads"
+              keyOf={(thread) => thread.thread_id}
+              active={active}
+              renderRow={(thread, at) => <Row thread={thread} active={at === active} />}
+            />
+          </>
+        )}
+      </ListBody>
     </>
   );
 }
@@ -107,7 +89,7 @@ function Row({ thread, active }: { readonly thread: Thread; readonly active: boo
           {line !== "" ? line : <span className="muted">{thread.error?.message ?? fallbackLine(thread)}</span>}
           {questions > 0 ? (
             <span className="thread-waits">
-              <Chip tone="amber">{questions === 1 ? "waits for 1 answer" : `waits for ${questions} answers`}</Chip>
+              <Chip tone="amber">{questions === 1 ? "1 pending answer" : `${questions} pending answers`}</Chip>
             </span>
           ) : null}
         </span>
@@ -166,7 +148,7 @@ function FilterBar({ filters }: { readonly filters: ThreadFilters }): ReactNode 
         onChange={(event) => set("id", event.target.value)}
       />
       <select aria-label="Order" value={filters.sort ?? ""} onChange={(event) => set("sort", event.target.value)}>
-        <option value="">Last changed first</option>
+        <option value="">Recently updated</option>
         <option value="created">Newest first</option>
       </select>
       {Object.keys(filters).length === 0 ? null : (
@@ -179,11 +161,11 @@ function FilterBar({ filters }: { readonly filters: ThreadFilters }): ReactNode 
 }
 
 function None({ filtered }: { readonly filtered: boolean }): ReactNode {
-  if (filtered) return <EmptyState icon="filter" title="No thread is like this" />;
+  if (filtered) return <EmptyState icon="filter" title="No matching threads" />;
   return (
-    <EmptyState icon="threads" title="There are no threads yet">
+    <EmptyState icon="threads" title="No threads yet">
       <p>
-        A thread comes with its first run. <Link to="/assistants">Try an assistant</Link> to make one.
+        The first run creates a thread. <Link to="/assistants">Try an assistant</Link> to start one.
       </p>
     </EmptyState>
   );
