@@ -19,6 +19,8 @@ export type OnCompletion = "keep" | "delete";
 export interface ErrorInfo {
   readonly error: string;
   readonly message: string;
+  /** The failed code's files and lines, bounded. For those who may read the run, not for streams and webhooks. */
+  readonly stack?: string;
 }
 
 /** JSON text of a value in the stored encoding (graphs/codec.ts). Opaque outside the graphs room. */

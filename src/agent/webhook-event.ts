@@ -5,7 +5,7 @@
 import { isoTime } from "../base/clock.ts";
 import type { Interrupt, PauseKind, Run } from "./model.ts";
 import type { Awaitable, Graphs, Tx } from "./ports.ts";
-import { interruptToWire, runToWire } from "./wire.ts";
+import { interruptToWire, runToWire, withoutStack } from "./wire.ts";
 
 /** A run that has ended, as far as others are told of it. */
 export interface EndedRun {
@@ -47,7 +47,7 @@ function eventText(ended: EndedRun, input: Parameters<typeof runToWire>[1], valu
   const { run, startedAt, pause, interrupts } = ended;
   const fits = valuesText !== null && valuesText.length <= VALUES_UNITS_MAX;
   const head = JSON.stringify({
-    ...runToWire(run, input),
+    ...runToWire({ ...run, error: run.error && withoutStack(run.error) }, input),
     run_started_at: startedAt === null ? null : isoTime(startedAt),
     run_ended_at: isoTime(run.updatedAt),
     pause,

@@ -39,7 +39,7 @@ export function threadToWire(thread: Thread, values: Json | undefined, open: rea
     config: thread.config,
     ...(values === undefined ? {} : { values }),
     interrupts: thread.status === "interrupted" ? interruptsByTask(open) : {},
-    ...(thread.error === null ? {} : { error: { ...thread.error } }),
+    ...(thread.error === null ? {} : { error: { ...withoutStack(thread.error) } }),
   };
 }
 
@@ -211,7 +211,12 @@ export function runEndToText(end: RunEnd): string {
 
 /** Why a run that neither finished nor paused has ended. */
 export function runEndError(run: Run): ErrorInfo {
-  return run.error ?? ENDINGS[run.endedBy ?? "failure"];
+  return run.error === null ? ENDINGS[run.endedBy ?? "failure"] : withoutStack(run.error);
+}
+
+/** Waiting calls, streams, threads and webhooks say what failed; only the run itself says where. */
+export function withoutStack({ error, message }: ErrorInfo): ErrorInfo {
+  return { error, message };
 }
 
 const ENDINGS = {

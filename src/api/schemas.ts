@@ -100,7 +100,13 @@ export const run = z
     metadata: z.record(z.string(), z.unknown()),
     multitask_strategy: z.enum(["reject", "enqueue", "interrupt", "rollback"]),
     kwargs: z.record(z.string(), z.unknown()),
-    error: z.object({ error: z.string(), message: z.string() }).optional(),
+    error: z
+      .object({
+        error: z.string(),
+        message: z.string(),
+        stack: z.string().optional().describe("files and lines of the code that failed"),
+      })
+      .optional(),
   })
   .meta({ id: "Run" });
 

@@ -41,6 +41,7 @@ export async function createGraphs(
     codec,
     ids: await createInterruptIds(),
     read: (query) => storage.transaction(query),
+    folder: config.folder,
     store: createGraphStore(library, store),
   };
   const deployed = new Map<string, Deployed>();

@@ -2,15 +2,7 @@
 // Invariants:
 //   RG1. Whatever ends an attempt, its outcome says so: runGraph never rejects.
 //   RG2. Every event is told in the order in which the library streams it, except what shows a pause (stream-events.ts).
-import { describeError } from "../base/errors.ts";
-import {
-  VALUES_ONLY,
-  type CarriedAnswer,
-  type ErrorInfo,
-  type Fingerprint,
-  type Run,
-  type WriteSet,
-} from "../agent/model.ts";
+import { VALUES_ONLY, type CarriedAnswer, type Fingerprint, type Run, type WriteSet } from "../agent/model.ts";
 import type { GraphOutcome, GraphRunResult, History, RunSink, Tx } from "../agent/ports.ts";
 import type { Codec } from "./codec.ts";
 import { giveUp } from "./give-up.ts";
@@ -19,6 +11,7 @@ import type { InterruptIds } from "./interrupt-ids.ts";
 import type { Library } from "./library.ts";
 import { openQuestions } from "./questions.ts";
 import { checkpointMetadata, runConfig } from "./run-config.ts";
+import { runError } from "./run-error.ts";
 import { firstInput, readProgress, resumeInput, unusedAnswers } from "./run-input.ts";
 import { createRunSaver, type RunSaver } from "./saver.ts";
 import { createStreamEvents, type StreamEvents } from "./stream-events.ts";
@@ -29,6 +22,8 @@ export interface RunContext {
   readonly codec: Codec;
   readonly ids: InterruptIds;
   readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
+  /** The project: the stacks of its errors name paths relative to it. */
+  readonly folder: string;
   /** The long-term memory, as LangGraph's BaseStore. */
   readonly store: object;
 }
@@ -153,28 +148,8 @@ export async function runGraph(
   } catch (error) {
     if (saver !== null) unused = unusedAnswers(saver, unused);
     if (signal.aborted) return finish({ kind: "aborted" }, unused, values);
-    return finish({ kind: "failed", error: errorOf(cause ?? error, run) }, unused, values);
+    return finish({ kind: "failed", error: runError(cause ?? error, run, context.folder) }, unused, values);
   }
-}
-
-const RECURSION_LIMIT = 25;
-/** Of several nodes that failed in one step, so many are named. */
-const ERRORS_NAMED_MAX = 5;
-
-function errorOf(thrown: unknown, run: Run): ErrorInfo {
-  const { name, message } = describeError(thrown);
-  if (thrown instanceof AggregateError) {
-    const causes = thrown.errors.slice(0, ERRORS_NAMED_MAX).map((one) => describeError(one));
-    return { error: name, message: `${message} ${causes.map((one) => `${one.name}: ${one.message}`).join("; ")}` };
-  }
-  if (name !== "GraphRecursionError") return { error: name, message };
-  const given = run.request.config["recursion_limit"];
-  const limit = typeof given === "number" ? given : RECURSION_LIMIT;
-  const cure = "Raise recursion_limit in the run's config, or look for a loop that never ends.";
-  return {
-    error: name,
-    message: `Recursion limit of ${limit} steps reached before the graph came to an end. ${cure}`,
-  };
 }
 
 function savedState(graph: CompiledGraph, saver: RunSaver, run: Run): Promise<LibraryState> {

@@ -167,6 +167,12 @@ function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run })
         </div>
       </dl>
       {run.error === undefined ? null : <Failure error={new Error(`${run.error.error}: ${run.error.message}`)} />}
+      {run.error?.stack === undefined ? null : (
+        <section className="card state-card">
+          <h3>Where it failed</h3>
+          <pre>{run.error.stack}</pre>
+        </section>
+      )}
       <section className="card state-card">
         <h3>Asked with</h3>
         <JsonView value={run.kwargs} label="the request" openLevels={1} />
