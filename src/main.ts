@@ -7,6 +7,7 @@ import { enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { keepHeapSmall } from "./base/heap.ts";
+import { stopping as partsInStop } from "./base/lifecycle.ts";
 import type { Cli } from "./cli/cli.ts";
 import type { DevOptions } from "./main/dev.ts";
 import type { Host, LastingProcess, Product } from "./main/host.ts";
@@ -146,13 +147,17 @@ async function createCli(): Promise<Cli> {
   };
 }
 
-/** The first signal drains, a second one ends at once. */
-function stopOnSignals({ stop, log, exitCode }: LastingProcess): void {
+/** The first signal drains, within a limit whatever hangs; a second one ends at once. */
+function stopOnSignals({ stop, stopMs, log, exitCode }: LastingProcess): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(1);
     stopping = true;
     log.info("stopping", { signal });
+    setTimeout(() => {
+      log.error("stop_hung", { parts: partsInStop().join(", "), after_ms: stopMs });
+      process.exit(1);
+    }, stopMs);
     stop().then(
       () => {
         log.info("stopped");

@@ -76,7 +76,10 @@ export interface AgentServer extends Service {
 }
 
 const SWEEP_EVERY_MS = 60_000;
-const DRAIN_SPARE_MS = 5000;
+/** Replies that are in progress when the grace period ends get so much longer: their callers have just been answered. */
+const DRAIN_SPARE_MS = 3000;
+/** Runs that were aborted at the end of the grace period are stored as handed back in this time. */
+const SETTLE_MS = 5000;
 
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
   const { storage, store, graphs, engine, access, surface, clock, newId, log, metrics, versions } = ports;
@@ -159,11 +162,13 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const routes = config.role === "worker" ? [] : served(open, surface);
   const operations = routes.map(({ operation }) => operation);
   const all = [...routes, ...served(metaRoutes(agent, metrics, versions, operations, surface.mountPrefix), surface)];
+  let graceEndsAt = Infinity;
   const http = createHttpService({
     name: "http",
     host: config.host,
     port: config.port,
-    limits: { drainMs: graceMs + DRAIN_SPARE_MS },
+    limits: { drainMs: () => Math.max(0, graceEndsAt - clock.monotonic()) + DRAIN_SPARE_MS },
+    stopMs: graceMs + DRAIN_SPARE_MS + SETTLE_MS,
     listener: createApp({
       routes: [
         ...all.map((one) => one.bind(agent)),
@@ -185,8 +190,9 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   // Where the port does not open, it is told by the part that started it.
   let workerStops: Promise<void> | null = null;
   const stopWorker = (): Promise<void> => (workerStops ??= worker.stop());
-  const claims: Service = { name: "worker", start: () => Promise.resolve(), stop: stopWorker };
-  const claiming: Service = { name: "claiming", start: () => worker.start(), stop: stopWorker };
+  const stopMs = graceMs + SETTLE_MS;
+  const claims: Service = { name: "worker", start: () => Promise.resolve(), stop: stopWorker, stopMs };
+  const claiming: Service = { name: "claiming", start: () => worker.start(), stop: stopWorker, stopMs };
   const opened: Service = {
     name: "address",
     async start() {
@@ -221,7 +227,11 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   return {
     name: parts.name,
     start: () => parts.start(),
-    stop: () => parts.stop(),
+    stop() {
+      graceEndsAt = clock.monotonic() + graceMs;
+      return parts.stop();
+    },
+    stopMs: null,
     address: () => http.address(),
     registerGraphs: () => registerGraphs(agent),
   };

@@ -11,7 +11,7 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { Service } from "../base/lifecycle.ts";
+import { settlesWithin, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import { beginClaimed, claimBy } from "./claim-run.ts";
 import type { EventHub } from "./events/hub.ts";
@@ -277,23 +277,26 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     },
     async stop() {
       draining = true; // WK3
-      await queue.stop();
-      const settled = (): Promise<unknown> => Promise.all([...inProgress.values()].map(({ done }) => done));
       let stopTimer: () => void = () => undefined;
+      const late = new Promise<false>((resolve) => {
+        stopTimer = clock.after(options.graceMs, () => resolve(false));
+      });
+      await Promise.race([queue.stop(), late]);
+      const settled = (): Promise<unknown> => Promise.all([...inProgress.values()].map(({ done }) => done));
       const quiet = peers.alone ? settled() : Promise.all([settled(), ends.idle()]);
-      const inTime = await Promise.race([
-        quiet.then(() => true),
-        new Promise<false>((resolve) => {
-          stopTimer = clock.after(options.graceMs, () => resolve(false));
-        }),
-      ]);
+      const inTime = await Promise.race([quiet.then(() => true), late]);
       stopTimer();
       if (!inTime) abortAll("shutdown");
-      await settled();
+      if (!(await settlesWithin(settled(), HAND_BACK_MS))) {
+        log.warning("runs_not_handed_back", { runs: [...inProgress.keys()] }); // found as those of a dead process
+      }
       ends.close();
     },
   };
 }
+
+/** Handing back is one transaction a run; a storage that does not answer is not waited for. */
+const HAND_BACK_MS = 3000;
 
 /** How long the thread of a stateless run outlives a run that ended in another process than that of its caller. */
 const LEAVE_MS = 60_000;

@@ -1,8 +1,8 @@
 // Tests of the group of services. Checked: LC1 (order), LC2 (rollback), LC3 (all stopped, failures gathered),
-// LC4 (stop during start), LC5 (several stops are one).
+// LC4 (stop during start), LC5 (several stops are one), LC6 (a part that hangs).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { group, type Service } from "./lifecycle.ts";
+import { group, stopping, type Service } from "./lifecycle.ts";
 
 interface Plan {
   readonly failsToStart?: Error;
@@ -65,7 +65,7 @@ test("every part is stopped although others fail, and all failures are thrown to
   await assert.rejects(all.stop(), (error) => {
     assert.ok(error instanceof AggregateError);
     assert.deepEqual(error.errors, failures);
-    assert.equal(error.message, "all did not stop cleanly");
+    assert.equal(error.message, "all did not stop cleanly: c; a");
     return true;
   });
   assert.deepEqual(journal.slice(-4), ["stop c", "stop b", "stopped b", "stop a"]);
@@ -133,4 +133,14 @@ test("a group is a service: groups nest", async () => {
     journal.filter((line) => line.startsWith("stop ")),
     ["stop d", "stop c", "stop b", "stop a"],
   );
+});
+
+test("a part that hangs is given up and named, and the others are stopped (LC6)", async () => {
+  const journal: string[] = [];
+  const hangs = { ...part("b", journal, { stopsAfter: new Promise(() => undefined) }), stopMs: 5 };
+  const all = group("all", [part("a", journal), hangs, part("c", journal)]);
+  await all.start();
+  await assert.rejects(all.stop(), /all did not stop cleanly: b has not stopped within 5 ms/);
+  assert.deepEqual(journal.slice(-5), ["stop c", "stopped c", "stop b", "stop a", "stopped a"]);
+  assert.deepEqual(stopping(), ["b"]);
 });

@@ -5,11 +5,51 @@
 //   LC3. Every part is stopped, also when another's stop failed; the failures are thrown together.
 //   LC4. stop() during start() lets the part at hand finish starting, starts no further one, and stops all that run.
 //   LC5. Calls of stop() at the same time are one stop, and end together.
+//   LC6. A part that does not stop in its time is given up: that is its failure, and the others are stopped.
+import { describeError } from "./errors.ts";
 
 export interface Service {
   readonly name: string;
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Longest time that stop() may take; STOP_MS when it is left out, null when its own parts have limits. */
+  readonly stopMs?: number | null;
+}
+
+/** Far more than a part needs that waits for nobody. */
+const STOP_MS = 10_000;
+
+/** Parts of this process whose stop() is in progress, outermost first: what a hung shutdown names. */
+const inStop = new Set<string>();
+export const stopping = (): readonly string[] => [...inStop];
+
+/** LC6. @throws what stop() throws, or that it took too long */
+export async function stopPart({
+  name,
+  stop,
+  stopMs = STOP_MS,
+}: Pick<Service, "name" | "stop" | "stopMs">): Promise<void> {
+  inStop.add(name);
+  const stopped = stop();
+  if (stopMs === null || (await settlesWithin(stopped, stopMs))) {
+    await stopped.finally(() => inStop.delete(name));
+    return;
+  }
+  stopped.catch(() => undefined); // its limit is the failure
+  throw new Error(`${name} has not stopped within ${stopMs} ms`);
+}
+
+/** Waits for something whose outcome does not matter, but not for ever. @returns whether it settled in time */
+export async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const settled = work.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, late]).finally(() => clearTimeout(timer));
 }
 
 export function group(name: string, parts: readonly Service[]): Service {
@@ -33,12 +73,14 @@ export function group(name: string, parts: readonly Service[]): Service {
     const failures: unknown[] = [];
     for (let part = running.pop(); part !== undefined; part = running.pop()) {
       try {
-        await part.stop();
+        await stopPart(part);
       } catch (error) {
         failures.push(error); // LC3
       }
     }
-    if (failures.length > 0) throw new AggregateError(failures, `${name} did not stop cleanly`);
+    if (failures.length === 0) return;
+    const reasons = failures.map((failure) => describeError(failure).message);
+    throw new AggregateError(failures, `${name} did not stop cleanly: ${reasons.join("; ")}`);
   };
   const stopAfterStart = async (): Promise<void> => {
     await starting?.catch(() => undefined); // its caller hears of the failure
@@ -47,6 +89,7 @@ export function group(name: string, parts: readonly Service[]): Service {
 
   return {
     name,
+    stopMs: null,
     async start() {
       starting = startAll();
       await starting.finally(() => (starting = null));

@@ -235,7 +235,16 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     log.info("collector_stopped", { ...booksLine(books), mode: spool === null ? "memory" : "durable" }); // CO3
   }
 
-  return { name: "collector", start, stop, address: () => http.address(), books, lost: () => sumOf(books.lost) };
+  const stopMs = config.shutdownTimeoutMs + FINAL_WRITES_MS;
+  return {
+    name: "collector",
+    start,
+    stop,
+    stopMs,
+    address: () => http.address(),
+    books,
+    lost: () => sumOf(books.lost),
+  };
 }
 
 function checkConfig(config: CollectorConfig): void {

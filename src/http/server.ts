@@ -16,7 +16,7 @@ export interface HttpLimits {
   readonly requestTimeoutMs: number;
   readonly keepAliveMs: number;
   readonly connectionsMax: number;
-  readonly drainMs: number;
+  readonly drainMs: number | (() => number);
 }
 
 const HTTP_LIMITS: HttpLimits = {
@@ -49,11 +49,13 @@ export function createHttpService(options: {
   readonly port: number;
   readonly listener: RequestListener;
   readonly limits?: Partial<HttpLimits>;
+  readonly stopMs?: number;
 }): HttpService {
   const limits = { ...HTTP_LIMITS, ...options.limits };
   let running: { readonly server: Server; readonly connections: Connections } | null = null;
   return {
     name: options.name,
+    ...(options.stopMs === undefined ? {} : { stopMs: options.stopMs }),
     start: () =>
       new Promise((resolve, reject) => {
         const created = createServer(
@@ -82,7 +84,8 @@ export function createHttpService(options: {
         if (running === null) return resolve();
         const { server, connections } = running;
         running = null;
-        const cut = setTimeout(() => connections.cut(), limits.drainMs); // S2
+        const { drainMs } = limits;
+        const cut = setTimeout(() => connections.cut(), typeof drainMs === "number" ? drainMs : drainMs()); // S2
         // The HTTP server's own close() also destroys connections whose reply was ended but has not left yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(cut);

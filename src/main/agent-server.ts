@@ -4,7 +4,7 @@ import type { Beside } from "../agent/beside.ts";
 import type { Access, Storage, Store, Tracing } from "../agent/ports.ts";
 import type { AgentConfig } from "../agent/settings.ts";
 import type { Surface } from "../agent/surface.ts";
-import type { Service } from "../base/lifecycle.ts";
+import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import type { GraphsConfig } from "../graphs/config-file.ts";
 import type { LoadedApp } from "../graphs/custom-app.ts";
@@ -79,9 +79,9 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
     await server.start();
     const stop = async (): Promise<void> => {
       try {
-        await server.stop();
+        await stopPart(server);
       } finally {
-        await storage.stop(); // whatever became of the server, the folder is left clean
+        await stopPart(storage); // whatever became of the server, the folder is left clean
       }
     };
     const url = urlOf(server.address());
@@ -91,6 +91,7 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
       name: "holdpoint",
       start: () => Promise.resolve(),
       stop,
+      stopMs: null,
       url: `${url}${surface.mountPrefix}`,
       graphs: names,
       deployed: graphs,

@@ -1,5 +1,6 @@
 // Collect: `holdpoint collector` and its two tools, each with the backend that the configuration names or with the local one.
 import { letOldHeapGrow } from "../base/heap.ts";
+import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
 import type { TraceServer } from "../traces/server.ts";
@@ -7,6 +8,8 @@ import type { TraceConfig } from "../traces/settings.ts";
 import { configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
 
 const OLD_GROWTH_PERCENT = 50;
+/** What the collector's own limit may be exceeded by: a write that the disk does not end, the local store. */
+const STOP_SPARE_MS = 3000;
 
 /** @returns null when the configuration was only to be printed. */
 export async function collect(host: Host, options: { readonly printConfig?: boolean }): Promise<LastingProcess | null> {
@@ -25,11 +28,12 @@ export async function collect(host: Host, options: { readonly printConfig?: bool
     log,
     async stop() {
       try {
-        await collector.stop();
+        await stopPart(collector);
       } finally {
-        await traces?.stop(); // last: what the collector sends at its end still finds its backend
+        if (traces !== null) await stopPart(traces); // last: what the collector sends at its end still finds its backend
       }
     },
+    stopMs: config.shutdownTimeoutMs + STOP_SPARE_MS,
     exitCode: () => (collector.lost() > 0 ? 1 : 0),
     announce: () => Promise.resolve(), // it says so itself, with its limits
   };

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Beside, BesideCollector } from "../agent/beside.ts";
 import type { AgentConfig } from "../agent/settings.ts";
-import type { Service } from "../base/lifecycle.ts";
+import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import type { RecentLog } from "../base/recent-log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
@@ -20,6 +20,7 @@ import {
   checkAccess,
   hideKeys,
   readGraphConfig,
+  STOP_SPARE_MS,
   withOptions,
   type ProcessParts,
   type ServeOptions,
@@ -54,7 +55,7 @@ export async function dev(host: Host, options: DevOptions): Promise<LastingProce
   await checkAccess(config, graphs);
   const running: Service[] = [];
   const stop = async (): Promise<void> => {
-    for (let part = running.pop(); part !== undefined; part = running.pop()) await part.stop();
+    for (let part = running.pop(); part !== undefined; part = running.pop()) await stopPart(part);
   };
   try {
     const started = await startParts(host, {
@@ -71,7 +72,8 @@ export async function dev(host: Host, options: DevOptions): Promise<LastingProce
       started.server.announce();
       await welcome(host, started, config, options, path === samplesOf(host));
     };
-    return { log, stop, exitCode: () => 0, announce };
+    const stopMs = config.shutdownGraceSecs * 1000 + config.shutdownTimeoutMs + STOP_SPARE_MS;
+    return { log, stop, stopMs, exitCode: () => 0, announce };
   } catch (error) {
     await stop();
     throw error;

@@ -28,6 +28,8 @@ export interface Product {
 export interface LastingProcess {
   readonly log: Log;
   readonly stop: () => Promise<void>;
+  /** Longest time that stop() may take, whatever hangs: then the process ends all the same. */
+  readonly stopMs: number;
   /** How it went, after stop(). */
   readonly exitCode: () => number;
   /** Says that it is ready. Whoever reads this may send a signal at once. */

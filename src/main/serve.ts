@@ -4,6 +4,7 @@ import type { Beside } from "../agent/beside.ts";
 import type { AgentConfig } from "../agent/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config.ts";
 import { giveHeapRoom } from "../base/heap.ts";
+import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import type { GraphsConfig } from "../graphs/config-file.ts";
 import { startAgentServer } from "./agent-server.ts";
@@ -19,6 +20,9 @@ export interface ServeOptions {
   readonly nJobsPerWorker?: string;
   readonly printConfig?: boolean;
 }
+
+/** What comes after the grace period. Manifests wait longer than both together before they kill (deploy/). */
+export const STOP_SPARE_MS = 8000;
 
 /** @returns null when the configuration was only to be printed. @throws {ConfigError} */
 export async function serve(host: Host, options: ServeOptions): Promise<LastingProcess | null> {
@@ -40,9 +44,13 @@ export async function serve(host: Host, options: ServeOptions): Promise<LastingP
   return {
     log,
     async stop() {
-      await server.stop();
-      await tracing?.stop(); // last: runs tell of their end
+      try {
+        await stopPart(server);
+      } finally {
+        if (tracing !== null) await stopPart(tracing); // last: runs tell of their end
+      }
     },
+    stopMs: config.shutdownGraceSecs * 1000 + STOP_SPARE_MS,
     exitCode: () => 0,
     announce: () => Promise.resolve(server.announce()),
   };

@@ -26,6 +26,8 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 export const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
 export const LOCK_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_MS = 5000;
+/** How long a process that stops waits for the end of a connection. */
+export const CLOSE_MS = 2000;
 const IDLE_CONNECTION_MS = 30_000;
 
 const OID = { bool: 16, bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, float4: 700, float8: 701, numeric: 1700 };

@@ -3,8 +3,9 @@ import { Pool } from "pg";
 import type { Engine, Storage } from "../../agent/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/errors.ts";
+import { settlesWithin } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
-import { ANSWER_TIMEOUT_MS, connectionConfig } from "./connections.ts";
+import { ANSWER_TIMEOUT_MS, CLOSE_MS, connectionConfig } from "./connections.ts";
 import { createLease, type LeaseOptions } from "./lease.ts";
 import { createNotices } from "./notices.ts";
 import { createJobQueue } from "./queue.ts";
@@ -49,10 +50,11 @@ export function createPostgresEngine(
         await notices.start();
         await lease.start();
       },
+      stopMs: 7 * CLOSE_MS,
       async stop() {
         await lease.stop();
         await notices.stop();
-        await pool?.end();
+        if (pool !== null) await settlesWithin(pool.end(), CLOSE_MS); // it waits for statements under way
       },
     },
     queue,

@@ -11,7 +11,9 @@ import { Worker } from "node:worker_threads";
 import type { Lease, LeaseWatcher, Storage, Tx } from "../../agent/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/errors.ts";
+import { settlesWithin } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
+import { CLOSE_MS } from "./connections.ts";
 
 export interface LeaseOptions {
   readonly uri: string;
@@ -46,6 +48,12 @@ const AGAIN_MS = 500;
 /** LE4. */
 async function leaveList(tx: Tx, workerId: string): Promise<void> {
   if ((await tx.runningRuns(workerId)).length === 0) await tx.removeWorker(workerId);
+}
+
+async function endHeartbeat(heartbeat: Worker): Promise<void> {
+  const ended = new Promise((resolve) => heartbeat.once("exit", resolve));
+  heartbeat.postMessage("stop", []);
+  if (!(await settlesWithin(ended, CLOSE_MS))) void heartbeat.terminate(); // its connection does not answer
 }
 
 export function createLease(
@@ -134,13 +142,15 @@ export function createLease(
     async stop() {
       stopped = true;
       stopLooking();
-      await looking;
+      await settlesWithin(looking, CLOSE_MS);
       clearInterval(turning);
-      const ended = heartbeat === null ? null : new Promise((resolve) => heartbeat?.once("exit", resolve));
-      heartbeat?.postMessage("stop", []);
-      await ended;
+      if (heartbeat !== null) await endHeartbeat(heartbeat);
       const left = workerId;
-      if (left !== null) await storage.transaction((tx) => leaveList(tx, left)).catch(() => undefined);
+      if (left !== null)
+        await settlesWithin(
+          storage.transaction((tx) => leaveList(tx, left)),
+          CLOSE_MS,
+        );
     },
   };
 }

@@ -13,10 +13,10 @@ import { Client, type Notification } from "pg";
 import type { Notice, Peers, Wakes } from "../../agent/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/errors.ts";
-import type { Service } from "../../base/lifecycle.ts";
+import { settlesWithin, type Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
 import { createLocalWakes } from "../local-wakes.ts";
-import { ANSWER_TIMEOUT_MS, connectionConfig } from "./connections.ts";
+import { ANSWER_TIMEOUT_MS, CLOSE_MS, connectionConfig } from "./connections.ts";
 
 export interface Notices extends Service {
   readonly wakes: Wakes;
@@ -159,10 +159,10 @@ export function createNotices(ports: {
       stopRepeating = clock.after(REPEAT_MS, repeat);
     },
     async stop() {
-      if (client !== null) await sending; // others may wait for the last of it
+      if (client !== null && sending !== null) await settlesWithin(sending, CLOSE_MS); // others may wait for the last of it
       stopped = true;
       stopRepeating();
-      await client?.end().catch(() => undefined);
+      if (client !== null) await settlesWithin(client.end(), CLOSE_MS);
     },
     wakes: {
       wake(key) {

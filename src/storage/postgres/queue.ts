@@ -12,12 +12,15 @@
 //        not left to be tried again by graphile-worker, whose pauses grow with every failure.
 //   QU5. A pool whose first look finds no database never finds any job: it keeps that failure as the answer to what its tasks
 //        are. So a new one begins when there is a database, and one that was deceived gives way to the next.
+//   QU6. Stopping has a limit: graphile-worker tells the database of jobs that are done twenty times, with pauses of up to
+//        30 seconds, and waits for as long. A job that was not told of is a job too many, which does no harm.
 import { EventEmitter } from "node:events";
 import { runTaskList, type WorkerEventMap, type WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Queue, QueueConsumer, Slot } from "../../agent/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/errors.ts";
+import { settlesWithin } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
 import { isConnectionLost } from "./failures.ts";
 import { JOBS_SCHEMA, jobsLogger } from "./jobs-schema.ts";
@@ -37,6 +40,7 @@ const POLL_MS = 1000;
 /** Jobs that are done within this time are told in one statement. */
 const DONE_WAITS_MS = 10;
 const AGAIN_MS = 1000;
+const STOP_MS = 2000;
 const REPAIR_MS = 30_000;
 /** Says to graphile-worker: fetch nothing. */
 const NONE = ["none"];
@@ -176,11 +180,10 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
       stopping = true;
       stopRepair();
       openGates();
-      try {
-        await workers?.gracefulShutdown();
-      } catch (error) {
-        log.debug("jobs_stopped_badly", { reason: describeError(error).message });
-      }
+      const stopped = Promise.resolve(workers?.gracefulShutdown()).catch((error: unknown) =>
+        log.debug("jobs_stopped_badly", { reason: describeError(error).message }),
+      );
+      if (!(await settlesWithin(stopped, STOP_MS))) log.warning("jobs_not_stopped", { after_ms: STOP_MS }); // QU6
       consumer = null;
     },
   };

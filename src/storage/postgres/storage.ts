@@ -4,14 +4,14 @@
 // more to store with it, or nothing any more, because a transaction that somebody waited for has taken it along.
 import type { Pool } from "pg";
 import type { Awaitable, Storage, Tx } from "../../agent/ports.ts";
-import type { Service } from "../../base/lifecycle.ts";
+import { settlesWithin, type Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log.ts";
 import type { Dumpable } from "../dump.ts";
 import type { Versions } from "../versions.ts";
 import { assistantVerbs } from "./assistants.ts";
 import { catalogueVerbs } from "./catalogue.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
-import { LOCK_TIMEOUT_MS, openPool } from "./connections.ts";
+import { CLOSE_MS, LOCK_TIMEOUT_MS, openPool } from "./connections.ts";
 import { cronVerbs } from "./crons.ts";
 import { withDump } from "./dump.ts";
 import { eventVerbs } from "./events.ts";
@@ -88,7 +88,9 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
       const open = pool;
       pool = null;
       clearInterval(sweeping);
-      await open?.end();
+      if (open !== null && !(await settlesWithin(open.end(), CLOSE_MS))) {
+        options.log.warning("connections_not_closed", { after_ms: CLOSE_MS });
+      }
     },
     transaction,
     transactionSoon: (work) =>

@@ -1,0 +1,80 @@
+// SIGTERM ends a process within its grace period, whatever hangs.
+//   SH1. A network that swallows everything: the wait for graphile-worker, the heartbeat and the connections have limits.
+//   SH2. A part that never stops: the process ends with exit code 1 and names the part. The same for the collector.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { startPostgresProxy } from "../fakes/postgres-proxy.ts";
+import { within } from "../harness/fault-server.ts";
+import { Fleet } from "../harness/fleet.ts";
+import { PATIENCE } from "../harness/patience.ts";
+import { newDatabase } from "../harness/postgres.ts";
+import { parseLine, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
+
+/** A bound on what hangs: the grace period, and twice what may come after it. */
+const BOUND_MS = 20_000;
+const GRACE = { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" };
+/** Nothing that listens ever says that it is closed. */
+const NEVER_CLOSES = `data:text/javascript,${encodeURIComponent(
+  'import net from "node:net"; net.Server.prototype.close = function () { return this; };',
+)}`;
+
+test("a server whose database connections hang ends in time (SH1)", PATIENCE, async (t) => {
+  const uri = await newDatabase();
+  const proxy = await startPostgresProxy(uri);
+  const fleet = new Fleet(proxy.uri);
+  t.after(async () => {
+    await fleet.end();
+    await proxy.close();
+  });
+  const server = await fleet.start("all", { ...GRACE, LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4" });
+  fleet.use(server);
+  const { bench } = fleet;
+  for (let at = 0; at < 3; at++) await bench.pause("ask"); // jobs are done, and told of
+  const thread = await bench.newThread();
+  bench.hold(thread, "two");
+  await bench.post(`/threads/${thread}/runs`, { assistant_id: "steps", input: {} });
+  await bench.sees(thread, "two starts");
+  proxy.stall();
+  server.process.kill("SIGTERM");
+  const [code, signal] = await within("the process ends", server.exited, BOUND_MS);
+  assert.equal(signal, null);
+  console.log(`SIGTERM with a database that does not answer: exit code ${code}`);
+});
+
+test("a server with a part that never stops ends with exit code 1 and names it (SH2)", PATIENCE, async () => {
+  const server = await startServer({ env: GRACE, nodeArgs: ["--import", NEVER_CLOSES] });
+  server.process.kill("SIGTERM");
+  const [code] = await within("the process ends", server.exited, BOUND_MS);
+  assert.equal(code, 1, server.output());
+  assert.match(server.output(), /"(stop_hung|stop_failed)".*http/);
+});
+
+test("a collector with a part that never stops ends with exit code 1 and names it (SH2)", PATIENCE, async () => {
+  const child = spawn(process.execPath, ["--import", NEVER_CLOSES, join(ROOT, "src", "main.ts"), "collector"], {
+    env: {
+      ...process.env,
+      HTTP_PORT: "0",
+      TRACES_PORT: "0",
+      TRACES_DIR: temporaryFolder(),
+      LOG_JSON: "true",
+      SHUTDOWN_TIMEOUT_MS: "1000",
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  const told: Record<string, unknown>[] = [];
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    const entry = parseLine(line);
+    if (entry === null) return;
+    told.push(entry);
+    if (entry["event"] !== "collector_started") return;
+    const stop = (): boolean => child.kill("SIGTERM");
+    fetch(new URL("/ready", String(entry["address"]))).then(stop, stop); // it takes signals by then
+  });
+  assert.equal(await within("the process ends", exited, BOUND_MS), 1, JSON.stringify(told));
+  const last = told.find(({ event }) => event === "stop_hung" || event === "stop_failed");
+  assert.match(JSON.stringify(last), /collector/);
+});
