@@ -377,6 +377,8 @@ export interface TaskWrites {
   readonly ns: string;
   readonly checkpointId: string;
   readonly taskId: string;
+  /** Where the library puts the task in its superstep; empty for input and for rows older than the column. */
+  readonly taskPath: string;
   readonly runId: string;
   readonly entries: string;
 }

@@ -134,7 +134,7 @@ export async function valuesAt(agent: Agent, tx: Tx, threadId: string, checkpoin
   const stored = await tx.checkpoint(threadId, "", checkpointId);
   const fingerprint = stored === null ? null : await fingerprintOf(agent, tx, stored.checkpoint.fingerprint);
   if (stored === null || fingerprint === null) return null;
-  return JSON.stringify(agent.graphs.valuesOf(stored, fingerprint));
+  return JSON.stringify(await agent.graphs.valuesOf(tx, stored, fingerprint));
 }
 
 /** Mostly that of a graph that is deployed here. */

@@ -263,5 +263,5 @@ async function valuesOf(agent: Agent, tx: Tx, thread: Thread): Promise<Json | un
   if (thread.checkpointId === null) return undefined;
   const stored = await tx.checkpoint(thread.threadId, "", thread.checkpointId);
   const fingerprint = stored === null ? null : await tx.fingerprint(stored.checkpoint.fingerprint);
-  return stored === null || fingerprint === null ? undefined : agent.graphs.valuesOf(stored, fingerprint);
+  return stored === null || fingerprint === null ? undefined : agent.graphs.valuesOf(tx, stored, fingerprint);
 }

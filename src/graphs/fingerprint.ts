@@ -43,7 +43,7 @@ export function missingParts(
       if (known !== undefined && !known.includes(name)) missing.add(`node ${names.slice(0, depth + 1).join(" > ")}`);
     });
   }
-  for (const channel of stored.values.keys()) {
+  for (const channel of [...stored.values.keys(), ...rebuiltChannels(then, stored)]) {
     // A value in this channel is the library's note that the node is to run next.
     const next = channel.startsWith("branch:to:") ? channel.slice("branch:to:".length) : null;
     if (next !== null && now.nodes[""]?.includes(next) !== true) missing.add(`node ${next}`);
@@ -51,4 +51,14 @@ export function missingParts(
       missing.add(`channel ${channel} of kind ${then.channels[""]?.[channel] ?? "unknown"}`);
   }
   return [...missing];
+}
+
+/** A DeltaChannel that was written holds a value, though most checkpoints do not have it. */
+function rebuiltChannels({ channels }: Fingerprint, { checkpoint, values }: StoredCheckpoint): readonly string[] {
+  const names = Object.entries(channels[""] ?? {}).filter(
+    ([name, kind]) => kind === "DeltaChannel" && !values.has(name),
+  );
+  if (names.length === 0) return [];
+  const { versions } = JSON.parse(checkpoint.body) as { readonly versions: Readonly<Record<string, unknown>> };
+  return names.map(([name]) => name).filter((name) => versions[name] !== undefined);
 }

@@ -1,9 +1,18 @@
 // Graphs: the port that the agent room talks to, over the graphs that were deployed.
 import type { Fingerprint } from "../agent/model.ts";
-import type { GraphDescription, Graphs, GraphSchemas, Storage, Store, Tracing } from "../agent/ports.ts";
+import type {
+  GraphDescription,
+  GraphSchemas,
+  Graphs,
+  Storage,
+  Store,
+  StoredCheckpoint,
+  Tracing,
+} from "../agent/ports.ts";
 import { createCodec } from "./codec.ts";
 import { completeSchemas } from "./complete-schemas.ts";
 import type { GraphsConfig, GraphSource } from "./config-file.ts";
+import { deltaValues } from "./delta-history.ts";
 import { drawGraph } from "./drawing.ts";
 import { fingerprintOf, missingParts } from "./fingerprint.ts";
 import type { CompiledGraph } from "./graph.ts";
@@ -76,7 +85,10 @@ export async function createGraphs(
       const { graph, fingerprint } = get(address.graphId);
       return updateState(context, graph, fingerprint, address, update, metadata, operationId);
     },
-    valuesOf: (stored, fingerprint) => codec.toWire(pickOutputs(stored, fingerprint)),
+    async valuesOf(tx, stored, fingerprint) {
+      const { graph } = deployed.get(fingerprint.graphId) ?? {};
+      return codec.toWire(pickOutputs(stored, fingerprint, await deltaValues(tx, codec, graph, stored, fingerprint)));
+    },
     missingFor: (graphId, stored, from, pausedAt) => missingParts(get(graphId).fingerprint, from, stored, pausedAt),
     draw: (graphId, depth) => drawGraph(get(graphId).graph, depth),
     schemas: (graphId) => completeSchemas(schemasOf(get(graphId).graph, library), () => types.read(graphId)),
@@ -91,14 +103,20 @@ export async function createGraphs(
     wireText: (value) => codec.wireText(value),
   };
 
-  function pickOutputs(stored: Parameters<Graphs["valuesOf"]>[0], { outputs }: Fingerprint): unknown {
+  function pickOutputs(
+    stored: StoredCheckpoint,
+    { outputs }: Fingerprint,
+    rebuilt: ReadonlyMap<string, unknown>,
+  ): unknown {
     const value = (channel: string): unknown => {
+      if (rebuilt.has(channel)) return rebuilt.get(channel);
       const kept = stored.values.get(channel);
       return kept === undefined ? undefined : codec.decode(kept);
     };
     if (typeof outputs === "string") return value(outputs) ?? null;
     const values: Record<string, unknown> = {};
-    for (const channel of outputs) if (stored.values.has(channel)) values[channel] = value(channel);
+    for (const channel of outputs)
+      if (rebuilt.has(channel) || stored.values.has(channel)) values[channel] = value(channel);
     return values;
   }
 }

@@ -22,13 +22,34 @@ export function withPreview(tx: Tx, set: WriteSet, codec: Codec): Tx {
             : codec.parse(blob.data);
       if (value !== undefined) values.set(channel, value);
     }
-    const writes = set.writes.filter(({ ns, checkpointId }) => ns === row.ns && checkpointId === row.checkpointId);
-    return { checkpoint: row, values, writes, blobs: new Map() };
+    return withWrites({ checkpoint: row, values, writes: [], blobs: new Map() });
+  };
+  /** An edit writes for the checkpoint that it follows, too. */
+  const withWrites = (stored: StoredCheckpoint): StoredCheckpoint => {
+    const { ns, checkpointId } = stored.checkpoint;
+    const writes = set.writes.filter((one) => one.ns === ns && one.checkpointId === checkpointId);
+    if (writes.length === 0) return stored;
+    const blobs = new Map(set.blobs.map(({ hash, data }) => [`#${hash}`, codec.parse(data)]));
+    return { ...stored, writes: [...stored.writes, ...writes], blobs: new Map([...stored.blobs, ...blobs]) };
   };
   const stored: Tx["checkpoint"] = async (threadId, ns, checkpointId) => {
     const rows = set.checkpoints.filter((row) => row.ns === ns);
     const row = checkpointId === null ? rows.at(-1) : rows.find((one) => one.checkpointId === checkpointId);
-    return row === undefined ? tx.checkpoint(threadId, ns, checkpointId) : preview(row);
+    if (row !== undefined) return preview(row);
+    const found = await tx.checkpoint(threadId, ns, checkpointId);
+    return found === null ? null : withWrites(found);
   };
-  return { ...tx, checkpoint: stored };
+  const checkpointLine: Tx["checkpointLine"] = async (threadId, ns, checkpointId, { limit, channels }) => {
+    const line: StoredCheckpoint[] = [];
+    let next: string | null = checkpointId;
+    for (; next !== null && line.length < limit; next = line.at(-1)?.checkpoint.parentId ?? null) {
+      const row = set.checkpoints.find((one) => one.ns === ns && one.checkpointId === next);
+      if (row === undefined) break;
+      line.push(await preview(row));
+    }
+    if (next === null || line.length === limit) return line;
+    const older = await tx.checkpointLine(threadId, ns, next, { limit: limit - line.length, channels });
+    return [...line, ...older.map(withWrites)];
+  };
+  return { ...tx, checkpoint: stored, checkpointLine };
 }

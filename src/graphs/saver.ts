@@ -5,6 +5,7 @@
 //   SV2. A value is encoded when it was written: what a node changes later is not in the checkpoint.
 //   SV3. Special writes (error, interrupt, resume) replace their kind, others are kept from the first time: as the library has it.
 //   SV4. A read sees this run's own writes.
+//   SV5. Writes come back in the order in which the library applies them, whoever stored them first (stored.ts).
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import {
@@ -16,9 +17,10 @@ import {
   type WriteSet,
 } from "../agent/model.ts";
 import type { History, StoredCheckpoint, Tx } from "../agent/ports.ts";
-import { contentHash, isUuid } from "../base/ids.ts";
+import { contentHash } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Codec } from "./codec.ts";
+import { deltaHistory, type ChannelHistory, type ReadLine } from "./delta-history.ts";
 import type { Library } from "./library.ts";
 import { createRecentStates } from "./recent-states.ts";
 import { createPendingTasks, type PendingTasks } from "./pending-tasks.ts";
@@ -80,6 +82,9 @@ function isUnchanged(known: KnownCheckpoint, saved: LibraryCheckpoint): boolean 
   );
 }
 
+/** Ids of interrupts are hashes; those of tasks are UUIDs. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
 const SPECIAL_WRITES: Readonly<Record<string, number>> = {
   __error__: -1,
   __scheduled__: -2,
@@ -89,7 +94,7 @@ const SPECIAL_WRITES: Readonly<Record<string, number>> = {
 
 export function createRunSaver(options: SaverOptions): RunSaver {
   const { codec, threadId, runId } = options;
-  const metadataStart = JSON.stringify(options.metadata).slice(0, -1);
+  const metadataStart = JSON.stringify(callersMetadata(options.metadata)).slice(0, -1);
   const pending = createPendingTasks();
   const knownBlobs = new Set<string>();
   const originsOf = new Map<string, KnownCheckpoint>(); // newest per ns
@@ -170,7 +175,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
   const putTaskWrites = (
     ns: string,
     checkpointId: string,
-    taskId: string,
+    { taskId, taskPath }: { readonly taskId: string; readonly taskPath: string },
     list: readonly [string, unknown][],
   ): void => {
     const key = `${ns}\n${checkpointId}\n${taskId}`;
@@ -186,7 +191,8 @@ export function createRunSaver(options: SaverOptions): RunSaver {
         `[${index},${JSON.stringify(channel)},${reference === null ? encoded : `null,"${reference}"`}]`,
       );
     });
-    writes.set(key, { threadId, ns, checkpointId, taskId, runId, entries: `[${[...entries.values()].join(",")}]` });
+    const row = { threadId, ns, checkpointId, taskId, taskPath, runId };
+    writes.set(key, { ...row, entries: `[${[...entries.values()].join(",")}]` });
     pending.writesPut(ns, checkpointId, taskId, list);
   };
 
@@ -254,11 +260,22 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       return stored === undefined ? Promise.resolve(next) : stored.then(() => next);
     }
 
-    override async putWrites(config: Config, list: LibraryWrite[], taskId: string): Promise<void> {
+    override async putWrites(config: Config, list: LibraryWrite[], taskId: string, taskPath = ""): Promise<void> {
       const { ns, checkpointId } = addressOf(config);
       // The library also files a map of answers under their ids; the answers are kept with the run.
-      if (checkpointId === null || !isUuid(taskId)) return;
-      await guarded(() => putTaskWrites(ns, checkpointId, taskId, list));
+      if (checkpointId === null || INTERRUPT_ID.test(taskId)) return;
+      await guarded(() => putTaskWrites(ns, checkpointId, { taskId, taskPath }, list));
+    }
+
+    override async getDeltaChannelHistory({ config, channels }: DeltaQuery): Promise<Record<string, ChannelHistory>> {
+      const { ns, checkpointId } = addressOf(config);
+      if (originsOf.has(ns)) await options.settle(); // SV4
+      return options.read(async (tx) => {
+        const read: ReadLine = async (id, limit) => tx.checkpointLine(threadId, ns, id, { limit, channels });
+        const target = checkpointId ?? originsOf.get(ns)?.checkpointId;
+        const [newest] = target === undefined ? [await tx.checkpoint(threadId, ns, null)] : await read(target, 1);
+        return deltaHistory(codec, read, newest?.checkpoint.parentId ?? null, channels);
+      });
     }
 
     override async deleteThread(): Promise<void> {
@@ -281,8 +298,19 @@ export function createRunSaver(options: SaverOptions): RunSaver {
   };
 }
 
+/** The library reads these of its own, and not every checkpoint has them: a caller must not say them in its place. */
+function callersMetadata(metadata: JsonObject): JsonObject {
+  const { counters_since_delta_snapshot: _counters, delta_writes_versioned: _versioned, ...rest } = metadata;
+  return rest;
+}
+
 function isAt(newest: Checkpoint, ns: string, checkpointId: string | null): boolean {
   return newest.ns === ns && (checkpointId === null || checkpointId === newest.checkpointId);
+}
+
+interface DeltaQuery {
+  readonly config: Config;
+  readonly channels: string[];
 }
 
 interface Config {

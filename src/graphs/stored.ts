@@ -50,14 +50,18 @@ export function decodeCheckpoint(stored: StoredCheckpoint, codec: Codec): Decode
 }
 
 /**
- * Writes of all runs for one checkpoint as `[task id, channel, value]`. Where several runs wrote for one task,
- * special writes count from the latest and others from the first, as they would in one row.
+ * Writes of all runs for one checkpoint as `[task id, channel, value]`, in the order in which the library applies them:
+ * by path of the task, id of the task, and index. A value that is rebuilt from writes depends on that order.
+ * Where several runs wrote for one task, special writes count from the latest and others from the first, as they would
+ * in one row.
  */
 export function decodeWrites(stored: StoredCheckpoint, codec: Codec): readonly [string, string, unknown][] {
   const byTask = new Map<string, Map<number, readonly [string, unknown]>>();
-  for (const { taskId, entries } of stored.writes) {
+  const paths = new Map<string, string>();
+  for (const { taskId, taskPath, entries } of stored.writes) {
     let merged = byTask.get(taskId);
     if (merged === undefined) byTask.set(taskId, (merged = new Map()));
+    if (taskPath !== "") paths.set(taskId, taskPath); // an older server of this database stores none
     const { json, tagged } = codec.parse(entries);
     for (const [index, channel, value, reference] of json as readonly [number, string, Json, string?][]) {
       if (index >= 0 && merged.has(index)) continue;
@@ -67,7 +71,20 @@ export function decodeWrites(stored: StoredCheckpoint, codec: Codec): readonly [
     }
   }
   const list: [string, string, unknown][] = [];
-  for (const [taskId, merged] of byTask)
-    for (const [channel, value] of merged.values()) list.push([taskId, channel, value]);
+  const tasks = [...byTask].toSorted(
+    ([a], [b]) => compareCodePoints(paths.get(a) ?? "", paths.get(b) ?? "") || compareCodePoints(a, b),
+  );
+  for (const [taskId, merged] of tasks)
+    for (const [, [channel, value]] of [...merged].toSorted(([a], [b]) => a - b)) list.push([taskId, channel, value]);
   return list;
+}
+
+/** The library orders paths so in every language that it is written for: `<` compares halves of surrogate pairs. */
+function compareCodePoints(left: string, right: string): number {
+  const [a, b] = [Array.from(left), Array.from(right)];
+  for (let at = 0; at < a.length && at < b.length; at++) {
+    const difference = (a[at]?.codePointAt(0) ?? 0) - (b[at]?.codePointAt(0) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
 }

@@ -143,6 +143,7 @@ export const WRITES_COLUMNS: Columns<TaskWrites> = {
   checkpointId: ["checkpoint_id", "plain"],
   runId: ["run_id", "plain"],
   taskId: ["task_id", "plain"],
+  taskPath: ["task_path", "plain"],
   entries: ["entries", "plain"],
 };
 

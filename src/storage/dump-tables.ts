@@ -47,7 +47,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("heads", ["thread_id", "ns"], text("thread_id", "ns", "checkpoint_id")),
   table("writes", ["thread_id", "ns", "checkpoint_id", "run_id", "task_id"], {
-    ...text("thread_id", "ns", "checkpoint_id", "run_id", "task_id", "entries"),
+    ...text("thread_id", "ns", "checkpoint_id", "run_id", "task_id", "task_path", "entries"),
   }),
   table("blobs", ["thread_id", "hash"], text("thread_id", "hash", "data")),
   table("runs", ["run_id"], {

@@ -5,18 +5,34 @@
 //        own or whose newest checkpoint is of the root's run or later (it may be in the middle of what the root waits for).
 //   PR2. Before a row goes that a row which stays refers to, the values are copied over.
 //   PR3. A big value stays while a checkpoint, a write or the input of a run that stays refers to it.
-import type { Json, JsonObject } from "../base/json.ts";
+//   PR4. A value that the library rebuilds (DeltaChannel) has its snapshot in an older checkpoint: that one stays, and those
+//        between, with their writes.
+import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 
-/** The newest checkpoint of a namespace. */
-export interface Head {
+/** A checkpoint that may stay. */
+export interface Kept {
   readonly ns: string;
   readonly checkpointId: string;
-  readonly runId: string;
   readonly body: string;
   readonly small: string;
 }
 
-type Body = JsonObject & { readonly from: Readonly<Record<string, string>> };
+/** The newest checkpoint of a namespace. */
+export interface Head extends Kept {
+  readonly runId: string;
+  readonly metadata: string;
+}
+
+/** A checkpoint on the way back from a head. */
+export type Ancestor = Pick<Kept, "checkpointId" | "body">;
+
+/** More supersteps than the library lets pass without a snapshot, which are 5,000 unless its environment says otherwise. */
+export const ANCESTORS_MAX = 20_000;
+
+type Body = JsonObject & {
+  readonly from: Readonly<Record<string, string>>;
+  readonly versions?: Readonly<Record<string, unknown>>;
+};
 
 /** PR1. */
 export function headsThatStay(heads: readonly Head[]): readonly Head[] {
@@ -24,14 +40,39 @@ export function headsThatStay(heads: readonly Head[]): readonly Head[] {
   return heads.filter(({ ns, runId }) => ns === "" || !ns.includes(":") || (root !== undefined && runId >= root.runId));
 }
 
-/** Ids of the checkpoints whose values a checkpoint refers to. */
-export function stepsReferredTo({ body }: Head): readonly string[] {
-  const { from } = JSON.parse(body) as Body;
-  return [...new Set(Object.values(from).filter((origin) => origin !== "" && !origin.startsWith("#")))];
+/** Channels whose value at a head is rebuilt from writes: those that the library counts updates of since a snapshot. */
+export function rebuiltChannels({ metadata, body }: Head): readonly string[] {
+  const { counters_since_delta_snapshot: counters, delta_writes_versioned: versioned } = JSON.parse(
+    metadata,
+  ) as JsonObject;
+  if (!isJsonObject(counters)) return [];
+  const { from, versions } = JSON.parse(body) as Body;
+  const written = (channel: string): boolean => versioned !== true || versions?.[channel] !== undefined;
+  return Object.keys(counters).filter((channel) => from[channel] === undefined && written(channel));
 }
 
-/** PR2. @param steps `small` of each of the checkpoints that are referred to, by id. */
-export function standingAlone(head: Head, steps: ReadonlyMap<string, string>): Pick<Head, "body" | "small"> {
+/** PR4. @param line the checkpoints before the head, from its parent on. */
+export function ancestorsThatStay(head: Head, line: readonly Ancestor[]): readonly string[] {
+  const missing = new Set(rebuiltChannels(head));
+  const kept: string[] = [];
+  for (const { checkpointId, body } of line) {
+    if (missing.size === 0) break;
+    kept.push(checkpointId);
+    const { from } = JSON.parse(body) as Body;
+    for (const channel of missing) if (from[channel] !== undefined) missing.delete(channel);
+  }
+  return kept;
+}
+
+/** Ids of the checkpoints whose values a checkpoint refers to and that do not stay. */
+export function stepsReferredTo({ body }: Kept, kept: ReadonlySet<string>): readonly string[] {
+  const { from } = JSON.parse(body) as Body;
+  const steps = Object.values(from).filter((origin) => origin !== "" && !origin.startsWith("#") && !kept.has(origin));
+  return [...new Set(steps)];
+}
+
+/** PR2. @param steps `small` of each of the checkpoints that are referred to and go, by id. */
+export function standingAlone(head: Kept, steps: ReadonlyMap<string, string>): Pick<Kept, "body" | "small"> {
   const body = JSON.parse(head.body) as Body;
   const values = new Map(Object.entries(JSON.parse(head.small) as Record<string, Json>));
   const from = new Map(Object.entries(body.from));

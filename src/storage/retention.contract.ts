@@ -30,6 +30,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     checkpointId,
     entries,
     taskId: "t",
+    taskPath: "",
     runId: "r2",
   });
 
@@ -82,6 +83,82 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     assert.equal((await storage.transaction((tx) => tx.checkpoints(threadId, all))).length, 1);
     assert.equal(await storage.transaction((tx) => tx.pruneThread(threadId, 10)), 0);
     assert.deepEqual(await values(""), { a: 1, b: { $hp: "date" }, c: 3, big: JSON.parse(used.data) as string });
+  });
+
+  /** As the library saves a channel that has a value in every third checkpoint only, and one that has one in the first. */
+  const rebuilt = (threadId: string, count: number): readonly Checkpoint[] =>
+    Array.from({ length: count }, (_, at): Checkpoint => {
+      const since = at % 3;
+      const made = newCheckpoint(threadId, `${at}`, since === 0 ? { delta: at } : {}, at > 0 ? { a: "0" } : {});
+      const first = newCheckpoint(threadId, "0", { delta: 0, a: 1 });
+      const body = { ...(JSON.parse((at === 0 ? first : made).body) as JsonObject), versions: { delta: at + 1, a: 1 } };
+      const counters = since === 0 ? {} : { delta: [since, since] };
+      const metadata = {
+        counters_since_delta_snapshot: { ...counters, unused: [0, at] },
+        delta_writes_versioned: true,
+      };
+      return {
+        ...(at === 0 ? first : made),
+        parentId: at === 0 ? null : `${at - 1}`,
+        body: JSON.stringify(body),
+        metadata: JSON.stringify(metadata),
+      };
+    });
+
+  test("a pruned thread keeps what a value of its newest checkpoint is rebuilt from, and that stands alone (SP12)", async (t) => {
+    const storage = await open(t);
+    for (const [count, left] of [
+      [6, ["5", "4", "3"]],
+      [7, ["6"]],
+    ] as const) {
+      const { threadId } = newThread();
+      const checkpoints = rebuilt(threadId, count);
+      const writes = checkpoints.map(({ checkpointId }) => written(threadId, "", checkpointId, `[[0,"delta",1]]`));
+      await storage.transaction(async (tx) => {
+        await tx.insertThread(newThread({ threadId }));
+        await tx.putWriteSet({ checkpoints, writes, blobs: [] });
+        await tx.pruneThread(threadId, 9);
+      });
+      const all = { ns: "", before: null, limit: null, metadata: null };
+      const kept = await storage.transaction((tx) => tx.checkpoints(threadId, all));
+      assert.deepEqual(
+        kept.map(({ checkpoint }) => checkpoint.checkpointId),
+        left,
+      );
+      for (const stored of kept) {
+        assert.equal(stored.values.get("a")?.json, 1);
+        assert.equal(stored.writes.length, 1);
+      }
+      const seed = Number(left.at(-1));
+      assert.equal(kept.at(-1)?.values.get("delta")?.json, seed);
+    }
+  });
+
+  test("a checkpoint comes with those before it, with the values that are asked for", async (t) => {
+    const storage = await open(t);
+    const { threadId } = newThread();
+    const [first, ...rest] = rebuilt(threadId, 5);
+    const fork = { ...newCheckpoint(threadId, "9", { delta: 9, a: 2 }), parentId: "1" };
+    const writes = [written(threadId, "", "1", `[[0,"delta",1]]`)];
+    assert.ok(first);
+    await storage.transaction((tx) => tx.putWriteSet({ checkpoints: [first, ...rest, fork], writes, blobs: [] }));
+    const line = async (from: string, limit: number, channels: readonly string[]) =>
+      (await storage.transaction((tx) => tx.checkpointLine(threadId, "", from, { limit, channels }))).map((stored) => [
+        stored.checkpoint.checkpointId,
+        Object.fromEntries([...stored.values].map(([channel, { json }]) => [channel, json])),
+        stored.writes.length,
+      ]);
+    assert.deepEqual(await line("4", 3, ["delta"]), [
+      ["4", {}, 0],
+      ["3", { delta: 3 }, 0],
+      ["2", {}, 0],
+    ]);
+    assert.deepEqual(await line("9", 9, ["a"]), [
+      ["9", { a: 2 }, 0],
+      ["1", { a: 1 }, 1],
+      ["0", { a: 1 }, 0],
+    ]);
+    assert.deepEqual(await line("none", 9, ["a"]), []);
   });
 
   test("ended runs go by their age, with their keys (SP13)", async (t) => {

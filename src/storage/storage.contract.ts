@@ -748,6 +748,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         ns: "",
         checkpointId: "1",
         taskId: "task",
+        taskPath: "p",
         runId,
         entries: JSON.stringify(entries),
       });
@@ -827,7 +828,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     /** A thread with one of everything. */
     const fill = async (tx: Tx, threadId: string): Promise<Run> => {
       const run = newRun(threadId, { input: JSON.stringify(BIG) });
-      const writes = [{ threadId, ns: "", checkpointId: "1", taskId: "t", runId: "r", entries: "[]" }];
+      const writes = [{ threadId, ns: "", checkpointId: "1", taskId: "t", taskPath: "p", runId: "r", entries: "[]" }];
       await tx.insertThread(newThread({ threadId, checkpointId: "1" }));
       await tx.insertRun(run);
       await tx.putInterrupts([newInterrupt(threadId, "q")]);
@@ -874,7 +875,10 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       });
       const stored = await storage.transaction((tx) => tx.checkpoint(to, "", null));
       assert.deepEqual(values(stored), { a: 1, big: `${BIG}!` });
-      assert.equal(stored?.writes.length, 1);
+      assert.deepEqual(
+        stored?.writes.map(({ taskPath }) => taskPath),
+        ["p"],
+      );
       assert.deepEqual(await storage.transaction((tx) => tx.interrupts(to, "open")), [newInterrupt(to, "q")]);
       assert.deepEqual(await storage.transaction((tx) => tx.runs(to, { limit: 9, offset: 0, status: null })), []);
       assert.deepEqual(await storage.transaction((tx) => tx.auditOf(to)), []);

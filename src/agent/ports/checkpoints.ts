@@ -12,6 +12,11 @@ export interface CheckpointQuery {
   readonly metadata: JsonObject | null;
 }
 
+export interface Line {
+  readonly limit: number;
+  readonly channels: readonly string[];
+}
+
 /** A checkpoint as read: `values` has every channel that has a value. */
 export interface StoredCheckpoint {
   readonly checkpoint: Checkpoint;
@@ -33,6 +38,16 @@ export interface CheckpointTx {
   /** Fingerprint of the graph that wrote it; null when there is no such checkpoint. */
   checkpointFingerprint(threadId: string, checkpointId: string | null): Awaitable<string | null>;
   checkpoints(threadId: string, query: CheckpointQuery): Awaitable<readonly StoredCheckpoint[]>;
+  /**
+   * A checkpoint and those that it descends from, newest first: at most `limit`, with the values of these channels only.
+   * Empty when there is no such checkpoint.
+   */
+  checkpointLine(
+    threadId: string,
+    ns: string,
+    checkpointId: string,
+    line: Line,
+  ): Awaitable<readonly StoredCheckpoint[]>;
   /** Stores a write set of an operation that no run fences, such as a state update. */
   putWriteSet(set: WriteSet): Awaitable<void>;
   /**

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { CarriedAnswer, Encoded, ErrorInfo, Fingerprint, Interrupt, PauseKind, Run, WriteSet } from "../model.ts";
 import type { CheckpointQuery, History, StoredCheckpoint } from "./checkpoints.ts";
+import type { Tx } from "./storage.ts";
 
 /** What a graph did with a run. */
 export type GraphOutcome =
@@ -161,7 +162,7 @@ export interface Graphs {
     operationId: string,
   ): Promise<UpdateResult>;
   /** State values of a stored checkpoint, as wire JSON. */
-  valuesOf(stored: StoredCheckpoint, fingerprint: Fingerprint): Json;
+  valuesOf(tx: Tx, stored: StoredCheckpoint, fingerprint: Fingerprint): Promise<Json>;
   /** What the deployed graph lacks to continue the pending work of this checkpoint; empty when it can. */
   missingFor(
     graphId: string,

@@ -83,6 +83,22 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
       );
       return readStored(db, threadId, ns, rows);
     },
+    async checkpointLine(threadId, ns, checkpointId, { limit, channels }) {
+      db.follow(threadKey(threadId));
+      const rows = await db.all(
+        `WITH RECURSIVE line AS (
+           SELECT ${CHECKPOINTS.columns}, 1 AS depth FROM holdpoint.checkpoints WHERE ${BY_ID}
+           UNION ALL
+           SELECT ${CHECKPOINTS.columnsOf("c")}, depth + 1 FROM line JOIN holdpoint.checkpoints AS c
+             ON c.thread_id = $1 AND c.ns = $2 AND c.checkpoint_id = line.parent_id WHERE depth < $4)
+         SELECT ${CHECKPOINTS.columns} FROM line ORDER BY depth`,
+        threadId,
+        ns,
+        checkpointId,
+        limit,
+      );
+      return readStored(db, threadId, ns, rows, new Set(channels));
+    },
     putWriteSet: store,
     async putRunWrites(run, set) {
       if (!(await isCurrent(db, run))) return false; // CK1
@@ -117,10 +133,10 @@ function lastOf<T>(list: readonly T[], key: (one: T) => readonly string[]): read
 
 /** What the rows of one namespace refer to: steps and blobs that have their values, and the writes that go with them. */
 const PARTS = `
-  SELECT 'step' AS what, checkpoint_id AS id, '' AS run_id, '' AS task_id, small AS data FROM holdpoint.checkpoints
+  SELECT 'step' AS what, checkpoint_id AS id, '' AS run_id, '' AS task_id, '' AS task_path, small AS data FROM holdpoint.checkpoints
     WHERE thread_id = $1 AND ns = $2 AND checkpoint_id = ANY($3::text[])
-  UNION ALL SELECT 'blob', hash, '', '', data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = ANY($4::text[])
-  UNION ALL SELECT 'writes', checkpoint_id, run_id, task_id, entries FROM holdpoint.writes
+  UNION ALL SELECT 'blob', hash, '', '', '', data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = ANY($4::text[])
+  UNION ALL SELECT 'writes', checkpoint_id, run_id, task_id, task_path, entries FROM holdpoint.writes
     WHERE thread_id = $1 AND ns = $2 AND checkpoint_id = ANY($5::text[])`;
 
 interface Body {
@@ -132,14 +148,16 @@ async function readStored(
   threadId: string,
   ns: string,
   rows: readonly Row[],
+  channels: ReadonlySet<string> | null = null,
 ): Promise<readonly StoredCheckpoint[]> {
   if (rows.length === 0) return [];
   const read = rows.map((row) => {
     const checkpoint = CHECKPOINTS.read(row);
-    return { checkpoint, from: (JSON.parse(checkpoint.body) as Body).from };
+    const { from } = JSON.parse(checkpoint.body) as Body;
+    return { checkpoint, from: Object.entries(from).filter(([channel]) => channels?.has(channel) !== false) };
   });
   const steps = new Map(read.map(({ checkpoint }) => [checkpoint.checkpointId, parseStep(checkpoint.small)]));
-  const origins = new Set(read.flatMap(({ from }) => Object.values(from)));
+  const origins = new Set(read.flatMap(({ from }) => from.map(([, origin]) => origin)));
   const blobs = new Map<string, Stored>();
   const writes: TaskWrites[] = [];
   const hashes = [...origins].filter((origin) => origin.startsWith("#")).map((origin) => origin.slice(1));
@@ -150,14 +168,14 @@ async function readStored(
     if (part["what"] === "step") steps.set(id, parseStep(data));
     else if (part["what"] === "blob") blobs.set(`#${id}`, parseBlob(data));
     else {
-      const [runId, taskId] = [String(part["run_id"]), String(part["task_id"])];
-      writes.push({ threadId, ns, checkpointId: id, runId, taskId, entries: data });
+      const [runId, taskId, taskPath] = [String(part["run_id"]), String(part["task_id"]), String(part["task_path"])];
+      writes.push({ threadId, ns, checkpointId: id, runId, taskId, taskPath, entries: data });
     }
   }
   await readBlobs(db, threadId, referencesIn(writes), blobs); // CK4
   return read.map(({ checkpoint, from }) => {
     const values = new Map<string, Stored>();
-    for (const [channel, origin] of Object.entries(from)) {
+    for (const [channel, origin] of from) {
       const stepId = origin === "" ? checkpoint.checkpointId : origin;
       const value = origin.startsWith("#") ? blobs.get(origin) : steps.get(stepId)?.get(channel);
       if (value === undefined)

@@ -222,4 +222,8 @@ export const MIGRATIONS: readonly string[] = [
       run_at := to_timestamp(due / 1000.0), priority := ahead, max_attempts := 1000);
   END $$;
   `,
+  // The order of a superstep's writes: what a DeltaChannel is rebuilt from is replayed in it.
+  `
+  ALTER TABLE holdpoint.writes ADD COLUMN task_path TEXT COLLATE "C" NOT NULL DEFAULT '';
+  `,
 ];

@@ -1,15 +1,31 @@
-// Pruning in PostgreSQL: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, PR1 to PR3).
+// Pruning in PostgreSQL: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, PR1 to PR4).
 import type { PruneTx } from "../../agent/ports.ts";
-import { hashesIn, headsThatStay, standingAlone, stepsReferredTo, type Head } from "../pruning.ts";
+import {
+  ANCESTORS_MAX,
+  ancestorsThatStay,
+  hashesIn,
+  headsThatStay,
+  rebuiltChannels,
+  standingAlone,
+  stepsReferredTo,
+  type Head,
+  type Kept,
+} from "../pruning.ts";
 import { threadKey } from "./lock-key.ts";
 import type { Sql } from "./session.ts";
+import { fromJsonText } from "./text.ts";
 
 export function pruneVerbs(db: Sql): PruneTx {
   return {
     async pruneThread(threadId, at) {
       db.hold(threadKey(threadId));
-      const kept = headsThatStay(await headsOf(db, threadId));
-      for (const head of kept) await standAlone(db, threadId, head);
+      const kept: Kept[] = [];
+      for (const head of headsThatStay(await headsOf(db, threadId))) {
+        const line = [head, ...(await ancestorsOf(db, threadId, head))];
+        const ids = new Set(line.map(({ checkpointId }) => checkpointId));
+        for (const one of line) await standAlone(db, threadId, one, ids);
+        kept.push(...line);
+      }
       const places = [kept.map(({ ns }) => ns), kept.map(({ checkpointId }) => checkpointId)] as const;
       const notKept = `thread_id = $1 AND NOT EXISTS
         (SELECT 1 FROM unnest($2::text[], $3::text[]) AS kept (ns, id) WHERE kept.ns = old.ns AND kept.id = old.checkpoint_id)`;
@@ -26,7 +42,7 @@ export function pruneVerbs(db: Sql): PruneTx {
 
 async function headsOf(db: Sql, threadId: string): Promise<readonly Head[]> {
   const rows = await db.all(
-    `SELECT ns, checkpoint_id, c.run_id, c.body, c.small
+    `SELECT ns, checkpoint_id, c.run_id, c.body, c.small, c.metadata
      FROM holdpoint.heads JOIN holdpoint.checkpoints AS c USING (thread_id, ns, checkpoint_id) WHERE thread_id = $1`,
     threadId,
   );
@@ -36,12 +52,39 @@ async function headsOf(db: Sql, threadId: string): Promise<readonly Head[]> {
     runId: String(row["run_id"]),
     body: String(row["body"]),
     small: String(row["small"]),
+    metadata: fromJsonText(String(row["metadata"])),
   }));
 }
 
+/** PR4. */
+async function ancestorsOf(db: Sql, threadId: string, head: Head): Promise<readonly Kept[]> {
+  if (rebuiltChannels(head).length === 0) return [];
+  const line = await db.all(
+    `WITH RECURSIVE line (id, depth) AS (
+       SELECT $1::text COLLATE "C", 0
+       UNION ALL
+       SELECT c.parent_id COLLATE "C", depth + 1 FROM line JOIN holdpoint.checkpoints AS c
+         ON c.thread_id = $2 AND c.ns = $3 AND c.checkpoint_id = line.id WHERE c.parent_id IS NOT NULL AND depth < $4)
+     SELECT c.checkpoint_id, c.body, c.small FROM line JOIN holdpoint.checkpoints AS c
+       ON c.thread_id = $2 AND c.ns = $3 AND c.checkpoint_id = line.id WHERE depth > 0 ORDER BY depth`,
+    head.checkpointId,
+    threadId,
+    head.ns,
+    ANCESTORS_MAX,
+  );
+  const rows = line.map((row) => ({
+    ns: head.ns,
+    checkpointId: String(row["checkpoint_id"]),
+    body: String(row["body"]),
+    small: String(row["small"]),
+  }));
+  const stay = new Set(ancestorsThatStay(head, rows));
+  return rows.filter(({ checkpointId }) => stay.has(checkpointId));
+}
+
 /** PR2. */
-async function standAlone(db: Sql, threadId: string, head: Head): Promise<void> {
-  const ids = stepsReferredTo(head);
+async function standAlone(db: Sql, threadId: string, head: Kept, kept: ReadonlySet<string>): Promise<void> {
+  const ids = stepsReferredTo(head, kept);
   if (ids.length === 0) return;
   const rows = await db.all(
     `SELECT checkpoint_id, small FROM holdpoint.checkpoints

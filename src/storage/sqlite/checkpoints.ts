@@ -35,12 +35,7 @@ export function checkpointVerbs(db: Database): CheckpointTx {
               threadId,
               ns,
             )
-          : db.get(
-              `SELECT ${CHECKPOINTS.columns} FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?`,
-              threadId,
-              ns,
-              checkpointId,
-            );
+          : rowById(db, threadId, ns, checkpointId);
       return row === null ? null : readStored(db, row);
     },
     checkpointFingerprint(threadId, checkpointId) {
@@ -68,6 +63,16 @@ export function checkpointVerbs(db: Database): CheckpointTx {
         query.limit ?? -1,
       );
       return rows.map((row) => readStored(db, row));
+    },
+    checkpointLine(threadId, ns, checkpointId, { limit, channels }) {
+      const line: StoredCheckpoint[] = [];
+      for (let id: string | null = checkpointId; id !== null && line.length < limit;) {
+        const row = rowById(db, threadId, ns, id);
+        if (row === null) break;
+        line.push(readStored(db, row, new Set(channels)));
+        id = line.at(-1)?.checkpoint.parentId ?? null;
+      }
+      return line;
     },
     putWriteSet: store,
     putRunWrites({ runId, attempt }, set) {
@@ -98,12 +103,23 @@ export function checkpointVerbs(db: Database): CheckpointTx {
   };
 }
 
-function readStored(db: Database, row: Row): StoredCheckpoint {
+function rowById(db: Database, threadId: string, ns: string, checkpointId: string): Row | null {
+  return db.get(
+    `SELECT ${CHECKPOINTS.columns} FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?`,
+    threadId,
+    ns,
+    checkpointId,
+  );
+}
+
+/** @param channels whose values are read; all of them by default. */
+function readStored(db: Database, row: Row, channels: ReadonlySet<string> | null = null): StoredCheckpoint {
   const checkpoint = CHECKPOINTS.read(row);
   const { from } = JSON.parse(checkpoint.body) as { readonly from: Readonly<Record<string, string>> };
   const values = new Map<string, Stored>();
   const steps = new Map([["", parseStep(checkpoint.small)]]);
   for (const [channel, origin] of Object.entries(from)) {
+    if (channels?.has(channel) === false) continue;
     const value = origin.startsWith("#")
       ? readBlob(db, checkpoint.threadId, origin)
       : readStep(db, checkpoint, origin, steps).get(channel);

@@ -1,13 +1,28 @@
-// Pruning in SQLite: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, PR1 to PR3).
+// Pruning in SQLite: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, PR1 to PR4).
 import type { PruneTx } from "../../agent/ports.ts";
-import { hashesIn, headsThatStay, standingAlone, stepsReferredTo, type Head } from "../pruning.ts";
+import {
+  ANCESTORS_MAX,
+  ancestorsThatStay,
+  hashesIn,
+  headsThatStay,
+  rebuiltChannels,
+  standingAlone,
+  stepsReferredTo,
+  type Head,
+  type Kept,
+} from "../pruning.ts";
 import type { Database } from "./database.ts";
 
 export function pruneVerbs(db: Database): PruneTx {
   return {
     pruneThread(threadId, at) {
-      const kept = headsThatStay(headsOf(db, threadId));
-      for (const head of kept) standAlone(db, threadId, head);
+      const kept: Kept[] = [];
+      for (const head of headsThatStay(headsOf(db, threadId))) {
+        const line = [head, ...ancestorsOf(db, threadId, head)];
+        const ids = new Set(line.map(({ checkpointId }) => checkpointId));
+        for (const one of line) standAlone(db, threadId, one, ids);
+        kept.push(...line);
+      }
       const list = JSON.stringify(kept.map(({ ns, checkpointId }) => [ns, checkpointId]));
       const notKept = `thread_id = ? AND (ns, checkpoint_id) NOT IN
         (SELECT value ->> '$[0]', value ->> '$[1]' FROM json_each(?))`;
@@ -24,7 +39,7 @@ export function pruneVerbs(db: Database): PruneTx {
 function headsOf(db: Database, threadId: string): readonly Head[] {
   return db
     .all(
-      "SELECT ns, checkpoint_id, run_id, body, small FROM checkpoints NATURAL JOIN heads WHERE thread_id = ?",
+      "SELECT ns, checkpoint_id, run_id, body, small, metadata FROM checkpoints NATURAL JOIN heads WHERE thread_id = ?",
       threadId,
     )
     .map((row) => ({
@@ -33,14 +48,43 @@ function headsOf(db: Database, threadId: string): readonly Head[] {
       runId: String(row["run_id"]),
       body: String(row["body"]),
       small: String(row["small"]),
+      metadata: String(row["metadata"]),
     }));
 }
 
+/** PR4. */
+function ancestorsOf(db: Database, threadId: string, head: Head): readonly Kept[] {
+  if (rebuiltChannels(head).length === 0) return [];
+  const line = db.all(
+    `WITH RECURSIVE line (id, depth) AS (
+       VALUES (?, 0)
+       UNION ALL
+       SELECT c.parent_id, depth + 1 FROM line JOIN checkpoints AS c
+         ON c.thread_id = ? AND c.ns = ? AND c.checkpoint_id = line.id WHERE c.parent_id IS NOT NULL AND depth < ?)
+     SELECT c.checkpoint_id, c.body, c.small FROM line JOIN checkpoints AS c
+       ON c.thread_id = ? AND c.ns = ? AND c.checkpoint_id = line.id WHERE depth > 0 ORDER BY depth`,
+    head.checkpointId,
+    threadId,
+    head.ns,
+    ANCESTORS_MAX,
+    threadId,
+    head.ns,
+  );
+  const rows = line.map((row) => ({
+    ns: head.ns,
+    checkpointId: String(row["checkpoint_id"]),
+    body: String(row["body"]),
+    small: String(row["small"]),
+  }));
+  const stay = new Set(ancestorsThatStay(head, rows));
+  return rows.filter(({ checkpointId }) => stay.has(checkpointId));
+}
+
 /** PR2. */
-function standAlone(db: Database, threadId: string, head: Head): void {
+function standAlone(db: Database, threadId: string, head: Kept, kept: ReadonlySet<string>): void {
   const query = "SELECT small FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?";
   const steps = new Map(
-    stepsReferredTo(head).map((id) => [id, String(db.get(query, threadId, head.ns, id)?.["small"])]),
+    stepsReferredTo(head, kept).map((id) => [id, String(db.get(query, threadId, head.ns, id)?.["small"])]),
   );
   if (steps.size === 0) return;
   const { body, small } = standingAlone(head, steps);

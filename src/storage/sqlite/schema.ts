@@ -213,6 +213,10 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE runs ADD COLUMN worker_id TEXT;
   `,
+  // The order of a superstep's writes: what a DeltaChannel is rebuilt from is replayed in it.
+  `
+  ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT '';
+  `,
 ];
 
 /** @throws {NewerDatabaseError} SC2. */

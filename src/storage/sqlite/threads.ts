@@ -113,7 +113,7 @@ export function threadVerbs(db: Database): ThreadTx {
 const COPIED = [
   ["checkpoints", "ns, checkpoint_id, parent_id, run_id, fingerprint, body, small, metadata"],
   ["heads", "ns, checkpoint_id"],
-  ["writes", "ns, checkpoint_id, run_id, task_id, entries"],
+  ["writes", "ns, checkpoint_id, run_id, task_id, task_path, entries"],
   ["blobs", "hash, data"],
   [
     "interrupts",
