@@ -243,7 +243,8 @@ test("assistants: each graph has one, found by name and by id", PATIENCE, async 
   assert.deepEqual([page.assistants.length, page.next], [2, "2"]);
 });
 
-// Its retries. What the proxy does with one call after the other; then it lets everything pass.
+// Disturbed calls. Since 1.15 the client repeats a POST only when no connection came about: a 503 or a reply that breaks
+// off is thrown, and the caller repeats the call. The proxy disturbs one call after the other; then it lets all pass.
 
 type Fault = "refuse" | "cut off" | "refuse after" | "pass";
 
@@ -283,30 +284,44 @@ interface Case {
   readonly key: boolean;
   /** Calls that reached the server. */
   readonly passed: number;
+  /** What the client throws the first time. */
+  readonly thrown: RegExp;
+  /** How the repeated call ends. */
   readonly ends: "result" | "known";
 }
 
+const BROKEN = /fetch failed|Unable to connect/;
 const CUT: readonly Case[] = [
-  { name: "refused with 503, then accepted", faults: ["refuse"], key: false, passed: 1, ends: "result" },
-  { name: "cut off before its headers", faults: ["cut off"], key: false, passed: 2, ends: "known" },
+  { name: "refused with 503", faults: ["refuse"], key: false, passed: 1, thrown: /^HTTP 503: busy/, ends: "result" },
+  { name: "cut off before its headers", faults: ["cut off"], key: false, passed: 2, thrown: BROKEN, ends: "known" },
   {
     name: "answered 503 by a proxy that had passed it on",
     faults: ["refuse after"],
     key: false,
     passed: 2,
+    thrown: /^HTTP 503: lost/,
     ends: "known",
+  },
+  {
+    name: "answered 503 after it was passed on, with an Idempotency-Key",
+    faults: ["refuse after"],
+    key: true,
+    passed: 2,
+    thrown: /^HTTP 503: lost/,
+    ends: "result",
   },
   {
     name: "cut off, with an Idempotency-Key",
     faults: ["cut off"],
     key: true,
     passed: 2,
+    thrown: BROKEN,
     ends: "result",
   },
 ];
 
 suite("an answer whose call is disturbed is used once, and its sender can tell", { concurrency: true }, () => {
-  for (const { name, faults, key, passed, ends } of CUT) {
+  for (const { name, faults, key, passed, thrown, ends } of CUT) {
     test(name, PATIENCE, async (t) => {
       const notes = newNotes(folder);
       const { thread_id: id } = await client.threads.create();
@@ -318,7 +333,9 @@ suite("an answer whose call is disturbed is used once, and its sender can tell",
         apiKey: null,
         ...(key ? { defaultHeaders: { "Idempotency-Key": `cut-${id}` } } : {}),
       });
-      const answer = disturbed.runs.wait(id, "echo", { command: { resume: { ok: 1 } } });
+      const send = () => disturbed.runs.wait(id, "echo", { command: { resume: { ok: 1 } } });
+      await assert.rejects(send(), ({ message }: Error) => thrown.test(message));
+      const answer = send();
       if (ends === "result") {
         assert.deepEqual(((await answer) as Result)["answer"], [{ ok: 1 }]);
       } else {

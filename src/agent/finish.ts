@@ -127,7 +127,7 @@ export async function finishRun(
     error: ending.error,
     checkpointId,
     overlay: result.overlay,
-    pausedOn: ending.questions.map((question) => question.interruptId),
+    pausedOn: ending.pause === "question" ? settled.open.map((one) => one.interruptId) : [],
     updatedAt: at,
   };
   await tx.updateRun(run.runId, patch);
@@ -197,6 +197,11 @@ interface Settled {
   readonly audit: readonly AuditEntry[];
 }
 
+/** Other versions of the library give the same question another id; while it is open, it keeps the one that it has. */
+function askedBy({ graphNs, taskId, index }: Pick<Interrupt, "graphNs" | "taskId" | "index">): string {
+  return `${graphNs} ${taskId} ${index}`;
+}
+
 /** The questions of this pause, or its breakpoint, are open; whatever else was open is not waited for any more. */
 function settlePause(
   run: Run,
@@ -206,14 +211,14 @@ function settlePause(
   assistant: JsonObject,
   at: number,
 ): Settled {
-  const before = new Map(known.map((interrupt) => [interrupt.interruptId, interrupt]));
+  const before = new Map(known.filter(({ state }) => state === "open").map((one) => [askedBy(one), one]));
   const open = questions.map((question): Interrupt => {
-    const same = before.get(question.interruptId);
-    const waited = same?.state === "open" ? same : null;
+    const waited = before.get(askedBy(question)) ?? null;
     const own = deadlineOf(question.value, at);
     const deadline = own.expiresAt === null ? assistantDeadline(assistant, at) : own;
     return {
       ...question,
+      interruptId: waited?.interruptId ?? question.interruptId,
       threadId: run.threadId,
       rootCheckpointId: rootCheckpointId ?? question.checkpointId,
       state: "open",

@@ -95,7 +95,7 @@ export type TtlStrategy = "delete" | "keep_latest";
 /** One answer that a run carries: which question of which task, and the value. */
 export interface CarriedAnswer {
   readonly interruptId: string;
-  /** The library's id of the task's namespace: the key of its resume map. */
+  /** The question's id as the library raised it: the key of its resume map. */
   readonly libraryId: string;
   /** Namespace of the graph the task belongs to: `""` at the root, `"child:<uuid>"` below. */
   readonly graphNs: string;
@@ -267,6 +267,7 @@ export type OnExpiry = "fail" | { readonly answer: Json };
 export interface Interrupt {
   readonly threadId: string;
   readonly interruptId: string;
+  /** As the library raised it last; before 1.7, all questions of a task share one. */
   readonly libraryId: string;
   readonly taskId: string;
   readonly graphNs: string;

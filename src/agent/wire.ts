@@ -156,7 +156,8 @@ export function schemasToWire({ graphId, input, output, state, context }: Assist
 
 /**
  * A saved state, with our questions in place of the library's interrupts.
- * @param known questions of the thread; @param newest true for the thread's present state, where answered ones are left out.
+ * @param known questions of the thread; @param newest true for the thread's present state, which shows what is open: also
+ * the questions that the library keeps with tasks which its states do not list, because another task has called them.
  */
 export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], newest: boolean): JsonObject {
   const last = new Map<string, Interrupt>();
@@ -166,18 +167,21 @@ export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], n
   }
   const shown = (raised: { readonly id: string | null; readonly value: Json }): readonly JsonObject[] => {
     const row = raised.id === null ? undefined : last.get(raised.id);
-    if (row === undefined)
-      return newest ? [] : [{ id: raised.id, value: raised.value, resumable: false, ns: [], when: "during" }];
-    if (newest && row.state !== "open") return [];
-    return [interruptToWire(row, newest && row.state === "open")];
+    if (row === undefined) return [{ id: raised.id, value: raised.value, resumable: false, ns: [], when: "during" }];
+    return [interruptToWire(row, false)];
   };
+  const open = known.filter(({ state }) => state === "open").toSorted((a, b) => a.position - b.position);
+  const openIn = (taskId: string): readonly JsonObject[] =>
+    open
+      .filter(({ ns }) => ns.some((part) => part.endsWith(`:${taskId}`)))
+      .map((interrupt) => interruptToWire(interrupt, true));
   const convert = (one: StateSnapshot): JsonObject => {
     const tasks = one.tasks.map((task) => ({
       id: task.id,
       name: task.name,
       path: task.path,
       error: task.error,
-      interrupts: task.interrupts.flatMap(shown),
+      interrupts: newest ? openIn(task.id) : task.interrupts.flatMap(shown),
       checkpoint: task.checkpoint,
       state: task.state === null ? null : convert(task.state),
       result: task.result,

@@ -39,8 +39,11 @@ export function missingParts(
   for (const ns of pausedAt) {
     const names = ns.map((part) => part.split(":")[0] ?? "");
     names.forEach((name, depth) => {
-      const known = now.nodes[names.slice(0, depth).join("|")];
-      if (known !== undefined && !known.includes(name)) missing.add(`node ${names.slice(0, depth + 1).join(" > ")}`);
+      const path = names.slice(0, depth).join("|");
+      // A task that a node has called is in no graph: only a node that was there can be missing.
+      const was = then.nodes[path]?.includes(name) === true;
+      const is = now.nodes[path]?.includes(name) ?? true;
+      if (was && !is) missing.add(`node ${names.slice(0, depth + 1).join(" > ")}`);
     });
   }
   for (const channel of [...stored.values.keys(), ...rebuiltChannels(then, stored)]) {

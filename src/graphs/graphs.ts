@@ -48,10 +48,11 @@ export async function createGraphs(
   const context: RunContext = {
     library,
     codec,
-    ids: await createInterruptIds(),
+    ids: await createInterruptIds(library),
     read: (query) => storage.transaction(query),
     folder: config.folder,
     store: createGraphStore(library, store),
+    watched: new WeakSet(),
   };
   const deployed = new Map<string, Deployed>();
   const deploy = async (source: GraphSource): Promise<void> => {

@@ -1,21 +1,47 @@
-// Interrupt ids. The library's id is a hash of the task's namespace: it does not change from one question to the next.
-// Ours does, so that an answer says which question it is for.
+// Interrupt ids. From 1.7 on the library gives each question of a task an id of its own. Before, all questions of a task
+// have one id, the hash of the task's namespace; there the id of question n ≥ 1 is made here, so that an answer says
+// which question it is for.
 // Invariants:
-//   II1. The first question of a task has the library's id; question n ≥ 1 has the hash of `<library id>:<n>`.
-//   II2. An id is 32 lower-case hex digits: the library takes exactly such keys for a map of answers.
+//   II1. The first question of a task has the library's id in every version: the hash of the task's namespace.
+//   II2. Question n ≥ 1 has the library's id where that is its own, else the hash of `<library id>:<n>`.
+//   II3. An id is 32 lower-case hex digits: the library takes exactly such keys for a map of answers.
 import { createXXHash128 } from "hash-wasm";
+import type { Library } from "./library.ts";
 
 export interface InterruptIds {
-  /** XXH3-128 of the joined namespace: the id that the library gives the task's questions. */
-  libraryId(ns: readonly string[]): string;
+  /** XXH3-128 of a task's namespace: the id that the library gives its first question. */
+  firstId(ns: string): string;
+  /** True when the library made `id` for question `index` of the task `ns`. */
+  isOf(id: string, ns: string, index: number): boolean;
+  /** @param libraryId the id as it was raised */
   interruptId(libraryId: string, index: number): string;
 }
 
-export async function createInterruptIds(): Promise<InterruptIds> {
+export async function createInterruptIds(library: Library): Promise<InterruptIds> {
   const hasher = await createXXHash128();
   const hash = (text: string): string => hasher.init().update(text).digest("hex");
+  const [first, second] = await idsOfTwoQuestions(library);
+  const areUnique = first !== second;
   return {
-    libraryId: (ns) => hash(ns.join("|")),
-    interruptId: (libraryId, index) => (index === 0 ? libraryId : hash(`${libraryId}:${index}`)),
+    firstId: hash,
+    isOf: (id, ns, index) => id === hash(areUnique && index > 0 ? `${ns}|${index}` : ns),
+    interruptId: (libraryId, index) => (index === 0 || areUnique ? libraryId : hash(`${libraryId}:${index}`)), // II2
   };
+}
+
+/** Asked of the library itself: no version number says it. */
+async function idsOfTwoQuestions({ langgraph }: Library): Promise<readonly [unknown, unknown]> {
+  const { Annotation, Command, INTERRUPT, MemorySaver, START, StateGraph, interrupt } = langgraph;
+  const graph = new StateGraph(Annotation.Root({ answer: Annotation }))
+    .addNode("ask", () => ({ answer: [interrupt(0), interrupt(1)] }))
+    .addEdge(START, "ask")
+    .compile({ checkpointer: new MemorySaver() });
+  const config = { configurable: { thread_id: "probe" }, callbacks: [] };
+  const ask = async (input: Parameters<typeof graph.invoke>[0]): Promise<unknown> => {
+    const values = (await graph.invoke(input, config)) as Readonly<
+      Record<string, readonly { readonly id?: unknown }[]>
+    >;
+    return values[INTERRUPT]?.[0]?.id;
+  };
+  return [await ask({ answer: null }), await ask(new Command({ resume: true }))];
 }

@@ -6,7 +6,8 @@ import { VALUES_ONLY, type CarriedAnswer, type Fingerprint, type Run, type Write
 import type { GraphOutcome, GraphRunResult, History, RunSink, Tx } from "../agent/ports.ts";
 import type { Codec } from "./codec.ts";
 import { giveUp } from "./give-up.ts";
-import { withCheckpointer, type CompiledGraph, type LibraryState } from "./graph.ts";
+import { withCheckpointer, type CompiledGraph, type LibraryState, type StreamConfig } from "./graph.ts";
+import { createHandedAnswers } from "./handed-answers.ts";
 import type { InterruptIds } from "./interrupt-ids.ts";
 import type { Library } from "./library.ts";
 import { openQuestions } from "./questions.ts";
@@ -14,6 +15,7 @@ import { checkpointMetadata, runConfig } from "./run-config.ts";
 import { runError } from "./run-error.ts";
 import { firstInput, readProgress, resumeInput, unusedAnswers } from "./run-input.ts";
 import { createRunSaver, type RunSaver } from "./saver.ts";
+import { createTaskWatch } from "./task-watch.ts";
 import { createStreamEvents, type StreamEvents } from "./stream-events.ts";
 import { chunkInEvent, chunkOf, isPause, planOf, type Chunk } from "./stream-modes.ts";
 
@@ -26,6 +28,8 @@ export interface RunContext {
   readonly folder: string;
   /** The long-term memory, as LangGraph's BaseStore. */
   readonly store: object;
+  /** Graphs whose questions cannot be placed by node names alone: their runs are watched. */
+  readonly watched: WeakSet<CompiledGraph>;
 }
 
 /** A retry policy loses an answer when the node fails after it; this many times the answer is given again. */
@@ -50,7 +54,10 @@ export async function runGraph(
   };
   const answers = run.request.command?.answers ?? [];
   const stream = run.request.stream ?? VALUES_ONLY;
-  const plan = planOf(stream, "__previous__" in graph.channels);
+  const plan = planOf(stream);
+  if ("__previous__" in graph.channels) context.watched.add(graph); // the functional API
+  let watch = context.watched.has(graph) ? createTaskWatch() : null;
+  const handed = createHandedAnswers();
   let saver: RunSaver | null = null;
   let events: StreamEvents | null = null;
   const takeWrites = (): WriteSet => saver?.take() ?? EMPTY_SET;
@@ -82,8 +89,9 @@ export async function runGraph(
       outputs: fingerprint.outputs,
       history,
       read: context.read,
-      answersKept: new Map(unused.map((answer) => [answer.taskId, answer.index])),
+      answersKept: handed.kept,
       onWrite: () => {
+        if (saver !== null) handed.withdraw(saver);
         if (run.request.durability === "sync") return sink.now(takeWrites);
         sink.soon(takeWrites);
         return undefined;
@@ -91,47 +99,53 @@ export async function runGraph(
       settle: () => sink.now(takeWrites),
       onFailure: fail,
     });
-    const taskNames = new Map<string, string>();
     events = createStreamEvents(context, stream, saver.checkpointOf, sink.emit);
     const config = {
       ...runConfig(run, saver, AbortSignal.any([signal, failure.signal]), library, progress.started, plan),
       store: context.store, // over one that was compiled in
-      ...(callbacks.length === 0 ? {} : { callbacks }),
     };
     if (run.request.command?.givesUp === true) {
-      values = await giveUp(library, graph, saver, run, config, progress.started);
+      values = await giveUp(library, graph, saver, run, withCallbacks(config, callbacks), progress.started);
       if (cause !== undefined) throw cause;
       events.chunk({ ns: [], mode: "values", payload: values });
       return finish({ kind: "done", values }, unused, values);
     }
+    let tries = 1;
     for (let pass = 0; ; pass++) {
+      const resume = handed.hand(unused);
       const input =
-        progress.started || pass > 0 ? resumeInput(library, unused) : firstInput(library, codec, run, unused);
+        progress.started || pass > 0 ? resumeInput(library, resume) : firstInput(library, codec, run, resume);
+      const passConfig = withCallbacks(config, watch === null ? callbacks : [...callbacks, watch.callback]);
       let paused = false;
       const take = (chunk: Chunk): void => {
         if (chunk.mode === "values" && isPause(chunk.payload)) paused = true;
         else if (chunk.mode === "values" && chunk.ns.length === 0) values = chunk.payload;
-        else if (chunk.mode === "tasks") noteTaskName(chunk.payload, taskNames);
         events?.chunk(chunk); // RG2
       };
       events.again();
       if (plan.raw) {
-        for await (const event of graph.streamEvents(input, config)) {
+        for await (const event of graph.streamEvents(input, passConfig)) {
           const chunk = chunkInEvent(event, run.runId, plan);
           if (chunk === null) events.raw(event);
           else take(chunk);
         }
       } else {
-        for await (const item of await graph.stream(input, config)) take(chunkOf(item, plan));
+        for await (const item of await graph.stream(input, passConfig)) take(chunkOf(item, plan));
       }
       if (cause !== undefined) throw cause;
       values ??= (await savedState(graph, saver, run)).values; // a first node that asks at once streams no state
       unused = unusedAnswers(saver, unused);
-      const questions = openQuestions(saver.pending.graphs(), fingerprint, taskNames, context.ids, codec);
+      const sources = { graphs: saver.pending.graphs(), fingerprint, watch, ids: context.ids, codec };
+      const { questions, doubtful } = openQuestions(sources);
+      if (doubtful && watch === null) {
+        context.watched.add(graph);
+        watch = createTaskWatch();
+        continue; // the tasks that ask are run again, as they are by every answer
+      }
       const askedAgain = unused.filter((answer) =>
         questions.some((question) => question.taskId === answer.taskId && question.index === answer.index),
       );
-      if (askedAgain.length > 0 && pass + 1 < ANSWER_PASSES_MAX) continue;
+      if (askedAgain.length > 0 && tries++ < ANSWER_PASSES_MAX) continue;
       if (askedAgain.length > 0) {
         const message = `the node failed after its answer on each of ${ANSWER_PASSES_MAX} tries, and its retry policy hid the cause`;
         return finish({ kind: "failed", error: { error: "answer_not_used", message } }, unused, values);
@@ -164,7 +178,6 @@ function hasFinishedTask(saver: RunSaver): boolean {
   return root !== undefined && [...root.tasks.values()].some((task) => task.finished);
 }
 
-function noteTaskName(payload: unknown, names: Map<string, string>): void {
-  const task = payload as { readonly id: string; readonly name: string };
-  names.set(task.id, task.name);
+function withCallbacks(config: StreamConfig, callbacks: readonly object[]): StreamConfig {
+  return callbacks.length === 0 ? config : { ...config, callbacks };
 }

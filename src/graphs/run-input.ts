@@ -50,25 +50,21 @@ export function unusedAnswers(saver: RunSaver, carried: readonly CarriedAnswer[]
   });
 }
 
-export function firstInput(library: Library, codec: Codec, run: Run, answers: readonly CarriedAnswer[]): unknown {
+/** @param resume null when no answer is left to be used */
+export function firstInput(library: Library, codec: Codec, run: Run, resume: object | null): unknown {
   const { command } = run.request;
   if (command === null) return run.input === null ? null : codec.decode(codec.parse(run.input));
   // An earlier attempt has used all that the command carried: the library takes an empty one for a mistake.
-  if (answers.length === 0 && command.update === undefined && command.goto === undefined) return null;
+  if (resume === null && command.update === undefined && command.goto === undefined) return null;
   return new library.langgraph.Command({
-    ...(answers.length > 0 ? { resume: resumeMap(answers) } : {}),
+    ...(resume === null ? {} : { resume }),
     ...(command.update === undefined ? {} : { update: command.update as Record<string, unknown> }),
     ...(command.goto === undefined ? {} : { goto: gotoOf(library, command.goto) }),
   });
 }
 
-export function resumeInput(library: Library, answers: readonly CarriedAnswer[]): unknown {
-  return answers.length === 0 ? null : new library.langgraph.Command({ resume: resumeMap(answers) });
-}
-
-/** Always the map form: the library takes a bare `false`, `0`, `""` or `null` for no answer at all. */
-function resumeMap(answers: readonly CarriedAnswer[]): Record<string, unknown> {
-  return Object.fromEntries(answers.map((answer) => [answer.libraryId, answer.value]));
+export function resumeInput(library: Library, resume: object | null): unknown {
+  return resume === null ? null : new library.langgraph.Command({ resume });
 }
 
 export function gotoOf(library: Library, goto: unknown): never {

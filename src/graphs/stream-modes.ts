@@ -27,10 +27,8 @@ export interface RawEvent {
 
 const ROOT: readonly string[] = [];
 
-/** @param functional the graph is of the functional API: the names of its tasks are known from the stream alone. */
-export function planOf(request: StreamRequest, functional: boolean): StreamPlan {
+export function planOf(request: StreamRequest): StreamPlan {
   const modes = new Set<string>(["values"]); // MO1
-  if (functional) modes.add("tasks");
   for (const mode of request.modes) {
     if (mode === "messages" || mode === "messages-tuple") modes.add("messages");
     else if (mode !== "events") modes.add(mode);

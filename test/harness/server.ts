@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { TEST_GRAPHS } from "./langgraph.ts";
 
 export const ROOT = join(import.meta.dirname, "..", "..");
-export const TEST_GRAPHS = join(ROOT, "test", "graphs", "langgraph.json");
+export { TEST_GRAPHS };
 
 export interface ServerOptions {
   readonly config?: string;

@@ -1,0 +1,47 @@
+// Task watch: namespace and path of the tasks that a run executes, as the library gives them to its callbacks.
+// Node names are enough to place the tasks of a state graph (questions.ts). The tasks of the functional API have names
+// that no graph declares, and parents that no checkpoint names: only the engine knows their namespaces.
+// Invariant TW1: the namespace is the engine's own text, never put together here.
+
+export interface WatchedTask {
+  readonly ns: string;
+  /** `["__pregel_pull", node]`, `["__pregel_push", position, …]`, or `["__pregel_push", <path of the caller>, position, …]`. */
+  readonly path: readonly unknown[];
+}
+
+export interface TaskWatch {
+  /** For the `callbacks` of a run. A plain object: any copy of the library takes it. */
+  readonly callback: object;
+  of(taskId: string): WatchedTask | undefined;
+}
+
+/** The tasks that began last; one that began before so many others is placed as if it had not been watched. */
+const TASKS_MAX = 10_000;
+
+export function createTaskWatch(): TaskWatch {
+  const tasks = new Map<string, WatchedTask>();
+  const note = (_chain: unknown, _input: unknown, _id: unknown, _parent: unknown, _tags: unknown, meta?: Metadata) => {
+    const ns = meta?.["langgraph_checkpoint_ns"];
+    const path = meta?.["langgraph_path"];
+    if (typeof ns !== "string" || !Array.isArray(path)) return;
+    const taskId = ns.slice(ns.lastIndexOf(":") + 1);
+    if (tasks.has(taskId)) return; // a step inside the task
+    tasks.set(taskId, { ns, path }); // TW1
+    if (tasks.size <= TASKS_MAX) return;
+    const [oldest] = tasks.keys();
+    if (oldest !== undefined) tasks.delete(oldest);
+  };
+  return {
+    callback: {
+      name: "holdpoint_tasks",
+      awaitHandlers: true, // before the task runs, not when a queue gets to it
+      ignoreLLM: true,
+      ignoreRetriever: true,
+      ignoreAgent: true,
+      handleChainStart: note,
+    },
+    of: (taskId) => tasks.get(taskId),
+  };
+}
+
+type Metadata = Readonly<Record<string, unknown>>;
