@@ -2,7 +2,7 @@
 # langgraph.json, package.json and package-lock.json, with a .dockerignore that has `node_modules`, `.git`, `.env` and
 # `.holdpoint`: `docker build -t my-agent .`
 
-FROM node:26-slim AS dependencies
+FROM node:26.10.0-slim@sha256:ec7758ee051e457b468b32bde57b0879010b325bb9862718e9615225ce4aaae1 AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --omit=dev

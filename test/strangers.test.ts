@@ -4,7 +4,9 @@
 //   ST3. A request has one Host header that holds a host, and handlers see the path that the request is routed by.
 //   ST4. Every reply forbids browsers to guess its type.
 //   ST5. HEAD on a stream is answered at once, holds nothing open and cancels nothing.
+//   ST6. Code of the deployment sees no secret of the server in its environment.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { systemClock } from "../src/base/clock.ts";
@@ -205,4 +207,52 @@ test("HEAD on a stream ends at once and leaves the run alone (ST5)", PATIENCE, a
   assert.equal((await thread.join(run))["result"], "whole");
   const { status } = (await call(agent, "GET", at)).body as { readonly status: string };
   assert.equal(status, "success", "it was not cancelled");
+});
+
+test("graphs, their child processes and their threads see no secret of the server (ST6)", PATIENCE, async (t) => {
+  const canary = "canary-7d1c44";
+  const secrets = [
+    "HOLDPOINT_API_KEY",
+    "HOLDPOINT_WEBHOOK_SECRET",
+    "INGEST_TOKEN",
+    "TRACING_API_KEY",
+    "LG_WEBHOOK_KEY",
+    "LG_WEBHOOK_FROM_FILE",
+  ];
+  const files = join(ROOT, "test", "graphs", "strangers");
+  const config = join(folder, "langgraph.json");
+  writeFileSync(join(folder, ".env"), `LG_WEBHOOK_FROM_FILE=${canary}\nFROM_FILE=seen\n`);
+  writeFileSync(
+    config,
+    JSON.stringify({
+      graphs: { surroundings: `${join(files, "surroundings.ts")}:graph` },
+      env: ".env",
+      webhooks: { headers: { A: "${{ env.LG_WEBHOOK_KEY }}", B: "${{ env.LG_WEBHOOK_FROM_FILE }}" } },
+    }),
+  );
+  const env = {
+    ...Object.fromEntries(secrets.slice(0, -1).map((name) => [name, canary])),
+    OTEL_EXPORTER_OTLP_HEADERS: `x=${canary}`,
+    HOLDPOINT_API_KEYS: `ann:key-of-ann-${canary}`,
+    HOLDPOINT_NOTIFY_URL: `https://hooks.example.com/${canary}`,
+    OPENAI_API_KEY: "of the graph",
+  };
+  const server = await startServer({ config, env });
+  t.after(async () => {
+    await server.stop();
+    removeFolder(server.dataDir);
+  });
+  const run = { assistant_id: "surroundings", input: {} };
+  const headers = { "x-api-key": `key-of-ann-${canary}` };
+  const answer = await call(server, "POST", "/runs/wait", run, headers);
+  assert.equal(answer.status, 200, answer.text);
+  for (const place of ["loaded", "here", "child", "thread"]) {
+    const seen = (answer.body as Record<string, Record<string, string>>)[place] ?? {};
+    assert.deepEqual([seen["OPENAI_API_KEY"], seen["FROM_FILE"]], ["of the graph", "seen"], place);
+    assert.ok(seen["PATH"] !== undefined);
+    const values = JSON.stringify(seen);
+    const leaked = Object.entries(seen).filter(([, value]) => value.includes(canary));
+    assert.deepEqual(leaked, [], place);
+    if (server.databaseUri !== "") assert.ok(!values.includes(server.databaseUri), place);
+  }
 });

@@ -37,6 +37,7 @@ function configWith(name: string, webhooks: object): string {
 const OPEN = {
   url: { require_https: false, allowed_networks: ["127.0.0.1"] },
   headers: { Authorization: "Bearer ${{ env.LG_WEBHOOK_KEY }}" },
+  header_domains: ["127.0.0.1"],
 };
 const config = configWith("open", OPEN);
 const env = {
@@ -127,6 +128,31 @@ suite("what is told (WT1)", PATIENCE, () => {
     const key = Buffer.from(SECRET.slice("whsec_".length), "base64");
     assert.equal(headers["webhook-signature"], `v1,${createHmac("sha256", key).update(signed).digest("base64")}`);
   });
+
+  for (const [name, section] of [
+    ["without a list", {}],
+    ["with a list of others", { header_domains: ["hooks.example.com", "*.127.0.0.1"] }],
+  ] as const)
+    test(`but headers, which may hold secrets, not to an address that only the caller names: ${name}`, async (t) => {
+      const { header_domains: _, ...open } = OPEN;
+      const other = await startServerHere({ config: configWith(`headers ${name}`, { ...open, ...section }), env });
+      t.after(async () => {
+        await other.stop();
+        removeFolder(other.dataDir);
+      });
+      const path = `/caller?${encodeURIComponent(name)}`;
+      const caller = new Client({ apiUrl: other.url, apiKey: null });
+      const { thread_id: threadId } = await caller.threads.create();
+      await caller.runs.create(threadId, "steps", { input: { visited: [] }, webhook: hook(path) });
+      const [webhook] = await receiver.came(path);
+      assert.deepEqual(
+        [webhook?.headers.authorization, webhook?.text.includes("for the receiver")],
+        [undefined, false],
+      );
+      assert.notEqual(webhook?.headers["webhook-signature"], undefined, "it is signed all the same");
+      const said = other.logs.some(({ remark }) => String(remark).includes("webhooks.header_domains"));
+      assert.equal(said, name === "without a list", "the start says so when headers go nowhere");
+    });
 
   test("a pause, with its questions, which can be answered by then; and the answer's run", async () => {
     const thread = await newThread(server, "echo");

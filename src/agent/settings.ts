@@ -24,6 +24,17 @@ function mountPrefix(name: string): Setting<string | null> {
   });
 }
 
+function graphEnv(name: string): Setting<readonly string[] | null> {
+  const meaning =
+    "Variables that graphs see, beside those of `env` in the configuration file and of the machine such as PATH; `AWS_*` stands for all that begin so, `*` for all that are no secrets of the server. Default: as `*`.";
+  return setting<readonly string[] | null>(name, "list of names", null, "names with commas", { meaning }, (value) => {
+    const names = value.split(",").map((one) => one.trim());
+    const bad = names.find((one) => !/^(\w+|\w*\*)$/.test(one));
+    if (bad === undefined) return names;
+    throw new Error(`"${bad}" is no name of a variable`);
+  });
+}
+
 function webAddress(one: Setting<string | null>): Setting<string | null> {
   return {
     ...one,
@@ -69,6 +80,7 @@ export const AGENT_SETTINGS = {
     meaning:
       "What this process does, with DATABASE_URI: answer calls (`api`), execute runs (`worker`), or both. --role wins.",
   }),
+  graphEnv: graphEnv("HOLDPOINT_GRAPH_ENV"),
   graphConfig: text("LANGGRAPH_CONFIG", "langgraph.json", {
     meaning: "Configuration file that names the graphs; the --config option wins.",
   }),

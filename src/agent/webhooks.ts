@@ -5,6 +5,7 @@
 //   WB2. What becomes of a webhook changes no run, and no failure here ends anything but a try.
 //   WB3. Tries take turns by destination: receivers that hang do not hold up the others (webhook-turns.ts).
 //   WB4. Addresses are checked when a run is accepted and again at each try (http/guarded-post.ts).
+//   WB5. The headers of the deployment go to the names that it lists for them, and to no address that only a caller named.
 import { createHmac } from "node:crypto";
 import { backoffMs } from "../base/backoff.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
@@ -12,7 +13,7 @@ import { ApiError, describeError } from "../base/errors.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import type { Post, PostLimits, PostOutcome } from "../http/guarded-post.ts";
-import { checkOutboundUrl } from "../http/outbound-url.ts";
+import { checkOutboundUrl, isNamed } from "../http/outbound-url.ts";
 import type { Webhook } from "./model.ts";
 import type { Storage, WebhookPolicy } from "./ports.ts";
 import { STAMPED } from "./webhook-event.ts";
@@ -163,7 +164,7 @@ function requestOf(webhook: Webhook, { policy, secret, userAgent }: WebhookOptio
     url: webhook.url,
     body,
     headers: {
-      ...policy.headers,
+      ...(isNamed(webhook.url, policy.headerDomains) ? policy.headers : {}), // WB5
       "content-type": "application/json",
       "user-agent": userAgent,
       "webhook-id": id,

@@ -15,7 +15,7 @@ import { STORE_SECTION, storeConfig, storeRemarks, type StoreConfig } from "./st
 import { HTTP_SECTION, httpConfig, httpRemarks, type HttpConfig } from "./http-config.ts";
 import type { WebhookPolicy } from "../agent/ports.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
-import { WEBHOOKS_SECTION, webhookPolicy, webhooksRemarks } from "./webhooks-config.ts";
+import { WEBHOOKS_SECTION, webhookPolicy, webhookVariables, webhooksRemarks } from "./webhooks-config.ts";
 
 export interface GraphSource extends ExportPath {
   readonly graphId: string;
@@ -26,7 +26,12 @@ export interface GraphsConfig {
   /** Folder of the file: graphs and their packages are looked up from here. */
   readonly folder: string;
   readonly graphs: readonly GraphSource[];
+  /** Variables that the file, or the .env file that it names, gives to graphs. */
   readonly env: Readonly<Record<string, string>>;
+  /** Variables of the process that the file names for graphs. */
+  readonly envNames: readonly string[];
+  /** Variables that headers of webhooks are filled from. */
+  readonly webhookVariables: readonly string[];
   /** Handlers that authenticate and authorize; null when the file names none. */
   readonly auth: ExportPath | null;
   readonly store: StoreConfig;
@@ -95,6 +100,8 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
     folder,
     graphs,
     env: ownEnv,
+    envNames: Array.isArray(parsed.data.env) ? parsed.data.env : [],
+    webhookVariables: webhookVariables(parsed.data.webhooks),
     auth: authPath(parsed.data.auth, folder),
     store: storeConfig(parsed.data.store, folder),
     http: httpConfig(parsed.data.http, folder),

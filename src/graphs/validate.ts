@@ -21,11 +21,11 @@ export interface Validation {
 
 type Log = Parameters<typeof loadAuth>[2];
 
-/** @param setEnv makes the file's variables visible to the modules that are loaded */
+/** @param setEnv gives the modules that are loaded the variables of a start */
 export async function validateFile(
   file: string,
   env: Readonly<Record<string, string | undefined>>,
-  setEnv: (variables: Readonly<Record<string, string>>) => void,
+  setEnv: (config: GraphsConfig) => void,
   log: Log,
 ): Promise<Validation> {
   let config: GraphsConfig;
@@ -34,7 +34,7 @@ export async function validateFile(
   } catch (error) {
     return { file, graphs: [], problems: [describeError(error).message], remarks: [] };
   }
-  setEnv(config.env);
+  setEnv(config);
   const { folder, auth, http, store, remarks } = config;
   const graphs: Validation["graphs"][number][] = [];
   for (const source of config.graphs) graphs.push(await tryGraph(source, folder));

@@ -2,6 +2,8 @@
 // Invariants:
 //   WC1. What the file does not open stays closed.
 //   WC2. A header takes only those variables that were meant for webhooks: their names begin with `env_prefix`.
+//   WC3. Headers may hold secrets, and callers name addresses: headers go to `header_domains`, or else to the names of
+//        `url.allowed_domains`, and without either nowhere.
 import { BlockList, isIP } from "node:net";
 import * as z from "zod";
 import type { WebhookPolicy } from "../agent/ports.ts";
@@ -26,6 +28,7 @@ export const WEBHOOKS_SECTION = z.looseObject({
     })
     .optional(),
   headers: z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[^\r\n]*$/)).optional(),
+  header_domains: z.array(domain).min(1).optional(),
   env_prefix: z.string().min(1).optional(),
 });
 
@@ -36,17 +39,27 @@ export function webhookPolicy(
   section: Section | undefined,
   env: Readonly<Record<string, string | undefined>>,
 ): WebhookPolicy {
-  const { url = {}, headers = {}, env_prefix: prefix = ENV_PREFIX } = section ?? {};
+  const { url = {}, headers = {}, header_domains: headerDomains, env_prefix: prefix = ENV_PREFIX } = section ?? {};
   return {
     requireHttps: url.require_https ?? true, // WC1
     domains: url.allowed_domains ?? null,
     ports: url.allowed_ports ?? null,
     urlUnitsMax: url.max_url_length ?? URL_UNITS_MAX,
     networks: url.allowed_networks ?? [],
+    headerDomains: headerDomains ?? url.allowed_domains ?? [], // WC3
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name.toLowerCase(), filled(name, value, prefix, env)]),
     ),
   };
+}
+
+const TEMPLATE = /\$\{\{\s*env\.(\w+)\s*\}\}/g;
+
+/** The variables that headers name. */
+export function webhookVariables(section: Section | undefined): readonly string[] {
+  return Object.values(section?.headers ?? {}).flatMap((value) =>
+    [...value.matchAll(TEMPLATE)].map(([, name = ""]) => name),
+  );
 }
 
 /** `Bearer ${{ env.LG_WEBHOOK_KEY }}` */
@@ -56,7 +69,7 @@ function filled(
   prefix: string,
   env: Readonly<Record<string, string | undefined>>,
 ): string {
-  return value.replaceAll(/\$\{\{\s*env\.(\w+)\s*\}\}/g, (_, name: string) => {
+  return value.replaceAll(TEMPLATE, (_, name: string) => {
     if (!name.startsWith(prefix)) throw new Error(`headers.${header}: ${name} does not begin with ${prefix}`); // WC2
     const found = env[name];
     if (found === undefined) throw new Error(`headers.${header}: ${name} must be set and is not`);
@@ -64,7 +77,7 @@ function filled(
   });
 }
 
-const KNOWN = new Set(["url", "headers", "env_prefix"]);
+const KNOWN = new Set(["url", "headers", "header_domains", "env_prefix"]);
 /** `disable_loopback` needs no remark: addresses without a host are always refused. */
 const KNOWN_URL = new Set([
   "require_https",
@@ -80,7 +93,16 @@ export function webhooksRemarks(section: Section | undefined): readonly string[]
     ...Object.keys(section ?? {}).filter((key) => !KNOWN.has(key)),
     ...Object.keys(section?.url ?? {}).flatMap((key) => (KNOWN_URL.has(key) ? [] : [`url.${key}`])),
   ];
-  return unknown.map((key) => `"webhooks.${key}" is not a known key and has no effect`);
+  const isSentNowhere =
+    Object.keys(section?.headers ?? {}).length > 0 &&
+    section?.header_domains === undefined &&
+    section?.url?.allowed_domains === undefined;
+  const nowhere =
+    '"webhooks.headers" are sent nowhere: name their receivers in "webhooks.url.allowed_domains" or "webhooks.header_domains"';
+  return [
+    ...(isSentNowhere ? [nowhere] : []),
+    ...unknown.map((key) => `"webhooks.${key}" is not a known key and has no effect`),
+  ];
 }
 
 function isNetwork(text: string): boolean {

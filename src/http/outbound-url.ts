@@ -44,6 +44,12 @@ export function checkOutboundUrl(text: string, rules: OutboundRules): CheckedUrl
   return { kind: "allowed", url, open };
 }
 
+/** Whether a list has the host of this URL. */
+export function isNamed(url: string, domains: readonly string[]): boolean {
+  const host = URL.canParse(url) ? hostOf(new URL(url)) : "";
+  return host !== "" && domains.some((domain) => fits(host, domain));
+}
+
 /** Without the brackets of an IPv6 address, and without the dot that may end a name. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");

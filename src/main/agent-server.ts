@@ -10,7 +10,8 @@ import type { GraphsConfig } from "../graphs/config-file.ts";
 import type { LoadedApp } from "../graphs/custom-app.ts";
 import type { DeployedGraphs } from "../graphs/graphs.ts";
 import type { HttpRoute } from "../http/app.ts";
-import { addToEnvironment, type Host } from "./host.ts";
+import { setGraphEnvironment } from "./graph-environment.ts";
+import { type Host, productTables } from "./host.ts";
 import { openEngine, openStorage } from "./storage.ts";
 
 export interface RunningServer extends Service {
@@ -37,7 +38,11 @@ export interface ServerParts {
 /** @throws {Error} what keeps it from starting; nothing is left open then. */
 export async function startAgentServer(host: Host, parts: ServerParts): Promise<RunningServer> {
   const { config, graphs: graphsConfig, log } = parts;
-  addToEnvironment(host.env, graphsConfig.env);
+  setGraphEnvironment(host.environment, {
+    listed: config.graphEnv,
+    tables: await productTables(),
+    graphs: graphsConfig,
+  });
   const [{ loadLibrary }, { createAgentServer }, { createGraphs }] = await Promise.all([
     import("../graphs/library.ts"),
     import("../agent/server.ts"),

@@ -18,7 +18,6 @@ import {
   agentTable,
   besideOf,
   checkAccess,
-  hideKeys,
   readGraphConfig,
   STOP_SPARE_MS,
   withOptions,
@@ -48,7 +47,6 @@ export async function dev(host: Host, options: DevOptions): Promise<LastingProce
     await printConfigOf(host, table, config);
     return null;
   }
-  hideKeys(host);
   const log = await openLog(host, table, config);
   const path = graphConfigPath(host, config, options);
   const graphs = await readGraphConfig(host, path, log);

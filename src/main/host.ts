@@ -5,8 +5,10 @@ import type { Config, Env, SettingsTable } from "../base/config.ts";
 import type { Log } from "../base/log.ts";
 
 export interface Host {
-  /** Of the process: what graphs read is put there, and what they must not see is taken out. */
-  readonly env: NodeJS.ProcessEnv;
+  /** The variables as they were at the start: what this product reads. */
+  readonly env: Env;
+  /** The process's own: what graphs see. Secrets are taken out before one is loaded (graph-environment.ts). */
+  readonly environment: NodeJS.ProcessEnv;
   readonly processId: number;
   readonly nodeVersion: string;
   readonly platform: NodeJS.Platform;
@@ -66,11 +68,6 @@ export async function openLog<Table extends SettingsTable>(
   });
 }
 
-/** Variables of the environment win over those of a file. */
-export function addToEnvironment(env: NodeJS.ProcessEnv, variables: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(variables)) env[name] ??= value;
-}
-
 export function isReadable(path: string): boolean {
   try {
     readFileSync(path);
@@ -78,4 +75,22 @@ export function isReadable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Every setting of the product, whichever part of it runs here: a machine has one environment for all of them. */
+export async function productTables(): Promise<readonly SettingsTable[]> {
+  const [agent, telemetry, collector, traces, client] = await Promise.all([
+    import("../agent/settings.ts"),
+    import("../telemetry/settings.ts"),
+    import("../collector/settings.ts"),
+    import("../traces/settings.ts"),
+    import("../cli/settings.ts"),
+  ]);
+  return [
+    agent.AGENT_SETTINGS,
+    telemetry.TELEMETRY_SETTINGS,
+    collector.collectorSettings,
+    traces.TRACE_SETTINGS,
+    client.CLIENT_SETTINGS,
+  ];
 }

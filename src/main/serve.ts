@@ -33,7 +33,6 @@ export async function serve(host: Host, options: ServeOptions): Promise<LastingP
     await printConfigOf(host, table, config);
     return null;
   }
-  hideKeys(host);
   if (config.databaseUri !== null) giveHeapRoom();
   const log = await openLog(host, table, config);
   const graphs = await readGraphConfig(host, options.config ?? config.graphConfig, log);
@@ -62,11 +61,6 @@ export async function agentTable() {
     import("../telemetry/settings.ts"),
   ]);
   return { ...AGENT_SETTINGS, ...TELEMETRY_SETTINGS } as const;
-}
-
-/** What graphs can read, they can leak. */
-export function hideKeys(host: Host): void {
-  delete host.env["HOLDPOINT_API_KEYS"];
 }
 
 /** Options win over variables: they become variables of the same meaning, and are checked like them. */

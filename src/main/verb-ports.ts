@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import type { VerbPorts } from "../cli/verbs.ts";
 import { collectorConfig } from "./collect.ts";
-import { addToEnvironment, configOf, isReadable, openLog, type Host } from "./host.ts";
+import { setGraphEnvironment } from "./graph-environment.ts";
+import { configOf, isReadable, openLog, productTables, type Host } from "./host.ts";
 import { withStorage } from "./storage.ts";
 
 export function createVerbPorts(host: Host): VerbPorts {
@@ -30,10 +31,17 @@ export function createVerbPorts(host: Host): VerbPorts {
     template: { folder: join(root, "src", "cli", "template"), version, versions: dependencies },
     validate: async (file) => {
       const { validateFile } = await import("../graphs/validate.ts");
-      const path = file ?? (await agentConfig()).graphConfig;
+      const { graphConfig, graphEnv: listed } = await agentConfig();
+      const path = file ?? graphConfig;
+      const tables = await productTables();
       console.log = console.error; // what graphs print while they load is no part of the result
       const log = await openLog(host, {}, { logLevel: "error", logJson: null });
-      return validateFile(path, host.env, (variables) => addToEnvironment(host.env, variables), log);
+      return validateFile(
+        path,
+        host.env,
+        (graphs) => setGraphEnvironment(host.environment, { listed, tables, graphs }),
+        log,
+      );
     },
     around: {
       nodeVersion: `v${host.nodeVersion}`,

@@ -42,6 +42,7 @@ export async function startServerHere(
       LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "300000",
       ...options.env,
     },
+    environment: {},
     processId: process.pid,
     nodeVersion: process.versions.node,
     platform: process.platform,

@@ -1,0 +1,52 @@
+// Graph environment: which variables of the process the deployment's code sees: graphs, handlers, its own routes, and the
+// child processes and threads of all of them.
+// Invariants:
+//   GE1. The product's own secrets are taken out before any of that code is loaded: every HOLDPOINT_ variable, every secret
+//        of its settings under the name that it was read by, and the variables that only the headers of webhooks use.
+//   GE2. A name in HOLDPOINT_GRAPH_ENV, or in a list in `env` of langgraph.json, is passed on, secret or not.
+//   GE3. With HOLDPOINT_GRAPH_ENV nothing else is passed on but what programs need to know of their machine.
+import type { Env, SettingsTable } from "../base/config.ts";
+import type { GraphsConfig } from "../graphs/config-file.ts";
+
+export interface GraphEnvironmentRules {
+  /** HOLDPOINT_GRAPH_ENV; null: no list. */
+  readonly listed: readonly string[] | null;
+  readonly tables: readonly SettingsTable[];
+  readonly graphs: Pick<GraphsConfig, "env" | "envNames" | "webhookVariables">;
+}
+
+const OWN_PREFIX = "HOLDPOINT_";
+/** They are settings of ours, and at the same time conventions of libraries that graphs use. */
+const SHARED = new Set(["HTTPS_PROXY", "https_proxy", "LANGSMITH_API_KEY"]);
+const OF_THE_MACHINE =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|PWD|TERM|TZ|LANG|LANGUAGE|LC_\w+|TMPDIR|TMP|TEMP|NODE_\w+|SSL_CERT_(FILE|DIR)|HOSTNAME|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|USERPROFILE)$/i;
+
+/** Changes `environment`, which the deployment's code sees from now on. */
+export function setGraphEnvironment(environment: NodeJS.ProcessEnv, rules: GraphEnvironmentRules): void {
+  const { listed, graphs } = rules;
+  const named = new Set([...(listed ?? []).filter((name) => !name.endsWith("*")), ...graphs.envNames]); // GE2
+  const prefixes = (listed ?? []).filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
+  const secrets = secretNames(environment, rules);
+  const isSecret = (name: string): boolean => !named.has(name) && (name.startsWith(OWN_PREFIX) || secrets.has(name));
+  const isKept = (name: string): boolean =>
+    listed === null ||
+    named.has(name) ||
+    OF_THE_MACHINE.test(name) ||
+    prefixes.some((prefix) => name.startsWith(prefix));
+  for (const name of Object.keys(environment)) {
+    if (isSecret(name) || !isKept(name)) delete environment[name]; // GE1, GE3
+  }
+  for (const [name, value] of Object.entries(graphs.env)) if (!isSecret(name)) environment[name] ??= value;
+}
+
+/** Of a secret with an alias, the alias is one when the value came from it: else it is somebody else's variable. */
+function secretNames(env: Env, { tables, graphs }: GraphEnvironmentRules): ReadonlySet<string> {
+  const names = new Set(graphs.webhookVariables);
+  for (const { name, aliases, secret } of tables.flatMap((table) => Object.values(table))) {
+    if (!secret) continue;
+    const candidates = [name, ...aliases].flatMap((one) => [one, `${one}_FILE`]);
+    const readBy = candidates.find((one) => env[one] !== undefined && env[one] !== "");
+    for (const one of [name, `${name}_FILE`, readBy]) if (one !== undefined && !SHARED.has(one)) names.add(one);
+  }
+  return names;
+}
