@@ -297,6 +297,35 @@ test("a call repeated while the first is in progress joins it (HT5)", PATIENCE, 
   assert.equal(notes.count("waits"), 1);
 });
 
+test("a key counts on when its run, or the thread, has been deleted: nothing runs again (HT5)", PATIENCE, async () => {
+  const thread = await newThread(server, "slow");
+  const notes = newNotes(folder);
+  const body = { assistant_id: "slow", input: { notes: notes.notes, waitMs: 1 }, if_not_exists: "create" };
+  const keyed = { "idempotency-key": `deleted-${thread.threadId}` };
+  const stateless = { "idempotency-key": `stateless-${thread.threadId}` };
+  const repeat = () => call(server, "POST", `${thread.path}/runs/wait`, body, keyed);
+  const repeatStateless = () => call(server, "POST", "/runs/wait", { ...body, if_not_exists: undefined }, stateless);
+  const first = await repeat();
+  assert.equal(first.status, 200, first.text);
+  const alone = await repeatStateless();
+  assert.equal(alone.status, 200, alone.text);
+  const runs = await thread.runs();
+  assert.equal((await call(server, "DELETE", `${thread.path}/runs/${runs[0]?.run_id}`)).status, 204);
+  const problems = [await repeat()];
+  assert.equal((await call(server, "DELETE", thread.path)).status, 204);
+  problems.push(await repeat());
+  const joined = await call(server, "GET", String(alone.headers.get("content-location")));
+  const { thread_id: threadId } = joined.body as { readonly thread_id: string };
+  assert.equal((await call(server, "DELETE", `/threads/${threadId}`)).status, 204);
+  problems.push(await repeatStateless());
+  for (const answer of problems) {
+    assert.equal(answer.status, 409, answer.text);
+    assert.equal(problemOf(answer).code, "idempotency_run_deleted");
+    for (const id of [thread.threadId, threadId, runs[0]?.run_id]) assert.ok(!answer.text.includes(String(id)));
+  }
+  assert.equal(notes.count("waits"), 2);
+});
+
 test("a key that came with another request is refused, and nothing is changed (HT5)", PATIENCE, async () => {
   const thread = await newThread(server, "echo");
   const other = await newThread(server, "echo");

@@ -262,6 +262,22 @@ test("an Idempotency-Key is its caller's (ID4)", PATIENCE, async () => {
   assert.notEqual(anns, bobs);
   assert.notEqual(await run("kim"), anns, "not even in one tenant");
   assert.equal(await run("ann"), anns);
+  assert.notEqual(await run("ann-of-bolt"), anns, "the same name in another tenant is another caller");
+  assert.equal(await run("ann"), anns);
+});
+
+test("a run that has left its caller's scope is not shown to a repeated call (ID4)", PATIENCE, async () => {
+  const thread = await newThread("lou");
+  const path = `/threads/${thread}/runs`;
+  const body = { ...WHOAMI, on_completion: "keep" };
+  const key = { "idempotency-key": "left" };
+  const first = await call(server, "POST", path, body, { ...as("lou"), ...key });
+  assert.equal(first.status, 200, first.text);
+  await call(server, "DELETE", `/threads/${thread}`, undefined, as("lou"));
+  const again = await call(server, "POST", path, { ...body, if_not_exists: "create" }, { ...as("lou"), ...key });
+  const { run_id: runId } = first.body as { readonly run_id: string };
+  assert.ok(again.status === 404 || again.status === 409 || again.status === 422, again.text);
+  assert.ok(!again.text.includes(runId));
 });
 
 // Paths (ID5).

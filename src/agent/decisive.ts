@@ -1,7 +1,7 @@
 // Decisive: all that decides about a run that is asked for, read together, which is one round trip, under the thread's lock.
 // Invariants:
-//   DE1. An Idempotency-Key gives one run, however often the call is repeated. It is its caller's: nobody else's call
-//        with the same key is a repetition.
+//   DE1. An Idempotency-Key gives one run, however often the call is repeated, also when the run has been deleted since.
+//        It belongs to its caller's name and scope: the same name in another tenant is another caller.
 //   DE2. What is out of the caller's reach is refused like what is not there.
 import { contentHash } from "../base/ids.ts";
 import { ApiError } from "../base/errors.ts";
@@ -12,10 +12,16 @@ import type { Assistant, Caller, Interrupt, Run, Thread } from "./model.ts";
 import type { IdempotencyRecord, StoredCheckpoint, Tx } from "./ports.ts";
 import { checkNodeNames, type RunCall } from "./run-request.ts";
 import { inScope } from "./scope.ts";
-import { threadNotFound } from "./waiting.ts";
 
 /** DE1. */
-export function storedKey(caller: Caller, key: string): string {
+export function storedKey(caller: Caller, { reach }: RunCall, key: string): string {
+  if (reach.threads === null) return unscopedKey(caller, key);
+  const conditions = reach.threads.map((condition) => JSON.stringify([condition.key, condition.op, condition.value]));
+  return contentHash(JSON.stringify([caller.name, conditions.toSorted(), key]));
+}
+
+/** As 0.1.0 stored every key: found for as long as such keys count, and by the servers of that version beside this one. */
+function unscopedKey(caller: Caller, key: string): string {
   return contentHash(JSON.stringify([caller.name, key]));
 }
 
@@ -39,8 +45,10 @@ export async function readDecisive(
   intent: Intent,
 ): Promise<Decisive> {
   const { checkpointId } = call;
-  const [record, stored, known, found, writtenBy] = await Promise.all([
-    call.idempotencyKey === null ? null : tx.idempotency(storedKey(caller, call.idempotencyKey)),
+  const { idempotencyKey: key } = call;
+  const [record, older, stored, known, found, writtenBy] = await Promise.all([
+    key === null ? null : tx.idempotency(storedKey(caller, call, key)),
+    key === null || call.reach.threads === null ? null : tx.idempotency(unscopedKey(caller, key)),
     tx.thread(threadId),
     tx.interrupts(threadId, null),
     tx.assistant(assistantIdOf(call.assistantId)),
@@ -48,7 +56,8 @@ export async function readDecisive(
   ]);
   const assistant = offered(agent, call.assistantId, call.reach.assistants, found);
   checkNodeNames(agent, assistant.graphId, call, intent);
-  return { repeated: await repeatedRun(tx, call, record), stored, known, assistant, writtenBy };
+  const repeated = (await repeatedRun(tx, call, record)) ?? (await olderRun(tx, call, older));
+  return { repeated, stored, known, assistant, writtenBy };
 }
 
 /** It is about what the thread has, not about something new. */
@@ -72,6 +81,18 @@ async function repeatedRun(tx: Tx, call: RunCall, record: IdempotencyRecord | nu
     throw new ApiError("idempotency_key_reused", "This Idempotency-Key came with another request before.");
   }
   const thread = await tx.thread(record.threadId);
-  if (thread === null || !inScope(thread.metadata, call.reach.threads)) throw threadNotFound(record.threadId); // DE2
-  return tx.run(record.threadId, record.runId);
+  const visible = thread !== null && inScope(thread.metadata, call.reach.threads); // DE2
+  const run = visible ? await tx.run(record.threadId, record.runId) : null;
+  if (run !== null) return run;
+  throw new ApiError(
+    "idempotency_run_deleted",
+    "A call with this Idempotency-Key made a run before, and that run was deleted. It is not made again.",
+  );
+}
+
+/** A key without a scope may be that of the same name elsewhere: it counts only with a thread that the caller sees. */
+async function olderRun(tx: Tx, call: RunCall, record: IdempotencyRecord | null): Promise<Run | null> {
+  const thread = record === null ? null : await tx.thread(record.threadId);
+  if (thread === null || !inScope(thread.metadata, call.reach.threads)) return null; // DE2
+  return repeatedRun(tx, call, record);
 }

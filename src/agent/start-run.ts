@@ -3,8 +3,7 @@
 //   ST1. Of all calls that answer one question, the one whose update finds the thread paused wins; the others change nothing.
 //   ST2. What a refused call would have changed is not changed: every refusal comes before the first write, or undoes it.
 //   ST3. A run that is accepted is stored before its caller hears of it.
-//   ST4. An Idempotency-Key gives one run, however often the call is repeated. It is its caller's: nobody else's call
-//        with the same key is a repetition.
+//   ST4. An Idempotency-Key gives one run, however often the call is repeated (decisive.ts, DE1).
 //   ST5. A thread or an assistant that is out of the caller's reach is refused like one that is not there.
 //   ST6. A server that has lost its place among the workers accepts runs for the others.
 import { isDeepStrictEqual } from "node:util";
@@ -244,7 +243,7 @@ async function decide(
   await tx.insertRun(run);
   if (!claimed && (!queued || dueAt !== null)) await tx.queueRun(run); // on a busy thread the end of its run does
   if (call.idempotencyKey !== null) {
-    const key = storedKey(caller, call.idempotencyKey);
+    const key = storedKey(caller, call, call.idempotencyKey);
     await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId: run.runId, createdAt: at }); // ST4
   }
   const history = thread.checkpointId === null ? "none" : "stored";

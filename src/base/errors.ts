@@ -51,6 +51,7 @@ export const ERROR_CODES = {
   webhook_refused: [422, "Webhooks cannot be sent to this address"],
   node_unknown: [422, "No such node in this graph"],
   state_update_invalid: [422, "The graph refuses this state update"],
+  idempotency_run_deleted: [409, "The run of this Idempotency-Key was deleted"],
   idempotency_key_reused: [422, "This Idempotency-Key was used with another request"],
   cron_schedule_invalid: [422, "The cron's schedule is not well-formed, or never due"],
   store_namespace_invalid: [422, "The namespace is not well-formed"],

@@ -853,7 +853,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
           (await tx.run(threadId, runId)) === null,
           (await tx.interrupts(threadId, null)).length,
           (await tx.auditOf(threadId)).length,
-          (await tx.idempotency(threadId)) === null,
+          (await tx.idempotency(threadId))?.threadId === "",
           (await tx.checkpoint(threadId, "", null)) === null,
         ]);
       assert.equal(await storage.transaction((tx) => tx.deleteThread(gone)), true);

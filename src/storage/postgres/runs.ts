@@ -153,16 +153,10 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
         runId,
       );
       db.run("DELETE FROM holdpoint.runs WHERE run_id = $1", runId);
-      db.run("DELETE FROM holdpoint.idempotency WHERE run_id = $1", runId);
     },
     async deleteEndedRuns(threadId, before) {
       db.hold(threadKey(threadId));
       const ended = "thread_id = $1 AND status NOT IN ('pending', 'running') AND updated_at < $2";
-      db.run(
-        `DELETE FROM holdpoint.idempotency WHERE run_id IN (SELECT run_id FROM holdpoint.runs WHERE ${ended})`,
-        threadId,
-        before,
-      );
       return db.count(`DELETE FROM holdpoint.runs WHERE ${ended}`, threadId, before);
     },
     async claimPendingRun(claim, dueBy, threadId = null) {

@@ -1,7 +1,7 @@
 // Threads in PostgreSQL: rows, the conditional update, search, deletion, copies.
 // Invariants:
 //   TH1. Whoever reads a thread here holds its lock until the end of the transaction (session.ts, SE1).
-//   TH2. Deleting a thread deletes every row that carries its id.
+//   TH2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
 import type { Thread } from "../../agent/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../agent/ports.ts";
 import { metadataConditions } from "../metadata-conditions.ts";
@@ -24,7 +24,6 @@ const TABLES_OF_A_THREAD = [
   "heads",
   "writes",
   "blobs",
-  "idempotency",
   "thread_metadata",
   "inbox_metadata",
   "events",
@@ -58,6 +57,8 @@ export function threadVerbs(db: Sql): ThreadTx {
     },
     async deleteThread(threadId) {
       db.hold(threadKey(threadId));
+      // The key itself counts on.
+      db.run("UPDATE holdpoint.idempotency SET thread_id = '', run_id = '' WHERE thread_id = $1", threadId);
       for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId); // TH2
       return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
     },

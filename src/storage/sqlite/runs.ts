@@ -98,14 +98,12 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
     },
     deleteEndedRuns(threadId, before) {
       const ended = "thread_id = ? AND status NOT IN ('pending', 'running') AND updated_at < ?";
-      db.run(`DELETE FROM idempotency WHERE run_id IN (SELECT run_id FROM runs WHERE ${ended})`, threadId, before);
       return db.run(`DELETE FROM runs WHERE ${ended}`, threadId, before);
     },
     deleteRun(runId) {
       const threadId = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId)?.["thread_id"];
       db.run("DELETE FROM events WHERE thread_id = ? AND run_id = ?", String(threadId), runId);
       db.run("DELETE FROM runs WHERE run_id = ?", runId);
-      db.run("DELETE FROM idempotency WHERE run_id = ?", runId);
     },
     claimPendingRun(claim, dueBy, threadId = null) {
       const dueAt = dueBy === null ? null : nextDueAt();

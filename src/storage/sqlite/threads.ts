@@ -1,7 +1,7 @@
 // Threads in SQLite: rows, the conditional update, search, deletion, copies.
 // Invariants:
 //   TH1. A filter's keys and values are bound, never part of the SQL text.
-//   TH2. Deleting a thread deletes every row that carries its id.
+//   TH2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
 import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../agent/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../agent/ports.ts";
@@ -22,7 +22,6 @@ const TABLES_OF_A_THREAD = [
   "heads",
   "writes",
   "blobs",
-  "idempotency",
   "crons",
   "thread_metadata",
   "inbox_metadata",
@@ -53,6 +52,7 @@ export function threadVerbs(db: Database): ThreadTx {
     },
     deleteThread(threadId) {
       let existed = false;
+      db.run("UPDATE idempotency SET thread_id = '', run_id = '' WHERE thread_id = ?", threadId); // the key itself counts on
       for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0; // TH2; threads is the last
       return existed;
     },

@@ -13,6 +13,7 @@ const USERS: Readonly<Record<string, User>> = {
   "token-ann": { identity: "ann", org: "acme", permissions: ["read", "write"] },
   "token-kim": { identity: "kim", org: "acme", permissions: ["read", "write"] },
   "token-bob": { identity: "bob", org: "bolt", permissions: ["read", "write"] },
+  "token-ann-of-bolt": { identity: "ann", org: "bolt", permissions: ["read", "write"] },
   "token-lou": { identity: "lou", org: UNSTAMPED, permissions: ["read", "write"] },
   "token-eve": { identity: "eve", org: "acme", permissions: ["read"] },
 };
