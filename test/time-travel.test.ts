@@ -85,7 +85,7 @@ suite("from an older checkpoint (TT1)", PATIENCE, () => {
     const { checkpoint } = await thread.state();
     assert.deepEqual((await thread.resume({ [asked.id]: "first" }))["answer"], ["first"]);
     const again = await thread.run({
-      command: { resume: { [asked.id]: "second" } },
+      command: { resume: { [asked.id]: "second" }, fork: true },
       checkpoint_id: checkpoint.checkpoint_id,
     });
     assert.deepEqual(again["answer"], ["second"]);

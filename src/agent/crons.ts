@@ -15,7 +15,7 @@ import { intentOf } from "./intent.ts";
 import type { Assistant, Caller, Cron, OnCompletion, Scope } from "./model.ts";
 import type { CronFilter, CronQuery, Tx } from "./ports.ts";
 import { callOf } from "./run-body.ts";
-import { checkNodeNames, type RunCall } from "./run-request.ts";
+import { checkGiven, checkNodeNames, type RunCall } from "./run-request.ts";
 import { inScope, stamped } from "./scope.ts";
 import { requireThread, threadNotFound } from "./waiting.ts";
 
@@ -140,7 +140,9 @@ function named<Filter extends CronFilter>(filter: Filter): Filter {
 
 async function checkCall(agent: Agent, tx: Tx, call: RunCall): Promise<Assistant> {
   const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
-  checkNodeNames(agent, assistant.graphId, call, intentOf(call.input, call.command));
+  const intent = intentOf(call.input, call.command);
+  checkGiven(agent, intent);
+  checkNodeNames(agent, assistant.graphId, call, intent);
   if (call.webhook !== null) agent.webhooks.check(call.webhook);
   if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url);
   return assistant;

@@ -1,6 +1,7 @@
 // Tests of what a run-creating call asks for. Checked: every input × every command (resume rules 3 and 4).
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ApiError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { atBreakpoint, gotoTargets, intentOf, isAnswerMap, type Intent } from "./intent.ts";
 
@@ -103,10 +104,17 @@ test("an object of nothing but ids is a map of answers, anything else is an answ
   for (const value of NO_MAPS) assert.equal(isAnswerMap(value), false, show(value));
 });
 
-test("a goto aims at names and at sent nodes; what is neither aims at nothing", () => {
+test("a goto aims at names and at sent nodes; other shapes are refused", () => {
   assert.deepEqual(gotoTargets(undefined), []);
   assert.deepEqual(gotoTargets("a"), ["a"]);
   assert.deepEqual(gotoTargets(["a", { node: "b", input: { node: "c" } }]), ["a", "b"]);
   assert.deepEqual(gotoTargets({ node: "a" }), ["a"]);
-  assert.deepEqual(gotoTargets([1, null, { node: 2 }, []]), []);
+  assert.deepEqual(gotoTargets({ lg_name: "Send", node: "a", args: {} }), ["a"]);
+  const odd: readonly Json[] = [1, true, {}, [1], [null], [["a"]], { node: 2 }, { node: ["a"] }, [{ node: { a: 1 } }]];
+  for (const goto of odd) {
+    assert.throws(
+      () => gotoTargets(goto),
+      (error) => error instanceof ApiError && error.code === "invalid_request",
+    );
+  }
 });

@@ -1,4 +1,5 @@
 // Intent: what a run-creating call asks for, told from its input and command alone (resume rules 3 and 4).
+import { ApiError } from "../base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 
 export type Intent =
@@ -58,14 +59,17 @@ export function atBreakpoint(intent: Intent): Intent {
   return Object.keys(rest).length === 0 ? { kind: "continue" } : { kind: "command", ...rest };
 }
 
-/** Node names that a `goto` aims at. */
+/** Node names that a `goto` aims at. @throws {ApiError} `invalid_request` for what the library reads in its own way. */
 export function gotoTargets(goto: Json | undefined): readonly string[] {
   if (goto === undefined) return [];
   const targets = Array.isArray(goto) ? (goto as readonly Json[]) : [goto];
-  return targets.flatMap((target) => {
-    if (typeof target === "string") return [target];
-    const node = isJsonObject(target) ? target["node"] : undefined;
-    return typeof node === "string" ? [node] : [];
+  return targets.map((target) => {
+    const node = isJsonObject(target) ? target["node"] : target;
+    if (typeof node === "string") return node;
+    const message = 'expected a node\'s name, {"node": <name>, "input": …}, or a list of these';
+    throw new ApiError("invalid_request", `body field command.goto: ${message}`, {
+      errors: [{ path: "command.goto", message }],
+    });
   });
 }
 

@@ -16,6 +16,7 @@ import type {
   SubgraphCheckpoint,
   StreamRequest,
 } from "./model.ts";
+import type { GraphDescription } from "./ports.ts";
 import type { AcceptedAnswers } from "./resume.ts";
 
 export interface RunCall {
@@ -117,20 +118,32 @@ function mergeContext(base: Json, given: Json): Json {
   return Object.keys(merged).length === 0 ? null : merged;
 }
 
+/** @throws {ApiError} `control_value_refused` */
+export function checkGiven(agent: Agent, intent: Intent): void {
+  if (intent.kind === "continue") return;
+  if (intent.kind === "input") return agent.graphs.checkGiven({ input: intent.input });
+  const { update, goto } = intent;
+  agent.graphs.checkGiven({ update, goto, ...(intent.kind === "resume" ? { answers: [intent.resume] } : {}) });
+}
+
 /** @throws {ApiError} `node_unknown`: a typo must not let the guarded node run. */
 export function checkNodeNames(agent: Agent, graphId: string, call: RunCall, intent: Intent): void {
   const graph = agent.graphs.describe(graphId);
   if (graph === null) throw new ApiError("assistant_not_found", `The graph ${graphId} is not deployed.`);
-  const check = (field: string, names: readonly string[], also: readonly string[]): void => {
-    const known = [...graph.nodeNames, ...also];
-    const unknown = names.filter((name) => !known.includes(name));
-    if (unknown.length === 0) return;
-    const detail = `${field} names ${unknown.map((name) => `"${name}"`).join(", ")}, which is no node of ${graph.graphId}.`;
-    throw new ApiError("node_unknown", detail, { known: graph.nodeNames });
-  };
-  if (Array.isArray(call.interruptBefore)) check("interrupt_before", call.interruptBefore, []);
-  if (Array.isArray(call.interruptAfter)) check("interrupt_after", call.interruptAfter, []);
-  if (intent.kind === "resume" || intent.kind === "command") {
-    check("command.goto", gotoTargets(intent.goto), ["__end__"]);
-  }
+  if (Array.isArray(call.interruptBefore)) requireNodes(graph, "interrupt_before", call.interruptBefore);
+  if (Array.isArray(call.interruptAfter)) requireNodes(graph, "interrupt_after", call.interruptAfter);
+  if (intent.kind === "resume" || intent.kind === "command") checkGoto(graph, intent.goto);
+}
+
+/** @throws {ApiError} `node_unknown`, `invalid_request` */
+export function checkGoto(graph: GraphDescription, goto: Json | undefined): void {
+  const names = gotoTargets(goto).filter((name) => name !== "__end__");
+  requireNodes(graph, "command.goto", names);
+}
+
+function requireNodes({ graphId, nodeNames }: GraphDescription, field: string, names: readonly string[]): void {
+  const unknown = names.filter((name) => !nodeNames.includes(name));
+  if (unknown.length === 0) return;
+  const detail = `${field} names ${unknown.map((name) => `"${name}"`).join(", ")}, which is no node of ${graphId}.`;
+  throw new ApiError("node_unknown", detail, { known: nodeNames });
 }

@@ -18,7 +18,7 @@ import type { Assistant, Caller, Interrupt, MultitaskStrategy, Run, Thread } fro
 import type { History, Tx } from "./ports.ts";
 import { makeWay, reasonOf } from "./make-way.ts";
 import { acceptAnswers, olderCheckpoint } from "./resume.ts";
-import { requestOf, type RunCall } from "./run-request.ts";
+import { checkGiven, requestOf, type RunCall } from "./run-request.ts";
 import { inScope, stamped } from "./scope.ts";
 import { settleQuestions } from "./settle-questions.ts";
 import { newThread, NO_TTL } from "./threads.ts";
@@ -129,6 +129,7 @@ interface Accepted extends StartedRun {
 async function accept(agent: Agent, tx: Tx, caller: Caller, start: RunStart, slotFree: boolean): Promise<Accepted> {
   const { threadId, call } = start;
   const intent = intentOf(call.input, call.command);
+  checkGiven(agent, intent);
   if (call.webhook !== null) agent.webhooks.check(call.webhook);
   if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url);
   const reading = readDecisive(agent, tx, caller, threadId, call, intent);

@@ -6,6 +6,7 @@ import { builtInAssistantId } from "./assistants.ts";
 import { breakpointAt } from "./breakpoint.ts";
 import type { Interrupt, Thread, WriteSet } from "./model.ts";
 import type { StateUpdate } from "./ports.ts";
+import { checkGoto } from "./run-request.ts";
 
 export interface BuiltThread {
   readonly thread: Thread;
@@ -25,11 +26,13 @@ export async function buildThread(
   if (typeof graphId !== "string") {
     throw new ApiError("thread_without_graph", "supersteps need metadata.graph_id, to know what they are of.");
   }
-  if (agent.graphs.describe(graphId) === null) {
+  const graph = agent.graphs.describe(graphId);
+  if (graph === null) {
     throw new ApiError("assistant_not_found", `There is no graph "${graphId}".`, {
       known_graphs: agent.graphs.list().map((graph) => graph.graphId),
     });
   }
+  for (const { command } of supersteps.flat()) checkGoto(graph, command?.["goto"] ?? undefined);
   const operationId = agent.newId();
   const address = { threadId, graphId, ns: "", checkpointId: null };
   const { set, checkpoint, next } = await agent.graphs.build(address, supersteps, { graph_id: graphId }, operationId);

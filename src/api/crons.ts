@@ -88,6 +88,7 @@ const CREATE_REFUSALS = [
   "cron_schedule_invalid",
   "cron_limit",
   "node_unknown",
+  "control_value_refused",
   "webhook_refused",
 ] as const;
 

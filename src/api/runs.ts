@@ -102,6 +102,7 @@ export const RUN_REFUSALS = [
   "answer_delayed",
   "nothing_to_continue",
   "graph_incompatible",
+  "control_value_refused",
   "webhook_refused",
   "node_unknown",
   "idempotency_key_reused",

@@ -43,7 +43,14 @@ export const createThread = operation("createThread", "post", "/threads", {
       .describe("state updates to begin with, on the graph that metadata.graph_id names"),
   }),
   reply: thread,
-  refusals: ["thread_exists", "thread_without_graph", "assistant_not_found", "state_update_invalid", "node_unknown"],
+  refusals: [
+    "thread_exists",
+    "thread_without_graph",
+    "assistant_not_found",
+    "state_update_invalid",
+    "node_unknown",
+    "control_value_refused",
+  ],
 });
 
 export const getThread = operation("getThread", "get", "/threads/{thread_id}", {
@@ -195,7 +202,14 @@ export const updateState = operation("updateState", "post", "/threads/{thread_id
     checkpoint: checkpointConfig.nullish(),
   }),
   reply: z.object({ checkpoint: checkpointConfig }),
-  refusals: ["thread_not_found", "thread_busy", "thread_without_graph", "state_update_invalid", "node_unknown"],
+  refusals: [
+    "thread_not_found",
+    "thread_busy",
+    "thread_without_graph",
+    "state_update_invalid",
+    "node_unknown",
+    "control_value_refused",
+  ],
 });
 
 /** `before` is a checkpoint id, or a config that holds one. */

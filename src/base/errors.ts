@@ -48,6 +48,7 @@ export const ERROR_CODES = {
   interrupt_unknown: [422, "No such interrupt on this thread"],
   answer_delayed: [422, "An answer cannot be delayed"],
   answer_invalid: [422, "The answer does not fit the question's response schema"],
+  control_value_refused: [422, "The graph library would act on a value instead of storing it"],
   webhook_refused: [422, "Webhooks cannot be sent to this address"],
   node_unknown: [422, "No such node in this graph"],
   state_update_invalid: [422, "The graph refuses this state update"],

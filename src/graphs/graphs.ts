@@ -9,6 +9,7 @@ import type {
   StoredCheckpoint,
   Tracing,
 } from "../agent/ports.ts";
+import { refuseControlValues } from "./control-values.ts";
 import { createCodec } from "./codec.ts";
 import { completeSchemas } from "./complete-schemas.ts";
 import type { GraphsConfig, GraphSource } from "./config-file.ts";
@@ -69,6 +70,7 @@ export async function createGraphs(
   return {
     deploy,
     list: () => [...deployed.values()],
+    checkGiven: refuseControlValues,
     describe: (graphId) => deployed.get(graphId) ?? null,
     async run(run, sink, signal, history) {
       const { graph, fingerprint } = get(run.graphId);

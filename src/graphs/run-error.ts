@@ -5,7 +5,7 @@
 //   RE2. Everything is bounded: frames, causes, and the length of the whole.
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describeError } from "../base/errors.ts";
+import { ApiError, describeError } from "../base/errors.ts";
 import type { ErrorInfo, Run } from "../agent/model.ts";
 
 const RECURSION_LIMIT = 25;
@@ -24,6 +24,7 @@ export function runError(thrown: unknown, run: Run, folder: string): ErrorInfo {
 
 function namedError(thrown: unknown, run: Run): ErrorInfo {
   const { name, message } = describeError(thrown);
+  if (thrown instanceof ApiError) return { error: thrown.code, message };
   if (thrown instanceof AggregateError) {
     const causes = thrown.errors.slice(0, ERRORS_NAMED_MAX).map((one) => describeError(one));
     return { error: name, message: `${message} ${causes.map((one) => `${one.name}: ${one.message}`).join("; ")}` };

@@ -5,6 +5,7 @@
 import { VALUES_ONLY, type CarriedAnswer, type Fingerprint, type Run, type WriteSet } from "../agent/model.ts";
 import type { GraphOutcome, GraphRunResult, History, RunSink, Tx } from "../agent/ports.ts";
 import type { Codec } from "./codec.ts";
+import { refuseControlValues } from "./control-values.ts";
 import { giveUp } from "./give-up.ts";
 import { withCheckpointer, type CompiledGraph, type LibraryState, type StreamConfig } from "./graph.ts";
 import { createHandedAnswers } from "./handed-answers.ts";
@@ -77,6 +78,8 @@ export async function runGraph(
         ? await context.read((tx) => readProgress(tx, codec, run, answers))
         : { started: false, unused: answers };
     unused = progress.unused;
+    const { update, goto } = run.request.command ?? {};
+    refuseControlValues({ update, goto, answers: answers.map(({ value }) => value) }); // earlier versions accepted more
     if (signal.aborted) return finish({ kind: "aborted" }, unused, values); // cancelled before the process died
     saver = createRunSaver({
       library,

@@ -6,6 +6,7 @@ import type { CarriedAnswer, Run } from "../agent/model.ts";
 import type { Tx } from "../agent/ports.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Codec } from "./codec.ts";
+import { refuseControlValues } from "./control-values.ts";
 import type { Library } from "./library.ts";
 import type { RunSaver } from "./saver.ts";
 import { decodeWrites } from "./stored.ts";
@@ -53,7 +54,11 @@ export function unusedAnswers(saver: RunSaver, carried: readonly CarriedAnswer[]
 /** @param resume null when no answer is left to be used */
 export function firstInput(library: Library, codec: Codec, run: Run, resume: object | null): unknown {
   const { command } = run.request;
-  if (command === null) return run.input === null ? null : codec.decode(codec.parse(run.input));
+  if (command === null) {
+    const input = run.input === null ? null : codec.decode(codec.parse(run.input));
+    refuseControlValues({ input }); // it may have been accepted by an earlier version
+    return input;
+  }
   // An earlier attempt has used all that the command carried: the library takes an empty one for a mistake.
   if (resume === null && command.update === undefined && command.goto === undefined) return null;
   return new library.langgraph.Command({
@@ -67,11 +72,16 @@ export function resumeInput(library: Library, resume: object | null): unknown {
   return resume === null ? null : new library.langgraph.Command({ resume });
 }
 
+function nameOf(node: unknown): string {
+  if (typeof node === "string") return node;
+  throw new TypeError("the node of a goto is not named by a text");
+}
+
 export function gotoOf(library: Library, goto: unknown): never {
   const one = (target: unknown): unknown =>
     typeof target === "object" && target !== null && "node" in target
       ? new library.langgraph.Send(
-          String(target.node),
+          nameOf(target.node),
           "input" in target ? target.input : (target as JsonObject)["args"],
         )
       : target;

@@ -19,6 +19,7 @@ import {
   type LibraryState,
   type LibraryTask,
 } from "./graph.ts";
+import { refuseControlValues } from "./control-values.ts";
 import { withPreview } from "./preview.ts";
 import type { RunContext } from "./run-graph.ts";
 import { gotoOf } from "./run-input.ts";
@@ -126,7 +127,10 @@ async function updateOnce(
 ): Promise<UpdateResult> {
   const saver = viewSaver(context, address, fingerprint.hash, metadata, operationId);
   const view = await subgraphAt(withCheckpointer(graph, saver.checkpointer), address.ns, saver.checkpointer);
-  for (const { asNode } of updates) checkNode(view, asNode);
+  for (const { asNode, values, command } of updates) {
+    checkNode(view, asNode);
+    refuseControlValues({ input: values, update: command?.["update"], goto: command?.["goto"] });
+  }
   try {
     const values = updates.map((update) => ({
       values: update.command ? commandOf(context, update.command) : update.values,

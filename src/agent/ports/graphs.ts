@@ -108,6 +108,14 @@ export interface StateTask {
   readonly result: Json;
 }
 
+/** Values of a caller that a graph is to get. */
+export interface GivenValues {
+  readonly input?: unknown;
+  readonly update?: unknown;
+  readonly goto?: unknown;
+  readonly answers?: readonly unknown[];
+}
+
 export interface StateAddress {
   readonly threadId: string;
   readonly graphId: string;
@@ -146,6 +154,8 @@ export interface GraphSchemas {
 export interface Graphs {
   list(): readonly GraphDescription[];
   describe(graphId: string): GraphDescription | null;
+  /** @throws {ApiError} `control_value_refused`: the library would act on a value instead of passing it on */
+  checkGiven(values: GivenValues): void;
   /**
    * Runs a graph until it ends, pauses, fails or `signal` aborts. Never rejects.
    */
