@@ -14,7 +14,9 @@ import { AUTH_SECTION, authPath, authRemarks } from "./auth-config.ts";
 import { STORE_SECTION, storeConfig, storeRemarks, type StoreConfig } from "./store-config.ts";
 import { HTTP_SECTION, httpConfig, httpRemarks, type HttpConfig } from "./http-config.ts";
 import type { WebhookPolicy } from "../agent/ports.ts";
+import { keyRefusal, keyRemark } from "./config-keys.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
+import type { UiConfig } from "./ui.ts";
 import { WEBHOOKS_SECTION, webhookPolicy, webhookVariables, webhooksRemarks } from "./webhooks-config.ts";
 
 export interface GraphSource extends ExportPath {
@@ -38,6 +40,8 @@ export interface GraphsConfig {
   readonly http: HttpConfig;
   readonly webhooks: WebhookPolicy;
   readonly checkpointer: CheckpointerConfig;
+  /** Null when the file names no components. */
+  readonly ui: UiConfig | null;
   readonly remarks: readonly string[];
 }
 
@@ -59,24 +63,11 @@ const FILE = z.looseObject({
   http: HTTP_SECTION.nullish(),
   webhooks: WEBHOOKS_SECTION.optional(),
   checkpointer: CHECKPOINTER_SECTION,
+  ui: z.record(z.string().min(1), z.string().min(1)).nullish(),
+  ui_config: z.looseObject({ shared: z.array(z.string()).optional() }).nullish(),
 });
 
-const PYTHON_KEYS = new Set(["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"]);
-const BUILD_KEYS = new Set([
-  "$schema",
-  "api_version",
-  "base_image",
-  "image_distro",
-  "dockerfile_lines",
-  "docker_compose_file",
-  "_INTERNAL_docker_tag",
-  "dependencies",
-  "node_version",
-  "node_loader",
-]);
-const HANDLED_KEYS = new Set(["graphs", "env", "auth", "store", "http", "webhooks", "checkpointer"]);
-/** Known keys that this version does not act on yet. */
-const LATER_KEYS = new Set(["encryption", "ui", "ui_config"]);
+const HANDLED_KEYS = new Set(Object.keys(FILE.shape));
 
 /** @throws {ConfigFileError} with file, place and reason. */
 export function readGraphsConfig(path: string, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
@@ -89,6 +80,10 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
       file,
       `${issue?.path.join(".") || "the file"}: ${issue?.message ?? "has the wrong shape"}`,
     );
+  }
+  for (const [key, value] of Object.entries(parsed.data)) {
+    const refusal = keyRefusal(key, value);
+    if (refusal !== null) throw new ConfigFileError(file, refusal);
   }
   const graphs = Object.entries(parsed.data.graphs).map(([graphId, entry]) =>
     graphSource(file, folder, graphId, entry),
@@ -107,8 +102,9 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
     http: httpConfig(parsed.data.http, folder),
     webhooks: readWebhooks(file, parsed.data.webhooks, { ...ownEnv, ...env }),
     checkpointer: checkpointerConfig(parsed.data.checkpointer),
+    ui: uiConfig(parsed.data),
     remarks: [
-      ...Object.keys(parsed.data).flatMap((key) => remarkOn(key)),
+      ...Object.entries(parsed.data).flatMap(([key, value]) => keyRemark(key, value, HANDLED_KEYS) ?? []),
       ...authRemarks(parsed.data.auth),
       ...storeRemarks(parsed.data.store),
       ...httpRemarks(parsed.data.http),
@@ -185,9 +181,7 @@ function readEnvironment(
   return {};
 }
 
-function remarkOn(key: string): readonly string[] {
-  if (HANDLED_KEYS.has(key) || BUILD_KEYS.has(key)) return [];
-  if (PYTHON_KEYS.has(key)) return [`"${key}" is for Python graphs and has no effect here`];
-  if (LATER_KEYS.has(key)) return [`"${key}" is not supported by this version and has no effect`];
-  return [`"${key}" is not a known key and has no effect`];
+function uiConfig({ ui, ui_config: config }: z.infer<typeof FILE>): UiConfig | null {
+  if (ui === undefined || ui === null || Object.keys(ui).length === 0) return null;
+  return { components: ui, shared: config?.shared ?? [] };
 }

@@ -16,7 +16,7 @@ const HEADER_RULES = z.looseObject({
   exclude: headerNames.nullish(),
 });
 
-const DISABLED = ["assistants", "threads", "runs", "store", "meta", "crons", "inbox"] as const;
+const DISABLED = ["assistants", "threads", "runs", "store", "meta", "crons", "inbox", "ui"] as const;
 
 export const HTTP_SECTION = z.looseObject({
   app: z
@@ -121,7 +121,7 @@ function headerConfig(given: Section["configurable_headers"]): HeaderConfig | nu
   };
 }
 
-const ABSENT_ROUTES = ["disable_mcp", "disable_a2a", "disable_ui"];
+const ABSENT_ROUTES = ["disable_mcp", "disable_a2a"];
 const KNOWN = new Set([...Object.keys(HTTP_SECTION.shape), ...ABSENT_ROUTES]);
 const WITHOUT_EFFECT = new Set(["logging_headers", "middleware_order", "disable_webhooks"]);
 const KNOWN_CORS = new Set([

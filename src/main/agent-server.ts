@@ -72,7 +72,12 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
       surface,
       engine: await openEngine(config, storage, log),
       webhooks: graphsConfig.webhooks,
-      pages: [...(await openPages(host, config, log)), ...(await openDocs(host, surface)), ...parts.routes],
+      pages: [
+        ...(await openPages(host, config, log)),
+        ...(await openDocs(host, surface)),
+        ...(await openUi(graphsConfig, surface, log)),
+        ...parts.routes,
+      ],
       beside: config.console ? { ...beside, versions: { ...beside.versions, langgraph: library.version } } : null,
       threadTtl: graphsConfig.checkpointer,
       versions,
@@ -177,6 +182,21 @@ async function openDocs({ product }: Host, { disabled }: Surface): Promise<reado
   if (disabled.includes("meta")) return [];
   const { pageRoute } = await import("../http/page-files.ts");
   return [pageRoute("/docs", () => Promise.resolve(join(product.root, "src", "api", "docs-page")))];
+}
+
+/** Components that graphs name for their clients. */
+async function openUi(
+  { ui, folder }: GraphsConfig,
+  { disabled, mountPrefix }: Surface,
+  log: Log,
+): Promise<readonly HttpRoute[]> {
+  if (ui === null || disabled.includes("ui")) return [];
+  const [{ buildUi }, { uiRoutes }, { systemClock: clock }] = await Promise.all([
+    import("../graphs/ui.ts"),
+    import("../http/ui-routes.ts"),
+    import("../base/clock.ts"),
+  ]);
+  return uiRoutes(await buildUi(ui, folder, { clock, log }), mountPrefix);
 }
 
 function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {

@@ -1,0 +1,48 @@
+// Config keys: every key of langgraph.json that this server does not act on → why not, and what to use instead.
+// Rules:
+//   CK1. A key that only matters to building an image, or to Python, has no effect, and a remark says what does.
+//   CK2. A key whose loss would change what a deployment promises stops the server.
+
+/** In every project, and without meaning for a server that runs on the Node and the packages that are there. */
+const SILENT = new Set(["$schema", "dependencies", "node_version"]);
+
+const IMAGE = "it is about building an image: write it into your Dockerfile (docs/deploy.md)";
+const FROM = "it is about building an image: name the image in FROM of your Dockerfile (docs/deploy.md)";
+const PYTHON = "it is for Python graphs, and this server runs LangGraph.js graphs";
+
+const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
+  dockerfile_lines: IMAGE,
+  base_image: FROM,
+  image_distro: FROM,
+  _INTERNAL_docker_tag: IMAGE,
+  docker_compose_file: "add the services to deploy/compose.yaml (docs/deploy.md)",
+  api_version: 'it names an image of another server: the version of this one is that of "holdpoint" in package.json',
+  node_loader: "this server compiles TypeScript and JSX itself, as tsconfig.json says",
+  python_version: PYTHON,
+  pip_config_file: PYTHON,
+  pip_installer: PYTHON,
+  keep_pkg_tools: PYTHON,
+  source: PYTHON,
+};
+
+const REFUSED: Readonly<Record<string, string>> = {
+  encryption:
+    "this server has no encryption handlers and would store in plain text: remove the key, and encrypt the volume or the database",
+};
+
+/** @returns null when the key is acted on elsewhere, or is for the silent ones */
+export function keyRemark(key: string, value: unknown, handled: ReadonlySet<string>): string | null {
+  if (handled.has(key) || SILENT.has(key) || isEmpty(value)) return null;
+  const why = WITHOUT_EFFECT[key];
+  return why === undefined ? `"${key}" is not a known key and has no effect` : `"${key}" has no effect: ${why}`;
+}
+
+/** CK2. */
+export function keyRefusal(key: string, value: unknown): string | null {
+  const why = REFUSED[key];
+  return why === undefined || isEmpty(value) ? null : `${key}: ${why}`;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
+}
