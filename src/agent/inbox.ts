@@ -23,19 +23,29 @@ export interface InboxPage {
 }
 
 const PAGE_UNITS_MAX = 4_000_000;
+const ITEMS_AT_ONCE = 50;
 
 export async function listInbox(agent: Agent, query: Omit<InboxQuery, "now">): Promise<InboxPage> {
   const now = agent.clock.now();
-  const found = await agent.storage.transaction((tx) => tx.inbox({ ...query, now, limit: query.limit + 1 }));
   const rows: InboxRow[] = [];
   let units = 0;
-  for (const row of found.slice(0, query.limit)) {
-    units += JSON.stringify(row.interrupt.value).length;
-    if (rows.length > 0 && units > PAGE_UNITS_MAX) break; // IN2
-    rows.push(row);
+  let more = true;
+  // A few at a time: what the page has no room for is not read.
+  while (more && rows.length < query.limit && units <= PAGE_UNITS_MAX) {
+    const wanted = Math.min(ITEMS_AT_ONCE, query.limit - rows.length);
+    const after: InboxPlace | null = rows.at(-1)?.interrupt ?? query.after;
+    const found = await agent.storage.look((tx) => tx.inbox({ ...query, after, now, limit: wanted + 1 }));
+    more = found.length > wanted;
+    for (const row of found.slice(0, wanted)) {
+      units += JSON.stringify(row.interrupt.value).length;
+      if (rows.length > 0 && units > PAGE_UNITS_MAX) {
+        more = true; // IN2
+        break;
+      }
+      rows.push(row);
+    }
   }
-  const last = rows.at(-1)?.interrupt;
-  return { rows, next: rows.length < found.length && last !== undefined ? last : null };
+  return { rows, next: more ? (rows.at(-1)?.interrupt ?? null) : null };
 }
 
 /** Open or not. @throws {ApiError} `thread_not_found`, `interrupt_not_found` */

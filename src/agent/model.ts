@@ -29,8 +29,10 @@ export type Encoded = string;
 /** The member name by which the stored encoding marks what JSON has no form for. Without it, stored is plain JSON. */
 export const TAG = "$hp";
 
-/** A value as read from storage: parsed, and whether it may hold tags. */
+/** A value as read from storage, and whether it may hold tags. */
 export interface Stored {
+  /** As it is stored, where it was read as a value of its own. */
+  readonly text?: string;
   readonly json: Json;
   readonly tagged: boolean;
 }

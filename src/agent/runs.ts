@@ -13,16 +13,33 @@ export async function getRun(agent: Agent, threadId: string, runId: string): Pro
   return agent.storage.look((tx) => requireRun(tx, threadId, runId));
 }
 
-export async function listRuns(
+/**
+ * Newest first, read as they are taken: their inputs may be big. A run that comes meanwhile moves the others down the list,
+ * and is not in it.
+ * @throws {ApiError} `thread_not_found`
+ */
+export async function* listRuns(
   agent: Agent,
   threadId: string,
   query: { readonly limit: number; readonly offset: number; readonly status: RunStatus | null },
-): Promise<readonly Run[]> {
-  return agent.storage.transaction(async (tx) => {
-    await requireThread(tx, threadId);
-    return tx.runs(threadId, query);
-  });
+): AsyncGenerator<Run> {
+  let last: string | null = null;
+  for (let at = 0; at < query.limit; at += RUNS_AT_ONCE) {
+    const limit = Math.min(RUNS_AT_ONCE, query.limit - at);
+    const runs = await agent.storage.look(async (tx) => {
+      if (at === 0) await requireThread(tx, threadId);
+      return tx.runs(threadId, { ...query, limit, offset: query.offset + at });
+    });
+    for (const run of runs) {
+      if (last !== null && run.runId >= last) continue;
+      last = run.runId;
+      yield run;
+    }
+    if (runs.length < limit) return;
+  }
 }
+
+const RUNS_AT_ONCE = 10;
 
 export interface Waiting {
   readonly result: Promise<WaitResult>;
@@ -134,7 +151,7 @@ export async function valuesAt(agent: Agent, tx: Tx, threadId: string, checkpoin
   const stored = await tx.checkpoint(threadId, "", checkpointId);
   const fingerprint = stored === null ? null : await fingerprintOf(agent, tx, stored.checkpoint.fingerprint);
   if (stored === null || fingerprint === null) return null;
-  return JSON.stringify(await agent.graphs.valuesOf(tx, stored, fingerprint));
+  return (await agent.graphs.valuesOf(tx, stored, fingerprint)).text();
 }
 
 /** Mostly that of a graph that is deployed here. */

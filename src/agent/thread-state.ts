@@ -76,21 +76,15 @@ function requireGraph(agent: Agent, graphId: string): void {
   }
 }
 
-/** Newest first. */
-export async function getHistory(
-  agent: Agent,
-  threadId: string,
-  query: CheckpointQuery,
-): Promise<readonly StateView[]> {
+/** Newest first, read as they are taken. */
+export async function* getHistory(agent: Agent, threadId: string, query: CheckpointQuery): AsyncGenerator<StateView> {
   const { thread, known, graphId } = await lookUp(agent, threadId);
-  if (graphId === null) return [];
+  if (graphId === null) return;
   requireGraph(agent, graphId);
-  const states = await agent.graphs.history({ threadId, graphId, ns: query.ns, checkpointId: null }, query);
-  return states.map((state) => ({
-    state,
-    known,
-    newest: query.ns === "" && state.checkpoint?.checkpoint_id === thread.checkpointId,
-  }));
+  for await (const state of agent.graphs.history({ threadId, graphId, ns: query.ns, checkpointId: null }, query)) {
+    const newest = query.ns === "" && state.checkpoint?.checkpoint_id === thread.checkpointId;
+    yield { state, known, newest };
+  }
 }
 
 export interface StateEdit extends StateUpdate {

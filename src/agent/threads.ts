@@ -4,16 +4,21 @@ import { ApiError } from "../base/errors.ts";
 import { contains, type Json, type JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
 import type { Interrupt, Run, Scope, Thread, TtlStrategy } from "./model.ts";
-import type { StateUpdate, ThreadQuery, Tx } from "./ports.ts";
+import type { StateUpdate, StateValues, StoredCheckpoint, ThreadQuery, Tx } from "./ports.ts";
 import { buildThread } from "./thread-build.ts";
 import { inScope, stamped } from "./scope.ts";
 import { openItems, requireThread, threadNotFound } from "./waiting.ts";
 
 export interface ThreadView {
   readonly thread: Thread;
-  /** Undefined when the thread has no state yet, or none was asked for. */
-  readonly values: Json | undefined;
+  /** Null when the thread has no state yet, or none was asked for. */
+  readonly values: ThreadValues | null;
   readonly open: readonly Interrupt[];
+}
+
+interface ThreadValues extends StateValues {
+  /** Of what was read, roughly. */
+  readonly units: number;
 }
 
 export type Ttl = Pick<Thread, "ttlMs" | "ttlStrategy">;
@@ -64,7 +69,7 @@ export async function createThread(
     const existing = request.threadId === null ? null : await tx.thread(request.threadId);
     if (existing === null) {
       await tx.insertThread(built?.thread ?? thread);
-      if (built === null) return { view: { thread, values: undefined, open: [] }, waiting: [] };
+      if (built === null) return { view: { thread, values: null, open: [] }, waiting: [] };
       await tx.putWriteSet(built.set);
       await tx.putInterrupts(built.waiting);
       return { view: await viewOf(agent, tx, built.thread), waiting: built.waiting };
@@ -189,36 +194,88 @@ const VALUES_SCAN_MAX = 10_000;
 /** How far past a page its total counts on. */
 const COUNT_PAST_PAGE = 100;
 
-export async function searchThreads(
-  agent: Agent,
-  query: ThreadQuery,
-  values: JsonObject | null,
-): Promise<{ readonly total: number; readonly threads: readonly ThreadView[] }> {
-  return agent.storage.transaction(async (tx) => {
-    if (values === null || Object.keys(values).length === 0) {
-      const threads = await tx.searchThreads(query);
-      const views = [];
-      for (const thread of threads) views.push(await viewOf(agent, tx, thread));
-      const complete = views.length < query.limit && (views.length > 0 || query.offset === 0);
-      return {
-        total: complete ? query.offset + views.length : await tx.countThreads(query, query.offset + COUNT_PAST_PAGE),
-        threads: views,
-      };
+export interface ThreadList {
+  /** As far as it was counted (COUNT_PAST_PAGE). */
+  readonly total: number;
+  /** How many threads the page has. */
+  readonly count: number;
+  readonly threads: AsyncIterable<ThreadView>;
+}
+
+/**
+ * The threads of a page are found at once, and their states are read one by one, as the list is taken. Each thread is
+ * shown as it is when it is read; one that was deleted meanwhile is left out.
+ * @param withValues false when nobody asks for the states
+ */
+export async function searchThreads(agent: Agent, query: ThreadQuery, withValues: boolean): Promise<ThreadList> {
+  const { total, found, first } = await agent.storage.transaction(async (tx) => {
+    const threads = await tx.searchThreads(query);
+    const complete = threads.length < query.limit && (threads.length > 0 || query.offset === 0);
+    const counted = complete
+      ? query.offset + threads.length
+      : await tx.countThreads(query, query.offset + COUNT_PAST_PAGE);
+    const views: ThreadView[] = [];
+    for (let units = 0; views.length < threads.length && units <= READ_UNITS_MAX;) {
+      const view = await viewOf(agent, tx, threads[views.length] as Thread, withValues);
+      views.push(view);
+      units += view.values?.units ?? 0;
     }
-    const matching: ThreadView[] = [];
-    let total = 0;
-    for (const thread of await tx.searchThreads({ ...query, limit: VALUES_SCAN_MAX, offset: 0 })) {
-      const view = await viewOf(agent, tx, thread);
-      if (!contains(view.values, values)) continue;
-      if (total >= query.offset && matching.length < query.limit) matching.push(view);
-      total++;
-    }
-    return { total, threads: matching };
+    return { total: counted, found: threads, first: views };
   });
+  const later = found.slice(first.length).map(({ threadId }) => threadId);
+  async function* threads(): AsyncGenerator<ThreadView> {
+    yield* first.splice(0);
+    yield* viewsOf(agent, later, query.scope);
+  }
+  return { total, count: found.length, threads: threads() };
+}
+
+/** States that are in memory at once for one list, beside one that is longer. */
+const READ_UNITS_MAX = 256 * 1024;
+
+async function* viewsOf(agent: Agent, threadIds: readonly string[], scope: Scope): AsyncGenerator<ThreadView> {
+  for (let from = 0; from < threadIds.length;) {
+    const { views, next } = await agent.storage.look(async (tx) => {
+      const read: ThreadView[] = [];
+      let at = from;
+      for (let units = 0; at < threadIds.length && units <= READ_UNITS_MAX; at++) {
+        const thread = await tx.thread(threadIds[at] as string);
+        if (thread === null || !inScope(thread.metadata, scope)) continue;
+        const view = await viewOf(agent, tx, thread);
+        read.push(view);
+        units += view.values?.units ?? 0;
+      }
+      return { views: read, next: at };
+    });
+    from = next;
+    yield* views;
+  }
+}
+
+function unitsOf({ checkpoint, values }: StoredCheckpoint): number {
+  let units = checkpoint.small.length;
+  for (const { text } of values.values()) units += text?.length ?? 0;
+  return units;
+}
+
+/** Looks into the state of every thread that the other filters leave, in slices, so that other calls get their turn. */
+export async function searchByValues(agent: Agent, query: ThreadQuery, values: JsonObject): Promise<ThreadList> {
+  const found = await agent.storage.transaction((tx) =>
+    tx.searchThreads({ ...query, limit: VALUES_SCAN_MAX, offset: 0 }),
+  );
+  const ids = found.map(({ threadId }) => threadId);
+  const page: string[] = [];
+  let total = 0;
+  for await (const view of viewsOf(agent, ids, query.scope)) {
+    if (!contains(view.values?.json(), values)) continue;
+    if (total >= query.offset && page.length < query.limit) page.push(view.thread.threadId);
+    total++;
+  }
+  return { total, count: page.length, threads: viewsOf(agent, page, query.scope) };
 }
 
 export async function countThreads(agent: Agent, query: ThreadQuery, values: JsonObject | null): Promise<number> {
-  if (values !== null && Object.keys(values).length > 0) return (await searchThreads(agent, query, values)).total;
+  if (values !== null && Object.keys(values).length > 0) return (await searchByValues(agent, query, values)).total;
   return agent.storage.transaction((tx) => tx.countThreads(query, null));
 }
 
@@ -253,15 +310,20 @@ export async function copyThread(agent: Agent, threadId: string, readable: Scope
   return view;
 }
 
-async function viewOf(agent: Agent, tx: Tx, thread: Thread): Promise<ThreadView> {
+async function viewOf(agent: Agent, tx: Tx, thread: Thread, withValues = true): Promise<ThreadView> {
   const open = thread.status === "interrupted" ? await tx.interrupts(thread.threadId, "open") : [];
-  return { thread, open, values: await valuesOf(agent, tx, thread) };
+  return { thread, open, values: withValues ? await valuesOf(agent, tx, thread) : null };
 }
 
-async function valuesOf(agent: Agent, tx: Tx, thread: Thread): Promise<Json | undefined> {
-  if (thread.overlay !== null) return agent.graphs.toWire(thread.overlay);
-  if (thread.checkpointId === null) return undefined;
+async function valuesOf(agent: Agent, tx: Tx, thread: Thread): Promise<ThreadValues | null> {
+  const { overlay } = thread;
+  if (overlay !== null) {
+    const json = (): Json => agent.graphs.toWire(overlay);
+    return { units: overlay.length, json, text: () => JSON.stringify(json()) };
+  }
+  if (thread.checkpointId === null) return null;
   const stored = await tx.checkpoint(thread.threadId, "", thread.checkpointId);
   const fingerprint = stored === null ? null : await tx.fingerprint(stored.checkpoint.fingerprint);
-  return stored === null || fingerprint === null ? undefined : agent.graphs.valuesOf(tx, stored, fingerprint);
+  if (stored === null || fingerprint === null) return null;
+  return { units: unitsOf(stored), ...(await agent.graphs.valuesOf(tx, stored, fingerprint)) };
 }

@@ -28,7 +28,8 @@ export function interruptsByTask(open: readonly Interrupt[]): Record<string, Jso
   return byTask;
 }
 
-export function threadToWire(thread: Thread, values: Json | undefined, open: readonly Interrupt[]): JsonObject {
+/** Without its values, which are text already (withValues). */
+export function threadToWire(thread: Thread, open: readonly Interrupt[]): JsonObject {
   return {
     thread_id: thread.threadId,
     created_at: isoTime(thread.createdAt),
@@ -37,10 +38,15 @@ export function threadToWire(thread: Thread, values: Json | undefined, open: rea
     metadata: thread.metadata,
     status: thread.status,
     config: thread.config,
-    ...(values === undefined ? {} : { values }),
     interrupts: thread.status === "interrupted" ? interruptsByTask(open) : {},
     ...(thread.error === null ? {} : { error: { ...withoutStack(thread.error) } }),
   };
+}
+
+/** The text of an object with the member `values`, whose text is given; null leaves it out. */
+export function withValues(object: object, values: string | null): string {
+  const text = JSON.stringify(object);
+  return values === null ? text : `${text.slice(0, -1)}${text === "{}" ? "" : ","}"values":${values}}`;
 }
 
 /** `{ttl, strategy, expires_at}`, ttl in minutes; null for a thread that is kept. */

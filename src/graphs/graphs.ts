@@ -90,7 +90,11 @@ export async function createGraphs(
     },
     async valuesOf(tx, stored, fingerprint) {
       const { graph } = deployed.get(fingerprint.graphId) ?? {};
-      return codec.toWire(pickOutputs(stored, fingerprint, await deltaValues(tx, codec, graph, stored, fingerprint)));
+      const rebuilt = await deltaValues(tx, codec, graph, stored, fingerprint);
+      return {
+        json: () => codec.toWire(pickOutputs(stored, fingerprint, rebuilt)),
+        text: () => outputsText(stored, fingerprint, rebuilt),
+      };
     },
     missingFor: (graphId, stored, from, pausedAt) => missingParts(get(graphId).fingerprint, from, stored, pausedAt),
     draw: (graphId, depth) => drawGraph(get(graphId).graph, depth),
@@ -105,6 +109,27 @@ export async function createGraphs(
     toWire: (encoded) => codec.toWire(codec.decode(codec.parse(encoded))),
     wireText: (value) => codec.wireText(value),
   };
+
+  function outputsText(
+    stored: StoredCheckpoint,
+    { outputs }: Fingerprint,
+    rebuilt: ReadonlyMap<string, unknown>,
+  ): string {
+    const text = (channel: string): string | null => {
+      const kept = stored.values.get(channel);
+      if (!rebuilt.has(channel) && kept?.text !== undefined && !kept.tagged) return kept.text;
+      const decoded = kept === undefined ? undefined : codec.decode(kept);
+      const value = rebuilt.has(channel) ? rebuilt.get(channel) : decoded;
+      return value === undefined ? null : codec.wireText(value);
+    };
+    if (typeof outputs === "string") return text(outputs) ?? "null";
+    const members: string[] = [];
+    for (const channel of outputs) {
+      const shown = text(channel);
+      if (shown !== null) members.push(`${JSON.stringify(channel)}:${shown}`);
+    }
+    return `{${members.join(",")}}`;
+  }
 
   function pickOutputs(
     stored: StoredCheckpoint,

@@ -6,6 +6,7 @@
 //   SV3. Special writes (error, interrupt, resume) replace their kind, others are kept from the first time: as the library has it.
 //   SV4. A read sees this run's own writes.
 //   SV5. Writes come back in the order in which the library applies them, whoever stored them first (stored.ts).
+//   SV6. A list reads LIST_STEP checkpoints at a time, as they are asked for.
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import {
@@ -60,6 +61,8 @@ export interface RunSaver {
   /** The checkpoint of the root graph that has exactly these values: the very objects, not just equal ones. */
   readonly checkpointOf: (values: unknown) => string | null;
 }
+
+const LIST_STEP = 4;
 
 interface Origin {
   readonly version: unknown;
@@ -241,16 +244,18 @@ export function createRunSaver(options: SaverOptions): RunSaver {
 
     override async *list(config: Config, listOptions?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
       await options.settle();
-      const before = listOptions?.before?.configurable?.["checkpoint_id"];
-      const rows = await options.read((tx) =>
-        tx.checkpoints(threadId, {
-          ns: addressOf(config).ns,
-          before: typeof before === "string" ? before : null,
-          limit: listOptions?.limit ?? null,
-          metadata: (listOptions?.filter as JsonObject | undefined) ?? null,
-        }),
-      );
-      for (const row of rows) yield tupleOf(row);
+      const first: unknown = listOptions?.before?.configurable?.["checkpoint_id"];
+      let before = typeof first === "string" ? first : null;
+      for (let left = listOptions?.limit ?? Infinity; left > 0;) {
+        const limit = Math.min(left, LIST_STEP); // SV6
+        const [ns, after] = [addressOf(config).ns, before];
+        const metadata = (listOptions?.filter as JsonObject | undefined) ?? null;
+        const rows = await options.read((tx) => tx.checkpoints(threadId, { ns, before: after, limit, metadata }));
+        for (const row of rows) yield tupleOf(row);
+        before = rows.at(-1)?.checkpoint.checkpointId ?? null;
+        if (rows.length < limit) return;
+        left -= rows.length;
+      }
     }
 
     override put(config: Config, saved: LibraryCheckpoint, metadata: object): Promise<Config> {

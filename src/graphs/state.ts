@@ -37,12 +37,12 @@ export async function readState(
   return snapshot(state, context.codec, address.threadId);
 }
 
-export async function readHistory(
+export async function* readHistory(
   context: RunContext,
   graph: CompiledGraph,
   address: StateAddress,
   query: CheckpointQuery,
-): Promise<readonly StateSnapshot[]> {
+): AsyncGenerator<StateSnapshot> {
   const { checkpointer } = viewSaver(context, address, "", {}, "");
   const view = await subgraphAt(withCheckpointer(graph, checkpointer), address.ns, checkpointer);
   const options = {
@@ -50,11 +50,9 @@ export async function readHistory(
     ...(query.before === null ? {} : { before: { configurable: { checkpoint_id: query.before } } }),
     ...(query.metadata === null ? {} : { filter: query.metadata }),
   };
-  const states: StateSnapshot[] = [];
   for await (const state of view.getStateHistory(configOf(address), options)) {
-    states.push(snapshot(state, context.codec, address.threadId));
+    yield snapshot(state, context.codec, address.threadId);
   }
-  return states;
 }
 
 /**

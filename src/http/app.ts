@@ -36,6 +36,8 @@ export interface HttpReply {
   /** JSON text, other text with its Content-Type in the headers, or pieces over time. */
   readonly body: string | AsyncIterable<string | Uint8Array> | null;
   readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** A peer that takes nothing of the pieces for so long is cut off. */
+  readonly stallMs?: number;
 }
 
 export interface HttpRoute {
@@ -156,7 +158,8 @@ function placed(reply: HttpReply, prefix: string): HttpReply {
   return { ...reply, headers: Object.fromEntries(headers) };
 }
 
-async function write(outgoing: ServerResponse, { status, body, headers }: HttpReply, method: string): Promise<void> {
+async function write(outgoing: ServerResponse, reply: HttpReply, method: string): Promise<void> {
+  const { status, body, headers, stallMs } = reply;
   if (typeof body === "string") {
     outgoing.writeHead(status, {
       "Content-Type": "application/json",
@@ -173,7 +176,7 @@ async function write(outgoing: ServerResponse, { status, body, headers }: HttpRe
     for await (const piece of body) {
       if (outgoing.destroyed) return;
       writeNow(outgoing, piece);
-      if (outgoing.writableNeedDrain) await drained(outgoing);
+      if (outgoing.writableNeedDrain) await drained(outgoing, stallMs);
     }
   }
   outgoing.end();
@@ -190,9 +193,11 @@ function writeNow(outgoing: ServerResponse, piece: string | Uint8Array): void {
 }
 
 /** The peer has taken what was written, or has gone. */
-function drained(outgoing: ServerResponse): Promise<void> {
+function drained(outgoing: ServerResponse, stallMs: number | undefined): Promise<void> {
   return new Promise((resolve) => {
+    const stalled = stallMs === undefined ? undefined : setTimeout(() => outgoing.destroy(), stallMs);
     const done = (): void => {
+      clearTimeout(stalled);
       outgoing.off("drain", done).off("close", done);
       resolve();
     };

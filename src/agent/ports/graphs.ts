@@ -151,6 +151,13 @@ export interface GraphSchemas {
   readonly context: JsonObject | null;
 }
 
+/** The values of a state, not looked into until they are needed. */
+export interface StateValues {
+  readonly json: () => Json;
+  /** A big value that needs no translation is neither parsed nor written anew. */
+  readonly text: () => string;
+}
+
 export interface Graphs {
   list(): readonly GraphDescription[];
   describe(graphId: string): GraphDescription | null;
@@ -161,7 +168,8 @@ export interface Graphs {
    */
   run(run: Run, sink: RunSink, signal: AbortSignal, history: History): Promise<GraphRunResult>;
   state(address: StateAddress, options: { readonly subgraphs: boolean }): Promise<StateSnapshot>;
-  history(address: StateAddress, query: CheckpointQuery): Promise<readonly StateSnapshot[]>;
+  /** Newest first, read as they are taken. */
+  history(address: StateAddress, query: CheckpointQuery): AsyncIterable<StateSnapshot>;
   /** Works out a state update without storing it. @throws {ApiError} `state_update_invalid`, `node_unknown` */
   update(address: StateAddress, update: StateUpdate, metadata: JsonObject, operationId: string): Promise<UpdateResult>;
   /** Works out the state of a thread that is yet to be made, superstep by superstep. @throws as update() */
@@ -172,7 +180,7 @@ export interface Graphs {
     operationId: string,
   ): Promise<UpdateResult>;
   /** State values of a stored checkpoint, as wire JSON. */
-  valuesOf(tx: Tx, stored: StoredCheckpoint, fingerprint: Fingerprint): Promise<Json>;
+  valuesOf(tx: Tx, stored: StoredCheckpoint, fingerprint: Fingerprint): Promise<StateValues>;
   /** What the deployed graph lacks to continue the pending work of this checkpoint; empty when it can. */
   missingFor(
     graphId: string,

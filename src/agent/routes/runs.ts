@@ -3,6 +3,7 @@ import * as contract from "../../api/runs.ts";
 import type { Agent } from "../agent.ts";
 import { cancelRun } from "../cancel-runs.ts";
 import type { Run } from "../model.ts";
+import { listReply } from "../list-reply.ts";
 import { deleteRun, getRun, listRuns, waitForRun, waitForStarted } from "../runs.ts";
 import { startRun } from "../start-run.ts";
 import { runToWire } from "../wire.ts";
@@ -27,8 +28,11 @@ export function runRoutes(agent: Agent, keepAliveMs: number): readonly AgentRout
     }),
     route(contract.listRuns, async ({ ids, query }) => {
       const filter = { limit: query.limit, offset: query.offset, status: query.status ?? null };
-      const runs = await listRuns(agent, id(ids, "thread_id"), filter);
-      return json(runs.map((run) => select(runObject(run), query.select)));
+      const runs = listRuns(agent, id(ids, "thread_id"), filter);
+      async function* rows(): AsyncGenerator<string> {
+        for await (const run of runs) yield JSON.stringify(select(runObject(run), query.select));
+      }
+      return listReply(rows());
     }),
     route(contract.getRun, async ({ ids }) =>
       json(runObject(await getRun(agent, id(ids, "thread_id"), id(ids, "run_id")))),

@@ -1,7 +1,10 @@
 // Routes of threads and their state: parse → operation → reply.
 import * as contract from "../../api/threads.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { HttpReply } from "../../http/app.ts";
 import type { Agent } from "../agent.ts";
 import { extract } from "../extract.ts";
+import { listReply } from "../list-reply.ts";
 import { editState, getHistory, getState, type StateView } from "../thread-state.ts";
 import {
   copyThread,
@@ -12,13 +15,20 @@ import {
   NO_TTL,
   patchThread,
   pruneThreads,
+  searchByValues,
   searchThreads,
   type ThreadView,
 } from "../threads.ts";
-import { stateToWire, threadToWire, ttlToWire } from "../wire.ts";
+import { stateToWire, threadToWire, ttlToWire, withValues } from "../wire.ts";
 import { id, json, NO_CONTENT, paginationHeaders, route, select, type AgentRoute } from "./route.ts";
 
-const threadObject = ({ thread, values, open }: ThreadView) => threadToWire(thread, values, open);
+const threadText = ({ thread, values, open }: ThreadView, more: object = {}): string =>
+  withValues({ ...threadToWire(thread, open), ...more }, values?.text() ?? null);
+const threadReply = (view: ThreadView, more: object = {}): HttpReply => ({ status: 200, body: threadText(view, more) });
+async function* stateTexts(states: AsyncIterable<StateView>): AsyncGenerator<string> {
+  for await (const state of states) yield JSON.stringify(stateObject(state));
+}
+
 const stateObject = ({ state, known, newest }: StateView) => stateToWire(state, known, newest);
 
 export function threadRoutes(agent: Agent): readonly AgentRoute[] {
@@ -42,29 +52,36 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
         scope,
         readable: mayBeThere ? await ask("threads:read", { thread_id: threadId }) : null,
       });
-      return json(threadObject(view));
+      return threadReply(view);
     }),
     route(contract.searchThreads, async ({ body, scope }) => {
-      const { total, threads } = await searchThreads(
-        agent,
-        {
-          scope,
-          ids: body.ids ?? null,
-          status: body.status ?? null,
-          metadata: body.metadata ?? null,
-          limit: body.limit,
-          offset: body.offset,
-          sortBy: body.sort_by,
-          descending: body.sort_order === "desc",
-        },
-        body.values ?? null,
-      );
-      const list = threads.map((view) => {
-        const object = threadObject(view);
-        const extracted = body.extract ? { extracted: extract(object, body.extract) } : {};
-        return { ...select(object, body.select), ...extracted };
-      });
-      return json(list, paginationHeaders(total, body.offset, list.length));
+      const { values: filter, select: members, extract: paths } = body;
+      const query = {
+        scope,
+        ids: body.ids ?? null,
+        status: body.status ?? null,
+        metadata: body.metadata ?? null,
+        limit: body.limit,
+        offset: body.offset,
+        sortBy: body.sort_by,
+        descending: body.sort_order === "desc",
+      };
+      const shown = members?.includes("values") ?? true;
+      const { total, count, threads } =
+        filter && Object.keys(filter).length > 0
+          ? await searchByValues(agent, query, filter)
+          : await searchThreads(agent, query, shown || Boolean(paths));
+      const rowOf = (view: ThreadView): string => {
+        const object = threadToWire(view.thread, view.open);
+        const { values } = view;
+        const whole = (): JsonObject => (values === null ? object : { ...object, values: values.json() });
+        const extracted = paths ? { extracted: extract(whole(), paths) } : {};
+        return withValues({ ...select(object, members), ...extracted }, shown ? (values?.text() ?? null) : null);
+      };
+      async function* rows(): AsyncGenerator<string> {
+        for await (const view of threads) yield rowOf(view);
+      }
+      return listReply(rows(), paginationHeaders(total, body.offset, count));
     }),
     route(contract.countThreads, async ({ body, scope }) => {
       const total = await countThreads(
@@ -86,16 +103,16 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
     route(contract.getThread, async ({ ids, query }) => {
       const view = await getThread(agent, id(ids, "thread_id"));
       const withTtl = query.include?.split(",").includes("ttl") === true;
-      return json({ ...threadObject(view), ...(withTtl ? { ttl: ttlToWire(view.thread) } : {}) });
+      return threadReply(view, withTtl ? { ttl: ttlToWire(view.thread) } : {});
     }),
     route(contract.patchThread, async ({ ids, body, request, scope }) => {
       const patch = { metadata: body.metadata ?? null, ttl: body.ttl, scope };
       const view = await patchThread(agent, id(ids, "thread_id"), patch);
-      return request.headers["prefer"] === "return=minimal" ? NO_CONTENT : json(threadObject(view));
+      return request.headers["prefer"] === "return=minimal" ? NO_CONTENT : threadReply(view);
     }),
     route(contract.patchState, async ({ ids, body, scope }) => {
       const patch = { metadata: body.metadata, ttl: undefined, scope };
-      return json(threadObject(await patchThread(agent, id(ids, "thread_id"), patch)));
+      return threadReply(await patchThread(agent, id(ids, "thread_id"), patch));
     }),
     route(contract.pruneThreads, async ({ body, scope }) =>
       json({ pruned_count: await pruneThreads(agent, scope, body.thread_ids, body.strategy) }),
@@ -107,7 +124,7 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
     route(contract.copyThread, async ({ ids, ask }) => {
       const threadId = id(ids, "thread_id");
       const readable = await ask("threads:read", { thread_id: threadId });
-      return json(threadObject(await copyThread(agent, threadId, readable)));
+      return threadReply(await copyThread(agent, threadId, readable));
     }),
 
     route(contract.getState, async ({ ids, query }) => {
@@ -137,7 +154,7 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
     }),
     route(contract.getHistory, async ({ ids, query }) => {
       const filter = { ns: "", before: query.before ?? null, limit: query.limit, metadata: null };
-      return json((await getHistory(agent, id(ids, "thread_id"), filter)).map(stateObject));
+      return listReply(stateTexts(getHistory(agent, id(ids, "thread_id"), filter)));
     }),
     route(contract.postHistory, async ({ ids, body }) => {
       const filter = {
@@ -146,7 +163,7 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
         limit: body.limit,
         metadata: body.metadata ?? null,
       };
-      return json((await getHistory(agent, id(ids, "thread_id"), filter)).map(stateObject));
+      return listReply(stateTexts(getHistory(agent, id(ids, "thread_id"), filter)));
     }),
   ];
 }

@@ -6,9 +6,10 @@
 //        and a clock can go back.
 //   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
 //   CK4. However many checkpoints are read, their values and writes take one round trip more, blobs of writes another.
-import { TAG, type Blob, type Checkpoint, type Stored, type TaskWrites, type WriteSet } from "../../agent/model.ts";
+import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../agent/model.ts";
 import type { CheckpointTx, StoredCheckpoint } from "../../agent/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../columns.ts";
+import { storedStep, storedValue } from "../stored-value.ts";
 import type { Parameter, Row } from "./connections.ts";
 import { threadKey } from "./lock-key.ts";
 import { table } from "./rows.ts";
@@ -156,7 +157,7 @@ async function readStored(
     const { from } = JSON.parse(checkpoint.body) as Body;
     return { checkpoint, from: Object.entries(from).filter(([channel]) => channels?.has(channel) !== false) };
   });
-  const steps = new Map(read.map(({ checkpoint }) => [checkpoint.checkpointId, parseStep(checkpoint.small)]));
+  const steps = new Map(read.map(({ checkpoint }) => [checkpoint.checkpointId, storedStep(checkpoint.small)]));
   const origins = new Set(read.flatMap(({ from }) => from.map(([, origin]) => origin)));
   const blobs = new Map<string, Stored>();
   const writes: TaskWrites[] = [];
@@ -165,8 +166,8 @@ async function readStored(
   const ids = read.map(({ checkpoint }) => checkpoint.checkpointId);
   for (const part of await db.all(PARTS, threadId, ns, missing, hashes, ids)) {
     const [id, data] = [String(part["id"]), String(part["data"])];
-    if (part["what"] === "step") steps.set(id, parseStep(data));
-    else if (part["what"] === "blob") blobs.set(`#${id}`, parseBlob(data));
+    if (part["what"] === "step") steps.set(id, storedStep(data));
+    else if (part["what"] === "blob") blobs.set(`#${id}`, storedValue(data));
     else {
       const [runId, taskId, taskPath] = [String(part["run_id"]), String(part["task_id"]), String(part["task_path"])];
       writes.push({ threadId, ns, checkpointId: id, runId, taskId, taskPath, entries: data });
@@ -192,22 +193,6 @@ async function readStored(
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-type Step = ReadonlyMap<string, Stored>;
-
-function parseStep(small: string): Step {
-  const tagged = mayHoldTags(small);
-  const entries = Object.entries(JSON.parse(small) as Record<string, Stored["json"]>);
-  return new Map(entries.map(([channel, json]) => [channel, { json, tagged }]));
-}
-
-function parseBlob(data: string): Stored {
-  return { json: JSON.parse(data) as Stored["json"], tagged: mayHoldTags(data) };
-}
-
-function mayHoldTags(text: string): boolean {
-  return text.includes(`"${TAG}"`);
-}
-
 async function readBlobs(
   db: Sql,
   threadId: string,
@@ -218,7 +203,7 @@ async function readBlobs(
   if (hashes.length === 0) return;
   const sql = "SELECT hash, data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = ANY($2::text[])";
   for (const { hash, data } of await db.all(sql, threadId, hashes)) {
-    blobs.set(`#${String(hash)}`, parseBlob(String(data)));
+    blobs.set(`#${String(hash)}`, storedValue(String(data)));
   }
 }
 

@@ -4,9 +4,10 @@
 //   CK2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
 //        and a clock can go back.
 //   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
-import { TAG, type Blob, type Checkpoint, type Stored, type TaskWrites, type WriteSet } from "../../agent/model.ts";
+import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../agent/model.ts";
 import type { CheckpointTx, StoredCheckpoint } from "../../agent/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../columns.ts";
+import { storedStep, storedValue, type Step } from "../stored-value.ts";
 import type { Database, Row } from "./database.ts";
 import { table } from "./rows.ts";
 
@@ -117,7 +118,7 @@ function readStored(db: Database, row: Row, channels: ReadonlySet<string> | null
   const checkpoint = CHECKPOINTS.read(row);
   const { from } = JSON.parse(checkpoint.body) as { readonly from: Readonly<Record<string, string>> };
   const values = new Map<string, Stored>();
-  const steps = new Map([["", parseStep(checkpoint.small)]]);
+  const steps = new Map([["", storedStep(checkpoint.small)]]);
   for (const [channel, origin] of Object.entries(from)) {
     if (channels?.has(channel) === false) continue;
     const value = origin.startsWith("#")
@@ -137,14 +138,6 @@ function readStored(db: Database, row: Row, channels: ReadonlySet<string> | null
   return { checkpoint, values, writes, blobs: blobsOf(db, checkpoint.threadId, writes) };
 }
 
-type Step = ReadonlyMap<string, Stored>;
-
-function parseStep(small: string): Step {
-  const tagged = mayHoldTags(small);
-  const entries = Object.entries(JSON.parse(small) as Record<string, Stored["json"]>);
-  return new Map(entries.map(([channel, json]) => [channel, { json, tagged }]));
-}
-
 function readStep(db: Database, checkpoint: Checkpoint, stepId: string, steps: Map<string, Step>): Step {
   const known = steps.get(stepId);
   if (known !== undefined) return known;
@@ -154,7 +147,7 @@ function readStep(db: Database, checkpoint: Checkpoint, stepId: string, steps: M
     checkpoint.ns,
     stepId,
   );
-  const step = parseStep(typeof row?.["small"] === "string" ? row["small"] : "{}");
+  const step = storedStep(typeof row?.["small"] === "string" ? row["small"] : "{}");
   steps.set(stepId, step);
   return step;
 }
@@ -164,11 +157,7 @@ function readBlob(db: Database, threadId: string, reference: string): Stored | u
     "data"
   ];
   if (typeof data !== "string") return undefined;
-  return { json: JSON.parse(data) as Stored["json"], tagged: mayHoldTags(data) };
-}
-
-function mayHoldTags(text: string): boolean {
-  return text.includes(`"${TAG}"`);
+  return storedValue(data);
 }
 
 /** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value kept as a blob. */
