@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type BodyEncoding, compress } from "./body.ts";
+import { type BodyEncoding, compress, partsOf, shorten } from "./body.ts";
 import { closing } from "./encode.ts";
 
 describe("a compressed body", () => {
@@ -16,4 +16,23 @@ describe("a compressed body", () => {
       });
     }
   }
+});
+
+test("an attachment that is too large leaves a note in its place, and is not left out in silence", async () => {
+  const part = (name: string, type: string, content: string): string =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\nContent-Length: ${content.length}\r\n\r\n${content}\r\n`;
+  const parts = [
+    part("post.id", "application/json", "{}"),
+    part("attachment.id.photo", "image/png", "x".repeat(50_000)),
+  ];
+  const raw = Buffer.from(parts.join(""));
+  const tenant = { id: "t", apiKey: "key-1", tenantId: "" };
+  const bytes = Buffer.concat([raw, closing("b")]);
+  const given = { tenant, createdMs: 0, boundary: "b", bytes, rawBytes: raw.length, offsets: [0], first: 0 };
+  const shorter = await shorten(await compress(given, "identity", 1), 1);
+  assert.ok(shorter !== null);
+  const [, note] = partsOf(shorter);
+  assert.deepEqual([note?.name, note?.type], ["attachment.id.photo", "text/plain"]);
+  assert.match(note?.content.toString() ?? "", /50000 bytes of image\/png/);
+  assert.equal(await shorten(shorter, 1), null);
 });

@@ -128,8 +128,12 @@ export function partsOf(body: Body): Part[] {
 }
 
 const SHORTENED_TEXT_CHARS = 2_000;
+const ATTACHMENT = "attachment.";
 
-/** One run too large for the backend: the larger of inputs and outputs shrinks to a marked beginning. null: nothing left to shrink. */
+/**
+ * One run too large for the backend: the largest of inputs, outputs and attachments shrinks to a marked beginning, or to a
+ * note that says what is missing. null: nothing left to shrink.
+ */
 export async function shorten(body: Body, level: number): Promise<Body | null> {
   const parts = partsOf(body);
   let largest: Part | null = null;
@@ -142,15 +146,22 @@ export async function shorten(body: Body, level: number): Promise<Body | null> {
   const marker = { _truncated: true, _original_bytes: largest.content.length, beginning };
   const pieces: Buffer[] = [];
   for (const part of parts) {
-    if (part === largest && part.name.startsWith("attachment.")) continue;
-    const content = part === largest ? Buffer.from(JSON.stringify(marker)) : part.content;
-    const head = `--${body.boundary}\r\nContent-Disposition: form-data; name="${part.name}"\r\nContent-Type: ${part.type}\r\nContent-Length: ${content.length}\r\n\r\n`;
+    const isNote = part === largest && part.name.startsWith(ATTACHMENT);
+    const note = `Left out by the collector: ${part.content.length} bytes of ${part.type} were too large for the backend.`;
+    const shorter = isNote ? note : JSON.stringify(marker);
+    const content = part === largest ? Buffer.from(shorter) : part.content;
+    const type = isNote ? "text/plain" : part.type;
+    const head = `--${body.boundary}\r\nContent-Disposition: form-data; name="${part.name}"\r\nContent-Type: ${type}\r\nContent-Length: ${content.length}\r\n\r\n`;
     pieces.push(Buffer.from(head), content, Buffer.from("\r\n"));
   }
   const { tenant, createdMs, boundary, first } = body;
   const rawBytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const bytes = Buffer.concat([...pieces, closing(boundary)]);
   return compress({ tenant, createdMs, boundary, bytes, rawBytes, offsets: [0], first }, body.encoding, level);
+}
+
+export function hasAttachments(body: Body): boolean {
+  return partsOf(body).some(({ name }) => name.startsWith(ATTACHMENT));
 }
 
 /** The same runs for a backend without multipart: `{"post": […], "patch": […]}`, content inline. Attachments do not fit. */

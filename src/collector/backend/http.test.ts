@@ -99,12 +99,85 @@ async function answering(
 const small: Body = { ...body, bytes: Buffer.from("--b--\r\n"), rawBytes: 0 };
 const { signal } = new AbortController();
 
-test("404 for the multipart form asks for another attempt at once, which goes to the older form", async (t) => {
-  const { requests, backend } = await answering(t, (path) => ({ status: path === "/runs/multipart" ? 404 : 202 }));
-  const first = await backend.send(small, signal);
-  assert.deepEqual(first, { kind: "retry", reason: "404 for the multipart form", afterMs: 0 });
-  assert.deepEqual(await backend.send(small, signal), { kind: "sent" });
-  assert.deepEqual(requests, ["/runs/multipart", "/runs/batch"]);
+const MULTIPART = "/runs/multipart";
+const OLDER = "/runs/batch";
+const FIVE_MINUTES = 5 * 60_000;
+const infoSaying = (flag: boolean | undefined): { status: number; text: string } => ({
+  status: 200,
+  text: JSON.stringify({ batch_ingest_config: { use_multipart_endpoint: flag } }),
+});
+
+/** Sends until it is sent, as an upload would; gives the uploads' paths. */
+async function uploadsOf({ requests, backend }: Asked, tries = 5): Promise<readonly string[]> {
+  const before = requests.length;
+  for (let attempt = 0; attempt < tries; attempt++) {
+    const { kind } = await backend.send(small, signal);
+    if (kind === "sent") break;
+    assert.equal(kind, "retry");
+  }
+  return requests.slice(before).filter((path) => path !== "/info");
+}
+
+for (const [says, info] of [
+  ["names the multipart form", infoSaying(true)],
+  ["says nothing of it", infoSaying(undefined)],
+  ["is not there", { status: 404 }],
+  ["fails", { status: 500 }],
+] as const)
+  test(`HB7 one stray 404 changes nothing while /info ${says}`, async (t) => {
+    let strays = 1;
+    const asked = await answering(t, (path) => {
+      if (path === "/info") return info;
+      return { status: path === MULTIPART && strays-- > 0 ? 404 : 202 };
+    });
+    assert.deepEqual(await uploadsOf(asked), [MULTIPART, MULTIPART]);
+    for (let later = 0; later < 3; later++) {
+      strays = later === 1 ? 1 : 0; // another one, after a success
+      assert.equal((await uploadsOf(asked)).at(-1), MULTIPART);
+    }
+  });
+
+test("HB7 uploads under way together count as one: a moment of 404s changes nothing", async (t) => {
+  let strays = 8;
+  const asked = await answering(t, (path) => {
+    if (path === "/info") return { status: 404 };
+    return { status: path === MULTIPART && strays-- > 0 ? 404 : 202 };
+  });
+  await Promise.all(Array.from({ length: 8 }, () => asked.backend.send(small, signal)));
+  assert.deepEqual(await uploadsOf(asked), [MULTIPART]);
+});
+
+test("HB7 after two 404s in a row the older form is used for five minutes, and then the newer one is tried again", async (t) => {
+  let now = 0;
+  let isThere = false;
+  const asked = await answering(
+    t,
+    (path) => ({ status: path === OLDER || (path === MULTIPART && isThere) ? 202 : 404 }),
+    { ...systemClock, monotonic: () => now },
+  );
+  assert.deepEqual(await uploadsOf(asked), [MULTIPART, MULTIPART, OLDER]);
+  now += FIVE_MINUTES - 1;
+  assert.deepEqual(await uploadsOf(asked), [OLDER]);
+  now += 1;
+  isThere = true;
+  assert.deepEqual(await uploadsOf(asked), [MULTIPART]);
+});
+
+test("HB7 a backend that names the form and does not have it gets no older one: the runs are kept", async (t) => {
+  const asked = await answering(t, (path) => (path === "/info" ? infoSaying(true) : { status: 404 }));
+  assert.deepEqual(await uploadsOf(asked, 4), [MULTIPART, MULTIPART, MULTIPART, MULTIPART]);
+});
+
+test("HB7 attachments are not sent without their form, and never counted as delivered", async (t) => {
+  const asked = await answering(t, (path) =>
+    path === "/info" ? infoSaying(false) : { status: path === OLDER ? 202 : 404 },
+  );
+  const part = `--b\r\nContent-Disposition: form-data; name="attachment.id.a"\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx\r\n`;
+  const bytes = Buffer.from(`${part}--b--\r\n`);
+  const withOne: Body = { ...small, bytes, rawBytes: part.length };
+  assert.deepEqual(await uploadsOf(asked), [MULTIPART, OLDER]);
+  const outcome = await asked.backend.send(withOne, signal);
+  assert.deepEqual([outcome.kind, asked.requests.filter((path) => path === OLDER).length], ["refused", 1]);
 });
 
 test("a backend whose /info has no multipart form is never asked for it", async (t) => {

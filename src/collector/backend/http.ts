@@ -6,11 +6,13 @@
 //   HB4. `limits()` never waits.
 //   HB5. A reply counts when the request has left whole, or its connection is closed: then nothing reads the body any more.
 //   HB6. How long to wait does not depend on our wall clock.
+//   HB7. One 404 changes nothing: the older form is used while /info says so, or for OLDER_FORM_MS after two 404s in a row
+//        of a backend that does not say. Runs with attachments, which that form cannot carry, are refused, not sent without.
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../../base/clock.ts";
 import { mask } from "../../base/log.ts";
-import { batchJsonOf, type Body, type BodyEncoding } from "../body.ts";
+import { batchJsonOf, hasAttachments, type Body, type BodyEncoding } from "../body.ts";
 import type { Backend, BackendLimits, SendOutcome } from "./port.ts";
 import { outcomeOf } from "./reply.ts";
 
@@ -28,6 +30,9 @@ const REPLY_BYTES_MAX = 64 * 1024;
 const REASON_CHARS_MAX = 300;
 const INFO_TIMEOUT_MS = 10_000;
 const INFO_FRESH_MS = 5 * 60_000;
+const OLDER_FORM_MS = 5 * 60_000;
+/** One after the other: uploads that were under way together say the same thing once. */
+const MISSES_MAX = 2;
 /** What the backend's own SDKs assume when it does not say. */
 const LIMITS_ASSUMED: BackendLimits = { runsMax: 100_000, bytesMax: 20_971_520, encoding: "zstd" };
 
@@ -54,7 +59,11 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
     : new HttpAgent(pooling);
   let limits = LIMITS_ASSUMED;
   let infoAskedAt = -Infinity;
-  let multipart = true;
+  /** What /info says of the multipart form; null: nothing. */
+  let told: boolean | null = null;
+  let olderUntil = -Infinity;
+  let misses = 0;
+  let missedAt = -Infinity;
   const closed = new AbortController();
 
   function exchange(
@@ -106,9 +115,9 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
     infoAskedAt = clock.monotonic();
     const reply = await exchange("/info", { method: "GET", headers: {} }, INFO_TIMEOUT_MS, closed.signal);
     const info = reply.status === 200 ? readInfo(reply.text) : null;
+    told = info === null ? null : info.multipart; // known before the first upload: no try in vain
     if (info === null) return `/info says nothing of limits (status ${reply.status}): the usual ones are assumed`;
     ({ limits } = info);
-    if (!info.multipart) multipart = false; // known before the first upload: no try in vain
     return `/info: up to ${limits.runsMax} runs and ${limits.bytesMax} bytes an upload, ${limits.encoding}`;
   }
 
@@ -117,19 +126,33 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
     ask().catch(() => undefined); // unknown limits stay as they were; the uploads themselves tell that the backend is away
   }
 
+  /** The multipart form was not found by an upload that began then (HB7). */
+  async function onMissing(beganAt: number): Promise<SendOutcome> {
+    await ask().catch(() => undefined);
+    if (told === false) return { kind: "retry", reason: "404 for the multipart form, as /info says", afterMs: 0 };
+    if (told === true) return { kind: "retry", reason: "404 for the multipart form, which /info names", afterMs: null };
+    if (beganAt >= missedAt) misses++;
+    missedAt = clock.monotonic();
+    if (misses < MISSES_MAX) return { kind: "retry", reason: "404 for the multipart form", afterMs: null };
+    misses = 0;
+    olderUntil = missedAt + OLDER_FORM_MS;
+    return { kind: "retry", reason: "404 for the multipart form, twice: the older form follows", afterMs: 0 };
+  }
+
   async function send(body: Body, signal: AbortSignal): Promise<SendOutcome> {
     try {
-      const asMultipart = multipart;
+      const beganAt = clock.monotonic();
+      const asMultipart = told ?? beganAt >= olderUntil;
+      if (!asMultipart && hasAttachments(body))
+        return { kind: "refused", reason: "the backend has no multipart form, and no other takes attachments" }; // HB7
       const reply = await exchange(
         asMultipart ? "/runs/multipart" : "/runs/batch",
         asMultipart ? multipartRequest(body) : batchRequest(body),
         options.timeoutMs,
         signal,
       );
-      if (reply.status === 404 && asMultipart) {
-        multipart = false; // an older backend: from now on the plain form, as the next of the attempts that are allowed
-        return { kind: "retry", reason: "404 for the multipart form", afterMs: 0 };
-      }
+      if (asMultipart && reply.status === 404) return await onMissing(beganAt);
+      if (asMultipart) misses = 0;
       const { "retry-after": retryAfter, date } = reply.headers;
       // A date is read against the backend's own clock: ours may be days off (HB6).
       const saidAt = Date.parse(date ?? "");
@@ -187,7 +210,7 @@ function detailOf(text: string, apiKey: string): string {
 }
 
 /** null: not what `/info` should say. */
-function readInfo(text: string): { readonly limits: BackendLimits; readonly multipart: boolean } | null {
+function readInfo(text: string): { readonly limits: BackendLimits; readonly multipart: boolean | null } | null {
   let info: unknown;
   try {
     info = JSON.parse(text);
@@ -202,7 +225,8 @@ function readInfo(text: string): { readonly limits: BackendLimits; readonly mult
     flags["zstd_compression_enabled"] !== false ? "zstd" : flags["gzip_body_enabled"] === true ? "gzip" : "identity";
   const runsMax = positive(ingest["size_limit"], LIMITS_ASSUMED.runsMax);
   const bytesMax = positive(ingest["size_limit_bytes"], LIMITS_ASSUMED.bytesMax);
-  return { limits: { runsMax, bytesMax, encoding }, multipart: ingest["use_multipart_endpoint"] !== false };
+  const named = ingest["use_multipart_endpoint"];
+  return { limits: { runsMax, bytesMax, encoding }, multipart: typeof named === "boolean" ? named : null };
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
