@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { crc32 } from "node:zlib";
 import { describe, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
@@ -11,7 +12,13 @@ import { createBooks } from "../../src/collector/books.ts";
 import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";
 import { lockSpool, SpoolInUseError } from "../../src/collector/spool/lock.ts";
 import type { Spool, StoredRequest } from "../../src/collector/spool/port.ts";
-import { encodeRecord, RECORD, SpoolVersionError } from "../../src/collector/spool/record.ts";
+import {
+  encodePlainRecord,
+  encodeRecord,
+  RECORD,
+  sealRecord,
+  SpoolVersionError,
+} from "../../src/collector/spool/record.ts";
 import { createSpool } from "../../src/collector/spool/spool.ts";
 import { tenantIdOf } from "../../src/collector/tenants.ts";
 import type { Tenant } from "../../src/collector/translate/trace-run.ts";
@@ -20,6 +27,7 @@ import { startCollector } from "../fakes/collector.ts";
 import { createMemoryDisk, hookedFiles, type MemoryDisk } from "../fakes/files.ts";
 import { protobufRequest, spanOf } from "../fakes/otlp.ts";
 
+const silent = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
 const DIR = "/spool";
 const tenantOf = (apiKey: string, tenantId: string): Tenant => ({ id: tenantIdOf(apiKey, tenantId), apiKey, tenantId });
@@ -289,8 +297,133 @@ describe("damage", () => {
     assert.ok(again.contents.has(`${path}.bad`));
   });
 
+  /** Records of a sender's making: each would stop the start, or be somebody else's span, were it read. */
+  function planted(): Buffer {
+    const foreign = {
+      apiKey: "stolen",
+      tenantId: "",
+      format: "json",
+      encoding: "identity",
+      project: "",
+      receivedMs: 1,
+    };
+    const request = { ...foreign, spans: 1, rejected: 0 };
+    const wire = Buffer.from('["planted"]');
+    const nonsense = encodePlainRecord(RECORD.books, {});
+    nonsense[0].write("{x", nonsense[0].length - 2);
+    nonsense[0].writeUInt32LE(crc32(nonsense[0].subarray(12)), 8);
+    const sealed = [0, 1].flatMap((segment) =>
+      Array.from({ length: 40 }, (_, at) => {
+        const record = encodeRecord(RECORD.request, request, wire);
+        sealRecord(record, { segment, salt: "" }, at * 16);
+        return record;
+      }),
+    );
+    const plain = [
+      encodePlainRecord(RECORD.request, request, wire),
+      encodePlainRecord(RECORD.batch, { ...foreign, covers: 1 }),
+      encodePlainRecord(RECORD.books, { received: 1e9 }),
+      nonsense,
+      encodePlainRecord(RECORD.file, { format: 99 }),
+    ];
+    return Buffer.concat([...plain, ...sealed].flat());
+  }
+  const innocent = (names: readonly string[]): object => ({
+    apiKey: "key",
+    tenantId: "",
+    format: "json",
+    encoding: "identity",
+    project: "",
+    receivedMs: 1,
+    spans: names.length,
+    rejected: 0,
+  });
+
+  /** Requests as one file each format has them: the middle one holds what was planted. */
+  async function hostile(
+    format: 1 | 2,
+  ): Promise<{ readonly path: string; readonly file: Buffer; readonly at: number[] }> {
+    const path = `${DIR}/0000000001.log`;
+    const wires = [
+      Buffer.from('["before"]'),
+      Buffer.concat([planted(), Buffer.from('["carrier"]')]),
+      Buffer.from('["after"]'),
+    ];
+    if (format === 1) {
+      const records = [
+        encodePlainRecord(RECORD.file, { format: 1, segment: 1 }),
+        ...wires.map((wire) => encodePlainRecord(RECORD.request, innocent(["x"]), wire)),
+      ].map((record) => Buffer.concat(record));
+      const at = records
+        .map((_, index) => records.slice(0, index).reduce((sum, { length }) => sum + length, 0))
+        .slice(1);
+      return { path, file: Buffer.concat(records), at };
+    }
+    const disk = createMemoryDisk();
+    const spool = createSpool(
+      { dir: DIR, segmentBytesMax: 1e6, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
+      { files: disk.files, clock: eagerClock, log: silent, books: createBooks, tenantOf },
+    );
+    await spool.recover();
+    const at: number[] = [];
+    for (const wire of wires) {
+      const request = { tenant, format: "json", encoding: "identity", project: "", receivedMs: 1 } as const;
+      at.push((await spool.appendRequest({ ...request, spans: 1, rejected: 0, wire })).offset);
+    }
+    const file = Buffer.from(disk.contents.get(path) ?? assert.fail());
+    await spool.close();
+    return { path, file, at };
+  }
+
+  /** The wires of what is pending, or why it does not start. */
+  async function recovered(path: string, file: Buffer): Promise<readonly string[]> {
+    const spool = spoolOn(createMemoryDisk(new Map([[path, file]])).files);
+    const { requests, batches } = await spool.recover();
+    const records = await Promise.all(requests.map((request) => spool.readRequest(request)));
+    assert.deepEqual(
+      [requests.map((request) => request.tenant.apiKey).filter((key) => key !== "key"), batches],
+      [[], []],
+    );
+    await spool.close();
+    return records.map((record) => record?.wire.toString("latin1").match(/\["(before|carrier|after)"\]$/)?.[1] ?? "?");
+  }
+
+  for (const format of [1, 2] as const)
+    test(`format ${format}: records that a sender has put into a body are never read, however the write of it is torn`, async () => {
+      const { path, file, at } = await hostile(format);
+      const [, carrier = 0, after = 0] = at;
+      assert.deepEqual(await recovered(path, file), ["before", "carrier", "after"]);
+      for (let cut = carrier; cut < after; cut += full ? 1 : 7)
+        assert.deepEqual(
+          await recovered(path, file.subarray(0, cut)),
+          ["before"],
+          `cut ${cut - carrier} bytes into it`,
+        );
+      const damaged = Buffer.from(file);
+      damaged[after - 1] = (damaged[after - 1] ?? 0) ^ 1;
+      assert.deepEqual(await recovered(path, damaged), ["before", "after"], "its content is damaged");
+    });
+
+  test("nor are they when the frame around them is damaged: the next record is found all the same", async () => {
+    const { path, file, at } = await hostile(2);
+    const [, carrier = 0] = at;
+    for (let byte = 0; byte < 20; byte++) {
+      const damaged = Buffer.from(file);
+      damaged[carrier + byte] = (damaged[carrier + byte] ?? 0) ^ 0x10;
+      assert.deepEqual(await recovered(path, damaged), ["before", "after"], `byte ${byte} of the frame`);
+    }
+  });
+
+  test("an intact record at another place, or in another file, is none", async () => {
+    const { path, file, at } = await hostile(2);
+    const [before = 0, carrier = 0] = at;
+    const copy = file.subarray(before, carrier);
+    assert.deepEqual(await recovered(path, Buffer.concat([file.subarray(0, carrier), copy])), ["before"]);
+    assert.deepEqual(await recovered(`${DIR}/0000000002.log`, file), []);
+  });
+
   test("a spool of a newer format is refused by name, and not touched", async () => {
-    const newer = Buffer.concat(encodeRecord(RECORD.file, { format: 99 }));
+    const newer = Buffer.concat(encodePlainRecord(RECORD.file, { format: 99 }));
     const disk = createMemoryDisk(new Map([[`${DIR}/0000000001.log`, newer]]));
     await assert.rejects(spoolOn(disk.files).recover(), SpoolVersionError);
     assert.deepEqual(disk.contents.get(`${DIR}/0000000001.log`), newer);

@@ -7,7 +7,8 @@
 //   AL4. A failed log tries again by itself, PROBE_MS later, and tells when it can be written.
 import type { Clock } from "../../base/clock.ts";
 import type { FilePort, SpoolFile } from "./file-port.ts";
-import { bytesOfRecord, encodeRecord, RECORD, SPOOL_FORMAT } from "./record.ts";
+import { bytesOfRecord, encodeFileHead, encodeRecord, newSalt, RECORD, sealRecord, SPOOL_FORMAT } from "./record.ts";
+import type { Encoded, Seal } from "./record.ts";
 
 /** Where a record is. */
 interface RecordRef {
@@ -17,7 +18,7 @@ interface RecordRef {
 }
 
 export interface AppendLog {
-  readonly append: (record: readonly [Buffer, Buffer]) => Promise<RecordRef>;
+  readonly append: (record: Encoded) => Promise<RecordRef>;
   /** Number of the segment that is written to now; -1 for none. */
   readonly current: () => number;
   /** null: writable. Else why not. */
@@ -31,13 +32,13 @@ export interface AppendLogOptions {
   readonly firstSegment: number;
   readonly segmentBytesMax: number;
   /** Records that every new segment begins with, so that it can be read alone. */
-  readonly preamble: (segment: number) => readonly (readonly [Buffer, Buffer])[];
+  readonly preamble: (segment: number) => readonly Encoded[];
   readonly onSegment: (segment: number) => void;
   readonly onFailure: (reason: string | null) => void;
 }
 
 interface Pending {
-  readonly record: readonly [Buffer, Buffer];
+  readonly record: Encoded;
   readonly resolve: (ref: RecordRef) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -64,6 +65,7 @@ export function createAppendLog(
   let committing: Promise<void> | null = null;
   let file: SpoolFile | null = null;
   let segment = options.firstSegment - 1;
+  let seal: Seal = { segment, salt: "" };
   let size = 0;
   let failure: string | null = null;
   let cancelProbe: (() => void) | null = null;
@@ -73,16 +75,23 @@ export function createAppendLog(
     segment++;
     const path = `${options.dir}/${segmentName(segment, options.suffix)}`;
     const created = await files.create(path);
-    const first = [encodeRecord(RECORD.file, { format: SPOOL_FORMAT, segment }), ...options.preamble(segment)];
+    seal = { segment, salt: newSalt() };
+    const head = encodeFileHead(seal);
+    const first = options.preamble(segment);
+    let bytes = head.reduce((sum, part) => sum + part.length, 0);
+    for (const record of first) {
+      sealRecord(record, seal, bytes);
+      bytes += bytesOfRecord(record);
+    }
     try {
-      await created.write(first.flat());
+      await created.write([...head, ...first.flat()].filter((buffer) => buffer.length > 0));
       await files.syncDir(options.dir); // AL1: the name too
     } catch (error) {
       await created.close().catch(() => undefined);
       await files.unlink(path).catch(() => undefined);
       throw error;
     }
-    size = first.reduce((sum, record) => sum + bytesOfRecord(record), 0);
+    size = bytes;
     options.onSegment(segment);
     return created;
   }
@@ -104,6 +113,7 @@ export function createAppendLog(
         let offset = size;
         const refs = group.map(({ record }): RecordRef => {
           const ref = { segment, offset, bytes: bytesOfRecord(record) };
+          sealRecord(record, seal, offset);
           offset += ref.bytes;
           return ref;
         });
@@ -151,7 +161,7 @@ export function createAppendLog(
     options.onFailure(null);
   }
 
-  function append(record: readonly [Buffer, Buffer]): Promise<RecordRef> {
+  function append(record: Encoded): Promise<RecordRef> {
     if (closed) return Promise.reject(new Error("the spool is closed"));
     return new Promise((resolve, reject) => {
       pending.push({ record, resolve, reject });
@@ -173,4 +183,4 @@ export function createAppendLog(
 }
 
 const NOWHERE: RecordRef = { segment: -1, offset: 0, bytes: 0 };
-const NOTHING: readonly [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
+const NOTHING: Encoded = [Buffer.alloc(0), Buffer.alloc(0)];

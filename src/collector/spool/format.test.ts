@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { startCollector } from "../../../test/fakes/collector.ts";
 import type { Backend } from "../backend/port.ts";
 import { type Body, partsOf } from "../body.ts";
-import { encodeRecord, RECORD, SPOOL_FORMAT } from "./record.ts";
+import { encodePlainRecord, RECORD, SPOOL_FORMAT } from "./record.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../../test/fixtures/spool/", import.meta.url));
 
@@ -68,7 +68,7 @@ for (const suffix of ["log", "trees", "marks"])
     const dir = await copyOf(t, `v${SPOOL_FORMAT}`);
     mkdirSync(`${dir}/0000000000.log`); // unreadable, and would be renamed
     writeFileSync(`${dir}/0000000009.marks`, ""); // belongs to nothing, and would be removed
-    const newer = encodeRecord(RECORD.file, { format: SPOOL_FORMAT + 1, segment: 1 });
+    const newer = encodePlainRecord(RECORD.file, { format: SPOOL_FORMAT + 1, segment: 1 });
     const path = `${dir}/0000000001.${suffix}`;
     writeFileSync(path, Buffer.concat([...newer, readFileSync(path)]));
     const before = contentsOf(dir);

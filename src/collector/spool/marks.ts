@@ -5,7 +5,7 @@
 //   MK3. When `forget()` has resolved, the segment's file is closed and nothing opens it again, also when a write was under way.
 import type { FilePort, SpoolFile } from "./file-port.ts";
 import { segmentName } from "./append-log.ts";
-import { encodeRecord, RECORD } from "./record.ts";
+import { encodePlainRecord, RECORD } from "./record.ts";
 
 /** `offset` of a record in the segment; the parts of it (spans of a request, runs of a batch) that are done with. */
 interface Mark {
@@ -51,7 +51,7 @@ export function createMarks(dir: string, files: FilePort): Marks {
     try {
       one.file ??= await files.openToAppend(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`);
       const header = { marks: marks.map(({ offset, ranges }) => [offset, ...ranges]) };
-      await one.file.write([encodeRecord(RECORD.marks, header)[0]]);
+      await one.file.write([encodePlainRecord(RECORD.marks, header)[0]]);
       one.dirty = true;
     } catch (error) {
       one.pending = [...marks, ...one.pending]; // MK2

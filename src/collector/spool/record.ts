@@ -1,11 +1,19 @@
-// Record: the unit of every spool file. `magic, length, crc32 | type, header length, header (JSON), body`.
+// Record: the unit of every spool file, in two framings.
+//   plain:  `magic, length, crc32 | content`: file records, marks, and every record of format 1
+//   sealed: `magic, length, crc32, seal | content`: format 2, everything that may hold bytes of senders
+// Content is `type, header length, header (JSON), body`.
 // Invariants:
-//   RC1. A record is read only when its checksum fits; a bad one costs itself and nothing else: the scan goes on at the
-//        next place where magic, length and checksum agree.
-//   RC2. The first record of a file says the format's version. A newer version is refused, the file left untouched.
+//   RC1. A record is read only when its checksum fits; a bad one costs itself and nothing else.
+//   RC2. A file begins with a file record that says its format. A newer format is refused, the file left untouched. Only
+//        the beginning of a file says that: elsewhere the same bytes may have come from a sender.
+//   RC3. The seal binds a record to its file, segment and offset by a salt that no sender knows: bytes inside a body are
+//        never read as a record, also when a scan has to look for the next one.
+//   RC4. Where a frame is intact its content is passed over whole, torn or damaged as it may be.
+//   RC5. The file record of a sealed file is there twice: damage to one of them costs nothing.
+import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-export const SPOOL_FORMAT = 1;
+export const SPOOL_FORMAT = 2;
 
 /** What a record holds. The numbers are on disk: never reused for another meaning. */
 export const RECORD = { file: 1, request: 2, batch: 3, books: 4, marks: 5, decisions: 6 } as const;
@@ -20,78 +28,171 @@ export interface SpoolRecord {
   readonly body: Buffer;
 }
 
-const MAGIC = Buffer.from("HPr\u0001", "latin1");
-const FRAME_BYTES = 12;
+/** What a sealed file's records are bound to. */
+export interface Seal {
+  readonly segment: number;
+  readonly salt: string;
+}
+
+const PLAIN = { magic: Buffer.from("HPr\u0001", "latin1"), frameBytes: 12 } as const;
+const SEALED = { magic: Buffer.from("HPr\u0002", "latin1"), frameBytes: 20 } as const;
+type Framing = typeof PLAIN | typeof SEALED;
+
+const CRC_AT = 8;
+const SEAL_AT = 12;
+const SEAL_BYTES = 8;
 const TYPE_BYTES = 5;
 const RECORD_BYTES_MAX = 1024 * 1024 * 1024;
+/** A file record of format 2 has this size, whatever it says. */
+const FILE_RECORD_BYTES = 128;
 const EMPTY = Buffer.alloc(0);
 
 /** Two buffers, so that a large body is never copied. */
-export function encodeRecord(type: RecordType, header: object, body: Buffer = EMPTY): readonly [Buffer, Buffer] {
-  const json = JSON.stringify(header);
+export type Encoded = readonly [head: Buffer, body: Buffer];
+
+/** To be sealed when its place is known. */
+export function encodeRecord(type: RecordType, header: object, body: Buffer = EMPTY): Encoded {
+  return encode(SEALED, type, JSON.stringify(header), body);
+}
+
+/** For what holds nothing of senders, or is at the beginning of a file. */
+export function encodePlainRecord(type: RecordType, header: object, body: Buffer = EMPTY): Encoded {
+  return encode(PLAIN, type, JSON.stringify(header), body);
+}
+
+function encode({ magic, frameBytes }: Framing, type: RecordType, json: string, body: Buffer): Encoded {
   const jsonBytes = Buffer.byteLength(json);
-  const head = Buffer.allocUnsafe(FRAME_BYTES + TYPE_BYTES + jsonBytes);
-  MAGIC.copy(head, 0);
+  const head = Buffer.allocUnsafe(frameBytes + TYPE_BYTES + jsonBytes);
+  magic.copy(head, 0);
   head.writeUInt32LE(TYPE_BYTES + jsonBytes + body.length, 4);
-  head.writeUInt8(type, FRAME_BYTES);
-  head.writeUInt32LE(jsonBytes, FRAME_BYTES + 1);
-  head.write(json, FRAME_BYTES + TYPE_BYTES, "utf8");
-  head.writeUInt32LE(crc32(body, crc32(head.subarray(FRAME_BYTES))), 8);
+  head.writeUInt8(type, frameBytes);
+  head.writeUInt32LE(jsonBytes, frameBytes + 1);
+  head.write(json, frameBytes + TYPE_BYTES, "utf8");
+  head.writeUInt32LE(crc32(body, crc32(head.subarray(frameBytes))), CRC_AT);
   return [head, body];
 }
 
-export function bytesOfRecord(record: readonly [Buffer, Buffer]): number {
+/** Writes the seal into the record's head. */
+export function sealRecord([head]: Encoded, seal: Seal, offset: number): void {
+  sealOf(head, seal, offset).copy(head, SEAL_AT);
+}
+
+/** RC3: the frame before the seal has length and checksum, so that content cannot be exchanged either. */
+function sealOf(frame: Buffer, { salt, segment }: Seal, offset: number): Buffer {
+  const bound = `${salt} ${segment} ${offset} ${frame.toString("hex", 0, SEAL_AT)}`;
+  return hash("sha256", bound, "buffer").subarray(0, SEAL_BYTES);
+}
+
+export const newSalt = (): string => randomBytes(16).toString("hex");
+
+/** The beginning of a sealed file (RC5). */
+export function encodeFileHead(seal: Seal): readonly Buffer[] {
+  const json = JSON.stringify({ format: SPOOL_FORMAT, ...seal });
+  const padded = json.padEnd(FILE_RECORD_BYTES - PLAIN.frameBytes - TYPE_BYTES);
+  const [head] = encode(PLAIN, RECORD.file, padded, EMPTY);
+  return [head, Buffer.from(head)];
+}
+
+export function bytesOfRecord(record: Encoded): number {
   return record[0].length + record[1].length;
 }
 
-export interface Scan {
-  readonly records: SpoolRecord[];
-  /** Damaged stretches between intact records: never what a crash leaves. */
-  readonly badStretches: number;
-  /** Bytes after the last intact record: what a crash may leave. */
-  readonly tornBytes: number;
-}
-
-export function scanRecords(file: Buffer): Scan {
-  const records: SpoolRecord[] = [];
-  let badStretches = 0;
-  let at = 0;
-  let damagedSince = -1;
-  while (at < file.length) {
-    const record = readRecord(file, at);
-    if (record !== null) {
-      if (damagedSince >= 0) badStretches++;
-      damagedSince = -1;
-      records.push(record);
-      at += record.bytes;
-      continue;
-    }
-    if (damagedSince < 0) damagedSince = at;
-    const next = file.indexOf(MAGIC, at + 1); // RC1
-    if (next < 0) break;
-    at = next;
-  }
-  return { records, badStretches, tornBytes: damagedSince < 0 ? 0 : file.length - damagedSince };
-}
-
-/** null: no intact record begins here. */
+/** The record at a place that is known to hold one. null: it is not intact. */
 export function readRecord(file: Buffer, at: number): SpoolRecord | null {
-  if (at + FRAME_BYTES + TYPE_BYTES > file.length || !file.subarray(at, at + 4).equals(MAGIC)) return null;
-  const length = file.readUInt32LE(at + 4);
-  const start = at + FRAME_BYTES;
-  if (length < TYPE_BYTES || length > RECORD_BYTES_MAX || start + length > file.length) return null;
-  const content = file.subarray(start, start + length);
-  if (crc32(content) !== file.readUInt32LE(at + 8)) return null;
-  const headerEnd = TYPE_BYTES + content.readUInt32LE(1);
-  if (headerEnd > length) return null;
-  const header = JSON.parse(content.toString("utf8", TYPE_BYTES, headerEnd)) as SpoolRecord["header"];
-  return { offset: at, bytes: FRAME_BYTES + length, type: content[0] ?? 0, header, body: content.subarray(headerEnd) };
+  const framing = framingAt(file, at);
+  const bytes = framing === null ? null : lengthAt(framing, file, at);
+  return framing === null || bytes === null ? null : readContent(framing, file, at, bytes);
 }
 
 /** Length of the record whose frame this is, or null. For reading one record out of a file. */
 export function frameLength(frame: Buffer): number | null {
-  if (frame.length < FRAME_BYTES || !frame.subarray(0, 4).equals(MAGIC)) return null;
-  return FRAME_BYTES + frame.readUInt32LE(4);
+  const framing = framingAt(frame, 0);
+  return framing === null ? null : framing.frameBytes + frame.readUInt32LE(4);
+}
+
+function framingAt(file: Buffer, at: number): Framing | null {
+  const framing = [PLAIN, SEALED].find(({ magic }) => isAt(file, at, magic));
+  return framing === undefined || at + framing.frameBytes > file.length ? null : framing;
+}
+
+function isAt(file: Buffer, at: number, magic: Buffer): boolean {
+  return file.subarray(at, at + magic.length).equals(magic);
+}
+
+/** Of the whole record, which may be longer than the file. null: no record has this length. */
+function lengthAt({ frameBytes }: Framing, file: Buffer, at: number): number | null {
+  const length = file.readUInt32LE(at + 4);
+  return length < TYPE_BYTES || length > RECORD_BYTES_MAX ? null : frameBytes + length;
+}
+
+function readContent({ frameBytes }: Framing, file: Buffer, at: number, bytes: number): SpoolRecord | null {
+  if (at + bytes > file.length) return null;
+  const content = file.subarray(at + frameBytes, at + bytes);
+  if (crc32(content) !== file.readUInt32LE(at + CRC_AT)) return null;
+  const headerEnd = TYPE_BYTES + content.readUInt32LE(1);
+  if (headerEnd > content.length) return null;
+  const header = headerOf(content.toString("utf8", TYPE_BYTES, headerEnd));
+  if (header === null) return null;
+  return { offset: at, bytes, type: content[0] ?? 0, header, body: content.subarray(headerEnd) };
+}
+
+/** A checksum that fits says nothing about who wrote the bytes: format 1 may hold records of a sender's making. */
+function headerOf(text: string): SpoolRecord["header"] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as SpoolRecord["header"]) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What reading a file in one of the framings takes (scan.ts). */
+export interface Frames {
+  readonly magic: Buffer;
+  /** Length of the record at a magic; null when no frame of this file is there. */
+  readonly lengthAt: (file: Buffer, at: number) => number | null;
+  readonly readAt: (file: Buffer, at: number, bytes: number) => SpoolRecord | null;
+}
+
+export const PLAIN_FRAMES: Frames = {
+  magic: PLAIN.magic,
+  lengthAt: (file, at) => (at + PLAIN.frameBytes > file.length ? null : lengthAt(PLAIN, file, at)),
+  readAt: (file, at, bytes) => readContent(PLAIN, file, at, bytes),
+};
+
+export function sealedFrames(seal: Seal): Frames {
+  return {
+    magic: SEALED.magic,
+    lengthAt(file, at) {
+      if (at + SEALED.frameBytes > file.length) return null;
+      const shown = file.subarray(at + SEAL_AT, at + SEALED.frameBytes);
+      return sealOf(file.subarray(at, at + SEAL_AT), seal, at).equals(shown) ? lengthAt(SEALED, file, at) : null; // RC3
+    },
+    readAt: (file, at, bytes) => readContent(SEALED, file, at, bytes),
+  };
+}
+
+export interface FileHead {
+  readonly format: number;
+  /** Null in format 1. */
+  readonly salt: string | null;
+  readonly bytes: number;
+  /** One of two is damaged. */
+  readonly damaged: boolean;
+}
+
+/** RC2, RC5. Null: the file does not begin with a file record: it is of format 1, or damaged. */
+export function readFileHead(file: Buffer): FileHead | null {
+  const [first, second] = [0, FILE_RECORD_BYTES].map((at) => {
+    const record = isAt(file, at, PLAIN.magic) ? readRecord(file, at) : null;
+    return record?.type === RECORD.file ? record : null;
+  });
+  const found = first ?? (second?.bytes === FILE_RECORD_BYTES ? second : null);
+  if (found === null || found === undefined) return null;
+  const { format, salt } = found.header;
+  if (typeof salt !== "string") return { format: Number(format), salt: null, bytes: found.bytes, damaged: false };
+  const damaged = file.length >= 2 * FILE_RECORD_BYTES && (first === null || second === null);
+  return { format: Number(format), salt, bytes: 2 * FILE_RECORD_BYTES, damaged };
 }
 
 export class SpoolVersionError extends Error {
@@ -102,11 +203,4 @@ export class SpoolVersionError extends Error {
     );
     this.name = "SpoolVersionError";
   }
-}
-
-/** RC2. @throws {SpoolVersionError} */
-export function checkFormat(path: string, records: readonly SpoolRecord[]): void {
-  for (const record of records)
-    if (record.type === RECORD.file && Number(record.header["format"]) > SPOOL_FORMAT)
-      throw new SpoolVersionError(path, record.header["format"]);
 }

@@ -12,7 +12,8 @@ import { segmentName, segmentOf } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
 import { MARKS_SUFFIX } from "./marks.ts";
 import type { Recovered, StoredBatch, StoredRequest } from "./port.ts";
-import { checkFormat, RECORD, type Scan, scanRecords, type SpoolRecord } from "./record.ts";
+import { RECORD, type SpoolRecord } from "./record.ts";
+import { scanFile, type Scan } from "./scan.ts";
 import { decisionsOf, TREES_SUFFIX, type TreeSegment } from "./tree-log.ts";
 
 export interface Recovery extends Recovered {
@@ -61,7 +62,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   const treeNumbers = numbers(TREES_SUFFIX);
   const marksNumbers = numbers(MARKS_SUFFIX);
   for (const segment of logs) {
-    const scan = await scanFile(dir, segment, LOG_SUFFIX, ports, found);
+    const scan = await readFile(dir, segment, LOG_SUFFIX, ports, found);
     segments.set(segment, { bytes: scan.bytes, damaged: scan.badStretches > 0 });
     readSegment(segment, scan.records, found, ports.tenantOf);
   }
@@ -69,7 +70,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   for (const segment of marksNumbers) {
     if (!segments.has(segment))
       found.tidying.push(() => ports.files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`));
-    else readMarks(segment, (await scanFile(dir, segment, MARKS_SUFFIX, ports, found)).records, found);
+    else readMarks(segment, (await readFile(dir, segment, MARKS_SUFFIX, ports, found)).records, found);
   }
   const trees = await readTrees(dir, treeNumbers, ports, found);
   for (const tidy of found.tidying) await tidy().catch(() => undefined); // RV3: every file has been read by now
@@ -88,7 +89,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   };
 }
 
-async function scanFile(
+async function readFile(
   dir: string,
   segment: number,
   suffix: string,
@@ -111,8 +112,7 @@ async function scanFile(
     found.tidying.push(() => ports.files.rename(path, `${path}.bad`));
     return { records: [], badStretches: 0, tornBytes: 0, bytes: 0 };
   }
-  const scan = scanRecords(content);
-  checkFormat(path, scan.records); // RV3
+  const scan = scanFile(content, path, segment); // RV3
   if (scan.badStretches > 0) {
     found.badRecords += scan.badStretches;
     ports.log.error("spool_file_damaged", { file: segmentName(segment, suffix), damaged: scan.badStretches });
@@ -127,6 +127,10 @@ function readSegment(
   tenantOf: RecoverPorts["tenantOf"],
 ): void {
   for (const record of records) {
+    if (!isSound(record)) {
+      found.badRecords++;
+      continue;
+    }
     const { header, offset, bytes } = record;
     const tenant = tenantOf(textOf(header["apiKey"]), textOf(header["tenantId"]));
     const key = `${segment}:${offset}`;
@@ -145,6 +149,15 @@ function readSegment(
       found.batches.set(key, { segment, offset, bytes, tenant, createdMs, runs, pending: runs, done: null });
     }
   }
+}
+
+/** A record of format 1 may be of a sender's making: its checksum fits, and nothing else needs to. */
+function isSound({ type, header }: SpoolRecord): boolean {
+  const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+  if (type === RECORD.request) return isCount(header["spans"]) && isCount(header["rejected"]);
+  if (type !== RECORD.batch) return true;
+  const { offsets, covers } = header;
+  return Array.isArray(offsets) && Array.isArray(covers) && covers.every((cover) => Array.isArray(cover));
 }
 
 function readMarks(segment: number, records: readonly SpoolRecord[], found: Found): void {
@@ -186,7 +199,7 @@ async function readTrees(
   const records: SpoolRecord[][] = [];
   let runs = 0;
   for (const segment of numbers.toReversed()) {
-    const scan = await scanFile(dir, segment, TREES_SUFFIX, ports, found);
+    const scan = await readFile(dir, segment, TREES_SUFFIX, ports, found);
     const own = scan.records.filter((record) => record.type === RECORD.decisions);
     const ownRuns = own.reduce((sum, record) => sum + Number(record.header["runs"]), 0);
     const newestMs = Number(own.at(-1)?.header["at"] ?? 0);

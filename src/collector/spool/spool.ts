@@ -16,7 +16,7 @@ import type { Books } from "../books.ts";
 import type { FilePort } from "./file-port.ts";
 import { createMarks, MARKS_SUFFIX, type Marks } from "./marks.ts";
 import type { BatchRecord, RequestRecord, Spool, StoredBatch, StoredRequest } from "./port.ts";
-import { encodeRecord, frameLength, readRecord, RECORD, type SpoolRecord } from "./record.ts";
+import { type Encoded, encodeRecord, frameLength, readRecord, RECORD, type SpoolRecord } from "./record.ts";
 import { recoverSpool, type Recovery } from "./recover.ts";
 import { createTreeLog, type TreeLog } from "./tree-log.ts";
 import type { WireFormat } from "../otlp/status.ts";
@@ -97,7 +97,7 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
     );
   }
 
-  function booksRecord(): readonly [Buffer, Buffer] {
+  function booksRecord(): Encoded {
     return encodeRecord(RECORD.books, ports.books());
   }
 

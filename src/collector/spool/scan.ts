@@ -1,0 +1,57 @@
+// Scan: a spool file → its intact records, whatever is damaged between them. Pure.
+// Invariants:
+//   SC1. In a sealed file the search for the next record after a damaged frame cannot end inside a body (RC3).
+//   SC2. A record that is longer than the file is its torn end: nothing after it is looked at, because it is the content of
+//        the record that a crash has cut.
+//   SC3. In format 1, whose frames prove nothing, content is passed over as long as a record, or the end, follows it.
+import {
+  PLAIN_FRAMES,
+  readFileHead,
+  sealedFrames,
+  SPOOL_FORMAT,
+  type Frames,
+  type SpoolRecord,
+  SpoolVersionError,
+} from "./record.ts";
+
+export interface Scan {
+  readonly records: SpoolRecord[];
+  /** Damaged stretches between intact records: never what a crash leaves. */
+  readonly badStretches: number;
+  /** Bytes after the last intact record: what a crash may leave. */
+  readonly tornBytes: number;
+}
+
+/** @throws {SpoolVersionError} */
+export function scanFile(file: Buffer, path: string, segment: number): Scan {
+  const head = readFileHead(file);
+  if (head !== null && !(head.format <= SPOOL_FORMAT)) throw new SpoolVersionError(path, head.format);
+  if (head === null || head.salt === null) return scan(file, 0, PLAIN_FRAMES, false);
+  const found = scan(file, head.bytes, sealedFrames({ segment, salt: head.salt }), true);
+  return head.damaged ? { ...found, badStretches: found.badStretches + 1 } : found;
+}
+
+function scan(file: Buffer, from: number, frames: Frames, isSealed: boolean): Scan {
+  const records: SpoolRecord[] = [];
+  let badStretches = 0;
+  let damagedSince = -1;
+  for (let at = from; at < file.length;) {
+    const bytes = file.subarray(at, at + frames.magic.length).equals(frames.magic) ? frames.lengthAt(file, at) : null;
+    const record = bytes === null ? null : frames.readAt(file, at, bytes);
+    if (record !== null) {
+      if (damagedSince >= 0) badStretches++;
+      damagedSince = -1;
+      records.push(record);
+      at += record.bytes;
+      continue;
+    }
+    if (damagedSince < 0) damagedSince = at;
+    const end = at + (bytes ?? 0);
+    if (bytes !== null && end > file.length) break; // SC2
+    const isFollowed = end === file.length || file.subarray(end, end + frames.magic.length).equals(frames.magic);
+    const next = bytes !== null && (isSealed || isFollowed) ? end : file.indexOf(frames.magic, at + 1); // SC1, SC3
+    if (next < 0) break;
+    at = next;
+  }
+  return { records, badStretches, tornBytes: damagedSince < 0 ? 0 : file.length - damagedSince };
+}
