@@ -2,7 +2,7 @@
 // Invariants:
 //   LK1. The lock is a transaction held open on a file of its own: kill -9 frees it, a stale file does not hold it.
 //   LK2. Who is refused learns who has it.
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, fchmodSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -22,7 +22,11 @@ export interface FolderLock {
 /** @param self how the next process names this one, e.g. `process 4711 (holdpoint serve)`. */
 export function lockFolder(folder: string, self: string): FolderLock {
   const ownerFile = join(folder, "owner.txt");
-  const db = new DatabaseSync(join(folder, "lock.db"));
+  const lockFile = join(folder, "lock.db");
+  const file = openSync(lockFile, "a", 0o600);
+  fchmodSync(file, 0o600); // one that an earlier version made
+  closeSync(file);
+  const db = new DatabaseSync(lockFile);
   try {
     db.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE"); // LK1
   } catch {

@@ -1,11 +1,12 @@
 // Tests of storage on SQLite: the port's contract, and what belongs to the file: SC1 and SC2 (schema), LK1 and LK2 (lock),
 // DB2 (what was acknowledged is there after the next start), CK2 (big values once), G3 (a failing commit).
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
+import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { storageContract } from "../storage.contract.ts";
 import { FolderInUseError } from "./lock.ts";
@@ -84,7 +85,7 @@ test("the folder and its files are the owner's alone", async (t) => {
   const storage = await open(t, folder);
   await storage.transaction((tx) => tx.checkWritable(1));
   assert.equal(statSync(folder).mode & 0o777, 0o700);
-  for (const name of readdirSync(folder).filter((file) => file.startsWith("holdpoint.db"))) {
+  for (const name of readdirSync(folder)) {
     assert.equal(statSync(join(folder, name)).mode & 0o077, 0, name);
   }
 });
@@ -187,3 +188,40 @@ test("a commit that fails, fails every work in it; the next group starts clean (
   assert.equal(await storage.transaction((tx) => tx.countAllAssistants()), 2);
   for (const id of ["before", "after"]) assert.ok(await storage.transaction((tx) => tx.assistant(id)), id);
 });
+
+for (const name of ["holdpoint.db", "holdpoint.db-wal", "lock.db"]) {
+  test(`${name} deleted under the storage: writes are refused, reads of the same turn are not (FG1, FG2, G3)`, async (t) => {
+    const folder = newFolder(t);
+    const said: string[] = [];
+    const log: Log = { ...silent, error: (event) => void said.push(event), info: (event) => void said.push(event) };
+    let look: () => void = () => assert.fail("nothing was to be looked at");
+    const clock = {
+      ...systemClock,
+      after: (_ms: number, callback: () => void) => ((look = callback), () => undefined),
+    };
+    const storage = createSqliteStorage({ folder, owner: "the first process", versions: VERSIONS, log, clock });
+    await storage.start();
+    t.after(() => storage.stop());
+    await storage.transaction((tx) => tx.insertAssistant(assistant("before", "")));
+    const [path, aside] = [join(folder, name), join(folder, "aside")];
+    renameSync(path, aside);
+    look();
+    look();
+    assert.deepEqual(said, ["data_files_gone"]);
+    const write = () => storage.transaction((tx) => tx.insertAssistant(assistant("after", "")));
+    const count = () => storage.transaction((tx) => tx.countAllAssistants());
+    const [first, written, last] = await Promise.allSettled([count(), write(), count()]);
+    assert.ok(written.status === "rejected");
+    const { code, message } = written.reason as { readonly code?: unknown; readonly message: string };
+    assert.equal(code, "storage_unavailable");
+    assert.match(message, new RegExp(`${name} was deleted`));
+    for (const read of [first, last]) assert.deepEqual(read, { status: "fulfilled", value: 1 });
+    writeFileSync(path, "");
+    await assert.rejects(write(), /was replaced/);
+    rmSync(path);
+    renameSync(aside, path);
+    await write();
+    assert.equal(await count(), 2);
+    assert.equal(said.at(-1), "data_files_back");
+  });
+}

@@ -2,6 +2,7 @@
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { Storage, Tx } from "../../agent/ports.ts";
+import { systemClock, type Clock } from "../../base/clock.ts";
 import { ConfigError } from "../../base/config.ts";
 import { describeError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/folder.ts";
@@ -15,6 +16,7 @@ import { checkpointVerbs } from "./checkpoints.ts";
 import { cronVerbs } from "./crons.ts";
 import { createDump } from "./dump.ts";
 import { openDatabase, type Database } from "./database.ts";
+import { guardFiles, type FileGuard } from "./file-guard.ts";
 import { eventVerbs } from "./events.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { interruptVerbs } from "./interrupts.ts";
@@ -33,6 +35,7 @@ export interface SqliteOptions {
   readonly owner: string;
   readonly versions: Versions;
   readonly log: Log;
+  readonly clock?: Clock;
 }
 
 export interface SqliteStorage extends Storage, Service, Dumpable {
@@ -44,6 +47,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
     readonly lock: FolderLock;
     readonly db: Database;
     readonly commits: GroupCommit;
+    readonly files: FileGuard;
     readonly tx: Tx;
   } | null = null;
   const opened = (): NonNullable<typeof open> => {
@@ -65,7 +69,10 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           db.close();
           throw error;
         }
-        const commits = createGroupCommit(db, options.log);
+        const names = ["holdpoint.db", "holdpoint.db-wal", "lock.db"];
+        const paths = names.map((name) => join(options.folder, name));
+        const files = guardFiles(paths, options.clock ?? systemClock, options.log);
+        const commits = createGroupCommit(db, options.log, files.check);
         defineMetadataFilter(db);
         const tx = {
           ...threadVerbs(db),
@@ -80,7 +87,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           ...webhookVerbs(db),
           ...cronVerbs(db),
         };
-        open = { lock, db, commits, tx };
+        open = { lock, db, commits, files, tx };
       } catch (error) {
         lock.release();
         throw error;
@@ -88,7 +95,8 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
     },
     async stop() {
       if (open === null) return;
-      const { lock, db, commits } = open;
+      const { lock, db, commits, files } = open;
+      files.stop();
       await commits.settle();
       open = null;
       db.close();

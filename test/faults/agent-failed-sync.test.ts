@@ -1,0 +1,122 @@
+// A commit whose sync fails, by strace, and a kill -9 behind the reply. Its frames are whole in the log, so that the next
+// start would find them.
+//   FS1. A call that was answered `storage_unavailable` is not there after the crash; one that was acknowledged is.
+//   FS2. Where that cannot be made sure of, the answer is `commit_unknown`, and no call gets more than a 503 until it can.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Bench, FULL, pause, until } from "../harness/fault-server.ts";
+
+const NO_STRACE = straceRuns() ? false : "strace does not run here";
+
+function straceRuns(): boolean {
+  try {
+    execFileSync("strace", ["-f", "-o", "/dev/null", "true"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function startUnder(bench: Bench, inject: readonly string[]): Promise<string> {
+  const trace = join(bench.folder, "strace.txt");
+  const options = ["-D", "-f", "--seccomp-bpf", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync", ...inject];
+  await bench.start({}, { under: ["strace", ...options] });
+  return trace;
+}
+
+async function syncsOfStart(): Promise<number> {
+  const bench = new Bench();
+  try {
+    const trace = await startUnder(bench, []);
+    await bench.server.kill();
+    let size = -1;
+    await until("strace has written all", async () => {
+      const before = size;
+      size = statSync(trace, { throwIfNoEntry: false })?.size ?? 0;
+      await pause(20);
+      return size === before;
+    });
+    const lines = readFileSync(trace, "utf8").split("\n");
+    return lines.filter((line) => /sync\(|sync resumed/.test(line) && line.endsWith("= 0")).length;
+  } finally {
+    await bench.end();
+  }
+}
+
+interface Answered {
+  readonly threadId: string;
+  readonly code: string | null;
+}
+
+/** Makes threads until one is refused, and `more` behind it. */
+async function threadsUntilRefused(bench: Bench, more: number): Promise<readonly Answered[]> {
+  const all: Answered[] = [];
+  let left = more;
+  while (left >= 0) {
+    const threadId = randomUUID();
+    const answer = await bench.call("POST", "/threads", { thread_id: threadId });
+    const { code } = answer.body as { readonly code?: string };
+    all.push({ threadId, code: code ?? null });
+    if (answer.status !== 200 || left < more) left--;
+    assert.ok(all.length < 100, "a sync fails at some time");
+  }
+  return all;
+}
+
+async function isThere(bench: Bench, threadId: string): Promise<boolean> {
+  return (await bench.call("GET", `/threads/${threadId}`)).status === 200;
+}
+
+const FAILING = FULL ? [1, 2, 3, 4, 5, 6, 7, 8] : [2];
+
+test(
+  "a commit whose sync failed once is void after a crash, as its caller was answered (FS1)",
+  { skip: NO_STRACE },
+  async () => {
+    const atStart = await syncsOfStart();
+    for (const sync of FAILING) {
+      const bench = new Bench();
+      try {
+        await startUnder(bench, ["-e", `inject=fsync,fdatasync:error=EIO:when=${atStart + sync}`]);
+        const all = await threadsUntilRefused(bench, 0);
+        await bench.killAndRestart();
+        assert.equal(all.at(-1)?.code, "storage_unavailable");
+        for (const { threadId, code } of all) assert.equal(await isThere(bench, threadId), code === null);
+      } finally {
+        await bench.end();
+      }
+    }
+  },
+);
+
+test(
+  "while no sync works, the first commit is unknown and nothing is answered behind it (FS1, FS2)",
+  { skip: NO_STRACE },
+  async () => {
+    const atStart = await syncsOfStart();
+    const bench = new Bench();
+    try {
+      await startUnder(bench, ["-e", `inject=fsync,fdatasync:error=EIO:when=${atStart + 3}+`]);
+      const all = await threadsUntilRefused(bench, 3);
+      const refused = all.filter(({ code }) => code !== null).map(({ code }) => code);
+      assert.deepEqual(refused, [
+        "commit_unknown",
+        "storage_unavailable",
+        "storage_unavailable",
+        "storage_unavailable",
+      ]);
+      const read = await bench.call("GET", `/threads/${all[0]?.threadId}`);
+      assert.equal(read.status, 503, "it might be there after a crash: nothing is said about it");
+      assert.equal((await bench.call("GET", "/ready")).status, 503);
+      await bench.killAndRestart();
+      for (const { threadId, code } of all)
+        if (code !== "commit_unknown") assert.equal(await isThere(bench, threadId), code === null);
+    } finally {
+      await bench.end();
+    }
+  },
+);
