@@ -143,7 +143,7 @@ async function checkCall(agent: Agent, tx: Tx, call: RunCall): Promise<Assistant
   const intent = intentOf(call.input, call.command);
   checkGiven(agent, intent);
   checkNodeNames(agent, assistant.graphId, call, intent);
-  if (call.webhook !== null) agent.webhooks.check(call.webhook);
-  if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url);
+  if (call.webhook !== null) agent.webhooks.check(call.webhook, true);
+  if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url, false);
   return assistant;
 }

@@ -10,6 +10,7 @@ import type { Metrics } from "../base/metrics.ts";
 import { createApp, type HttpRoute } from "../http/app.ts";
 import { isLoopbackAddress } from "../http/browser.ts";
 import { guardedPost, resolveHost } from "../http/guarded-post.ts";
+import { createLoopback, postHere, type Loopback } from "../http/loopback.ts";
 import { createHttpService, type HttpService } from "../http/server.ts";
 import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
@@ -71,6 +72,8 @@ export interface ThreadTtl {
 
 export interface AgentServer extends Service {
   readonly address: HttpService["address"];
+  /** Requests to the server from inside its process. */
+  readonly loopback: Loopback;
   /** Makes what graphs need that were not there at the start. */
   readonly registerGraphs: () => Promise<void>;
 }
@@ -89,6 +92,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const counted = createAgentMetrics(metrics, storage, { slots, running: () => running() }, storage.boundUnits);
   const events = createEventHub({ wakes: engine.wakes, clock, limits: eventLimits(config) });
   const inbox = createInboxFeed(newId, engine.wakes, () => engine.peers.tell({ kind: "inbox" }));
+  let loopback: Loopback = () => Promise.reject(new Error("the server has not been put together"));
   const webhooks = createWebhooks(
     {
       policy: ports.webhooks,
@@ -103,7 +107,10 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
       log,
       random: Math.random,
       post: (post, policy, limits, signal) =>
-        guardedPost(post, policy, limits, { resolve: resolveHost, clock }, signal),
+        post.url.startsWith("/")
+          ? postHere(loopback, `${surface.mountPrefix}${post.url}`, post, { ...limits, signal })
+          : guardedPost(post, policy, limits, { resolve: resolveHost, clock }, signal),
+      isOwnRoute: (path) => surface.app?.claim("POST", path) === "first",
       onOutcome: counted.onWebhook,
     },
   );
@@ -163,27 +170,29 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const operations = routes.map(({ operation }) => operation);
   const all = [...routes, ...served(metaRoutes(agent, metrics, versions, operations, surface.mountPrefix), surface)];
   let graceEndsAt = Infinity;
+  const listener = createApp({
+    routes: [
+      ...all.map((one) => one.bind(agent)),
+      ...(ports.beside === null ? [] : besideRoutes(ports.beside, access)),
+      ...ports.pages,
+    ],
+    custom: customApp(surface, access),
+    prefix: surface.mountPrefix,
+    cors: corsRules(surface),
+    bodyBytesMax: config.bodyBytesMax,
+    hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
+    log,
+    onReply: counted.onReply,
+    monotonic: clock.monotonic,
+  });
+  loopback = createLoopback(listener);
   const http = createHttpService({
     name: "http",
     host: config.host,
     port: config.port,
     limits: { drainMs: () => Math.max(0, graceEndsAt - clock.monotonic()) + DRAIN_SPARE_MS },
     stopMs: graceMs + DRAIN_SPARE_MS + SETTLE_MS,
-    listener: createApp({
-      routes: [
-        ...all.map((one) => one.bind(agent)),
-        ...(ports.beside === null ? [] : besideRoutes(ports.beside, access)),
-        ...ports.pages,
-      ],
-      custom: customApp(surface, access),
-      prefix: surface.mountPrefix,
-      cors: corsRules(surface),
-      bodyBytesMax: config.bodyBytesMax,
-      hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
-      log,
-      onReply: counted.onReply,
-      monotonic: clock.monotonic,
-    }),
+    listener,
   });
   const register: Service = { name: "graphs", start: () => registerGraphs(agent), stop: () => Promise.resolve() };
   // The worker starts before the port opens, and is told to stop before the port closes (SV1, SV2).
@@ -233,6 +242,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     },
     stopMs: null,
     address: () => http.address(),
+    loopback,
     registerGraphs: () => registerGraphs(agent),
   };
 }

@@ -130,8 +130,8 @@ async function accept(agent: Agent, tx: Tx, caller: Caller, start: RunStart, slo
   const { threadId, call } = start;
   const intent = intentOf(call.input, call.command);
   checkGiven(agent, intent);
-  if (call.webhook !== null) agent.webhooks.check(call.webhook);
-  if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url);
+  if (call.webhook !== null) agent.webhooks.check(call.webhook, true);
+  if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url, false);
   const reading = readDecisive(agent, tx, caller, threadId, call, intent);
   // What a run that starts here goes on from: reading it takes two round trips, which are there anyhow.
   const newest = slotFree && goesOn(intent) && call.checkpointId === null ? readNewest(tx, threadId) : null;

@@ -25,6 +25,8 @@ export interface Surface {
   readonly app: WebApp | null;
   /** They are for authenticated callers. Without effect when nobody has to authenticate. */
   readonly customRouteAuth: boolean;
+  /** Callers authenticate before middleware of the app sees them. */
+  readonly authBeforeMiddleware: boolean;
 }
 
 export function corsRules({ cors, moreOrigins }: Surface): CorsRules {
@@ -67,12 +69,17 @@ export function served(routes: readonly AgentRoute[], { disabled }: Surface): re
   });
 }
 
-export function customApp({ app, customRouteAuth }: Surface, access: Access | null): CustomApp | null {
+export function customApp(surface: Surface, access: Access | null): CustomApp | null {
+  const { app, customRouteAuth, authBeforeMiddleware } = surface;
   if (app === null) return null;
   const admit = async (head: RequestHead): Promise<object> => {
     if (access === null || !customRouteAuth) return {};
     const { name, user, permissions } = await access.authenticate(head);
     return { auth: { user: user ?? { identity: name }, permissions } };
   };
-  return { ...app, admit };
+  const admitBefore: CustomApp["admitBefore"] = async (head, route) => {
+    if (access === null || !authBeforeMiddleware) return;
+    if (route === null ? customRouteAuth : route.guarded === true) await access.authenticate(head);
+  };
+  return { ...app, admit, admitBefore };
 }

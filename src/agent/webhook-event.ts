@@ -31,7 +31,7 @@ export function announcer(graphs: Pick<Graphs, "toWire">, valuesText: () => stri
     return tx.putWebhook({
       runId: run.runId,
       url,
-      host: new URL(url).host,
+      host: url.startsWith("/") ? "" : new URL(url).host, // "": a route of the custom app
       body: eventText(ended, run.input === null ? null : graphs.toWire(run.input), valuesText()),
       attempts: 0,
       dueAt: run.updatedAt,

@@ -35,12 +35,17 @@ export interface WebhookPorts {
   readonly log: Log;
   readonly random: () => number;
   readonly post: (post: Post, policy: WebhookPolicy, limits: PostLimits, signal: AbortSignal) => Promise<PostOutcome>;
+  /** The custom app has a route of its own for a POST to this path. */
+  readonly isOwnRoute: (path: string) => boolean;
   readonly onOutcome: (outcome: "sent" | "failed" | "given_up") => void;
 }
 
 export interface Webhooks extends Service {
-  /** @throws {ApiError} `webhook_refused` when this address is not allowed, as far as its text tells. */
-  check(url: string): void;
+  /**
+   * @param own a path may name a route of the custom app
+   * @throws {ApiError} `webhook_refused` when this address is not allowed, as far as its text tells.
+   */
+  check(url: string, own: boolean): void;
   /** There may be something to send. */
   wake(): void;
 }
@@ -137,7 +142,15 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
   return {
     name: "webhooks",
     wake,
-    check(url) {
+    check(url, own) {
+      if (own && url.startsWith("/") && policy.ownRoutes && url.length <= policy.urlUnitsMax) {
+        const path = url.split(/[?#]/)[0] ?? url;
+        if (ports.isOwnRoute(path)) return;
+        throw new ApiError(
+          "webhook_refused",
+          "Webhooks cannot be sent to this path: http.app has no POST route for it.",
+        );
+      }
       const checked = checkOutboundUrl(url, policy); // WB4
       if (checked.kind === "allowed") return;
       throw new ApiError("webhook_refused", `Webhooks cannot be sent to this address: ${checked.reason}.`);

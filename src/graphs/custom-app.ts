@@ -1,16 +1,23 @@
-// Custom app: what `http.app` names, a Hono app or anything with `fetch`, and which requests are its own.
+// Custom app: the app that `http.app` names, a Hono app or anything with `fetch`, and the requests that it answers.
 // Invariants:
-//   CA1. A route of a Hono app wins over the server's. Middleware alone claims nothing: it runs for the app's own routes.
-//   CA2. Anything else with `fetch` does not say what it serves: it gets what the server has nothing for.
+//   CA1. A route of a Hono app wins over the server's.
+//   CA2. Middleware of a Hono app runs for every request that its path fits, also around routes of the server.
+//   CA3. A path without a route of the app gets the server's reply, its 404 included: the app's own notFound is not asked.
+//   CA4. Anything else with `fetch` does not say what it serves: it gets what the server has nothing for.
+import { Hono, type Context, type ErrorHandler, type MiddlewareHandler, type Next } from "hono";
 import { describeError } from "../base/errors.ts";
 import type { ExportPath } from "./export-path.ts";
 import { importExport } from "./module.ts";
 
+/** The server, as the app's requests reach it (http/web.ts). */
+interface Inner {
+  readonly admit: () => Promise<{ readonly env: object } | { readonly refusal: Response }>;
+  readonly next: (read: (() => Promise<string>) | null) => Promise<Response>;
+}
+
 export interface LoadedApp {
-  readonly claim: (method: string, path: string) => "first" | "rest" | "none";
-  readonly fetch: (request: Request, env: object) => Response | Promise<Response>;
-  /** It has middleware for every path, which its author may expect to guard the server's own routes. */
-  readonly hasMiddleware: boolean;
+  readonly claim: (method: string, path: string) => "first" | "around" | "rest" | "none";
+  readonly fetch: (request: Request, inner: Inner) => Response | Promise<Response>;
 }
 
 export class AppLoadError extends Error {
@@ -21,10 +28,10 @@ export class AppLoadError extends Error {
 }
 
 interface Fetching {
-  readonly fetch: LoadedApp["fetch"];
+  readonly fetch: (request: Request, env: object) => Response | Promise<Response>;
 }
 
-/** As Hono's router tells it: handlers in the order in which they would run, each with the route it was added by. */
+/** A Hono app of any copy of Hono. The router has its handlers in the order in which they would run, each with its route. */
 interface HonoLike extends Fetching {
   readonly routes: readonly HonoRoute[];
   readonly router: {
@@ -33,12 +40,13 @@ interface HonoLike extends Fetching {
       path: string,
     ): readonly [readonly (readonly [readonly [unknown, HonoRoute], unknown])[], ...unknown[]];
   };
+  readonly errorHandler?: ErrorHandler;
 }
 
 interface HonoRoute {
   readonly method: string;
   readonly path: string;
-  readonly handler: (...parameters: never) => unknown;
+  readonly handler: MiddlewareHandler;
 }
 
 /** @throws {AppLoadError} */
@@ -50,17 +58,52 @@ export async function loadCustomApp(path: ExportPath, folder: string): Promise<L
     throw new AppLoadError(path, describeError(error).message);
   }
   if (!isFetching(app)) throw new AppLoadError(path, "the export has no fetch method");
-  const fetch: LoadedApp["fetch"] = (request, env) => app.fetch(request, env);
-  if (!isHonoLike(app)) return { claim: () => "rest", fetch, hasMiddleware: false }; // CA2
+  return isHonoLike(app) ? honoApp(app) : fetchingApp(app);
+}
+
+/** CA4 */
+function fetchingApp(app: Fetching): LoadedApp {
   return {
-    fetch,
-    hasMiddleware: app.routes.some((route) => isMiddleware(route) && /^\/?\*$/.test(route.path)),
-    claim(method, path_) {
-      const [found] = app.router.match(method === "HEAD" ? "GET" : method, path_);
+    claim: () => "rest",
+    async fetch(request, inner) {
+      const admitted = await inner.admit();
+      return "refusal" in admitted ? admitted.refusal : app.fetch(request, admitted.env);
+    },
+  };
+}
+
+const INNER = Symbol("the server");
+type Env = { readonly Bindings: { readonly [INNER]: Inner } };
+
+/** Mounted in an app of ours, so that its paths, the order of its middleware and its error handler stay, and CA3 holds. */
+function honoApp(app: HonoLike): LoadedApp {
+  const mounted = new Hono<Env>();
+  if (app.errorHandler !== undefined) mounted.onError(app.errorHandler);
+  for (const route of app.routes)
+    mounted.on(route.method, route.path, isMiddleware(route) ? route.handler : admitting(route.handler));
+  const outer = new Hono<Env>().route("/", mounted);
+  outer.notFound(async (context) => {
+    const { req } = context;
+    const reply = await context.env[INNER].next(req.raw.bodyUsed ? () => req.text() : null); // CA3
+    return context.newResponse(reply.body, reply); // with headers that middleware has set before
+  });
+  return {
+    fetch: (request, inner) => outer.fetch(request, { [INNER]: inner }),
+    claim(method, path) {
+      const [found] = app.router.match(method === "HEAD" ? "GET" : method, path);
       const routes = found.map(([[, route]]) => route);
       if (routes.some((route) => !isMiddleware(route))) return "first"; // CA1
-      return routes.length > 0 ? "rest" : "none";
+      return routes.length > 0 ? "around" : "none"; // CA2
     },
+  };
+}
+
+function admitting(handler: MiddlewareHandler): MiddlewareHandler {
+  return async (context: Context, next: Next) => {
+    const admitted = await (context as Context<Env>).env[INNER].admit();
+    if ("refusal" in admitted) return admitted.refusal;
+    Object.assign(context.env as object, admitted.env);
+    return handler(context, next);
   };
 }
 

@@ -24,6 +24,7 @@ export const HTTP_SECTION = z.looseObject({
     .refine((text) => parseExportPath(text, "") !== null, EXPORT_PATH_FORM)
     .nullish(),
   enable_custom_route_auth: z.boolean().nullish(),
+  middleware_order: z.enum(["auth_first", "middleware_first"]).nullish(),
   mount_prefix: z
     .string()
     .refine((text) => text === "" || text === "/" || PREFIX.test(text), 'is not of the form "/path"')
@@ -48,6 +49,7 @@ type Section = z.infer<typeof HTTP_SECTION>;
 export interface HttpConfig {
   readonly app: ExportPath | null;
   readonly customRouteAuth: boolean;
+  readonly authBeforeMiddleware: boolean;
   /** `""`, or `/path`. */
   readonly mountPrefix: string;
   /** Names of groups of routes that are not served. */
@@ -78,6 +80,7 @@ export function httpConfig(section: Section | null | undefined, folder: string):
   return {
     app: typeof given.app === "string" ? parseExportPath(given.app, folder) : null,
     customRouteAuth: given.enable_custom_route_auth ?? true,
+    authBeforeMiddleware: given.middleware_order === "auth_first",
     mountPrefix: (given.mount_prefix ?? "").replace(/\/$/, ""),
     disabled: DISABLED.filter((name) => given[`disable_${name}`] === true),
     cors: given.cors === null || given.cors === undefined ? null : corsConfig(given.cors),
@@ -123,7 +126,7 @@ function headerConfig(given: Section["configurable_headers"]): HeaderConfig | nu
 
 const ABSENT_ROUTES = ["disable_mcp", "disable_a2a"];
 const KNOWN = new Set([...Object.keys(HTTP_SECTION.shape), ...ABSENT_ROUTES]);
-const WITHOUT_EFFECT = new Set(["logging_headers", "middleware_order", "disable_webhooks"]);
+const WITHOUT_EFFECT = new Set(["logging_headers", "disable_webhooks"]);
 const KNOWN_CORS = new Set([
   "allow_origins",
   "allow_origin_regex",

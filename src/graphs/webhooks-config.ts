@@ -47,6 +47,7 @@ export function webhookPolicy(
     urlUnitsMax: url.max_url_length ?? URL_UNITS_MAX,
     networks: url.allowed_networks ?? [],
     headerDomains: headerDomains ?? url.allowed_domains ?? [], // WC3
+    ownRoutes: url.disable_loopback !== true,
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name.toLowerCase(), filled(name, value, prefix, env)]),
     ),
@@ -78,7 +79,6 @@ function filled(
 }
 
 const KNOWN = new Set(["url", "headers", "header_domains", "env_prefix"]);
-/** `disable_loopback` needs no remark: addresses without a host are always refused. */
 const KNOWN_URL = new Set([
   "require_https",
   "allowed_domains",

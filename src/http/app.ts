@@ -1,18 +1,18 @@
 // App: routes → one request listener. Reads bodies, answers refusals, adds the headers that every reply has.
 // Invariants:
 //   AP1. Every request gets exactly one reply, also when the route, the body or the peer fails.
-//   AP2. A custom app's own routes win over the server's; what neither has is not found.
+//   AP2. A custom app's own routes win over the server's, and its middleware runs around them; what neither has is not found.
 //   AP3. The address that handlers see is put together from what the request was routed by, never from its Host header.
 //   AP4. HEAD gets the head of the reply and ends: pieces that come over time are not waited for.
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { addressOf, createFinder, type Address } from "./address.ts";
-import { readJsonBody, type JsonBody } from "./body.ts";
+import { addressOf, createFinder, type Address, type Found } from "./address.ts";
+import { jsonBodyOf, readJsonBody, type JsonBody } from "./body.ts";
 import { checkHost, checkSite, type HostRules } from "./browser.ts";
 import { createCors, type CorsRules } from "./cors.ts";
 import { problemOf } from "./problem.ts";
-import { askWebApp, type WebApp } from "./web.ts";
+import { askWebApp, responseOf, type WebApp, type WebInner } from "./web.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -44,6 +44,8 @@ export interface HttpRoute {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   /** `/threads/{thread_id}/runs` */
   readonly path: string;
+  /** It authenticates its callers. */
+  readonly guarded?: boolean;
   readonly handle: (request: HttpRequest) => Promise<HttpReply>;
 }
 
@@ -51,8 +53,10 @@ export interface HttpRoute {
 export type RequestHead = Pick<HttpRequest, "method" | "url" | "headers">;
 
 export interface CustomApp extends WebApp {
-  /** Turns away who may not come in; what it gives is handed to the app. */
+  /** Turns away callers who may not use routes of the app; its result is handed to the app. */
   readonly admit: (head: RequestHead) => Promise<object>;
+  /** Turns away callers before the app's middleware sees them. */
+  readonly admitBefore: (head: RequestHead, route: HttpRoute | null) => Promise<void>;
 }
 
 export interface AppOptions {
@@ -84,7 +88,7 @@ export function createApp(options: AppOptions): RequestListener {
       if (isPreflight || finder.knows(path)) return { kind: "preflight" }; // also of unknown paths: pages see their 404
     }
     const claim = app === null ? "none" : app.claim(method, path);
-    if (app !== null && (claim === "first" || (claim === "rest" && !finder.knows(path))))
+    if (app !== null && (claim === "first" || claim === "around" || (claim === "rest" && !finder.knows(path))))
       return { kind: "custom", app }; // AP2
     return { kind: "route", ...finder.find(method, path) };
   };
@@ -98,6 +102,10 @@ export function createApp(options: AppOptions): RequestListener {
       });
     };
     let route: HttpRoute | null = null;
+    const refuse = (error: unknown): HttpReply => {
+      const { status, text, headers: own } = problemOf(error, options.log);
+      return placed({ status, headers: own, body: text }, options.prefix);
+    };
     let reply: HttpReply;
     try {
       checkHost(incoming, options.hosts);
@@ -105,35 +113,49 @@ export function createApp(options: AppOptions): RequestListener {
       if (address === null) throw new ApiError("not_found", `All addresses are below ${options.prefix}/.`);
       const { path, query, search } = address;
       const seen = `${options.prefix}${path}${search}`; // AP3
+      const ask = async (found: Found<HttpRoute>, read: (() => Promise<string>) | null): Promise<HttpReply> => {
+        checkSite(incoming, cors.allows, "http.cors can allow an origin");
+        const { params } = found;
+        route = found.route;
+        const readBody = async (): Promise<JsonBody> =>
+          read === null
+            ? readJsonBody(incoming, options.bodyBytesMax)
+            : jsonBodyOf(await read(), headers["content-type"]);
+        const remoteAddress = incoming.socket.remoteAddress ?? "";
+        const asked = { method, url: seen, path, query, params, headers, remoteAddress, readBody, onHangUp };
+        return placed(await route.handle(asked), options.prefix);
+      };
       const answerer = answererOf(method, address, headers);
       if (answerer.kind === "preflight") {
         const allowed = cors.preflight(headers.origin, headers["access-control-request-headers"]);
         return await write(outgoing, { status: 204, body: null, headers: allowed }, method);
       }
       if (answerer.kind === "custom") {
-        const env = await answerer.app.admit({ method, url: seen, headers });
-        const call = { incoming, target: `${path}${search}`, bytesMax: options.bodyBytesMax, env, onHangUp };
-        reply = await askWebApp(answerer.app, call);
+        const { app } = answerer;
+        const head = { method, url: seen, headers };
+        const isOwn = app.claim(method, path) === "around" && finder.knows(path);
+        await app.admitBefore(head, isOwn ? finder.find(method, path).route : null);
+        const inner: WebInner = {
+          admit: () =>
+            app.admit(head).then(
+              (env) => ({ env }),
+              (error: unknown) => ({ refusal: responseOf(refuse(error)) }),
+            ),
+          next: async (read) => {
+            try {
+              return responseOf(await ask(finder.find(method, path), read));
+            } catch (error) {
+              return responseOf(refuse(error));
+            }
+          },
+        };
+        const call = { incoming, target: `${path}${search}`, bytesMax: options.bodyBytesMax, inner, onHangUp };
+        reply = await askWebApp(app, call);
       } else {
-        checkSite(incoming, cors.allows, "http.cors can allow an origin");
-        const { params } = answerer;
-        route = answerer.route;
-        const answered = await route.handle({
-          method,
-          url: seen,
-          path,
-          query,
-          params,
-          headers,
-          remoteAddress: incoming.socket.remoteAddress ?? "",
-          readBody: () => readJsonBody(incoming, options.bodyBytesMax),
-          onHangUp,
-        });
-        reply = placed(answered, options.prefix);
+        reply = await ask(answerer, null);
       }
     } catch (error) {
-      const { status, text, headers: own } = problemOf(error, options.log);
-      reply = placed({ status, headers: own, body: text }, options.prefix);
+      reply = refuse(error);
     }
     options.onReply(route, reply.status, (options.monotonic() - startedAt) / 1000);
     const decided = "access-control-allow-origin" in (reply.headers ?? {}); // by the custom app, for itself

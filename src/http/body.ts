@@ -22,10 +22,21 @@ export async function readJsonBody(incoming: IncomingMessage, bytesMax: number):
   const encoding = incoming.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not read here.`);
+  return parseBody(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+}
+
+/** Of a body that the deployment's own middleware has read. @throws {ApiError} as {@link readJsonBody} */
+export function jsonBodyOf(text: string, mediaType: string | undefined): JsonBody {
+  if (text === "") return { value: undefined, text };
+  checkMediaType(mediaType);
+  return parseBody(() => text);
+}
+
+function parseBody(read: () => string): JsonBody {
   let text: string;
   let value: unknown;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    text = read();
     value = JSON.parse(text);
   } catch (error) {
     throw new ApiError("malformed_json", error instanceof Error ? error.message : "The body cannot be read.");

@@ -9,12 +9,19 @@ import type { HttpReply } from "./app.ts";
 
 export interface WebApp {
   /**
-   * `first`: the app has a route of its own for this, which wins over the server's. `rest`: it takes this when the
-   * server has nothing there. `none`: it has nothing either.
+   * `first`: the app has a route of its own for this, which wins over the server's. `around`: it has only middleware
+   * for this. `rest`: it takes this when the server has nothing there. `none`: it has nothing either.
    */
-  readonly claim: (method: string, path: string) => "first" | "rest" | "none";
-  /** @param env what the app finds beside the request: `{auth}`. */
-  readonly fetch: (request: Request, env: object) => Response | Promise<Response>;
+  readonly claim: (method: string, path: string) => "first" | "around" | "rest" | "none";
+  readonly fetch: (request: Request, inner: WebInner) => Response | Promise<Response>;
+}
+
+/** The server, as an app calls it. Neither throws: a refusal is a Response. */
+export interface WebInner {
+  /** Lets the caller in to a route of the app's own. The env is for the app: `{auth}`. */
+  readonly admit: () => Promise<{ readonly env: object } | { readonly refusal: Response }>;
+  /** The server's own reply. @param read gives the body as text where the app has read it; null where it has not. */
+  readonly next: (read: (() => Promise<string>) | null) => Promise<Response>;
 }
 
 export interface WebCall {
@@ -22,7 +29,7 @@ export interface WebCall {
   /** Path and query as the app shall see them. */
   readonly target: string;
   readonly bytesMax: number;
-  readonly env: object;
+  readonly inner: WebInner;
   readonly onHangUp: (callback: () => void) => void;
 }
 
@@ -34,7 +41,7 @@ export async function askWebApp(app: WebApp, call: WebCall): Promise<HttpReply> 
   const request = webRequest(call, body.stream, controller.signal);
   let response: unknown;
   try {
-    response = await app.fetch(request, call.env);
+    response = await app.fetch(request, call.inner);
   } catch (error) {
     throw body.refusal() ?? error;
   }
@@ -94,6 +101,21 @@ function countedBody(incoming: IncomingMessage, bytesMax: number): CountedBody {
   }
   const isEmpty = length === 0 && incoming.headers["transfer-encoding"] === undefined;
   return { stream: isEmpty ? null : ReadableStream.from(chunks()), refusal: () => refused };
+}
+
+/** A reply of the server as an app sees it. */
+export function responseOf({ status, body, headers = {} }: HttpReply): Response {
+  const sent = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    for (const one of typeof value === "string" ? [value] : value) sent.append(name, one);
+  if (typeof body === "string" && !sent.has("content-type")) sent.set("content-type", "application/json");
+  const stream = body === null || typeof body === "string" ? body : ReadableStream.from(bytesOf(body));
+  return new Response(stream, { status, headers: sent });
+}
+
+async function* bytesOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const piece of body) yield typeof piece === "string" ? encoder.encode(piece) : piece;
 }
 
 /** By shape: an app may bring a Response of its own. */

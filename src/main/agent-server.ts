@@ -43,10 +43,11 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
     tables: await productTables(),
     graphs: graphsConfig,
   });
-  const [{ loadLibrary }, { createAgentServer }, { createGraphs }] = await Promise.all([
+  const [{ loadLibrary }, { createAgentServer }, { createGraphs }, { registerSdkGlobals }] = await Promise.all([
     import("../graphs/library.ts"),
     import("../agent/server.ts"),
     import("../graphs/graphs.ts"),
+    import("../graphs/sdk-globals.ts"),
   ]);
   const [{ systemClock }, { createIdSource }, { createMetrics }] = await Promise.all([
     import("../base/clock.ts"),
@@ -61,6 +62,8 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
     const store = await openStore(config, graphsConfig, storage, log);
     const { createTypeReader } = await import("../graphs/type-reader.ts");
     const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, { clock: systemClock, log });
+    const mountPrefix = config.mountPrefix ?? graphsConfig.http.mountPrefix;
+    const globals = registerSdkGlobals(library, log, mountPrefix);
     const graphs = await createGraphs(graphsConfig, library, storage, store, types, parts.tracing);
     const surface = await readSurface(parts);
     const { beside } = parts;
@@ -86,11 +89,13 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
       newId: createIdSource(Date.now, await storage.transaction((tx) => tx.newestRunId())),
       metrics: createMetrics(),
     });
+    globals.bind(server.loopback);
     await server.start();
     const stop = async (): Promise<void> => {
       try {
         await stopPart(server);
       } finally {
+        globals.remove();
         await stopPart(storage); // whatever became of the server, the folder is left clean
       }
     };
@@ -144,14 +149,12 @@ async function openAccess(config: AgentConfig, graphs: GraphsConfig, log: Log): 
 }
 
 /** What is served, and where: settings win over the file. */
-async function readSurface({ config, graphs, log, origins }: ServerParts): Promise<Surface> {
+async function readSurface({ config, graphs, origins }: ServerParts): Promise<Surface> {
   const { http, folder } = graphs;
   let app: LoadedApp | null = null;
   if (http.app !== null) {
     const { loadCustomApp } = await import("../graphs/custom-app.ts");
     app = await loadCustomApp(http.app, folder);
-    if (app.hasMiddleware)
-      log.warning("custom_middleware", { remark: "it runs for routes of the app, not for others" });
   }
   return { ...http, app, moreOrigins: origins, mountPrefix: config.mountPrefix ?? http.mountPrefix };
 }

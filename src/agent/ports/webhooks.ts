@@ -22,6 +22,8 @@ export interface WebhookPolicy {
   readonly urlUnitsMax: number;
   /** Networks in CIDR form that are allowed although they are not public. */
   readonly networks: readonly string[];
+  /** A path without a host names a route of the custom app. */
+  readonly ownRoutes: boolean;
   /** Sent to `headerDomains` only: they may hold secrets. */
   readonly headers: Readonly<Record<string, string>>;
   /** Names as in `domains`. */

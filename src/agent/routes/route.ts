@@ -62,7 +62,15 @@ export function route<Query, Body>(
     if (admitted.scope !== null && event !== "threads:create_run") await requireInScope(agent, ids, admitted.scope);
     return act({ ...call, ...admitted, ask }); // RO2
   };
-  return { operation, bind: (agent) => ({ method, path, handle: (request) => handle(agent, request) }) };
+  return {
+    operation,
+    bind: (agent) => ({
+      method,
+      path,
+      guarded: operation.access !== "public",
+      handle: (request) => handle(agent, request),
+    }),
+  };
 }
 
 const NO_BODY: JsonBody = { value: undefined, text: "" };
