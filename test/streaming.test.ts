@@ -85,6 +85,21 @@ suite("modes (ST1)", PATIENCE, () => {
     );
   });
 
+  test("messages/complete follows the values that it comes from, whatever else is asked for", async () => {
+    for (const stream_mode of [
+      ["values", "messages"],
+      ["messages", "values"],
+      ["messages", "values", "events"],
+    ]) {
+      const { path } = await newThread(server, "teller");
+      const body = { assistant_id: "teller", input: {}, stream_mode };
+      const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
+      const names = namesOf(events.filter(({ event }) => event !== "events"));
+      const growing = "messages/metadata messages/partial messages/partial messages/partial";
+      assert.equal(names, `metadata values ${growing} values messages/complete`, stream_mode.join());
+    }
+  });
+
   test("a mode that there is not is refused, and no run made", async () => {
     const thread = await newThread(server, "teller");
     const body = { assistant_id: "teller", input: {}, stream_mode: "everything" };

@@ -3,6 +3,7 @@
 //   SE1. What shows a pause is held back until the pause is stored; everything else is told as it comes.
 //   SE2. A question is shown with the server's ids. Questions of earlier runs are not shown again.
 //   SE3. An event is text when it is told: what a node changes later is not in it.
+//   SE4. `messages/complete` follows the `values` that it comes from, as in the reference.
 import type { StreamMode, StreamRequest } from "../agent/model.ts";
 import type { HeldEvent, RunEvent } from "../agent/ports.ts";
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
@@ -40,11 +41,12 @@ export function createStreamEvents(
       if (!atRoot && asked.has("values")) hold(name, payload); // the root's own is told with the end of the run
       return;
     }
-    if (atRoot && asked.has("messages")) messages.state(payload);
-    if (!asked.has("values")) return;
-    const reference = atRoot ? checkpointOf(payload) : null;
-    const text = (): string => codec.wireText(payload);
-    emit({ name, data: reference === null ? text() : { reference, text } });
+    if (asked.has("values")) {
+      const reference = atRoot ? checkpointOf(payload) : null;
+      const text = (): string => codec.wireText(payload);
+      emit({ name, data: reference === null ? text() : { reference, text } });
+    }
+    if (atRoot && asked.has("messages")) messages.state(payload); // SE4
   };
 
   const takeTask = (name: string, task: LibraryTaskChunk): void => {
