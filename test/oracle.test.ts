@@ -1,0 +1,3 @@
+import { oracleTests } from "./harness/oracle-tests.ts";
+
+oracleTests({ oldest: false });
