@@ -18,7 +18,7 @@ export function KeyDialog(): ReactNode {
   return (
     <Dialog
       title="API key"
-      description={wrong ? "The server does not take this key." : "This server wants to know who is asking."}
+      description={wrong ? "The server rejected this key." : "This server requires an API key."}
       onClose={() => keyWanted.set(false)}
     >
       <form
@@ -28,7 +28,7 @@ export function KeyDialog(): ReactNode {
           use();
         }}
       >
-        <Field label="Key" hint="It is sent to this server as x-api-key, and to nobody else.">
+        <Field label="Key" hint="Sent only to this server, as x-api-key.">
           <input
             type="password"
             autoComplete="off"

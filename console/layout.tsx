@@ -87,7 +87,7 @@ function Navigation({ onOpen }: { readonly onOpen: (what: Open) => void }): Reac
 
 export function NotFound(): ReactNode {
   return (
-    <EmptyState icon="search" title="There is no such page">
+    <EmptyState icon="search" title="Page not found">
       <p>
         <Link to="/inbox">Go to the inbox</Link>
       </p>

@@ -25,7 +25,7 @@ export function PreferencesDialog({ onClose }: { readonly onClose: () => void })
     <Dialog title="Preferences" description="For this browser only." onClose={onClose}>
       <div className="stack">
         {key === null ? (
-          <Field label="Your name" hint="Stands in claims and in the audit trail, where nobody has to authenticate.">
+          <Field label="Your name" hint="Shown in claims and in the audit trail when sign-in is not required.">
             <input
               value={useValue(ownName)}
               maxLength={NAME_UNITS_MAX}
@@ -42,7 +42,7 @@ export function PreferencesDialog({ onClose }: { readonly onClose: () => void })
             ))}
           </select>
         </Field>
-        <Field label="Hold answers" hint="For so long an answer can be taken back (u) before it is sent.">
+        <Field label="Hold answers" hint="Undo window before an answer is sent (press u).">
           <select value={useValue(holdSecs)} onChange={(event) => holdSecs.set(Number(event.target.value))}>
             {HOLD_CHOICES_SECS.map((seconds) => (
               <option key={seconds} value={seconds}>
@@ -73,8 +73,8 @@ function Notifications(): ReactNode {
   return (
     <label className="check">
       <input type="checkbox" checked={on} onChange={(event) => void change(event.target.checked)} />
-      Notify me when something new waits
-      {refused ? <span className="field-error">The browser does not allow it.</span> : null}
+      Notify me about new pending items
+      {refused ? <span className="field-error">Blocked by the browser.</span> : null}
     </label>
   );
 }

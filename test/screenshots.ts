@@ -44,7 +44,7 @@ const SHOTS: readonly Shot[] = [
     name: "inbox",
     path: "/inbox",
     looks: ["light", "dark", "phone"],
-    steps: (page) => page.getByRole("list", { name: "Waiting items" }).waitFor(),
+    steps: (page) => page.getByRole("list", { name: "Pending items" }).waitFor(),
   },
   { name: "inbox-item", path: "/inbox", looks: ["light", "dark", "phone"], steps: edit },
   {

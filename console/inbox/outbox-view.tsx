@@ -12,7 +12,7 @@ const TICK_MS = 250;
 export function OutboxView(): ReactNode {
   const parcels = useValue(outbox);
   const undo = (): void => {
-    if (takeBack()) tell("Taken back. Nothing was sent.");
+    if (takeBack()) tell("Undone. Nothing was sent.");
   };
   useShortcuts(
     "Answers on their way",
@@ -30,7 +30,7 @@ export function OutboxView(): ReactNode {
 function ParcelView({ parcel }: { readonly parcel: Parcel }): ReactNode {
   const { id, label, state, error } = parcel;
   const undo = (): void => {
-    if (takeBack(id)) tell("Taken back. Nothing was sent.");
+    if (takeBack(id)) tell("Undone. Nothing was sent.");
   };
   return (
     <div className={`toast ${state === "failed" ? "red" : "accent"}`}>

@@ -11,7 +11,7 @@ export async function copy(text: string, what: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     tell(`Copied ${what}.`);
   } catch {
-    tell(`The browser does not allow copying here: ${text}`, { tone: "amber", ms: null });
+    tell(`The browser does not allow copying here. Copy this: ${text}`, { tone: "amber", ms: null });
   }
 }
 

@@ -9,7 +9,7 @@ export function isAbsent(error: unknown): boolean {
 
 export function NoTraceStore(): ReactNode {
   return (
-    <EmptyState icon="traces" title="No trace store runs in this process">
+    <EmptyState icon="traces" title="No trace store in this process">
       <p className="absent-words">
         <code>holdpoint dev</code> runs the agent server, the collector and the trace store in one process, and shows
         the traces here. Elsewhere traces go where <code>OTEL_EXPORTER_OTLP_ENDPOINT</code> points: look at them there.
@@ -20,7 +20,7 @@ export function NoTraceStore(): ReactNode {
 
 export function NoCollector(): ReactNode {
   return (
-    <EmptyState icon="collector" title="No collector runs in this process">
+    <EmptyState icon="collector" title="No collector in this process">
       <p className="absent-words">
         <code>holdpoint dev</code> runs one beside the agent server and shows it here. One that runs by itself (
         <code>holdpoint collector</code>) shows the same figures at its <code>/metrics</code>.

@@ -227,7 +227,7 @@ test("an assistant is made, gets a second version, the first is brought back, an
   await page.getByRole("combobox", { name: "Graph" }).selectOption("steps");
   await page.getByRole("button", { name: "Create" }).click();
   const shown = page.getByRole("region", { name: "Careful" });
-  await shown.getByRole("button", { name: "Change" }).click();
+  await shown.getByRole("button", { name: "Edit" }).click();
   await page.getByRole("textbox", { name: "Config" }).fill('{"tags": ["slow"]}');
   await page.getByRole("button", { name: "Save" }).click();
   await shown.getByText("version 2").waitFor();

@@ -224,7 +224,7 @@ test("a confirmed answer can be taken back with `u`, and is sent otherwise", asy
   await confirm(page);
   await page.getByText("On its way. Press u").waitFor();
   await page.keyboard.press("u");
-  await page.getByText("Taken back. Nothing was sent.").waitFor();
+  await page.getByText("Undone. Nothing was sent.").waitFor();
   assert.equal((await itemsOf(server, threadId)).length, 1);
   await page.keyboard.press("a");
   await confirm(page);
@@ -287,7 +287,7 @@ test("a claim is seen by others as it is made, keeps them from answering, and ca
 
 test("what begins to wait shows up by itself, in the list and in the title", async () => {
   const page = await browser.open("/inbox?text=showing-up", { name: "Ada" });
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching items").waitFor();
   const threadId = await ask(server, { question: "showing-up by itself" });
   await page.getByRole("link", { name: "showing-up by itself" }).waitFor();
   assert.match(await page.title(), /^\(\d+\+?\) Inbox · Holdpoint$/);
@@ -310,7 +310,7 @@ test("200 items are approved at once, each has its result, and one that somebody
   await page.keyboard.press("x");
   await page.getByRole("button", { name: /^Select all/ }).click();
   if ((await page.getByText("100 selected").count()) > 0) {
-    await page.getByRole("list", { name: "Waiting items" }).evaluate((list) => {
+    await page.getByRole("list", { name: "Pending items" }).evaluate((list) => {
       list.parentElement?.scrollTo(0, list.scrollHeight); // the rest is loaded when the end is near
     });
     await page.getByRole("button", { name: "Select all 200" }).click();
@@ -324,7 +324,7 @@ test("200 items are approved at once, each has its result, and one that somebody
   const [item] = await itemsOf(server, faster);
   await answer(server, { by: "Bob", answers: [{ thread_id: faster, interrupt_id: item?.id, resume: "mine" }] });
   await page.keyboard.press("Enter");
-  const results = page.getByRole("dialog", { name: "199 approved, 1 not taken" });
+  const results = page.getByRole("dialog", { name: "199 approved, 1 not accepted" });
   await results.waitFor();
   await results.getByText(/answered by Bob at .*, with another answer/).waitFor();
   for (const threadId of [threads[0], threads[199]]) {
@@ -362,7 +362,7 @@ test("everything is done by keyboard: find, move, select, open, edit, help, othe
   await page.waitForURL(/\/inbox\?/);
   await pressed("/");
   await page.keyboard.type("nothing-like-that");
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching items").waitFor();
   await pressed("Escape", "?");
   await page.getByRole("dialog", { name: "Keys" }).getByText("Approve (all selected)").waitFor();
   await pressed("Escape", "g", "t");
@@ -380,9 +380,9 @@ test("an address names the view: filters stay through a reload, and wrong ones a
   await page.getByText("1 waiting").waitFor();
   await page.getByRole("button", { name: /^Filters/ }).click();
   await page.getByLabel("Kind").selectOption("Form");
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching items").waitFor();
   await page.reload();
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching items").waitFor();
   await page.getByRole("button", { name: /^kind: form/ }).click();
   await page.getByText("1 waiting").waitFor();
   assert.equal(new URL(page.url()).searchParams.get("kind"), null);
@@ -391,9 +391,9 @@ test("an address names the view: filters stay through a reload, and wrong ones a
 
 test("an item that is not there says so, and so does a page", async () => {
   const page = await browser.open(`/inbox/${crypto.randomUUID()}/${"0".repeat(32)}`);
-  await page.getByText("There is no such item").waitFor();
+  await page.getByText("Item not found").waitFor();
   await page.goto(`${server.url}/console/nowhere`);
-  await page.getByText("There is no such page").waitFor();
+  await page.getByText("Page not found").waitFor();
   await page.close();
 });
 
@@ -429,13 +429,13 @@ for (const scheme of ["light", "dark"] as const) {
     const threadId = await ask(server, snake(), { batch: "axe" });
     await ask(server, { question: "A form?", schema: { type: "object", properties: { a: { type: "number" } } } });
     const page = await browser.open("/inbox", { scheme });
-    await page.getByRole("list", { name: "Waiting items" }).waitFor();
+    await page.getByRole("list", { name: "Pending items" }).waitFor();
     await page.getByRole("button", { name: /^Filters/ }).click();
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.goto(`${server.url}/console${await itemPath(threadId)}`);
     await page.getByRole("button", { name: "Edit" }).click();
     await page.getByText("Audit trail").click();
-    await page.getByText("Payload as it came").click();
+    await page.getByText("Raw payload").click();
     await page.getByRole("group", { name: "Edit as" }).getByRole("button", { name: "JSON" }).click();
     await page.getByRole("textbox", { name: "Arguments of refund" }).waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);

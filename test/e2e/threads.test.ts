@@ -53,15 +53,15 @@ test("a paused graph is seen at its node, with the question beside it; a dot sto
   const page = await browser.open(`/threads/${threadId}?tab=graph`);
   const graph = page.getByRole("group", { name: "Graph of the thread" });
   const paused = graph.getByRole("button", { name: /paused here/ });
-  assert.match(await paused.innerText(), /waits here/);
-  const side = page.getByRole("complementary", { name: "What is known of the graph" });
+  assert.match(await paused.innerText(), /paused here/);
+  const side = page.getByRole("complementary", { name: "Graph details" });
   await side.getByText("Shall I send it?").waitFor();
   const dot = graph.getByRole("button", { name: /^Stop before / }).first();
   await dot.click();
   await page.waitForURL(/before=/);
   assert.equal(await dot.getAttribute("aria-pressed"), "true");
   await paused.click();
-  await side.getByText("It has not ended.").waitFor();
+  await side.getByText("Not finished.").waitFor();
   await side.getByRole("link", { name: "Answer" }).click();
   await page.getByRole("complementary", { name: "Answer" }).waitFor();
   await page.close();

@@ -26,7 +26,7 @@ export function AssistantActions({ assistant }: { readonly assistant: Assistant 
       <CopyCurl method="GET" path={path} />
       {isBuiltIn(assistant) ? null : (
         <>
-          <Button onClick={() => setOpen("edit")}>Change</Button>
+          <Button onClick={() => setOpen("edit")}>Edit</Button>
           <Button kind="danger" onClick={() => setOpen("delete")}>
             Delete
           </Button>
@@ -53,7 +53,7 @@ function Deletion({
     onClose();
     try {
       await request("DELETE", path);
-      tell("The assistant is deleted.");
+      tell("Assistant deleted.");
       await navigate({ to: "/assistants", search: {}, replace: true });
       await queries.invalidateQueries({ queryKey: ["assistants"] });
     } catch (error) {
@@ -63,7 +63,7 @@ function Deletion({
   return (
     <Dialog
       title={`Delete ${assistant.name}?`}
-      description="Its versions and the runs that have ended go with it; threads stay. This cannot be undone."
+      description="Deletes its versions and finished runs. Threads stay. This cannot be undone."
       onClose={onClose}
       footer={
         <>

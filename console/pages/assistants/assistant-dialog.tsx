@@ -91,7 +91,7 @@ export function AssistantDialog({
       {fault === null ? null : <p className="field-error">{fault}</p>}
       {assistant === null || fault !== null ? null : (
         <section>
-          <h3>What changes</h3>
+          <h3>Changes</h3>
           <JsonDiff before={shownOf(assistant)} after={body} />
         </section>
       )}

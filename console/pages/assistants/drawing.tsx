@@ -42,7 +42,7 @@ function Side({ drawing }: { readonly drawing: Drawing }): ReactNode {
   ];
   const node = drawing.nodes.find(({ id }) => id === search.node);
   return (
-    <aside className="graph-side" aria-label="What is known of the graph" tabIndex={0}>
+    <aside className="graph-side" aria-label="Graph details" tabIndex={0}>
       {stops.length === 0 ? null : (
         <section className="stack">
           <p className="row">
@@ -58,9 +58,9 @@ function Side({ drawing }: { readonly drawing: Drawing }): ReactNode {
       {node === undefined ? (
         <section className="stack muted">
           <p>
-            {drawing.nodes.length} nodes, {drawing.edges.length} edges; dashed ones are taken on a condition.
+            {drawing.nodes.length} nodes, {drawing.edges.length} edges; dashed ones are taken (conditional).
           </p>
-          <p>Choose a node to see what leads to it. The dots at a node stop a run that is tried before or after it.</p>
+          <p>Select a node to see its edges. The dots at a node set a breakpoint before or after it.</p>
         </section>
       ) : (
         <NodeDetail drawing={drawing} node={node.id} />
@@ -75,8 +75,8 @@ function NodeDetail({ drawing, node }: { readonly drawing: Drawing; readonly nod
   return (
     <section className="stack">
       <h3>{node}</h3>
-      <Ends title="Comes after" ends={into.map(({ source, conditional }) => ({ node: source, conditional }))} />
-      <Ends title="Goes on to" ends={out.map(({ target, conditional }) => ({ node: target, conditional }))} />
+      <Ends title="Incoming edges" ends={into.map(({ source, conditional }) => ({ node: source, conditional }))} />
+      <Ends title="Outgoing edges" ends={out.map(({ target, conditional }) => ({ node: target, conditional }))} />
     </section>
   );
 }
@@ -93,12 +93,12 @@ function Ends({
   return (
     <div>
       <h4 className="muted">{title}</h4>
-      {ends.length === 0 ? <p className="muted">nothing that the drawing knows of</p> : null}
+      {ends.length === 0 ? <p className="muted">none in the drawing</p> : null}
       <ul>
         {ends.map(({ node, conditional }, at) => (
           <li key={`${node} ${at}`}>
             {NAMES[node] ?? node}
-            {conditional === true ? <span className="muted"> on a condition</span> : null}
+            {conditional === true ? <span className="muted"> (conditional)</span> : null}
           </li>
         ))}
       </ul>

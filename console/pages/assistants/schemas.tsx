@@ -47,7 +47,7 @@ export function SchemasTab({ assistant }: { readonly assistant: Assistant }): Re
 }
 
 function Schema({ schema, title }: { readonly schema: unknown; readonly title: string }): ReactNode {
-  if (!isObject(schema)) return <p className="muted">The graph says nothing of it.</p>;
+  if (!isObject(schema)) return <p className="muted">Not declared by the graph.</p>;
   const { fields } = fieldOf(schema);
   return (
     <>

@@ -34,7 +34,7 @@ export function valueOf(entry: Entry): Entered {
 export interface TryOptions {
   /** "": a new one. */
   readonly thread: string;
-  /** "": as the server does; the same below. */
+  /** "": server default; the same below. */
   readonly durability: string;
   readonly multitask: string;
 }

@@ -85,22 +85,22 @@ function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readon
       <section className="card state-card">
         <h3>How it runs</h3>
         <div className="try-options">
-          <Field label="Thread" hint="Its id; left empty, a new one.">
+          <Field label="Thread" hint="Thread id. Leave empty to create a thread.">
             <input value={options.thread} onChange={(event) => set({ thread: event.target.value })} />
           </Field>
           <Stop side="before" />
           <Stop side="after" />
           <Field label="Durability" hint="When checkpoints are written.">
             <select value={options.durability} onChange={(event) => set({ durability: event.target.value })}>
-              <option value="">as the server does</option>
+              <option value="">server default</option>
               <option value="sync">sync: before the next step</option>
-              <option value="async">async: beside the next step</option>
+              <option value="async">async: during the next step</option>
               <option value="exit">exit: at the end</option>
             </select>
           </Field>
-          <Field label="When the thread is busy" hint="Of use on a thread that is there.">
+          <Field label="When the thread is busy" hint="Only for an existing thread.">
             <select value={options.multitask} onChange={(event) => set({ multitask: event.target.value })}>
-              <option value="">as the server does</option>
+              <option value="">server default</option>
               {["enqueue", "reject", "interrupt", "rollback"].map((one) => (
                 <option key={one}>{one}</option>
               ))}
@@ -131,7 +131,7 @@ function Stop({ side }: { readonly side: "before" | "after" }): ReactNode {
   const search = assistantsRoute.useSearch();
   const navigate = useNavigate();
   return (
-    <Field label={`Stop ${side}`} hint="Nodes, with commas; or * for all.">
+    <Field label={`Stop ${side}`} hint="Node names, separated by commas, or * for all.">
       <input
         value={search[side] ?? ""}
         onChange={(event) => {

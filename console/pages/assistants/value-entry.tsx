@@ -78,7 +78,7 @@ export function ValueEntry({
       {way === "json" ? (
         <>
           <JsonEditor initial={example} label={title} onChange={(text) => onChange({ kind: "json", text })} />
-          {entry.kind === "json" && !parseJson(entry.text).ok ? <p className="field-error">This is no JSON.</p> : null}
+          {entry.kind === "json" && !parseJson(entry.text).ok ? <p className="field-error">Invalid JSON.</p> : null}
         </>
       ) : null}
     </>

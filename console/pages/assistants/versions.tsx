@@ -67,7 +67,7 @@ export function VersionsTab({ assistant }: { readonly assistant: Assistant }): R
           <section className="card state-card">
             <h3>{before === undefined ? "The first version" : `What changed since version ${before.version}`}</h3>
             {before === undefined ? (
-              <p className="muted">Nothing was there before.</p>
+              <p className="muted">First version.</p>
             ) : (
               <JsonDiff before={saidBy(before)} after={saidBy(shown)} />
             )}

@@ -106,16 +106,16 @@ function Chart({ moments }: { readonly moments: readonly Moment[] }): ReactNode 
         <h2 id="collector-chart">Spans per second</h2>
         <span className="chart-key in">in</span>
         <span className="chart-key out">out</span>
-        <span className="muted small spread">the last 15 minutes that somebody looked</span>
+        <span className="muted small spread">Last 15 minutes (recorded while this page is open)</span>
       </header>
       {times.length === 0 ? (
-        <Loading label="Waiting for a second figure" />
+        <Loading label="Waiting for a second sample" />
       ) : (
         <Suspense fallback={<Loading />}>
           <LineChart
             times={times}
             windowSecs={WINDOW_MS / MS}
-            label="Spans in and spans out, per second; the figures above say the same of now"
+            label="Spans received and uploaded per second; the figures above are the current values"
             lines={[
               { name: "in", colour: "--accent", values: ratesOf(moments, "received") },
               { name: "out", colour: "--green", values: ratesOf(moments, "sent") },
@@ -130,9 +130,9 @@ function Chart({ moments }: { readonly moments: readonly Moment[] }): ReactNode 
 function Problems({ problems }: { readonly problems: readonly Problem[] }): ReactNode {
   return (
     <section className="card collector-part" aria-labelledby="collector-problems">
-      <h2 id="collector-problems">What it has warned of</h2>
+      <h2 id="collector-problems">Recent warnings</h2>
       {problems.length === 0 ? (
-        <p className="muted">Nothing since it started.</p>
+        <p className="muted">No warnings since the start.</p>
       ) : (
         <ul className="problems">
           {problems.map(({ at, event, fields }, index) => (

@@ -72,7 +72,7 @@ export function CronDetail({
       </div>
       <Facts cron={cron} assistantName={assistantName} />
       <section className="card state-card">
-        <h3>Every run is asked with</h3>
+        <h3>Request of every run</h3>
         <JsonView value={cron.payload} label="the request" openLevels={2} />
       </section>
       {Object.keys(cron.metadata).length === 0 ? null : (
@@ -86,7 +86,7 @@ export function CronDetail({
       {open === "delete" ? (
         <Dialog
           title="Delete this cron?"
-          description="Runs that it has started go on. This cannot be undone."
+          description="Runs already started continue. This cannot be undone."
           onClose={() => setOpen(null)}
           footer={
             <>
@@ -99,7 +99,7 @@ export function CronDetail({
                   void act(async () => {
                     await request("DELETE", path);
                     await navigate({ to: "/crons", search: { ...search, cron: undefined }, replace: true });
-                  }, "The cron is deleted.");
+                  }, "Cron deleted.");
                 }}
               >
                 Delete
@@ -187,9 +187,9 @@ function Threads({ cron }: { readonly cron: Cron }): ReactNode {
   });
   return (
     <section className="card state-card">
-      <h3>Threads of its runs</h3>
+      <h3>Threads of this cron's runs</h3>
       {threads.isError ? <Failure error={threads.error} onRetry={() => void threads.refetch()} /> : null}
-      {threads.data?.length === 0 ? <p className="muted">None is there.</p> : null}
+      {threads.data?.length === 0 ? <p className="muted">None.</p> : null}
       <ul className="stack">
         {threads.data?.map((thread) => (
           <li key={thread.thread_id} className="row">

@@ -41,7 +41,7 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
     const made = all.filter((one) => one !== null);
     if (made.length < actions.length)
       return void tell(`${actions.length - made.length} actions are undecided.`, { tone: "amber" });
-    if (faulty.size > 0) return void tell("Something that was typed does not fit yet.", { tone: "amber" });
+    if (faulty.size > 0) return void tell("Some input is not valid yet.", { tone: "amber" });
     onReview({
       label: labelOf(actions, made),
       resume: answerOf(request, made),
@@ -76,7 +76,7 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
     ignore: () => decide("ignore"),
   };
   useShortcuts("This item", [
-    { keys: "a", label: actions.length === 1 ? "Approve" : "Approve what is undecided", run: run.approve },
+    { keys: "a", label: actions.length === 1 ? "Approve" : "Approve the undecided actions", run: run.approve },
     { keys: "e", label: "Edit the arguments", run: run.edit },
     { keys: "r", label: "Reject or respond, with a message", run: run.reject },
     { keys: "i", label: "Ignore", run: run.ignore },

@@ -108,7 +108,7 @@ function Continue({ item, onReview, wanted }: EditorProps): ReactNode {
   return (
     <div className="answer">
       <h3>Go on?</h3>
-      <p className="muted">The thread stays as it is until somebody goes on.</p>
+      <p className="muted">The thread stays paused until someone continues it.</p>
       <div className="actions">
         <Button kind="primary" hint="a" onClick={review}>
           Go on

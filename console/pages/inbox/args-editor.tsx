@@ -63,7 +63,7 @@ export function ArgsEditor({
         <SchemaForm field={field} value={value} faults={faults} onChange={(next) => onChange(next ?? null)} />
       )}
       <div>
-        <h4 className="muted small">What changes</h4>
+        <h4 className="muted small">Changes</h4>
         <JsonDiff before={before} after={value} />
       </div>
     </div>

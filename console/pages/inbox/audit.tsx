@@ -26,7 +26,7 @@ export function Audit({ item }: { readonly item: InboxItem }): ReactNode {
       <summary>Audit trail</summary>
       {error === null ? null : <Failure error={error} />}
       {data === undefined && error === null && open ? <Loading /> : null}
-      {data !== undefined && entries.length === 0 ? <p className="muted">Nobody has touched it yet.</p> : null}
+      {data !== undefined && entries.length === 0 ? <p className="muted">No activity yet.</p> : null}
       <ol className="audit">
         {entries.map((entry) => (
           <Entry key={entry.seq} entry={entry} />

@@ -91,7 +91,7 @@ export function BulkDialog({
         <VirtualList
           items={plan.taken}
           rowHeight={ROW_PX}
-          label="What is approved"
+          label="Arguments to approve"
           keyOf={({ item }) => keyOf(item)}
           renderRow={({ item, args }) => (
             <div role="listitem" className="bulk-row">

@@ -7,7 +7,7 @@ export interface Planned {
   readonly item: ListedItem;
   /** Undefined to go on at a breakpoint. */
   readonly resume: Json | undefined;
-  /** What is approved, for a person to see. */
+  /** Arguments to approve, for a person to see. */
   readonly args: unknown;
 }
 

@@ -47,7 +47,7 @@ export function ConfirmDialog({
         ))}
         {draft.resume === undefined ? null : (
           <details className="fold">
-            <summary>The answer as it is sent</summary>
+            <summary>Answer as sent</summary>
             <JsonView value={draft.resume} label="the answer" openLevels={6} />
           </details>
         )}

@@ -96,9 +96,9 @@ export function FilterBar({
 
 function Live(): ReactNode {
   const state = useValue(liveState);
-  if (state === "open") return <span className="live" title="Changes are shown as they happen" />;
+  if (state === "open") return <span className="live" title="Live updates" />;
   return (
-    <Chip tone="amber" title="Changes are looked for every few seconds">
+    <Chip tone="amber" title="Checks for changes every few seconds">
       {state === "connecting" ? "connecting" : "offline"}
     </Chip>
   );
@@ -118,7 +118,7 @@ function Search({ text, onChange }: { readonly text: string; readonly onChange: 
       <input
         id="inbox-search"
         type="search"
-        aria-label="Search what waits"
+        aria-label="Search pending items"
         placeholder="Search"
         value={typed}
         onChange={(event) => setTyped(event.target.value)}

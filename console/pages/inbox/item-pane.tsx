@@ -52,9 +52,9 @@ export function ItemPane({
         <Header item={data} onClose={onClose} onMove={onMove} />
       )}
       {error instanceof ApiProblem && error.status === 404 ? (
-        <EmptyState icon="inbox" title="There is no such item">
-          <p>Its thread may have been deleted since the link was made.</p>
-          <Button onClick={onClose}>To the inbox</Button>
+        <EmptyState icon="inbox" title="Item not found">
+          <p>Its thread may have been deleted.</p>
+          <Button onClick={onClose}>Go to the inbox</Button>
         </EmptyState>
       ) : error !== null ? (
         <Failure error={error} onRetry={() => void refetch()} />
@@ -145,7 +145,7 @@ function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
   // Somebody else's claim is not broken by a key that was pressed in passing.
   const byKey = (): void => {
     if (mine || item.claim === null) toggle();
-    else tell(`${item.claim.by} has claimed it. The button releases it all the same.`, { tone: "amber" });
+    else tell(`${item.claim.by} has claimed it. The button releases it anyway.`, { tone: "amber" });
   };
   useShortcuts("Claim", open ? [{ keys: "c", label: mine ? "Release" : "Claim", run: byKey }] : []);
   if (!open) return null;
@@ -174,7 +174,7 @@ function Body({ item }: { readonly item: InboxItem }): ReactNode {
         <RequestView request={request} item={item} />
         <Conversation threadId={item.thread_id} />
         <details className="fold">
-          <summary>Payload as it came</summary>
+          <summary>Raw payload</summary>
           <JsonView value={item.value} label="the payload" />
         </details>
         <Audit item={item} />
@@ -193,7 +193,7 @@ function Body({ item }: { readonly item: InboxItem }): ReactNode {
 function State({ item }: { readonly item: InboxItem }): ReactNode {
   if (item.state === "open") {
     return item.thread_status === "busy" ? (
-      <p className="note amber">The thread is running: it will take answers when it pauses again.</p>
+      <p className="note amber">The thread is running. You can answer when it pauses again.</p>
     ) : null;
   }
   const said = endOf(item, (at) => absoluteTime(Date.parse(at)));

@@ -14,15 +14,15 @@ export function NothingWaits({ filtered }: { readonly filtered: boolean }): Reac
   const navigate = useNavigate();
   if (filtered) {
     return (
-      <EmptyState icon="filter" title="Nothing matches">
-        <p>Items may wait that these filters leave out.</p>
-        <Button onClick={() => void navigate({ to: "/inbox", search: {} })}>Show everything that waits</Button>
+      <EmptyState icon="filter" title="No matching items">
+        <p>These filters may hide pending items.</p>
+        <Button onClick={() => void navigate({ to: "/inbox", search: {} })}>Show all pending items</Button>
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon="inbox" title="Nothing is waiting">
-      <p>A run that asks a person, or stops at a breakpoint, shows up here at once.</p>
+    <EmptyState icon="inbox" title="No pending items">
+      <p>Runs that pause for an answer or at a breakpoint appear here at once.</p>
       <Sample />
     </EmptyState>
   );

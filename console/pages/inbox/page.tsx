@@ -103,7 +103,7 @@ function InboxPage(): ReactNode {
 
   return (
     <div className={openKey === null ? "inbox" : "inbox with-item"}>
-      <section className="inbox-list" aria-label="Waiting items">
+      <section className="inbox-list" aria-label="Pending items">
         <FilterBar filters={filters} list={list} compact={narrow} />
         {selection.chosen.length === 0 ? null : (
           <BulkBar
@@ -125,7 +125,7 @@ function InboxPage(): ReactNode {
             <VirtualList
               items={items}
               rowHeight={narrow ? NARROW_ROW_PX : WIDE_ROW_PX}
-              label="Waiting items"
+              label="Pending items"
               keyOf={keyOf}
               active={at}
               onNearEnd={list.hasMore ? list.loadMore : undefined}

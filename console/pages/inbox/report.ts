@@ -8,7 +8,7 @@ import type { Draft } from "./draft.ts";
 export function reportOne({ label }: Draft, result: AnswerResult | undefined): void {
   const problem = result?.problem ?? null;
   if (problem === null) tell(`Sent: ${label}.`, { tone: "green" });
-  else tell(`Not taken: ${refusal(problem)}`, { tone: "amber", ms: 12_000 });
+  else tell(`Not accepted: ${refusal(problem)}`, { tone: "amber", ms: 12_000 });
 }
 
 /** A question that somebody else has answered is no error: it says who, and when. */

@@ -16,9 +16,9 @@ export function RequestView({ request, item }: { readonly request: Request; read
     case "breakpoint":
       return (
         <section className="block">
-          <h3>The run stops here</h3>
+          <h3>Breakpoint</h3>
           <p>
-            A breakpoint before <strong>{item.node}</strong>. It asks nothing: going on runs the node.
+            A breakpoint before <strong>{item.node}</strong>. It asks nothing. Continuing runs the node.
           </p>
         </section>
       );
@@ -66,7 +66,7 @@ function Payload({ payload }: { readonly payload: Json }): ReactNode {
   return (
     <section className="block question">
       {typeof question === "string" ? <Markdown text={question} /> : null}
-      {isEmpty ? null : <ValueTable value={rest} label="What is asked" />}
+      {isEmpty ? null : <ValueTable value={rest} label="Request" />}
     </section>
   );
 }

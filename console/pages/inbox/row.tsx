@@ -25,7 +25,7 @@ interface RowProps {
 export const HEADINGS = (
   <div className="inbox-row headings" aria-hidden="true">
     <span />
-    <span>What waits</span>
+    <span>Interrupt</span>
     <span>Kind</span>
     <span>Graph › node</span>
     <span>Run</span>

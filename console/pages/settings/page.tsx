@@ -53,7 +53,7 @@ function Loaded({ about }: { readonly about: About }): ReactNode {
   );
 }
 
-const KINDS = { set: "Set by somebody", secret: "Secrets" } as const;
+const KINDS = { set: "Modified", secret: "Secrets" } as const;
 
 function FilterBar({ settings }: { readonly settings: readonly SettingLine[] }): ReactNode {
   const { find = "", only } = settingsRoute.useSearch();
@@ -165,7 +165,7 @@ function List({ settings }: { readonly settings: readonly SettingLine[] }): Reac
       (only !== "set" || origin !== "default") &&
       (only !== "secret" || secret),
   );
-  if (found.length === 0) return <EmptyState icon="filter" title="No setting is like this" />;
+  if (found.length === 0) return <EmptyState icon="filter" title="No matching settings" />;
   return (
     <section className="card" aria-label="Settings">
       <ul className="settings-list">

@@ -56,7 +56,7 @@ export function ItemDialog({
     >
       {item === null ? (
         <>
-          <Field label="Namespace" hint="Labels from the outside in, with dots between them: users.4711.memories">
+          <Field label="Namespace" hint="Labels separated by dots, outermost first: users.4711.memories">
             <input autoFocus className="mono" value={place} onChange={(event) => setPlace(event.target.value)} />
           </Field>
           <Field label="Key">
@@ -75,7 +75,7 @@ export function ItemDialog({
       </Field>
       {item === null || value === null ? null : (
         <section>
-          <h3>What changes</h3>
+          <h3>Changes</h3>
           <JsonDiff before={item.value} after={value} />
         </section>
       )}

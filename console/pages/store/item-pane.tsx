@@ -37,8 +37,8 @@ export function ItemPane({
   if (found.isError) return <Failure error={found.error} onRetry={() => void found.refetch()} />;
   if (found.data === null) {
     return (
-      <EmptyState icon="store" title="There is no such item">
-        <p>It was deleted, or its time was over.</p>
+      <EmptyState icon="store" title="Item not found">
+        <p>It was deleted or has expired.</p>
       </EmptyState>
     );
   }
@@ -95,7 +95,7 @@ function Deletion({ item, onClose }: { readonly item: StoreItem; readonly onClos
     onClose();
     try {
       await request("DELETE", PATH, { body });
-      tell("The item is deleted.");
+      tell("Item deleted.");
       await navigate({ to: "/store", search: { ...search, ns: undefined, key: undefined }, replace: true });
     } catch (error) {
       tell(sayProblem(error), { tone: "red" });
@@ -105,7 +105,7 @@ function Deletion({ item, onClose }: { readonly item: StoreItem; readonly onClos
   return (
     <Dialog
       title="Delete this item?"
-      description="Graphs will not find it any more. This cannot be undone."
+      description="Graphs can no longer read it. This cannot be undone."
       onClose={onClose}
       footer={
         <>

@@ -64,14 +64,14 @@ function NoMessages({ values }: { readonly values: unknown }): ReactNode {
   const isEmpty = values === null || values === undefined || Object.keys(values).length === 0;
   if (isEmpty) {
     return (
-      <EmptyState icon="threads" title="Nothing has been said yet">
-        <p>Give the graph its input below.</p>
+      <EmptyState icon="threads" title="No messages yet">
+        <p>Enter the graph's input below.</p>
       </EmptyState>
     );
   }
   return (
     <section className="card chat-state">
-      <h2>This graph has no messages; its state is</h2>
+      <h2>This graph has no messages. Its state:</h2>
       <JsonView value={values} label="the state" />
     </section>
   );
@@ -97,9 +97,9 @@ export function QuestionCard({
 }): ReactNode {
   const node = question.ns.at(-1)?.split(":")[0] ?? "";
   return (
-    <section className="question-card" aria-label="Waits for an answer">
+    <section className="question-card" aria-label="Pending answer">
       <div className="row">
-        <Chip tone="amber">waits for an answer</Chip>
+        <Chip tone="amber">pending answer</Chip>
         <span className="muted truncate">{node}</span>
       </div>
       <p className="question-text">{glance(titleOf(question.value), 300)}</p>
@@ -114,7 +114,7 @@ export function QuestionCard({
   );
 }
 
-/** What is asked, in a line. */
+/** Request, in a line. */
 function titleOf(value: unknown): unknown {
   const first: unknown = Array.isArray(value) ? (value as readonly unknown[])[0] : value;
   if (typeof first !== "object" || first === null) return first;

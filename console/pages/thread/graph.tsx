@@ -72,7 +72,7 @@ function useMarks(thread: Thread, live: Live | null): GraphMarks {
     isTaken: (source, target) =>
       ways.has(`${source} ${target}`) || (`${source}${target}`.includes(":") && left(source) && reached(target)),
     noteOf(node) {
-      if (paused.has(node)) return "waits here";
+      if (paused.has(node)) return "paused here";
       const times = stories.get(node)?.times ?? 0;
       return times > 1 ? `ran ${times} times` : null;
     },
@@ -86,14 +86,14 @@ function useMarks(thread: Thread, live: Live | null): GraphMarks {
 function Side({ thread, node }: { readonly thread: Thread; readonly node: string | null }): ReactNode {
   const questions = Object.values(thread.interrupts).flat();
   return (
-    <aside className="graph-side" aria-label="What is known of the graph" tabIndex={0}>
+    <aside className="graph-side" aria-label="Graph details" tabIndex={0}>
       {questions.map((question) => (
         <QuestionCard key={question.id} threadId={thread.thread_id} question={question} />
       ))}
       {node === null ? (
         <section className="stack muted">
-          <p>Choose a node to see what it has changed.</p>
-          <p>The dots at a node stop the next run before or after it. The chat shows what is set.</p>
+          <p>Select a node to see its changes.</p>
+          <p>The dots at a node set a breakpoint before or after it for the next run. The chat lists them.</p>
         </section>
       ) : (
         <NodeDetail thread={thread} node={node} />
@@ -126,7 +126,7 @@ function NodeDetail({ thread, node }: { readonly thread: Thread; readonly node: 
           Trace
         </Link>
       </div>
-      {shown.length === 0 ? <p className="muted">It has not run on this thread.</p> : null}
+      {shown.length === 0 ? <p className="muted">This node has not run on this thread.</p> : null}
       {shown.map((id) => {
         const from = states.find((state) => idOf(state) === id);
         const to = states.find((state) => state.parent_checkpoint?.checkpoint_id === id);
@@ -144,7 +144,7 @@ function NodeDetail({ thread, node }: { readonly thread: Thread; readonly node: 
               <span className="muted numeric spread">{lengthOf(from, to)}</span>
             </p>
             {to === undefined ? (
-              <p className="muted">It has not ended.</p>
+              <p className="muted">Not finished.</p>
             ) : (
               <JsonDiff before={from?.values} after={to.values} none="The step changed nothing." />
             )}

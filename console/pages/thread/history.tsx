@@ -58,8 +58,8 @@ export function HistoryTab({ thread }: { readonly thread: Thread }): ReactNode {
     return <Failure error={history.error} onRetry={() => void history.refetch()} />;
   if (chosen === undefined) {
     return (
-      <EmptyState icon="clock" title="There are no checkpoints yet">
-        <p>Every step of a run makes one.</p>
+      <EmptyState icon="clock" title="No checkpoints yet">
+        <p>Every step of a run creates one.</p>
       </EmptyState>
     );
   }
@@ -173,7 +173,7 @@ function Detail({
   const rerun = async (): Promise<void> => {
     try {
       await startFrom(thread, step.id);
-      tell("A run goes on from this checkpoint.", { tone: "green" });
+      tell("A run continues from this checkpoint.", { tone: "green" });
     } catch (error) {
       tell(sayProblem(error), { tone: "red", ms: null });
     }
@@ -215,7 +215,7 @@ function Detail({
         </Button>
         <CopyCurl method="POST" path={`/threads/${thread.thread_id}/runs`} body={runFrom(thread, step.id)} />
       </div>
-      {other === step.id ? <p className="muted">Choose another checkpoint to compare with this one.</p> : null}
+      {other === step.id ? <p className="muted">Select another checkpoint to compare.</p> : null}
       {compared.isError ? <Failure error={compared.error} /> : null}
       {compared.data === undefined || other === step.id ? null : (
         <section className="card state-card">

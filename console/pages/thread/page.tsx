@@ -51,7 +51,7 @@ function ThreadPage(): ReactNode {
         <span className="mono muted">{threadId}</span>
       </header>
       <Failure error={thread.error} onRetry={() => void thread.refetch()} />
-      <EmptyState icon="threads" title="This thread cannot be shown">
+      <EmptyState icon="threads" title="Cannot show this thread">
         <p>
           <Link to="/threads">All threads</Link>
         </p>
@@ -161,7 +161,7 @@ function Actions({ thread, running }: { readonly thread: Thread; readonly runnin
         <Button
           kind="danger"
           onClick={() =>
-            void act(() => request("POST", `${path}/runs/${running.run_id}/cancel`), "The run is being cancelled.")
+            void act(() => request("POST", `${path}/runs/${running.run_id}/cancel`), "Cancelling the run.")
           }
         >
           Cancel run
@@ -184,7 +184,7 @@ function Actions({ thread, running }: { readonly thread: Thread; readonly runnin
       {deleting ? (
         <Dialog
           title="Delete this thread?"
-          description="Its runs, checkpoints and open questions go with it. This cannot be undone."
+          description="Deletes its runs, checkpoints and open interrupts too. This cannot be undone."
           onClose={() => setDeleting(false)}
           footer={
             <>

@@ -31,7 +31,7 @@ export function RunsTab({
   if (runs.isError) return <Failure error={runs.error} onRetry={() => void runs.refetch()} />;
   if (runs.data.length === 0) {
     return (
-      <EmptyState icon="traces" title="No run yet">
+      <EmptyState icon="traces" title="No runs yet">
         <p>Start one in the chat.</p>
       </EmptyState>
     );
@@ -86,7 +86,7 @@ function lengthOf(run: Run): string {
 
 const ENDS: Readonly<Record<string, string>> = {
   done: "the graph ended",
-  pause: "it waits for an answer",
+  pause: "paused for an answer",
   cancel: "it was cancelled",
   rollback: "it was taken back",
   failure: "it failed",
@@ -99,7 +99,7 @@ function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run })
   const cancel = async (action: "interrupt" | "rollback"): Promise<void> => {
     try {
       await request("POST", `${path}/cancel`, { query: { action } });
-      tell(action === "rollback" ? "The run is being taken back." : "The run is being cancelled.");
+      tell(action === "rollback" ? "Rolling back the run." : "Cancelling the run.");
     } catch (error) {
       tell(sayProblem(error), { tone: "red" });
     }
@@ -154,7 +154,7 @@ function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run })
         <div>
           <dt>Attempts</dt>
           <dd>
-            {run.attempt} {run.attempt > 1 ? <Chip tone="amber">taken up again</Chip> : null}
+            {run.attempt} {run.attempt > 1 ? <Chip tone="amber">attempts</Chip> : null}
           </dd>
         </div>
         <div>
@@ -169,7 +169,7 @@ function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run })
       {run.error === undefined ? null : <Failure error={new Error(`${run.error.error}: ${run.error.message}`)} />}
       {run.error?.stack === undefined ? null : (
         <section className="card state-card">
-          <h3>Where it failed</h3>
+          <h3>Stack trace</h3>
           <pre>{run.error.stack}</pre>
         </section>
       )}

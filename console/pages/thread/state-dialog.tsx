@@ -78,7 +78,7 @@ export function StateDialog({
         Start a run from this state
       </label>
       <section>
-        <h3>What changes</h3>
+        <h3>Changes</h3>
         {parsed.ok ? <JsonDiff before={state.values} after={parsed.value} /> : null}
       </section>
     </EditDialog>

@@ -41,7 +41,7 @@ export function StateTab({ thread }: { readonly thread: Thread }): ReactNode {
       </div>
       {isEmpty ? (
         <EmptyState icon="threads" title="The state is empty">
-          <p>It comes with the first run, or with an edit.</p>
+          <p>The first run or an edit fills it.</p>
         </EmptyState>
       ) : (
         <div className="state-columns">
@@ -50,7 +50,7 @@ export function StateTab({ thread }: { readonly thread: Thread }): ReactNode {
             {found === null ? (
               <JsonView value={values} label="the state" openLevels={3} />
             ) : found.length === 0 ? (
-              <p className="muted">Nothing in the state is like this.</p>
+              <p className="muted">No matches in the state.</p>
             ) : (
               <dl className="state-found">
                 {found.map(({ path, value }) => (
@@ -69,7 +69,7 @@ export function StateTab({ thread }: { readonly thread: Thread }): ReactNode {
           <section className="card state-card">
             <h2>Changed by the last step</h2>
             {parent.data === undefined ? (
-              <p className="muted">There is no step before.</p>
+              <p className="muted">No previous step.</p>
             ) : (
               <JsonDiff before={parent.data.values} after={values} />
             )}

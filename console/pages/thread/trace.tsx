@@ -31,7 +31,7 @@ export function TraceTab({ thread }: { readonly thread: Thread }): ReactNode {
   if (traces.data.items.length === 0) {
     return (
       <EmptyState icon="traces" title="No trace of this thread">
-        <p>Runs are told to the trace store a moment after they end; old traces make room for new ones.</p>
+        <p>Traces arrive a moment after a run ends. The store removes the oldest traces when it is full.</p>
       </EmptyState>
     );
   }

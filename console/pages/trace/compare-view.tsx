@@ -73,7 +73,7 @@ function Compared({
   ]);
   return (
     <div className="trace-split">
-      <section className="trace-tree" aria-label="Spans of both">
+      <section className="trace-tree" aria-label="Spans of both traces">
         <Figures before={other.trace} after={data.trace} />
         <div className="compare-row compare-head" aria-hidden="true">
           <span>Name</span>
@@ -213,8 +213,8 @@ function Candidates({ trace }: { readonly trace: TraceItem }): ReactNode {
   const others = found.data.items.filter(({ trace_id: id }) => id !== trace.trace_id).slice(0, CANDIDATES_MAX);
   if (others.length === 0) {
     return (
-      <EmptyState icon="traces" title="No other trace has this name">
-        <p>Traces of the same name in the same project can be compared.</p>
+      <EmptyState icon="traces" title="No other trace with this name">
+        <p>You can compare traces with the same name in the same project.</p>
       </EmptyState>
     );
   }

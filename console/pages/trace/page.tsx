@@ -49,7 +49,7 @@ function TracePage(): ReactNode {
     return (
       <>
         <Failure error={trace.error} onRetry={() => void trace.refetch()} />
-        <EmptyState icon="traces" title="This trace cannot be shown">
+        <EmptyState icon="traces" title="Cannot show this trace">
           <p>
             <Link to="/traces">All traces</Link>
           </p>

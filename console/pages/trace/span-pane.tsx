@@ -158,7 +158,7 @@ function Side({ name, value }: { readonly name: string; readonly value: unknown 
         )}
       </div>
       {value === undefined ? (
-        <p className="muted">Nothing was recorded.</p>
+        <p className="muted">Nothing recorded.</p>
       ) : messages.length > 0 && !asJson ? (
         <Conversation messages={messages} />
       ) : (
@@ -195,7 +195,7 @@ function Fields({ span }: { readonly span: SpanDetail }): ReactNode {
               </dd>
             </div>
           ))}
-          {found.length === 0 ? <p className="muted">Nothing is like this.</p> : null}
+          {found.length === 0 ? <p className="muted">No matches.</p> : null}
         </dl>
       )}
     </div>
@@ -213,11 +213,11 @@ function Translated({ span }: { readonly span: SpanDetail }): ReactNode {
           : "An SDK sent this run as it is: the collector translated nothing. For comparison, where each field would come from."}
       </p>
       <table className="translation">
-        <caption className="visually-hidden">Fields of the run and the attributes they are read from</caption>
+        <caption className="visually-hidden">Run fields and their source attributes</caption>
         <thead>
           <tr>
-            <th scope="col">Field of the run</th>
-            <th scope="col">Read from, the first that is there</th>
+            <th scope="col">Run field</th>
+            <th scope="col">Source attributes, in order of precedence</th>
             <th scope="col">Value</th>
           </tr>
         </thead>
@@ -243,7 +243,7 @@ function Translated({ span }: { readonly span: SpanDetail }): ReactNode {
       </table>
       {copied.length === 0 ? null : (
         <section className="span-side">
-          <h3>Taken over under their own names</h3>
+          <h3>Copied under their own names</h3>
           <p className="row span-names">
             {copied.map((name) => (
               <code key={name}>{name}</code>
@@ -253,8 +253,8 @@ function Translated({ span }: { readonly span: SpanDetail }): ReactNode {
       )}
       {keptNames.length === 0 ? null : (
         <section className="span-side">
-          <h3>Known to no table, kept as they came</h3>
-          <JsonView value={kept} label="kept attributes" />
+          <h3>Unmapped attributes, kept unchanged</h3>
+          <JsonView value={kept} label="unmapped attributes" />
         </section>
       )}
     </div>

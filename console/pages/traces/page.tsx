@@ -208,7 +208,7 @@ function Figures({
       search: { ...filters, since: undefined, from: String(Math.floor(from)), to: String(Math.ceil(to)) },
     });
   return (
-    <section className="trace-figures" aria-label="Figures of the traces in the list">
+    <section className="trace-figures" aria-label="Statistics of the listed traces">
       <dl className="figures">
         <div>
           <dt>{more ? "newest" : "traces"}</dt>
@@ -282,7 +282,7 @@ function FilterBar({
         className={filters.slow === undefined ? "button" : "button pressed"}
         aria-pressed={filters.slow !== undefined}
         onClick={() => toggle("slow", slowMs)}
-        title="At least as long as the slowest in twenty of the list"
+        title="95th percentile of the listed traces"
       >
         {filters.slow === undefined ? "Slow" : `≥ ${duration(Number(filters.slow))}`}
       </Button>
@@ -359,9 +359,9 @@ function Choice({
 }
 
 function None({ filtered }: { readonly filtered: boolean }): ReactNode {
-  if (filtered) return <EmptyState icon="filter" title="No trace is like this" />;
+  if (filtered) return <EmptyState icon="filter" title="No matching traces" />;
   return (
-    <EmptyState icon="traces" title="No trace has come yet">
+    <EmptyState icon="traces" title="No traces yet">
       <p>
         Runs of this server come here by themselves. For others, <Link to="/collector">point an exporter here</Link>.
       </p>
