@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { accessibilityFaults, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { accessibilityFaults, startBrowser, typeInto, type ConsoleBrowser } from "../harness/console.ts";
 import { npmStart, type Started } from "../harness/npm-start.ts";
 import { call } from "../harness/server.ts";
 
@@ -188,11 +188,11 @@ test("an item of the store is put, changed and deleted by keyboard and dialog", 
   await page.keyboard.press("n");
   await page.getByLabel("Namespace", { exact: true }).fill("notes.ada");
   await page.getByLabel("Key", { exact: true }).fill("first");
-  await page.getByRole("textbox", { name: "Value" }).fill('{"text": "Hello"}');
+  await typeInto(page, "Value", '{"text": "Hello"}');
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("region", { name: "Item" }).getByText('"Hello"').waitFor();
   await page.keyboard.press("e");
-  await page.getByRole("textbox", { name: "Value" }).fill('{"text": "Goodbye"}');
+  await typeInto(page, "Value", '{"text": "Goodbye"}');
   await page.getByRole("group", { name: "Changes" }).getByText("Goodbye").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("region", { name: "Item" }).getByText('"Goodbye"').waitFor();
@@ -228,7 +228,7 @@ test("an assistant is made, gets a second version, the first is brought back, an
   await page.getByRole("button", { name: "Create" }).click();
   const shown = page.getByRole("region", { name: "Careful" });
   await shown.getByRole("button", { name: "Edit" }).click();
-  await page.getByRole("textbox", { name: "Config" }).fill('{"tags": ["slow"]}');
+  await typeInto(page, "Config", '{"tags": ["slow"]}');
   await page.getByRole("button", { name: "Save" }).click();
   await shown.getByText("version 2").waitFor();
   await shown.getByRole("link", { name: "Versions" }).click();

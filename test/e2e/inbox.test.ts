@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { accessibilityFaults, answerOf, ask, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { accessibilityFaults, answerOf, ask, startBrowser, typeInto, type ConsoleBrowser } from "../harness/console.ts";
 import { answer, itemsOf, watchInbox } from "../harness/inbox.ts";
 import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
 
@@ -94,7 +94,7 @@ const DIALECTS: readonly {
     async steps(page) {
       await page.getByRole("button", { name: "Edit" }).click();
       await page.getByRole("group", { name: "Edit as" }).getByRole("button", { name: "JSON" }).click();
-      await page.getByRole("textbox", { name: "Arguments of refund" }).fill('{"amount": 1, "list": [true, null]}');
+      await typeInto(page, "Arguments of refund", '{"amount": 1, "list": [true, null]}');
       await page.getByRole("button", { name: "Review and send" }).click();
     },
     answers: {
@@ -264,7 +264,7 @@ test("of two people who answer the same question one wins, and the other sees wh
   await isDone(ada);
   await bob.getByText(/^Answered by Ada at/).waitFor(); // without a reload
   await bob.getByRole("button", { name: "Send now" }).click();
-  await bob.getByText(/Not taken: answered by Ada at .*, with another answer/).waitFor();
+  await bob.getByText(/Not accepted: answered by Ada at .*, with another answer/).waitFor();
   assert.deepEqual(await answerOf(server, threadId), { decisions: [{ type: "approve" }] });
   await Promise.all([ada.close(), bob.close()]);
 });
@@ -279,7 +279,7 @@ test("a claim is seen by others as it is made, keeps them from answering, and ca
   await bob.getByText("claimed by Ada").waitFor();
   await bob.getByRole("button", { name: "Approve" }).click();
   await confirm(bob);
-  await bob.getByText(/Not taken: Ada has claimed/).waitFor();
+  await bob.getByText(/Not accepted: Ada has claimed/).waitFor();
   await bob.getByRole("button", { name: "Release anyway" }).click();
   await ada.getByRole("button", { name: "Claim" }).waitFor();
   await Promise.all([ada.close(), bob.close()]);
@@ -409,7 +409,7 @@ test("a server that wants a key is given one, and answers are by the name of the
     const page = await visitor.open("/inbox", { name: "Ada" });
     await page.getByLabel("Key", { exact: true }).fill("a-wrong-key");
     await page.keyboard.press("Enter");
-    await page.getByText("The server does not take this key.").waitFor();
+    await page.getByText("The server rejected this key.").waitFor();
     await page.getByLabel("Key", { exact: true }).fill(headers["x-api-key"]);
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "Who?" }).click();

@@ -122,6 +122,16 @@ export async function accessibilityFaults(page: Page): Promise<readonly string[]
   );
 }
 
+/**
+ * Replaces the text of a JSON editor by keyboard. Playwright's `fill` selects in one step and types in another; in
+ * between the editor may put its own selection back, and the text is inserted instead of replaced.
+ */
+export async function typeInto(page: Page, editor: string, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: editor }).focus();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.insertText(text);
+}
+
 /** A thread of the graph `echo` that asks with this payload, and waits. */
 export async function ask(server: TestServer, payload: unknown, metadata: object = {}): Promise<string> {
   const { body: thread } = await call(server, "POST", "/threads", { metadata });

@@ -54,7 +54,7 @@ export function BulkDialog({
     post(`Approve ${plan.taken.length} × ${plan.what}`, answers, holdSecs.get() * 1000, (results) => {
       const refused = results.filter(({ problem }) => problem !== null).length;
       const sent = results.length - refused;
-      tell(refused === 0 ? `Approved ${sent}.` : `Approved ${sent}, ${refused} not taken.`, {
+      tell(refused === 0 ? `Approved ${sent}.` : `Approved ${sent}, ${refused} not accepted.`, {
         tone: refused === 0 ? "green" : "amber",
         actions: [{ label: "Each result", run: () => bulkResults.set({ planned: plan.taken, results }) }],
         ms: refused === 0 ? 6000 : null,
@@ -115,7 +115,7 @@ export function BulkResults(): ReactNode {
   const rows = shown.planned.map(({ item }, at) => ({ item, result: shown.results[at] }));
   const refused = rows.filter(({ result }) => result?.problem !== null).length;
   return (
-    <Dialog title={`${rows.length - refused} approved, ${refused} not taken`} wide onClose={close}>
+    <Dialog title={`${rows.length - refused} approved, ${refused} not accepted`} wide onClose={close}>
       <div className="bulk-list" style={{ height: Math.min(LIST_PX_MAX, rows.length * ROW_PX) }}>
         <VirtualList
           items={[...rows].sort((a, b) => Number(b.result?.problem !== null) - Number(a.result?.problem !== null))}
@@ -136,7 +136,7 @@ export function BulkResults(): ReactNode {
                 <Chip tone="green">answered</Chip>
               ) : (
                 <span className="row truncate">
-                  <Chip tone="amber">not taken</Chip>
+                  <Chip tone="amber">not accepted</Chip>
                   <span className="truncate" title={result.problem.message}>
                     {refusal(result.problem)}
                   </span>
