@@ -96,7 +96,7 @@ suite("modes (ST1)", PATIENCE, () => {
       const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
       const names = namesOf(events.filter(({ event }) => event !== "events"));
       const growing = "messages/metadata messages/partial messages/partial messages/partial";
-      assert.equal(names, `metadata values ${growing} values messages/complete`, stream_mode.join());
+      assert.equal(names, `metadata ${growing} values messages/complete values`, stream_mode.join());
     }
   });
 
