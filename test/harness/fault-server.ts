@@ -83,7 +83,7 @@ export class Bench {
       config: join(ROOT, "test", "faults", "graphs", "langgraph.json"),
       nodeArgs: ["--import", join(ROOT, "test", "harness", "faults.ts")],
       env: {
-        HOLDPOINT_TEST_FOLDER: this.folder,
+        FAULT_TEST_FOLDER: this.folder,
         HOLDPOINT_TEST_FAULT_FILE: this.faultFile,
         LOG_LEVEL: "info",
         ...this.env,

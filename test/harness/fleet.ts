@@ -29,7 +29,7 @@ export class Fleet {
       env: {
         DATABASE_URI: await this.database(),
         HOLDPOINT_ROLE: role,
-        HOLDPOINT_TEST_FOLDER: this.bench.folder,
+        FAULT_TEST_FOLDER: this.bench.folder,
         LOG_LEVEL: "info",
         ...env,
       },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Annotation, interrupt, StateGraph, type LangGraphRunnableConfig } from "@langchain/langgraph";
 
-const FOLDER = process.env["HOLDPOINT_TEST_FOLDER"] ?? ".";
+const FOLDER = process.env["FAULT_TEST_FOLDER"] ?? ".";
 const GATE_POLL_MS = 2;
 
 function threadOf(config: LangGraphRunnableConfig): string {
