@@ -15,6 +15,11 @@ export interface PostgresProxy {
   readonly uri: string;
   /** Asked at each COMMIT. @param text of the whole message: what is stored with the COMMIT, and the COMMIT */
   fateOf: (text: string) => Fate;
+  /**
+   * The next reply to a statement like this that has this text in it does not arrive, and its connection breaks.
+   * @returns whether that has happened
+   */
+  cutReply(isAsked: (text: string) => boolean, reply: string): () => boolean;
   deliver(): void;
   /** How many were cut. */
   readonly cuts: () => number;
@@ -47,6 +52,7 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
   let cuts = 0;
   let [stalled, refusing] = [false, false];
   let late: (() => void)[] = [];
+  let replyToCut: { readonly isAsked: (text: string) => boolean; readonly reply: string } | null = null;
   /** What was written before still arrives. */
   const breakOff = (): void => {
     refusing = true;
@@ -73,8 +79,16 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
         if (one === far || !deaf) other.destroy(); // what is deaf goes when the database is through with it
       });
     }
+    let asked = false;
     far.on("data", (bytes: Buffer) => {
       if (deaf) return;
+      if (asked && replyToCut !== null && bytes.includes(replyToCut.reply)) {
+        replyToCut = null;
+        cuts++;
+        near.destroy();
+        far.destroy();
+        return;
+      }
       near.write(bytes);
       if (!last) return;
       last = false;
@@ -82,7 +96,8 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
     });
     near.on("data", (bytes: Buffer) => {
       if (deaf) return;
-      for (const { bytes: passing, commit } of messages.take(bytes)) {
+      for (const { bytes: passing, commit, texts } of messages.take(bytes)) {
+        asked = replyToCut !== null && texts.some(replyToCut.isAsked);
         const fate = commit === null ? "pass" : proxy.fateOf(commit);
         if (fate === "pass") {
           far.write(passing);
@@ -115,6 +130,11 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
     uri: uri.href,
     fateOf: () => "pass",
     cuts: () => cuts,
+    cutReply(isAsked, reply) {
+      const own = { isAsked, reply };
+      replyToCut = own;
+      return () => replyToCut !== own;
+    },
     deliver() {
       for (const act of late) act();
       late = [];
@@ -145,6 +165,8 @@ interface Passing {
   readonly bytes: Buffer;
   /** What is stored with a COMMIT, and the COMMIT, when that is what they end with. */
   readonly commit: string | null;
+  /** Of the statements in them. */
+  readonly texts: readonly string[];
 }
 
 const [QUERY, PARSE, BIND, SYNC] = ["Q", "P", "B", "S"].map((letter) => letter.charCodeAt(0));
@@ -180,7 +202,7 @@ function createMessages(): { take(bytes: Buffer): Iterable<Passing> } {
         at = end;
         if (kind !== undefined && BEFORE_A_SYNC.has(kind)) continue;
         const isCommit = (kind === SYNC || kind === QUERY) && asked.at(-1) === "COMMIT";
-        yield { bytes: all.subarray(from, at), commit: isCommit ? asked.slice(-2).join("; ") : null };
+        yield { bytes: all.subarray(from, at), commit: isCommit ? asked.slice(-2).join("; ") : null, texts: asked };
         asked = [];
         from = at;
       }

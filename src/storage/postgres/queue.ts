@@ -12,6 +12,8 @@
 //        not left to be tried again by graphile-worker, whose pauses grow with every failure.
 //   QU5. A pool whose first look finds no database never finds any job: it keeps that failure as the answer to what its tasks
 //        are. So a new one begins when there is a database, and one that was deceived gives way to the next.
+//   QU7. The jobs that were handed out here are known. One that is locked for this process and was not handed out is lost:
+//        the reply that brought it was. After a fetch that failed such jobs are looked for each second, otherwise with QU4.
 //   QU6. Stopping has a limit: graphile-worker tells the database of jobs that are done twenty times, with pauses of up to
 //        30 seconds, and waits for as long. A job that was not told of is a job too many, which does no harm.
 import { EventEmitter } from "node:events";
@@ -42,6 +44,8 @@ const DONE_WAITS_MS = 10;
 const AGAIN_MS = 1000;
 const STOP_MS = 2000;
 const REPAIR_MS = 30_000;
+/** After a fetch that failed: the database may still be busy with it. */
+const SUSPECT_MS = 10_000;
 /** Says to graphile-worker: fetch nothing. */
 const NONE = ["none"];
 
@@ -60,6 +64,9 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
   let gates: ((flags: string[] | null) => void)[] = [];
   let maybeMore = true;
   let stopRepair: () => void = () => undefined;
+  /** Jobs that graphile-worker has handed out and that are not done. */
+  const handedOut = new Set<string>();
+  let suspectUntil = -Infinity;
   /** Pools whose jobs are to be anybody's again: one that gave up, or ours, when it could not say that a job is done. */
   const toUnlock = new Set<string>();
 
@@ -102,13 +109,17 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
   const run = (): void => {
     if (stopping) return;
     const events: EventEmitter = new EventEmitter();
-    const on = (name: keyof WorkerEventMap, listener: () => void): void => void events.on(name, listener);
+    const on = <Name extends keyof WorkerEventMap>(name: Name, listener: (event: WorkerEventMap[Name]) => void): void =>
+      void events.on(name, listener);
     let works = false;
     const fetched = (): void => void (works = true);
     on("job:start", fetched);
     on("worker:getJob:empty", fetched);
     on("worker:getJob:empty", emptyHanded);
     on("worker:getJob:error", emptyHanded);
+    on("worker:getJob:error", suspect);
+    on("job:start", ({ job }) => void handedOut.add(job.id));
+    on("job:complete", ({ job }) => void handedOut.delete(job.id));
     on("worker:getJob:error", () => {
       // QU5
       if (!works) Promise.resolve(made.gracefulShutdown()).catch(() => undefined); // its own promise tells
@@ -149,9 +160,20 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     await pool().query(`SELECT ${JOBS_SCHEMA}.force_unlock_workers($1)`, [ids]); // a job that comes twice does no harm
     for (const id of ids) toUnlock.delete(id);
   };
+  /** QU7. */
+  const suspect = (): void => {
+    suspectUntil = clock.monotonic() + SUSPECT_MS;
+    repairSoon();
+  };
+  const findLost = async (): Promise<void> => {
+    if (workers === null) return;
+    const { rowCount } = await pool().query(LOST, [workers.id, [...handedOut]]);
+    if (rowCount !== 0) toUnlock.add(workers.id);
+  };
   const repair = async (): Promise<void> => {
-    let again = REPAIR_MS;
+    let again = clock.monotonic() < suspectUntil ? AGAIN_MS : REPAIR_MS;
     try {
+      await findLost();
       await unlock();
       await pool().query(REPAIR); // QU4
     } catch (error) {
@@ -188,6 +210,11 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     },
   };
 }
+
+/** QU7. A reply that is still on its way is not lost. One that takes longer comes twice, which does no harm. */
+const LOST = `
+  SELECT 1 FROM ${JOBS_SCHEMA}.jobs
+  WHERE locked_by = $1 AND locked_at < now() - interval '500 milliseconds' AND id <> ALL($2::bigint[]) LIMIT 1`;
 
 /** Any number that nobody else in the database uses. In SQL it is decimal: PostgreSQL 15 knows no other. */
 const REPAIR_LOCK = 0x686f6c65;
