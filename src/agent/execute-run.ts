@@ -3,11 +3,14 @@
 //   EX1. A write that fails or is refused ends its own run and nothing else; after it, no end but failure is stored.
 //   EX2. An end that cannot be stored is tried again as a failure until it can; the callers are told at once.
 //        Where others can take the run up, it is handed back instead, and goes on from what is stored.
+//   EX5. A graph that fails because the storage does has not failed: its run is handed back, and goes on from what is
+//        stored. The cause decides (storage-failure.ts). The number of such attempts is bounded (finish.ts).
 //   EX3. Work in a transaction can be done again: what it takes is kept until it is stored, or given back first.
 //   EX4. Nothing that a run has written is stored without what it wrote before: a checkpoint refers to earlier ones.
 import type { Clock } from "../base/clock.ts";
-import { ApiError, describeError, type ErrorCode } from "../base/errors.ts";
+import { describeError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { isStorageFailure } from "../base/storage-failure.ts";
 import { endingOfLog } from "./events/endings.ts";
 import type { EventHub } from "./events/hub.ts";
 import type { EventLog, EventStart, Taken } from "./events/log.ts";
@@ -87,6 +90,9 @@ export async function executeRun(
     await storage.transaction((tx) => handBackIfOurs(tx, run, result.rest, sink, ports)).catch(() => undefined);
     return left("handed_back"); // when even that could not be stored, the next start finds it as cut short
   }
+  if (reason === null && outcome.kind === "failed" && outcome.storageFailed === true) {
+    return left(await handBackLater(run, sink, ports)); // EX5
+  }
   let told: Taken | null = null;
   let notStored: unknown = null;
   try {
@@ -110,27 +116,24 @@ export async function executeRun(
     log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
   }
   giveBack(told);
-  if (!ports.alone && isOutOfOrder(notStored)) return left(await handBackLater(run, ports));
+  if (!ports.alone && isStorageFailure(notStored)) return left(await handBackLater(run, sink, ports));
   const failed = await storeFailure(run, result, ports);
   if (failed === undefined) return left("not_stored");
   return { ...failed, next: null, values };
 }
 
-/** The storage cannot be written at present; of other errors, the same may come again. */
-function isOutOfOrder(error: unknown): boolean {
-  return error instanceof ApiError && OUT_OF_ORDER.has(error.code);
-}
-const OUT_OF_ORDER: ReadonlySet<ErrorCode> = new Set(["storage_unavailable", "commit_unknown", "worker_not_listed"]);
-
-/** EX2. Counted like a crash: a run that takes the storage along each time is not to do so for ever. */
-async function handBackLater(run: Run, ports: ExecutePorts): Promise<"taken_over" | "not_stored"> {
-  const { storage, events, clock, log, crashesMax } = ports;
+/** EX2, EX5. */
+async function handBackLater(run: Run, sink: OwnSink, ports: ExecutePorts): Promise<"taken_over" | "not_stored"> {
+  const { storage, events, clock, log } = ports;
+  const counted = sink.progressed() ? { ...run, storageFailures: 0 } : run;
+  log.warning("run_storage_failed", { run_id: run.runId, in_a_row: counted.storageFailures + 1 });
+  if (counted.storageFailures > 0) await pauseBefore(counted.storageFailures - 1, clock);
   for (let attempt = 0; ; attempt++) {
     try {
       await storage.transaction(async (tx) => {
         if (!(await tx.isCurrent(run))) return; // it was stored after all, or another worker has it
         const announce = announcer(ports.graphs, NO_VALUES);
-        await events.storeLateEnding(tx, await handBack(tx, run, true, crashesMax, clock.now(), announce));
+        await events.storeLateEnding(tx, await handBack(tx, counted, "storage", ports, clock.now(), announce));
       });
       return "taken_over";
     } catch (error) {
@@ -229,13 +232,15 @@ async function handBackIfOurs(
   if (isOurs) {
     await ports.events.store(tx, ports.eventLog);
     const announce = announcer(ports.graphs, NO_VALUES);
-    await handBack(tx, run, false, ports.crashesMax, ports.clock.now(), announce);
+    await handBack(tx, run, "stopped", ports, ports.clock.now(), announce);
   }
 }
 
 interface OwnSink extends RunSink {
   /** @throws what an earlier write of this run failed with. */
   readonly check: () => void;
+  /** A checkpoint of this attempt is stored. */
+  readonly progressed: () => boolean;
   /** The graph has ended, and its rest was taken: the events that refer to it go with it. */
   readonly close: () => void;
 }
@@ -246,6 +251,7 @@ function createSink(
   { storage, events, eventLog, mayGoOn }: ExecutePorts,
 ): OwnSink {
   let outstanding = false;
+  let progressed = false;
   let failure: { readonly reason: unknown } | null = null;
   const check = (): void => {
     if (failure !== null) throw failure.reason;
@@ -289,6 +295,16 @@ function createSink(
       told = null;
       try {
         told = await store(tx, take, taken, eventsToo);
+        const settleTaken = told?.settle;
+        if (told !== null && taken.set.checkpoints.length > 0) {
+          told = {
+            ...told,
+            settle() {
+              progressed = true;
+              settleTaken?.();
+            },
+          };
+        }
         return told;
       } catch (error) {
         failure ??= own = { reason: error };
@@ -314,6 +330,7 @@ function createSink(
   eventLog.storedBy = flush;
   return {
     check,
+    progressed: () => progressed,
     close: () => void (closed = true),
     emit: eventLog.append,
     soon(take) {

@@ -6,6 +6,7 @@
 //   FI4. A thread made for a stateless run is deleted in the transaction that ends its last run, unless that paused.
 import type { JsonObject } from "../base/json.ts";
 import { breakpointAt } from "./breakpoint.ts";
+import type { HandBackCause } from "./crash.ts";
 import { assistantDeadline, deadlineOf } from "./deadline.ts";
 import type { AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread, WriteSet } from "./model.ts";
 import { summarise } from "./payload-kind.ts";
@@ -288,24 +289,41 @@ function settleEnd(
   };
 }
 
-/** Puts a run that the process could not end back into the queue (a shutdown), or counts it as cut short (a crash). */
+/** Limits of what a run may be handed back for. */
+interface HandBackLimits {
+  readonly crashesMax: number;
+}
+
+/** Attempts in a row without a checkpoint: an outage is over by then, since handing back needs the storage as well. */
+const STORAGE_FAILURES_MAX = 20;
+
+/** Puts a run that did not end back into the queue, and counts what kept it from its end; ends it when that is too often. */
 export async function handBack(
   tx: Tx,
   run: Run,
-  crashed: boolean,
-  crashesMax: number,
+  cause: HandBackCause,
+  { crashesMax }: HandBackLimits,
   at: number,
   announce: Announce,
 ): Promise<Run> {
-  const crashes = run.crashes + (crashed ? 1 : 0);
-  if (crashes <= crashesMax) {
-    const patch = { status: nextRunStatus("running", "hand_back"), crashes, workerId: null, updatedAt: at };
+  const crashes = run.crashes + (cause === "crash" ? 1 : 0);
+  const suspicions = run.suspicions + (cause === "suspicion" ? 1 : 0);
+  const storageFailures = run.storageFailures + (cause === "storage" ? 1 : 0);
+  const counts = { crashes, suspicions, storageFailures, alone: 0 };
+  if (crashes <= crashesMax && storageFailures <= STORAGE_FAILURES_MAX) {
+    const patch = { status: nextRunStatus("running", "hand_back"), ...counts, workerId: null, updatedAt: at };
     await tx.updateRun(run.runId, patch);
     const waiting = { ...run, ...patch };
     await tx.queueRun(waiting);
     return waiting;
   }
-  const error = { error: "RunLost", message: `the process died in this run ${crashes} times; it is not tried again` };
+  const error =
+    crashes > crashesMax
+      ? { error: "RunLost", message: `the process died in this run ${crashes} times; it is not tried again` }
+      : {
+          error: "StorageError",
+          message: `the storage failed in ${storageFailures} attempts of this run in a row; it is not tried again`,
+        };
   const lost: GraphRunResult = {
     outcome: { kind: "failed", error },
     rest: NOTHING,
@@ -314,6 +332,6 @@ export async function handBack(
     unused: run.request.command?.answers ?? [],
     held: [],
   };
-  const finished = await finishRun(tx, { ...run, crashes }, lost, endingOf(lost, null), at, announce);
+  const finished = await finishRun(tx, { ...run, ...counts }, lost, endingOf(lost, null), at, announce);
   return finished?.run ?? run;
 }

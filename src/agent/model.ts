@@ -209,8 +209,14 @@ export interface Run {
   readonly endedBy: EndedBy | null;
   /** Number of times the run was claimed; every write of a run carries it. */
   readonly attempt: number;
-  /** Number of times the process died in it. */
+  /** Number of times the process died in it while it executed alone there (crash.ts). */
   readonly crashes: number;
+  /** Number of times the process died while it executed beside others. */
+  readonly suspicions: number;
+  /** 1 while it executes as a suspect and nothing else does in its process. */
+  readonly alone: number;
+  /** Attempts in a row that the storage failed in and that stored no checkpoint. */
+  readonly storageFailures: number;
   /** The worker that has it while it is running; null where the process is alone with its storage. */
   readonly workerId: string | null;
   readonly createdAt: number;

@@ -5,7 +5,7 @@ import type { Fingerprint, Interrupt, Run, RunStatus } from "./model.ts";
 import type { RunEnd, Tx } from "./ports.ts";
 import type { WaitResult } from "./run-ends.ts";
 import type { StartedRun } from "./start-run.ts";
-import { isStorageFailure, readUntilBack } from "./storage-failure.ts";
+import { isStorageFailure, readUntilBack } from "../base/storage-failure.ts";
 import { isActive } from "./transitions.ts";
 
 /** @throws {ApiError} `thread_not_found`, `run_not_found` */

@@ -106,7 +106,10 @@ export const AGENT_SETTINGS = {
     "BG_JOB_MAX_RETRIES",
     3,
     { min: 1, max: 100 },
-    { meaning: "Times a run is taken up again after the process died in it, before it ends with status error." },
+    {
+      meaning:
+        "Times a run is taken up again after the process died while it executed alone, before it ends with status error.",
+    },
   ),
   pendingRunsMax: integer(
     "HOLDPOINT_MAX_PENDING_RUNS",

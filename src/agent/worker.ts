@@ -6,14 +6,17 @@
 //        it waits as long for those that somebody waits for here. Who still waits then is told where to join.
 //   WK4. When the lease is lost, what is in progress here is another worker's: it is aborted, its writes are refused by
 //        their attempt, and its callers wait for whoever has it then.
+//   WK6. After a crash, suspects execute alone (quarantine.ts), and are marked as alone before they begin: only what was
+//        alone when its process died is counted (crash.ts).
 //   WK5. When a commit that claims gets no answer, its run may be this worker's without having been begun: it is looked for,
 //        and handed back.
 import type { Clock } from "../base/clock.ts";
-import { ApiError } from "../base/errors.ts";
+import { ApiError, describeError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { settlesWithin, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import { beginClaimed, claimBy } from "./claim-run.ts";
+import { causesOf, probationMs } from "./crash.ts";
 import type { EventHub } from "./events/hub.ts";
 import { FIRST_EVENT } from "./events/log.ts";
 import { metadataOf } from "./events/made-up.ts";
@@ -22,6 +25,7 @@ import { handBack, type AbortReason } from "./finish.ts";
 import type { Interrupt, Run } from "./model.ts";
 import type { Notifier } from "./notify.ts";
 import type { ChooseRun, Engine, Graphs, RunEnd, Slot, Storage, Tx } from "./ports.ts";
+import { createQuarantine } from "./quarantine.ts";
 import { createRunEnds, type RunEnds } from "./run-ends.ts";
 import { announcer } from "./webhook-event.ts";
 
@@ -74,6 +78,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   /** Runs that a transaction has claimed and that have not begun; a cancellation in between is kept for them. */
   const aboutToBegin = new Map<string, AbortReason | null>();
   const ends = createRunEnds(peers);
+  const quarantine = createQuarantine(clock, () => queue.slotFree());
   let free = options.slots;
   let draining = false;
   /** Runs that are ours by their rows and were not begun here, as the last look found them; null when no look is due. */
@@ -84,7 +89,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   };
 
   const reserve = (): Slot | null => {
-    if (free === 0 || draining || !lease.holds()) return null;
+    if (free === 0 || draining || !lease.holds() || !quarantine.isOpen()) return null;
     free--; // WK1
     let held = true;
     const release = (): void => {
@@ -129,6 +134,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     if (early !== null) controller.abort(early satisfies AbortReason);
     const done = execute(claimed, controller).then((next) => {
       if (inProgress.get(run.runId) === entry) inProgress.delete(run.runId); // it may be here again, in another attempt
+      quarantine.left(run.runId);
       if (next === null) giveBack();
       else begin(next);
     });
@@ -136,8 +142,36 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     inProgress.set(run.runId, entry);
   };
 
+  /** WK6. @returns what ends the probation. */
+  const beginAlone = async (run: Run): Promise<() => void> => {
+    const probation = new AbortController();
+    const mark = (alone: 0 | 1): Promise<void> =>
+      storage.transaction(async (tx) => {
+        if (await tx.isCurrent(run)) await tx.updateRun(run.runId, { alone });
+      });
+    const unmark = async (): Promise<void> => {
+      if (probation.signal.aborted) return;
+      try {
+        await mark(0);
+        quarantine.proved(run.runId);
+      } catch {
+        later(MARK_AGAIN_MS); // until then it stays alone
+      }
+    };
+    const later = (ms: number): void => {
+      const stop = clock.after(ms, () => void unmark());
+      probation.signal.addEventListener("abort", stop, { once: true });
+    };
+    await mark(1).catch((error: unknown) => log.debug("run_not_marked", { reason: describeError(error).message }));
+    later(probationMs(run));
+    log.info("run_alone", { run_id: run.runId, for_ms: probationMs(run) });
+    return () => probation.abort();
+  };
+
   const execute = async (claimed: Claimed, controller: AbortController): Promise<Claimed | null> => {
     const { run, history } = claimed;
+    const admission = quarantine.admit(run, controller.signal);
+    const endProbation = admission !== null && (await admission) ? await beginAlone(run) : null;
     const startedAt = clock.monotonic();
     const stopTimer = clock.after(options.timeoutMs, () => controller.abort("timeout" satisfies AbortReason));
     const eventLog = ports.events.open(run, claimed.eventStart);
@@ -146,7 +180,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       ...ports,
       eventLog,
       crashesMax: options.crashesMax,
-      claimNext: (tx) => (draining ? null : claim(tx, queue.next)),
+      claimNext: (tx) => (draining || !quarantine.isOpen(run.runId) ? null : claim(tx, queue.next)),
       mayGoOn: lease.holds,
       leaveMs: claimed.direct || peers.alone ? 0 : LEAVE_MS,
       onGraphEnd: stopTimer,
@@ -159,12 +193,15 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       isDraining: () => draining,
     });
     stopTimer();
+    endProbation?.();
     const { finished, values, left } = executed;
     ports.events.close(eventLog);
     if (finished === null) {
       if (left === "deleted") eventLog.take({ events: [DELETED], text: "{}", goneAt: 0 }).settle();
-      if (left === "taken_over") ports.engine.wakes.wake(run.runId); // its readers go on with what is stored: WK4
-      else ends.gone(run.runId, left);
+      if (left === "taken_over") {
+        ports.engine.wakes.wake(run.runId); // its readers go on with what is stored: WK4
+        if (peers.alone) queue.wake(); // it is in the queue again
+      } else ends.gone(run.runId, left);
       log.info("run_left", { run_id: run.runId, thread_id: run.threadId, left });
       return executed.next;
     }
@@ -192,12 +229,19 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     return beginClaimed(tx, claimed);
   };
 
-  /** Takes up again what a worker left behind that is no more. @param workerId all that is running when left out */
-  const recover = async (tx: Tx, workerId?: string): Promise<readonly Run[]> => {
+  /**
+   * Takes up again what a worker left behind that is no more.
+   * @param workerId all that is running when left out
+   * @param lives its process does: it has only lost its lease
+   */
+  const recover = async (tx: Tx, workerId?: string, lives = false): Promise<readonly Run[]> => {
     const announce = announcer(ports.graphs, () => null);
     const handedBack: Run[] = [];
-    for (const run of await tx.runningRuns(workerId)) {
-      handedBack.push(await handBack(tx, run, true, options.crashesMax, clock.now(), announce));
+    const runs = await tx.runningRuns(workerId);
+    const causes = causesOf(runs);
+    for (const run of runs) {
+      const cause = lives ? "stopped" : (causes.get(run.runId) ?? "suspicion");
+      handedBack.push(await handBack(tx, run, cause, options, clock.now(), announce));
       await ports.events.storeLateEnding(tx, handedBack.at(-1) ?? run);
     }
     return handedBack;
@@ -214,7 +258,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
           found.add(run.runId);
           if (!seen.has(run.runId)) continue;
           const announce = announcer(ports.graphs, () => null);
-          await handBack(tx, run, false, options.crashesMax, clock.now(), announce);
+          await handBack(tx, run, "stopped", options, clock.now(), announce);
         }
       });
     }
@@ -222,12 +266,12 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   };
 
   /** @returns false when no worker is dead. */
-  const takeOver = async (leaseMs: number): Promise<boolean> => {
-    if (notBegun !== null) await handBackUnbegun(notBegun);
+  const takeOver = async (leaseMs: number, own: string | null = null): Promise<boolean> => {
+    if (notBegun !== null && own === null) await handBackUnbegun(notBegun);
     const found = await storage.transaction(async (tx) => {
-      const workerId = await tx.deadWorker(leaseMs);
+      const workerId = await tx.deadWorker(leaseMs, own);
       if (workerId === null) return null;
-      const runs = await recover(tx, workerId);
+      const runs = await recover(tx, workerId, own !== null);
       await tx.removeWorker(workerId);
       return { workerId, runs };
     });
@@ -294,6 +338,8 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     },
   };
 }
+
+const MARK_AGAIN_MS = 1000;
 
 /** Handing back is one transaction a run; a storage that does not answer is not waited for. */
 const HAND_BACK_MS = 3000;

@@ -2,6 +2,7 @@
 // Invariants:
 //   RG1. Whatever ends an attempt, its outcome says so: runGraph never rejects.
 //   RG2. Every event is told in the order in which the library streams it, except what shows a pause (stream-events.ts).
+import { isStorageFailure } from "../base/storage-failure.ts";
 import { VALUES_ONLY, type CarriedAnswer, type Fingerprint, type Run, type WriteSet } from "../agent/model.ts";
 import type { GraphOutcome, GraphRunResult, History, RunSink, Tx } from "../agent/ports.ts";
 import type { Codec } from "./codec.ts";
@@ -165,7 +166,12 @@ export async function runGraph(
   } catch (error) {
     if (saver !== null) unused = unusedAnswers(saver, unused);
     if (signal.aborted) return finish({ kind: "aborted" }, unused, values);
-    return finish({ kind: "failed", error: runError(cause ?? error, run, context.folder) }, unused, values);
+    const storageFailed = isStorageFailure(cause ?? error);
+    return finish(
+      { kind: "failed", error: runError(cause ?? error, run, context.folder), storageFailed },
+      unused,
+      values,
+    );
   }
 }
 

@@ -30,6 +30,7 @@ function endOf({ outcome }: GraphRunResult, signal: AbortSignal, codec: Codec): 
     case "breakpoint":
       return shown(outcome.values, "pause");
     case "failed":
+      if (outcome.storageFailed === true) return "handed_back";
       return { error: { name: outcome.error.error, message: outcome.error.message }, state: "failure" };
     case "aborted": {
       const reason = String(signal.reason);

@@ -53,7 +53,8 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("runs", ["run_id"], {
     ...text("run_id", "thread_id", "assistant_id", "graph_id", "status", "ended_by", "queue_key", "metadata"),
     ...text("multitask", "request", "input", "error", "checkpoint_id", "overlay", "paused_on"),
-    ...integer("attempt", "crashes", "urgent", "due_at", "created_at", "updated_at"),
+    ...integer("attempt", "crashes", "suspicions", "alone", "storage_failures", "urgent"),
+    ...integer("due_at", "created_at", "updated_at"),
   }),
   table("interrupts", ["thread_id", "interrupt_id"], {
     ...text("thread_id", "interrupt_id", "library_id", "task_id", "graph_ns", "checkpoint_id", "root_checkpoint_id"),

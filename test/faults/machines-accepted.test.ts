@@ -1,11 +1,12 @@
 // An accepted run is never refused: the database connections of the server break right after the accepting COMMIT.
 //   MA1. The caller gets the accepted run: it waits until the storage is back and gets the end, never a 503.
 //   MA2. So a client that retries a 503 runs nothing twice: each thread has its two runs.
+//   MA4. A momentary cut fails no accepted run for good, wherever it strikes: the run goes on from what is stored.
 //   MA3. A reader of the stream gets every event up to the end, or a cut stream with the place to go on.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
-import { each, FULL, pause, resumeBody } from "../harness/fault-server.ts";
+import { each, FULL, pause, resumeBody, seeded, within } from "../harness/fault-server.ts";
 import { Fleet } from "../harness/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres.ts";
@@ -75,5 +76,58 @@ for (const verb of ["wait", "stream"] as const) {
         else assert.equal(lastEvent(answer.text), "event: values", answer.text); // MA3
       }
     },
+  );
+}
+
+const CUTS = FULL ? 120 : 12;
+const CUT_MS = 50;
+/** An answer is used, and its run ended, within about as long. */
+const WINDOW_MS = 40;
+
+test(
+  `${CUTS} accepted answers whose server is cut off for a moment: every run ends in success (MA4)`,
+  PATIENCE,
+  async (t) => {
+    const { seed, next } = seeded();
+    t.diagnostic(`seed ${seed}`);
+    const uri = await newDatabase();
+    const line = await startPostgresProxy(uri);
+    const own = new Fleet(line.uri);
+    t.after(async () => {
+      await own.end();
+      await line.close();
+    });
+    own.use(await own.start("all"));
+    const threads: string[] = [];
+    for (let at = 0; at < CUTS; at++) {
+      const { thread } = await own.bench.pause("ask");
+      const accepted = await own.bench.call("POST", `/threads/${thread}/runs`, resumeBody("ask", "yes"));
+      assert.equal(accepted.status, 200, accepted.text);
+      await pause(next() * WINDOW_MS);
+      line.refuse();
+      await pause(CUT_MS);
+      line.flow();
+      await ready(own, thread);
+      threads.push(thread);
+    }
+    const ends: string[] = [];
+    for (const thread of threads) ends.push((await own.bench.runs(thread))[0]?.status ?? "none");
+    const failed = ends.filter((status) => status !== "success").length;
+    console.log(`momentary cuts: ${failed} of ${CUTS} accepted answers failed for good`);
+    assert.equal(failed, 0); // MA4
+  },
+);
+
+/** Calls are put off while the server connects again. */
+async function ready(fleet: Fleet, thread: string): Promise<void> {
+  await within(
+    `the end of the run on ${thread}`,
+    (async () => {
+      for (;;) {
+        const answer = await fleet.bench.call("GET", `/threads/${thread}`);
+        if (answer.status === 200 && (answer.body as { readonly status: string }).status !== "busy") return;
+        await pause(10);
+      }
+    })(),
   );
 }

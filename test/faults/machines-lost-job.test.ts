@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPostgresProxy } from "../fakes/postgres-proxy.ts";
-import { FULL, resumeBody, within } from "../harness/fault-server.ts";
+import { FULL, within } from "../harness/fault-server.ts";
 import { Fleet } from "../harness/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres.ts";

@@ -5,7 +5,7 @@
 //   RR3. The stream ends when the run has ended, however that was found out.
 //   RR4. A storage that fails ends no stream: the reader goes on from its place when the storage is back.
 import type { Agent } from "../agent.ts";
-import { readUntilBack } from "../storage-failure.ts";
+import { readUntilBack } from "../../base/storage-failure.ts";
 import { END, wireBytes, wireText, type Batch, type LoggedEvent } from "./batch.ts";
 import { droppedEvent, metadataEvent } from "./made-up.ts";
 import { createBell, CutOff, type Piece, type Reading } from "./reading.ts";

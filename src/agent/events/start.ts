@@ -1,6 +1,7 @@
 // Start: where the ids of an attempt begin.
 // Invariant ES1: an id is never used for two events, also not when a reader has seen events that a dying process took
 // along: after a crash the ids go on from the next round number, which is beyond all that can have been told unstored.
+import { deathsOf } from "../crash.ts";
 import type { Run } from "../model.ts";
 import type { Tx } from "../ports.ts";
 import { FIRST_EVENT, type EventStart } from "./log.ts";
@@ -14,6 +15,6 @@ export async function eventStart(tx: Tx, run: Run): Promise<EventStart> {
   const kept = await tx.eventExtent(run.threadId, run.runId);
   const next = kept === null ? 0 : kept.last + 1;
   const { events, bytes } = kept ?? { events: 0, bytes: 0 };
-  if (run.crashes === 0) return { firstId: next, events, bytes };
+  if (deathsOf(run) + run.storageFailures === 0) return { firstId: next, events, bytes };
   return { firstId: Math.max(Math.ceil(next / ROUND), run.attempt) * ROUND, events, bytes }; // ES1
 }

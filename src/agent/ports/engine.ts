@@ -67,8 +67,12 @@ export interface LeaseWatcher {
   readonly onLost: () => void;
   /** There is a new one, after one that was lost. */
   readonly onHeld: () => void;
-  /** Called now and then: takes over from a worker that is no more. @returns false when there is none */
-  readonly takeOver: (leaseMs: number) => Promise<boolean>;
+  /**
+   * Called now and then: takes over from a worker that is no more.
+   * @param own the id that this process had its lease under and has lost: its runs go back, and count as no crash
+   * @returns false when there is none
+   */
+  readonly takeOver: (leaseMs: number, own?: string) => Promise<boolean>;
 }
 
 /** What processes tell each other. All of it is a hint to look: what counts is stored. */

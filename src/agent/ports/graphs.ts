@@ -10,7 +10,8 @@ export type GraphOutcome =
   | { readonly kind: "question"; readonly values: unknown; readonly questions: readonly Question[] }
   /** `next`: the nodes that it holds back. */
   | { readonly kind: "breakpoint"; readonly values: unknown; readonly next: readonly string[] }
-  | { readonly kind: "failed"; readonly error: ErrorInfo }
+  /** `storageFailed`: the cause is the storage, not the graph. */
+  | { readonly kind: "failed"; readonly error: ErrorInfo; readonly storageFailed?: boolean }
   /** Ended because its signal was aborted; the reason is the signal's. */
   | { readonly kind: "aborted" };
 

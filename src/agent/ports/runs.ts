@@ -68,8 +68,8 @@ export interface QueueTx {
    * @param jobsLockedAs under which id the queue's engine locks jobs for it
    */
   addWorker(workerId: string, jobsLockedAs?: string | null): Awaitable<void>;
-  /** A worker whose last heartbeat is older than `leaseMs` by the database's clock. Nobody claims in its name meanwhile. */
-  deadWorker(leaseMs: number): Awaitable<string | null>;
+  /** A worker whose last heartbeat is older than `leaseMs` by the database's clock. Nobody claims in its name meanwhile. @param workerId this one */
+  deadWorker(leaseMs: number, workerId?: string | null): Awaitable<string | null>;
   /** Takes a worker off the list, and frees the jobs that it had: nothing is claimed in its name any more. */
   removeWorker(workerId: string): Awaitable<void>;
 }

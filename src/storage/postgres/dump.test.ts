@@ -72,7 +72,17 @@ test("a run that waited has its job, and one that was running is of a worker tha
   assert.ok(runs !== undefined);
   await client.query("DELETE FROM holdpoint_jobs._private_jobs");
   const texts = Object.fromEntries(Object.keys(runs.columns).map((column) => [column, "null"]));
-  const numbers = { attempt: 1, crashes: 0, urgent: 0, due_at: null, created_at: 1, updated_at: 1 };
+  const numbers = {
+    attempt: 1,
+    crashes: 0,
+    suspicions: 0,
+    alone: 0,
+    storage_failures: 0,
+    urgent: 0,
+    due_at: null,
+    created_at: 1,
+    updated_at: 1,
+  };
   const row = { ...texts, ...numbers, request: '{"user":{"identity":"ann"}}' };
   await storage.dump((port) =>
     port.load(

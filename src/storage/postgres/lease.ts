@@ -3,6 +3,7 @@
 //   LE1. holds() is true only while no other process can have taken this worker off the list: the time that it looks at
 //        ends before the lease does.
 //   LE2. A lease that was lost is not mended: the process goes on under a new id, with new runs.
+//        Its runs go back as those of a process that lives: nothing is counted as a crash, if no other process was faster.
 //   LE3. Every process looks now and then for workers whose heartbeat has stopped, with or without runs of its own.
 //   LE4. A worker that could not hand all of its runs back stays on the list, so that they are found.
 import { randomUUID } from "node:crypto";
@@ -77,22 +78,23 @@ export function createLease(
     await storage.transaction((tx) => tx.addWorker(id, poolId));
     workerId = id;
   };
-  const registerAgain = async (): Promise<void> => {
+  const registerAgain = async (lostId: string): Promise<void> => {
     if (stopped) return;
     try {
+      await watcher?.takeOver(0, lostId);
       await register();
       heartbeat?.postMessage({ workerId }, []);
       log.info("worker_listed_again", { worker: workerId });
     } catch (error) {
       log.debug("worker_not_listed", { reason: describeError(error).message });
-      clock.after(AGAIN_MS, () => void registerAgain());
+      clock.after(AGAIN_MS, () => void registerAgain(lostId));
     }
   };
   const lost = (id: string): void => {
     if (id !== workerId || stopped) return;
     log.warning("lease_lost", { worker: id });
     watcher?.onLost(); // LE2
-    void registerAgain();
+    void registerAgain(id);
   };
 
   const look = async (): Promise<void> => {

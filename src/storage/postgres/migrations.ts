@@ -226,4 +226,10 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE holdpoint.writes ADD COLUMN task_path TEXT COLLATE "C" NOT NULL DEFAULT '';
   `,
+  // What a run was in when its process died, or its storage failed (agent/crash.ts).
+  `
+  ALTER TABLE holdpoint.runs ADD COLUMN suspicions INTEGER NOT NULL DEFAULT 0,
+    ADD COLUMN alone INTEGER NOT NULL DEFAULT 0,
+    ADD COLUMN storage_failures INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

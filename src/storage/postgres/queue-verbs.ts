@@ -42,11 +42,12 @@ export function queueVerbs(db: Sql): QueueTx {
         jobsLockedAs,
       );
     },
-    async deadWorker(leaseMs) {
-      const where = "WHERE beat_at < clock_timestamp() - $1 * interval '1 millisecond' ORDER BY beat_at LIMIT 1";
+    async deadWorker(leaseMs, workerId = null) {
+      const where = `WHERE beat_at < clock_timestamp() - $1 * interval '1 millisecond'
+        AND ($2::text IS NULL OR worker_id = $2) ORDER BY beat_at LIMIT 1`;
       const sql = `SELECT worker_id FROM holdpoint.workers ${where}`;
-      if ((await db.get(sql, leaseMs)) === null) return null; // hardly ever is one, and a look locks nothing
-      const [dead] = await db.change(`${sql} FOR UPDATE SKIP LOCKED`, leaseMs); // QV3
+      if ((await db.get(sql, leaseMs, workerId)) === null) return null; // hardly ever is one, and a look locks nothing
+      const [dead] = await db.change(`${sql} FOR UPDATE SKIP LOCKED`, leaseMs, workerId); // QV3
       return dead === undefined ? null : String(dead["worker_id"]);
     },
     removeWorker(workerId) {

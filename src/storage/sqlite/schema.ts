@@ -217,6 +217,12 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT '';
   `,
+  // What a run was in when its process died, or its storage failed (agent/crash.ts).
+  `
+  ALTER TABLE runs ADD COLUMN suspicions INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN alone INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN storage_failures INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** @throws {NewerDatabaseError} SC2. */

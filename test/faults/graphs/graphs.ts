@@ -124,3 +124,16 @@ export const timed = new StateGraph(Timed)
   .addEdge("__start__", "ask")
   .addEdge("ask", "__end__")
   .compile();
+
+/** Kills its process, in each attempt. */
+export const killer = new StateGraph(Log)
+  .addNode("kill", async (_state, config) => {
+    effect(config, "kill");
+    await gate(config, "kill");
+    process.kill(process.pid, "SIGKILL");
+    await delay(60_000);
+    return {};
+  })
+  .addEdge("__start__", "kill")
+  .addEdge("kill", "__end__")
+  .compile();

@@ -4,8 +4,8 @@
 //   SF1. The cause decides, never a message: an error counts when it, its `cause` or one of its `errors` is the storage's.
 //   SF2. A call whose run was accepted is not refused for a read that fails: the read is repeated until the storage is back,
 //        the caller leaves or the server stops.
-import { ApiError, type ErrorCode } from "../base/errors.ts";
-import type { Clock } from "../base/clock.ts";
+import { ApiError, type ErrorCode } from "./errors.ts";
+import type { Clock } from "./clock.ts";
 
 const CODES: ReadonlySet<ErrorCode> = new Set(["storage_unavailable", "commit_unknown", "worker_not_listed"]);
 /** Causes of causes that are looked at: an error can be its own cause. */
