@@ -79,6 +79,12 @@ const CASES: readonly {
     pausedAt: [[`outer:${TASK}`, `x:${TASK}`]],
     missing: [],
   },
+  {
+    name: "a task that a node calls is in no graph",
+    now: nodes(["outer"], { outer: ["inner", "more"] }),
+    pausedAt: [[`outer:${TASK}`, `called:${TASK}`]],
+    missing: [],
+  },
   { name: "a channel was added", now: channels({ text, list, unused, more: "LastValue" }), missing: [] },
   { name: "a channel without a value was removed", now: channels({ text, list }), missing: [] },
   { name: "a channel without a value has another kind", now: channels({ text, list, unused: "Topic" }), missing: [] },

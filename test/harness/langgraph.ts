@@ -21,7 +21,8 @@ export function oldestProject(): string {
 /** The langgraph.json of the test graphs. */
 export const TEST_GRAPHS = join(onOldest ? copyForOldest() : ROOT, "test", "graphs", "langgraph.json");
 
-function copyForOldest(): string {
+/** A copy of the test graphs that uses the oldest library. */
+export function copyForOldest(): string {
   const folder = oldestProject();
   for (const part of [join("test", "graphs"), join("examples", "agent"), join("examples", "steps")])
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
