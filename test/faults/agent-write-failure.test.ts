@@ -159,6 +159,11 @@ test("the disk is full, and then it is not (WF1, WF4)", { skip: !FULL && "long f
       assert.ok(answer.status === 200 || answer.status === 503, answer.text);
       if (answer.status === 503) failed++;
       else accepted++;
+      const [, read] = await Promise.all([
+        small.call("POST", "/threads", { metadata: { ballast: "x".repeat(20_000) } }),
+        small.call("GET", `/threads/${paused}`),
+      ]);
+      assert.equal(read.status, 200, "reads go on, beside writes that fail too");
       assert.ok(accepted < 1000, "the disk is full at some time");
     }
     const refused = await small.resume(paused, "ask", "no room");
