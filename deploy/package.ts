@@ -1,38 +1,105 @@
-// Package: what `npm run build` made → package/, the folder that is published and that the image holds.
-// Invariants:
+// Package: what `npm run build` made → package/, the folder that is published and that the image holds, and beside it
+// dist/create-holdpoint/, for `npm create holdpoint`.
+// Rules:
 //   PK1. It is all JavaScript: Node strips no types below node_modules.
 //   PK2. Its package.json asks for what running needs and for nothing else: no copy of Node, no tools, no scripts.
 //   PK3. What the program finds by its place below the root has the same place here.
+//   PK4. LangGraph is the project's: a second copy would have other classes.
+//   PK5. No pictures, and declarations only of what can be imported.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const ROOT = dirname(import.meta.dirname);
 const TARGET = join(ROOT, "package");
+const CREATE = join(ROOT, "dist", "create-holdpoint");
 const PLACES: readonly (readonly [from: string, to: string])[] = [
+  ["deploy/npm/holdpoint.cjs", "bin/holdpoint.cjs"],
   ["dist/program", "dist"],
   ["dist/console", "dist/console"],
   ["dist/examples", "examples"],
   ["examples/README.md", "examples/README.md"],
   ["src/cli/template", "src/cli/template"],
+  ["src/api/docs-page", "src/api/docs-page"],
   ["docs", "docs"],
   ["README.md", "README.md"],
   ["CHANGELOG.md", "CHANGELOG.md"],
   ["LICENSE", "LICENSE"],
 ];
+const ENTRIES = ["graphs/register"];
+/** node:sqlite with isTransaction is in 22.16 and in 24; deploy/npm/holdpoint.cjs says the same. */
+const NODE = "^22.16.0 || >=24.0.0";
+/** From the first version that the server starts with (src/graphs/library.ts) to the next major one. */
+const PEERS: Readonly<Record<string, string>> = {
+  "@langchain/core": ">=1.1.0 <2",
+  "@langchain/langgraph": ">=1.4.18 <2",
+  "@langchain/langgraph-checkpoint": ">=1.0.0 <2",
+  "@langchain/langgraph-sdk": ">=1.0.0 <2",
+};
 
 interface Manifest {
   readonly [member: string]: unknown;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly version: string;
 }
 
 const text = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+const writeJson = (path: string, value: object): void => writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
 
-rmSync(TARGET, { recursive: true, force: true });
-mkdirSync(TARGET);
-for (const [from, to] of PLACES) cpSync(join(ROOT, from), join(TARGET, to), { recursive: true });
+function isPublished(path: string): boolean {
+  if (path.endsWith(".png")) return false; // PK5
+  return !path.endsWith(".d.ts") || ENTRIES.some((entry) => path.endsWith(`${entry}.d.ts`));
+}
+
+for (const folder of [TARGET, CREATE]) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+}
+for (const [from, to] of PLACES) cpSync(join(ROOT, from), join(TARGET, to), { recursive: true, filter: isPublished });
+rmSync(join(TARGET, "docs", "images"), { recursive: true, force: true });
 writeFileSync(join(TARGET, "examples/langgraph.json"), text("examples/langgraph.json").replaceAll(".ts:", ".js:")); // PK1
-const { name, version, description, keywords, license, type, engines, dependencies } = JSON.parse(
+
+const { name, version, description, keywords, homepage, bugs, license, repository, type, dependencies } = JSON.parse(
   text("package.json"),
 ) as Manifest;
-const bin = { holdpoint: "dist/main.js" };
-const manifest = { name, version, description, keywords, license, bin, type, engines, dependencies }; // PK2
-writeFileSync(join(TARGET, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+const common = {
+  homepage,
+  bugs,
+  license,
+  repository,
+  engines: { node: NODE },
+  publishConfig: { access: "public", provenance: true },
+};
+const own = Object.fromEntries(Object.entries(dependencies).filter(([one]) => !(one in PEERS)));
+const testedWith = Object.fromEntries(Object.keys(PEERS).map((one) => [one, dependencies[one]]));
+writeJson(join(TARGET, "package.json"), {
+  name,
+  version,
+  description,
+  keywords,
+  ...common,
+  bin: { holdpoint: "bin/holdpoint.cjs" },
+  type,
+  exports: {
+    "./register": { types: "./dist/graphs/register.d.ts", default: "./dist/graphs/register.js" },
+    "./package.json": "./package.json",
+  },
+  dependencies: own, // PK2
+  peerDependencies: PEERS, // PK4
+  testedWith,
+});
+
+cpSync(join(ROOT, "deploy/npm/create-holdpoint.cjs"), join(CREATE, "bin/create-holdpoint.cjs"));
+cpSync(join(ROOT, "LICENSE"), join(CREATE, "LICENSE"));
+writeFileSync(
+  join(CREATE, "README.md"),
+  "# create-holdpoint\n\n```sh\nnpm create holdpoint@latest my-agent\n```\n\nmakes a project with an agent that asks a person before it acts, served by [Holdpoint](https://www.npmjs.com/package/holdpoint).\n",
+);
+writeJson(join(CREATE, "package.json"), {
+  name: "create-holdpoint",
+  version,
+  description: "Makes a project for Holdpoint: an agent that asks a person before it acts.",
+  ...common,
+  type: "commonjs",
+  bin: { "create-holdpoint": "bin/create-holdpoint.cjs" },
+  dependencies: { holdpoint: version },
+});

@@ -33,12 +33,16 @@ const host: Host = {
 
 function readProduct(): Product {
   const root = dirname(dirname(fileURLToPath(import.meta.url)));
-  const { version, engines, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  const { version, engines, dependencies, testedWith } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  ) as {
     readonly version: string;
     readonly engines: { readonly node: string };
     readonly dependencies: Readonly<Record<string, string>>;
+    /** Of the package: the versions of what it only asks the project for. */
+    readonly testedWith?: Readonly<Record<string, string>>;
   };
-  return { root, version, nodeWanted: engines.node, dependencies };
+  return { root, version, nodeWanted: engines.node, dependencies: { ...dependencies, ...testedWith } };
 }
 
 async function main(argv: readonly string[]): Promise<void> {

@@ -259,7 +259,7 @@ const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer) => ArrayBufferVie
   Uint16Array,
   Int32Array,
   Uint32Array,
-  Float16Array,
+  ...("Float16Array" in globalThis ? { Float16Array } : {}), // Node 22 has none: there its bytes are given
   Float32Array,
   Float64Array,
   BigInt64Array,

@@ -7,9 +7,17 @@ export type ProjectFiles = Readonly<Record<string, string | object>>;
 
 const LINKED = ["@langchain", "langchain", "zod", "react"];
 
-/** @returns the folder. Objects are written as JSON; a path `a -> b` makes a a link to b. */
+/** @returns the folder, with the packages linked from here. */
 export function writeProject(files: ProjectFiles): string {
   const folder = temporaryFolder();
+  writeFiles(folder, files);
+  mkdirSync(join(folder, "node_modules"), { recursive: true });
+  for (const name of LINKED) symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
+  return folder;
+}
+
+/** Objects are written as JSON; a path `a -> b` makes a a link to b. */
+export function writeFiles(folder: string, files: ProjectFiles): void {
   for (const [path, content] of Object.entries(files)) {
     const [link = "", target] = path.split(" -> ");
     const file = join(folder, link);
@@ -17,7 +25,4 @@ export function writeProject(files: ProjectFiles): string {
     if (target !== undefined) symlinkSync(join(folder, target), file);
     else writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content, null, 2));
   }
-  mkdirSync(join(folder, "node_modules"), { recursive: true });
-  for (const name of LINKED) symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
-  return folder;
 }

