@@ -4,7 +4,9 @@
 //   RR2. A reader holds one piece at a time: however slow it is, it costs nobody but itself.
 //   RR3. The stream ends when the run has ended, however that was found out.
 //   RR4. A storage that fails ends no stream: the reader goes on from its place when the storage is back.
+//   RR5. A piece is made in a slice of the event loop: many readers keep no other call waiting.
 import type { Agent } from "../agent.ts";
+import { inSlice } from "../../base/slices.ts";
 import { readUntilBack } from "../../base/storage-failure.ts";
 import { END, wireBytes, wireText, type Batch, type LoggedEvent } from "./batch.ts";
 import { droppedEvent, metadataEvent } from "./made-up.ts";
@@ -27,9 +29,10 @@ export function readRun(agent: Agent, place: Place, attempt: number, wants: Want
   const pick = (events: readonly LoggedEvent[]): readonly LoggedEvent[] =>
     wants === null ? events : events.filter(({ name }) => wants(name));
   const pieceOf = async (batch: Batch, from: number): Promise<Piece> => {
-    if (wants === null && batch.complete && from <= batch.first) return wireBytes(batch);
-    const events = batch.events.filter(({ id }) => id >= from);
-    return wireText(await withTexts(agent, place, pick(events)), String);
+    if (wants === null && batch.complete && from <= batch.first) return inSlice(() => wireBytes(batch));
+    const events = await inSlice(() => pick(batch.events.filter(({ id }) => id >= from))); // RR5
+    const shown = await withTexts(agent, place, events);
+    return inSlice(() => wireText(shown, String));
   };
   /** RR4. @throws {CutOff} when the reader leaves, or the server stops, before the storage is back */
   const patiently = async <T>(read: () => Promise<T>): Promise<T> => {

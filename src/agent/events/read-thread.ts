@@ -5,11 +5,13 @@
 //   RT2. It never ends by itself, unless the thread is deleted.
 import type { Agent } from "../agent.ts";
 import type { StoredEvents } from "../ports.ts";
-import { END, eventsOf, wireText, type LoggedEvent } from "./batch.ts";
+import { inSlice } from "../../base/slices.ts";
+import { END, wireText, type LoggedEvent } from "./batch.ts";
 import { DELETED, droppedEvent } from "./made-up.ts";
 import { createBell, type Piece, type Reading } from "./reading.ts";
 import type { Wants } from "./read-run.ts";
 import { withTexts } from "./render.ts";
+import { storedBatch } from "./stored-batch.ts";
 
 export interface ThreadPlace {
   readonly runId: string;
@@ -58,14 +60,18 @@ export function readThread(
           continue;
         }
         seq = row.seq;
-        const events = newEvents(row, last);
+        const { events: all } = await storedBatch(row);
+        const events = newEvents(row.runId, all, last);
         if (last?.runId === row.runId && isGap(last.eventId, events)) {
           yield wireText([droppedEvent(`${row.runId}:${last.eventId + 1}`)], String); // RT1
           return;
         }
         last = { runId: row.runId, eventId: row.last };
-        const shown = events.map(asThreadEvent).filter(({ name }) => wants === null || wants(name));
-        const piece = wireText(await withTexts(agent, row, shown), (id) => `${row.runId}:${id}`);
+        const wanted = await inSlice(() =>
+          events.map(asThreadEvent).filter(({ name }) => wants === null || wants(name)),
+        );
+        const shown = await withTexts(agent, row, wanted);
+        const piece = await inSlice(() => wireText(shown, (id) => `${row.runId}:${id}`));
         if (piece.length > 0) yield piece;
       }
     } finally {
@@ -80,9 +86,8 @@ function isGap(last: number, [first]: readonly LoggedEvent[]): boolean {
   return first !== undefined && first.id !== last + 1 && first.name !== "metadata";
 }
 
-function newEvents(row: StoredEvents, last: ThreadPlace | null): readonly LoggedEvent[] {
-  const events = eventsOf(row);
-  return last?.runId === row.runId ? events.filter(({ id }) => id > last.eventId) : events;
+function newEvents(runId: string, events: readonly LoggedEvent[], last: ThreadPlace | null): readonly LoggedEvent[] {
+  return last?.runId === runId ? events.filter(({ id }) => id > last.eventId) : events;
 }
 
 /** The end of a run, which the thread outlives, as clients know it. */

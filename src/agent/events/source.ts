@@ -2,10 +2,11 @@
 // Invariant SO1: a run that has ended gives every reader an end, also when its events have gone or never were.
 import type { Agent } from "../agent.ts";
 import type { Run } from "../model.ts";
-import type { RunEnd } from "../ports.ts";
+import type { RunEnd, StoredEvents } from "../ports.ts";
 import { storedEnd } from "../runs.ts";
 import { isActive } from "../transitions.ts";
-import { batchOf, eventsOf, type Batch, type LoggedEvent } from "./batch.ts";
+import type { Batch, LoggedEvent } from "./batch.ts";
+import { storedBatch } from "./stored-batch.ts";
 import { endingEvents } from "./endings.ts";
 import type { EventLog } from "./log.ts";
 import { DELETED, droppedEvent, metadataEvent, unnumbered } from "./made-up.ts";
@@ -37,13 +38,17 @@ export function createSource(agent: Agent, place: Place, logNow: EventLog | null
     return log === null ? "older" : log.from(Math.min(next, log.nextId()));
   };
 
-  const inStorage = (next: number): Promise<Found> =>
+  const inStorage = async (next: number): Promise<Found> => {
+    const result = await lookInStorage(next);
+    return "lines" in Object(result) ? storedBatch(result as StoredEvents) : (result as Found);
+  };
+  const lookInStorage = (next: number): Promise<Found | StoredEvents> =>
     agent.storage.look(async (tx) => {
-      const look = async (): Promise<Batch | null> => {
+      const look = async (): Promise<StoredEvents | null> => {
         const [row] = await tx.events(threadId, { runId, afterSeq, fromId: next, limit: 1 });
         if (row === undefined) return null;
         afterSeq = row.seq;
-        return batchOf(eventsOf(row));
+        return row;
       };
       const kept = await look();
       if (kept !== null) return kept;
