@@ -14,7 +14,7 @@ export function inSlice<T>(work: () => T): Promise<T> {
       try {
         resolve(work());
       } catch (error) {
-        reject(error as Error);
+        reject(error);
       }
     });
     if (scheduled) return;

@@ -3,9 +3,11 @@
 //   BD1. Never more than `bytesMax` are held, whatever the headers promise.
 //   BD2. Bytes that are not UTF-8 and text that is not JSON are refused; so is what nests deeper than DEPTH_MAX.
 //   BD3. Only application/json is read as JSON: a form or plain-text post from another site is refused.
+//   BD4. A long body is read in slices of the event loop (base/parse-slowly.ts).
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../base/errors.ts";
 import { fitsDepth } from "../base/json.ts";
+import { parseSlowly } from "../base/parse-slowly.ts";
 
 export const DEPTH_MAX = 500;
 
@@ -26,18 +28,18 @@ export async function readJsonBody(incoming: IncomingMessage, bytesMax: number):
 }
 
 /** Of a body that the deployment's own middleware has read. @throws {ApiError} as {@link readJsonBody} */
-export function jsonBodyOf(text: string, mediaType: string | undefined): JsonBody {
+export async function jsonBodyOf(text: string, mediaType: string | undefined): Promise<JsonBody> {
   if (text === "") return { value: undefined, text };
   checkMediaType(mediaType);
   return parseBody(() => text);
 }
 
-function parseBody(read: () => string): JsonBody {
+async function parseBody(read: () => string): Promise<JsonBody> {
   let text: string;
   let value: unknown;
   try {
     text = read();
-    value = JSON.parse(text);
+    value = await parseSlowly(text); // BD4
   } catch (error) {
     throw new ApiError("malformed_json", error instanceof Error ? error.message : "The body cannot be read.");
   }

@@ -1,0 +1,100 @@
+// Tests of work in slices, and of JSON that is read so. Checked: SL1, SL2, PS1, PS2.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { parseSlowly, PLAIN_UNITS_MAX } from "./parse-slowly.ts";
+import { inSlice } from "./slices.ts";
+
+test("work is done in order, a slice a turn, and other work of the loop comes between (SL1, SL2)", async () => {
+  const done: number[] = [];
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    if (done.length < 20) setImmediate(count);
+  };
+  setImmediate(count);
+  const busy = (at: number) => (): void => {
+    for (const until = performance.now() + 11; performance.now() < until;);
+    done.push(at);
+  };
+  await Promise.all(Array.from({ length: 20 }, (_, at) => inSlice(busy(at))));
+  assert.deepEqual(
+    done,
+    Array.from({ length: 20 }, (_, at) => at),
+  );
+  assert.ok(turns >= 19, `${turns} turns`);
+  await assert.rejects(
+    inSlice(() => assert.fail("mine")),
+    /mine/,
+  );
+});
+
+/** Long enough to be read in slices. */
+const padded = (text: string): string => `${" ".repeat(PLAIN_UNITS_MAX)}${text}`;
+
+test("a long text gives what JSON.parse gives (PS1)", async () => {
+  const odd = [
+    '{"__proto__":{"a":1},"a":1,"a":2}',
+    '"\\\\"',
+    '["\\"","\\u0041\\ud800"]',
+    "-0",
+    "[]",
+    "{}",
+    " [ { } , [ ] ] ",
+  ];
+  for (const text of odd) assert.deepEqual(await parseSlowly(padded(text)), JSON.parse(text), text);
+  await fc.assert(
+    fc.asyncProperty(fc.json({ maxDepth: 6 }), async (text) => {
+      assert.deepEqual(await parseSlowly(padded(text)), JSON.parse(text));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a long text that is no JSON is refused as JSON.parse does (PS1)", async () => {
+  const wrong = [
+    "",
+    "[",
+    "[1",
+    "[1,]",
+    "{",
+    '{"a"',
+    '{"a":}',
+    '{"a":1,}',
+    "{a:1}",
+    "[1 2]",
+    "01",
+    "1.",
+    "+1",
+    "tru",
+    '"a',
+    '"\n"',
+    '"\\x"',
+    "1 1",
+    "[]]",
+    "nul",
+    "'a'",
+  ];
+  for (const text of wrong) {
+    assert.throws(() => JSON.parse(text) as unknown, SyntaxError);
+    await assert.rejects(parseSlowly(padded(text)), SyntaxError, text);
+  }
+});
+
+test("while a long text is read, the loop turns (PS2)", async (t) => {
+  const value = Array.from({ length: 60_000 }, (_, at) => ({ at, name: `row ${at}`, inner: { list: [at, null] } }));
+  let [turns, last, worst] = [0, performance.now(), 0];
+  let reading = true;
+  const count = (): void => {
+    turns++;
+    worst = Math.max(worst, performance.now() - last);
+    last = performance.now();
+    if (reading) setImmediate(count);
+  };
+  setImmediate(count);
+  const text = JSON.stringify(value);
+  assert.deepEqual(await parseSlowly(text), value);
+  reading = false;
+  t.diagnostic(`${(text.length / 1e6).toFixed(1)} MB in ${turns} turns, the longest ${Math.round(worst)} ms`);
+  assert.ok(turns >= 5, `${turns} turns`);
+});
