@@ -1,0 +1,33 @@
+// Tests of the checker itself: histories that a thread explains, and broken ones, which must be found bad.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { linearize, printed, type Call, type Op, type Result } from "../harness/linearizable.ts";
+
+const START: Op = { verb: "start", question: "first" };
+const DELETE: Op = { verb: "delete" };
+const ANSWER: Op = { verb: "answer", question: "first" };
+const call = (op: Op, startedAt: number, endedAt: number, result: Result): Call => ({
+  op,
+  client: startedAt,
+  startedAt,
+  endedAt,
+  result,
+});
+const isGood = (...history: Call[]): boolean => linearize(history) !== null;
+
+test("histories that a thread explains are good", () => {
+  const start = call(START, 0, 1, "ok");
+  assert.ok(isGood(start, call(ANSWER, 2, 3, "ok"), call(ANSWER, 2, 3, "refused")));
+  assert.ok(isGood(start, call(ANSWER, 2, Infinity, "lost"), call(ANSWER, 4, 5, "ok")), "it never took place");
+  assert.ok(isGood(start, call(ANSWER, 2, Infinity, "lost"), call(ANSWER, 4, 5, "refused")), "it took place");
+  assert.ok(isGood(start, call(DELETE, 2, 6, "ok"), call(ANSWER, 3, 4, "ok")), "calls at the same time");
+});
+
+test("broken histories are found bad", () => {
+  const start = call(START, 0, 1, "ok");
+  assert.ok(!isGood(start, call(ANSWER, 2, 3, "ok"), call(ANSWER, 2, 3, "ok")), "an answer that was used twice");
+  assert.ok(!isGood(start, call(ANSWER, 2, 3, "refused")), "an open question that refuses its answer");
+  assert.ok(!isGood(start, call(DELETE, 2, 3, "ok"), call(ANSWER, 4, 5, "ok")), "an answer after the deletion");
+  assert.ok(!isGood(call(ANSWER, 0, 1, "ok"), call(START, 2, 3, "ok")), "an answer before its question");
+  assert.match(printed([call(ANSWER, 2, 3, "ok")]), /2–3 client 2: answer first → ok/);
+});
