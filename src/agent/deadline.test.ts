@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../base/json.ts";
-import { assistantDeadline, deadlineOf, type Deadline } from "./deadline.ts";
+import { deadlineOf, hasDefaultAnswer, type Deadline } from "./deadline.ts";
 
 const AT = Date.parse("2026-11-21T10:00:00.000Z");
 const HOUR = 3_600_000;
@@ -23,11 +23,11 @@ const CASES: readonly (readonly [string, Json, Deadline])[] = [
   ["negative seconds", { expires_in_seconds: -1 }, none],
   ["seconds as text", { expires_in_seconds: "60" }, none],
   ["failing", { expires_in_seconds: 3600, on_expiry: "fail" }, { ...inAnHour, onExpiry: "fail" }],
-  ["an answer", { expires_in_seconds: 3600, on_expiry: { answer: "no" } }, { ...inAnHour, onExpiry: { answer: "no" } }],
+  ["an answer (DL3)", { expires_in_seconds: 3600, on_expiry: { answer: "no" } }, inAnHour],
   [
-    "null as the answer",
+    "null as the answer (DL3)",
     { expires_in_seconds: 3600, on_expiry: { answer: null } },
-    { ...inAnHour, onExpiry: { answer: null } },
+    inAnHour,
   ],
   ["something else", { expires_in_seconds: 3600, on_expiry: "ignore" }, inAnHour],
   ["an object without an answer", { expires_in_seconds: 3600, on_expiry: {} }, inAnHour],
@@ -36,13 +36,24 @@ const CASES: readonly (readonly [string, Json, Deadline])[] = [
   ["a list of two", [{ expires_in_seconds: 3600 }, {}], none],
 ];
 
+const asked = (value: Json, more: object = {}) => ({ value, responseSchema: null, ...more });
+
 for (const [name, value, is] of CASES) {
-  test(`the payload says: ${name} (DL2)`, () => assert.deepEqual(deadlineOf(value, AT), is));
+  test(`the payload says: ${name} (DL2)`, () => assert.deepEqual(deadlineOf(asked(value), {}, AT), is));
 }
 
-test("an assistant says it in its metadata (DL2)", () => {
-  const given = { expires_in_seconds: 3600, on_expiry: "fail" };
-  assert.deepEqual(assistantDeadline({ interrupt_deadline: given }, AT), { ...inAnHour, onExpiry: "fail" });
-  assert.deepEqual(assistantDeadline({ interrupt_deadline: "fail" }, AT), none);
-  assert.deepEqual(assistantDeadline(given, AT), none);
+test("the first of options, deployment, payload and assistant that names a time decides (DL1)", () => {
+  const says = (answer: string) => ({ expires_in_seconds: 3600, on_expiry: { answer } });
+  const by = (answer: string) => ({ ...inAnHour, onExpiry: { answer } });
+  const assistant = { interrupt_deadline: says("assistant") };
+  const schema = { responseSchema: { type: "object", "x-holdpoint-deadline": says("code") } };
+  const payload = says("payload");
+  assert.deepEqual(deadlineOf(asked(payload, { ...schema, deadline: says("file") }), assistant, AT), by("code"));
+  assert.deepEqual(deadlineOf(asked(payload, { deadline: says("file") }), assistant, AT), by("file"));
+  assert.deepEqual(deadlineOf(asked(payload), assistant, AT), inAnHour, "DL3");
+  assert.deepEqual(deadlineOf(asked("?"), assistant, AT), by("assistant"));
+  assert.deepEqual(deadlineOf(asked("?"), { interrupt_deadline: "fail" }, AT), none);
+  assert.deepEqual(deadlineOf(asked({ "x-holdpoint-deadline": says("payload") }), {}, AT), none);
+  assert.ok(hasDefaultAnswer(assistant));
+  assert.ok(!hasDefaultAnswer({ interrupt_deadline: { expires_in_seconds: 1, on_expiry: "fail" } }));
 });

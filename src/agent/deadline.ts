@@ -1,9 +1,12 @@
-// Deadline: until when a question may wait, and what happens then, as its payload or its assistant says. Pure.
+// Deadline: until when a question may wait, and what happens then. Pure.
 // Invariants:
-//   DL1. The payload's word wins over the assistant's.
+//   DL1. The first of these that names a time decides, alone: the options that the graph's code gives to interrupt(), the
+//        deployment's langgraph.json, the payload, the assistant.
 //   DL2. What is not a deadline in the form below is no deadline: a payload's members are the graph's own business.
+//   DL3. A default answer never comes from a payload: its members may be a model's words.
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import type { OnExpiry } from "./model.ts";
+import type { Question } from "./ports.ts";
 
 export interface Deadline {
   readonly expiresAt: number | null;
@@ -13,23 +16,38 @@ export interface Deadline {
 const NONE: Deadline = { expiresAt: null, onExpiry: null };
 const SECONDS_MAX = 10 * 366 * 24 * 3600;
 
+/** Member of a response schema with the deadline of its question: only the graph's code writes the schema. */
+const SCHEMA_KEY = "x-holdpoint-deadline";
+
 /** Member of an assistant's metadata with the deadline of its questions: `{expires_in_seconds, on_expiry}`. */
 const ASSISTANT_KEY = "interrupt_deadline";
 
 /**
  * `{expires_at: "2026-12-01T12:00:00Z"}` or `{expires_in_seconds: 3600}`, with `on_expiry: "fail"` or
- * `on_expiry: {answer: …}`; in a list of one object, as agent inboxes know it, in that object.
+ * `on_expiry: {answer: …}`.
+ * @param assistant its metadata
  * @param askedAt time of asking, from which seconds count.
  */
-export function deadlineOf(value: Json, askedAt: number): Deadline {
-  const only = Array.isArray(value) && value.length === 1 ? (value[0] as Json) : value;
-  return isJsonObject(only) ? read(only, askedAt) : NONE;
+export function deadlineOf(
+  { value, responseSchema, deadline }: Pick<Question, "value" | "responseSchema" | "deadline">,
+  assistant: JsonObject,
+  askedAt: number,
+): Deadline {
+  const payload = Array.isArray(value) && value.length === 1 ? (value[0] as Json) : value; // as agent inboxes know it
+  const sources = [responseSchema?.[SCHEMA_KEY], deadline, payload, assistant[ASSISTANT_KEY]];
+  for (const from of sources) {
+    const found = isJsonObject(from) ? read(from, askedAt) : NONE;
+    if (found.expiresAt === null) continue;
+    const isAnswer = found.onExpiry !== null && found.onExpiry !== "fail";
+    return from === payload && isAnswer ? { ...found, onExpiry: null } : found; // DL3
+  }
+  return NONE;
 }
 
-/** @param metadata of the assistant. */
-export function assistantDeadline(metadata: JsonObject, askedAt: number): Deadline {
+/** Whether an assistant's metadata say which answer its questions get when nobody gives one. */
+export function hasDefaultAnswer(metadata: JsonObject): boolean {
   const given = metadata[ASSISTANT_KEY];
-  return isJsonObject(given) ? read(given, askedAt) : NONE;
+  return isJsonObject(given) && isJsonObject(given["on_expiry"]);
 }
 
 function read(from: JsonObject, askedAt: number): Deadline {

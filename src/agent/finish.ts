@@ -7,7 +7,7 @@
 import type { JsonObject } from "../base/json.ts";
 import { breakpointAt } from "./breakpoint.ts";
 import type { HandBackCause } from "./crash.ts";
-import { assistantDeadline, deadlineOf } from "./deadline.ts";
+import { deadlineOf } from "./deadline.ts";
 import type { AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread, WriteSet } from "./model.ts";
 import { summarise } from "./payload-kind.ts";
 import type { GraphRunResult, Question, Tx } from "./ports.ts";
@@ -213,10 +213,9 @@ function settlePause(
   at: number,
 ): Settled {
   const before = new Map(known.filter(({ state }) => state === "open").map((one) => [askedBy(one), one]));
-  const open = questions.map((question): Interrupt => {
+  const open = questions.map(({ deadline: rule, ...question }): Interrupt => {
     const waited = before.get(askedBy(question)) ?? null;
-    const own = deadlineOf(question.value, at);
-    const deadline = own.expiresAt === null ? assistantDeadline(assistant, at) : own;
+    const deadline = deadlineOf(rule === undefined ? question : { ...question, deadline: rule }, assistant, at);
     return {
       ...question,
       interruptId: waited?.interruptId ?? question.interruptId,

@@ -10,6 +10,10 @@ type ResourceAction = "create" | "read" | "update" | "delete" | "search";
 export type AccessEvent =
   | `${Resource}:${ResourceAction}`
   | "threads:create_run"
+  /** To go round what a graph's author or an open question demands: breakpoints switched off, edits as a node that asks. */
+  | "threads:bypass"
+  /** To say which answer an assistant's questions get when nobody gives one. */
+  | "assistants:administrate"
   | "store:put"
   | "store:get"
   | "store:search"

@@ -15,6 +15,7 @@ import { STORE_SECTION, storeConfig, storeRemarks, type StoreConfig } from "./st
 import { HTTP_SECTION, httpConfig, httpRemarks, type HttpConfig } from "./http-config.ts";
 import type { WebhookPolicy } from "../agent/ports.ts";
 import { keyRefusal, keyRemark } from "./config-keys.ts";
+import { DEADLINES_SECTION, deadlineRemarks, deadlineRules, type DeadlineRules } from "./deadline-config.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
 import type { UiConfig } from "./ui.ts";
 import { WEBHOOKS_SECTION, webhookPolicy, webhookVariables, webhooksRemarks } from "./webhooks-config.ts";
@@ -42,6 +43,7 @@ export interface GraphsConfig {
   readonly checkpointer: CheckpointerConfig;
   /** Null when the file names no components. */
   readonly ui: UiConfig | null;
+  readonly deadlines: DeadlineRules;
   readonly remarks: readonly string[];
 }
 
@@ -65,6 +67,7 @@ const FILE = z.looseObject({
   checkpointer: CHECKPOINTER_SECTION,
   ui: z.record(z.string().min(1), z.string().min(1)).nullish(),
   ui_config: z.looseObject({ shared: z.array(z.string()).optional() }).nullish(),
+  interrupt_deadlines: DEADLINES_SECTION.optional(),
 });
 
 const HANDLED_KEYS = new Set(Object.keys(FILE.shape));
@@ -90,6 +93,7 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
   );
   if (graphs.length === 0)
     throw new ConfigFileError(file, `graphs: names no graph; write {"graphs": {"agent": "./agent.ts:graph"}}`);
+  const deadlines = deadlineRules(parsed.data.interrupt_deadlines);
   const ownEnv = readEnvironment(file, folder, parsed.data.env, env);
   return {
     folder,
@@ -103,6 +107,7 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
     webhooks: readWebhooks(file, parsed.data.webhooks, { ...ownEnv, ...env }),
     checkpointer: checkpointerConfig(parsed.data.checkpointer),
     ui: uiConfig(parsed.data),
+    deadlines,
     remarks: [
       ...Object.entries(parsed.data).flatMap(([key, value]) => keyRemark(key, value, HANDLED_KEYS) ?? []),
       ...authRemarks(parsed.data.auth),
@@ -110,6 +115,7 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
       ...httpRemarks(parsed.data.http),
       ...webhooksRemarks(parsed.data.webhooks),
       ...checkpointerRemarks(parsed.data.checkpointer),
+      ...deadlineRemarks(deadlines, Object.keys(parsed.data.graphs)),
     ],
   };
 }

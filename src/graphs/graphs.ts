@@ -14,6 +14,7 @@ import { createCodec } from "./codec.ts";
 import { completeSchemas } from "./complete-schemas.ts";
 import type { GraphsConfig, GraphSource } from "./config-file.ts";
 import { deltaValues } from "./delta-history.ts";
+import { withDeadlines } from "./deadline-config.ts";
 import { drawGraph } from "./drawing.ts";
 import { fingerprintOf, missingParts } from "./fingerprint.ts";
 import type { CompiledGraph } from "./graph.ts";
@@ -74,9 +75,10 @@ export async function createGraphs(
     describe: (graphId) => deployed.get(graphId) ?? null,
     async run(run, sink, signal, history) {
       const { graph, fingerprint } = get(run.graphId);
-      return tracedRun(tracing, codec, run, signal, (callbacks) =>
+      const result = await tracedRun(tracing, codec, run, signal, (callbacks) =>
         runGraph(context, graph, fingerprint, run, sink, signal, history, callbacks),
       );
+      return withDeadlines(result, config.deadlines, run.graphId);
     },
     state: (address, options) => readState(context, get(address.graphId).graph, address, options.subgraphs),
     history: (address, query) => readHistory(context, get(address.graphId).graph, address, query),

@@ -127,6 +127,26 @@ export const loop = new StateGraph(Series)
   .addConditionalEdges("again", (state) => (state.answers.at(-1) === "stop" ? "__end__" : "again"))
   .compile();
 
+/** The deadline of what is asked, as an option of the code: in these tests the input stands for the code. */
+export function deadlineOption(payload: unknown): object {
+  const { expires_at, expires_in_seconds, on_expiry } = (payload ?? {}) as Record<string, unknown>;
+  return on_expiry === undefined ? {} : { "x-holdpoint-deadline": { expires_at, expires_in_seconds, on_expiry } };
+}
+
+const interruptBy = (payload: unknown): unknown => interrupt(payload, { responseSchema: deadlineOption(payload) });
+
+/** As `echo`, with the deadline that its code wants. */
+export const timed = new StateGraph(Echo)
+  .addNode("ask", (state) => {
+    note(state.notes, "before");
+    const answer = interruptBy(state.payload);
+    note(state.notes, "after");
+    return { answer: [answer] };
+  })
+  .addEdge("__start__", "ask")
+  .addEdge("ask", "__end__")
+  .compile();
+
 /** The question says which answers fit it. */
 export const schema = new StateGraph(Echo)
   .addNode("ask", (state) => {
@@ -134,6 +154,7 @@ export const schema = new StateGraph(Echo)
       type: "object" as const,
       properties: { approved: { type: "boolean" as const } },
       required: ["approved"],
+      ...deadlineOption(state.payload),
     };
     const answer: unknown = interrupt(state.payload ?? "?", { responseSchema });
     return { answer };
@@ -145,7 +166,7 @@ export const schema = new StateGraph(Echo)
 const Timed = Annotation.Root({ asks: Annotation<Record<string, unknown>>, done: list });
 
 function timedBranch(name: string) {
-  return (state: typeof Timed.State) => ({ done: [`${name}=${JSON.stringify(interrupt(state.asks[name]))}`] });
+  return (state: typeof Timed.State) => ({ done: [`${name}=${JSON.stringify(interruptBy(state.asks[name]))}`] });
 }
 
 /** Three branches, each of which asks with what the input has for it. */

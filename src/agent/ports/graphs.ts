@@ -27,7 +27,10 @@ export type Question = Pick<
   | "position"
   | "value"
   | "responseSchema"
->;
+> & {
+  /** What the deployment says of the questions of this node: `{expires_in_seconds, on_expiry}`. */
+  readonly deadline?: JsonObject;
+};
 
 /**
  * Where a run's checkpoints go while it is running. `take` yields what has come up since it was last called.

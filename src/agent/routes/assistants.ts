@@ -1,6 +1,7 @@
 // Routes of assistants: parse → operation → reply.
 import * as contract from "../../api/assistants.ts";
 import type { JsonObject } from "../../base/json.ts";
+import type { Ask } from "../access.ts";
 import type { Agent } from "../agent.ts";
 import {
   createAssistant,
@@ -20,13 +21,24 @@ import {
   type AssistantSchemas,
   type AssistantSearch,
 } from "../assistants.ts";
+import { hasDefaultAnswer } from "../deadline.ts";
 import type { Scope } from "../model.ts";
 import { assistantToWire, assistantVersionToWire, schemasToWire } from "../wire.ts";
 import { id, json, paginationHeaders, route, select, type AgentRoute } from "./route.ts";
 
+/** A default answer speaks for people who do not: who makes assistants may not decide that too. @throws {ApiError} `forbidden` */
+async function requireMayDecide(
+  metadata: JsonObject | null | undefined,
+  ids: Readonly<Record<string, string>>,
+  ask: Ask,
+): Promise<void> {
+  if (metadata && hasDefaultAnswer(metadata)) await ask("assistants:administrate", { metadata, ...ids });
+}
+
 export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
   return [
     route(contract.createAssistant, async ({ body, scope, ask }) => {
+      await requireMayDecide(body.metadata, {}, ask);
       const assistantId = body.assistant_id ?? null;
       const ifExists = body.if_exists ?? "raise";
       const mayBeThere = assistantId !== null && ifExists === "do_nothing";
@@ -59,9 +71,10 @@ export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
     route(contract.getAssistant, async ({ ids }) =>
       json(assistantToWire(await getAssistant(agent, id(ids, "assistant_id")))),
     ),
-    route(contract.patchAssistant, async ({ ids, body, scope }) =>
-      json(assistantToWire(await patchAssistant(agent, scope, id(ids, "assistant_id"), patchOf(body)))),
-    ),
+    route(contract.patchAssistant, async ({ ids, body, scope, ask }) => {
+      await requireMayDecide(body.metadata, ids, ask);
+      return json(assistantToWire(await patchAssistant(agent, scope, id(ids, "assistant_id"), patchOf(body))));
+    }),
     route(contract.deleteAssistant, async ({ ids, query, scope, ask }) =>
       json([await deleteAssistant(agent, scope, ask, id(ids, "assistant_id"), query.delete_threads)]),
     ),

@@ -117,7 +117,8 @@ const Timed = Annotation.Root({ payload: Annotation<unknown>, answer: Annotation
 /** A question that says itself until when it waits. */
 export const timed = new StateGraph(Timed)
   .addNode("ask", ({ payload }, config) => {
-    const answer: unknown = interrupt(payload);
+    const responseSchema: object = { "x-holdpoint-deadline": payload }; // the input stands for the graph's code
+    const answer: unknown = interrupt(payload, { responseSchema });
     effect(config, "answered", answer);
     return { answer };
   })
