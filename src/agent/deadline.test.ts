@@ -24,11 +24,7 @@ const CASES: readonly (readonly [string, Json, Deadline])[] = [
   ["seconds as text", { expires_in_seconds: "60" }, none],
   ["failing", { expires_in_seconds: 3600, on_expiry: "fail" }, { ...inAnHour, onExpiry: "fail" }],
   ["an answer (DL3)", { expires_in_seconds: 3600, on_expiry: { answer: "no" } }, inAnHour],
-  [
-    "null as the answer (DL3)",
-    { expires_in_seconds: 3600, on_expiry: { answer: null } },
-    inAnHour,
-  ],
+  ["null as the answer (DL3)", { expires_in_seconds: 3600, on_expiry: { answer: null } }, inAnHour],
   ["something else", { expires_in_seconds: 3600, on_expiry: "ignore" }, inAnHour],
   ["an object without an answer", { expires_in_seconds: 3600, on_expiry: {} }, inAnHour],
   ["what happens, but not when", { on_expiry: "fail" }, none],

@@ -323,6 +323,10 @@ export type AuditAction =
   | "claimed"
   | "released"
   | "expired"
+  /** An edit in the name of a node has left it behind. */
+  | "bypassed"
+  /** A run has switched off breakpoints that its graph was compiled with. */
+  | "breakpoints_off"
   /** Its deadline passed, and what was to happen then could not be done: it waits on. */
   | "expiry_refused";
 

@@ -10,6 +10,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
+import { noteSwitchedOff } from "./bypass.ts";
 import { checkClaims } from "./claims.ts";
 import { checkContinuable } from "./continuable.ts";
 import { goesOn, readDecisive, readNewest, storedKey, type Decisive } from "./decisive.ts";
@@ -245,6 +246,7 @@ async function decide(
     left = await settleQuestions(tx, caller, thread, known, breakpoint, intent, answers, run, forkFrom, at, call.via);
   }
   await tx.insertRun(run);
+  await noteSwitchedOff(agent, tx, caller, run);
   if (!claimed && (!queued || dueAt !== null)) await tx.queueRun(run); // on a busy thread the end of its run does
   if (call.idempotencyKey !== null) {
     const key = storedKey(caller, call, call.idempotencyKey);

@@ -7,6 +7,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { Agent } from "./agent.ts";
 import { removeIfDone } from "./finish.ts";
 import { authorOf } from "./audit.ts";
+import { goesRound } from "./bypass.ts";
 import { breakpointAt } from "./breakpoint.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "./model.ts";
 import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate, Tx } from "./ports.ts";
@@ -122,6 +123,7 @@ export async function editState(
     await tx.putWriteSet(set);
     const root = set.checkpoints.findLast((row) => row.ns === "");
     if (root === undefined) return { left: [], added: [] }; // a subgraph's state: the pause above it stays as it is
+    const round = goesRound(edit.asNode, true); // only what is open is noted
     const open = [...(await tx.interrupts(threadId, "open"))];
     const breakpoint = await tx.openBreakpoint(threadId);
     if (breakpoint !== null) open.push(breakpoint);
@@ -132,7 +134,7 @@ export async function editState(
         ...authorOf(caller),
         threadId,
         at,
-        action: "abandoned" as const,
+        action: round ? ("bypassed" as const) : ("abandoned" as const),
         interruptId,
         runId: null,
         value: edit.asNode,

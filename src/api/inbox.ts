@@ -178,7 +178,7 @@ const auditEntry = z
     action: z
       .string()
       .describe(
-        "answered, answered_as_fork, continued, abandoned, cancelled, reopened, claimed, released, expired, expiry_refused",
+        "answered, answered_as_fork, continued, abandoned, cancelled, reopened, claimed, released, expired, expiry_refused, bypassed, breakpoints_off",
       ),
     by: z.string(),
     via: z.enum(["api", "inbox", "deadline", "server"]),

@@ -26,6 +26,7 @@ export interface CompiledGraph {
   readonly builder?: GraphBuilder;
   /** Breakpoints that the graph was compiled with. */
   readonly interruptAfter?: "*" | readonly string[];
+  readonly interruptBefore?: "*" | readonly string[];
   stream(input: unknown, config: StreamConfig): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, config: StreamConfig): AsyncIterable<RawEvent>;
   getState(config: StreamConfig, options?: { readonly subgraphs?: boolean }): Promise<LibraryState>;

@@ -60,7 +60,9 @@ export async function createGraphs(
   const deploy = async (source: GraphSource): Promise<void> => {
     const { graphId, description, graph } = await loadGraph(source, config.folder);
     const nodeNames = Object.keys(graph.nodes).filter((name) => name !== "__start__");
-    deployed.set(graphId, { graphId, description, graph, nodeNames, fingerprint: await fingerprintOf(graphId, graph) });
+    const breakpoints = { before: graph.interruptBefore ?? [], after: graph.interruptAfter ?? [] };
+    const fingerprint = await fingerprintOf(graphId, graph);
+    deployed.set(graphId, { graphId, description, graph, nodeNames, breakpoints, fingerprint });
   };
   for (const source of config.graphs) await deploy(source);
   const get = (graphId: string): Deployed => {

@@ -81,6 +81,13 @@ export interface GraphDescription {
   readonly description: string | null;
   readonly fingerprint: Fingerprint;
   readonly nodeNames: readonly string[];
+  /** Those that the graph was compiled with. */
+  readonly breakpoints?: Breakpoints;
+}
+
+export interface Breakpoints {
+  readonly before: "*" | readonly string[];
+  readonly after: "*" | readonly string[];
 }
 
 /** A saved state as the wire shows it, questions still under the library's ids. */

@@ -4,7 +4,17 @@ import type { JsonObject } from "../../base/json.ts";
 import { toAccessValue } from "../access-value.ts";
 import { reachOf, type Reach } from "../access.ts";
 import type { Agent } from "../agent.ts";
-import { countCrons, createCron, deleteCron, patchCron, searchCrons, type CronPatch, type NewCron } from "../crons.ts";
+import { askToSwitchOff } from "../bypass.ts";
+import {
+  countCrons,
+  createCron,
+  deleteCron,
+  patchCron,
+  requireCron,
+  searchCrons,
+  type CronPatch,
+  type NewCron,
+} from "../crons.ts";
 import type { Scope } from "../model.ts";
 import { cronToWire } from "../wire.ts";
 import { id, json, NO_CONTENT, paginationHeaders, route, select, type AgentRoute, type Call } from "./route.ts";
@@ -32,9 +42,13 @@ export function cronRoutes(agent: Agent): readonly AgentRoute[] {
       return json(list, paginationHeaders(total, body.offset, list.length));
     }),
     route(contract.countCrons, async ({ body, scope }) => json(await countCrons(agent, filterOf(body, scope)))),
-    route(contract.patchCron, async ({ ids, body, scope }) =>
-      json(cronToWire(await patchCron(agent, scope, id(ids, "cron_id"), patchOf(body)))),
-    ),
+    route(contract.patchCron, async ({ ids, body, scope, ask }) => {
+      const cronId = id(ids, "cron_id");
+      const { assistantId, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));
+      const given = { before: body.interrupt_before, after: body.interrupt_after };
+      await askToSwitchOff(agent, ask, assistantId, threadId, given);
+      return json(cronToWire(await patchCron(agent, scope, cronId, patchOf(body))));
+    }),
     route(contract.deleteCron, async ({ ids }) => {
       await deleteCron(agent, id(ids, "cron_id"));
       return NO_CONTENT;
@@ -44,6 +58,8 @@ export function cronRoutes(agent: Agent): readonly AgentRoute[] {
 
 /** Who may make crons may not start runs for that: it is asked about both. */
 async function reachOfRuns(agent: Agent, { ids, body, ask }: Call<unknown, contract.CronBody>): Promise<Reach> {
+  const given = { before: body.interrupt_before, after: body.interrupt_after };
+  await askToSwitchOff(agent, ask, body.assistant_id, ids["thread_id"] ?? null, given);
   const value = toAccessValue("threads:create_run", { ids, query: {}, body: payloadOf(body) });
   return reachOf(agent, await ask("threads:create_run", value), body.assistant_id, ask);
 }

@@ -3,6 +3,7 @@ import * as contract from "../../api/threads.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { HttpReply } from "../../http/app.ts";
 import type { Agent } from "../agent.ts";
+import { askToEdit } from "../bypass.ts";
 import { extract } from "../extract.ts";
 import { listReply } from "../list-reply.ts";
 import { editState, getHistory, getState, type StateView } from "../thread-state.ts";
@@ -143,13 +144,16 @@ export function threadRoutes(agent: Agent): readonly AgentRoute[] {
       };
       return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
     }),
-    route(contract.updateState, async ({ ids, body, caller }) => {
-      const checkpoint = await editState(agent, caller, id(ids, "thread_id"), {
+    route(contract.updateState, async ({ ids, body, caller, ask }) => {
+      const threadId = id(ids, "thread_id");
+      const edit = {
         values: body.values ?? null,
         asNode: body.as_node ?? null,
         checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
         ns: body.checkpoint?.checkpoint_ns ?? "",
-      });
+      };
+      await askToEdit(agent, ask, threadId, edit);
+      const checkpoint = await editState(agent, caller, threadId, edit);
       return json({ checkpoint, configurable: checkpoint });
     }),
     route(contract.getHistory, async ({ ids, query }) => {
