@@ -1,13 +1,13 @@
 // Upload and lanes: what becomes of a body, by what the backend says; nobody else waits for a key in trouble.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SendOutcome } from "../src/collector/backend/port.ts";
-import { outcomeOf, retryAfterMs } from "../src/collector/backend/reply.ts";
-import { type Body, compress, partsOf, rawOf } from "../src/collector/body.ts";
-import { createRunWriter, BOUNDARY } from "../src/collector/encode.ts";
-import { createLanes, type Parcel } from "../src/collector/lanes.ts";
-import type { Tenant, TraceRun } from "../src/collector/translate/trace-run.ts";
-import { upload, type UploadResult } from "../src/collector/upload.ts";
+import type { SendOutcome } from "../src/collector/upload/backend/port.ts";
+import { outcomeOf, retryAfterMs } from "../src/collector/upload/backend/reply.ts";
+import { type Body, compress, partsOf, rawOf } from "../src/collector/encode/batch-body.ts";
+import { createRunWriter, BOUNDARY } from "../src/collector/encode/multipart.ts";
+import { createLanes, type Parcel } from "../src/collector/upload/tenant-queues.ts";
+import type { Tenant, TraceRun } from "../src/collector/shared/trace-run.ts";
+import { upload, type UploadResult } from "../src/collector/upload/upload.ts";
 import { readParts } from "./fakes/backend.ts";
 import { createFakeClock } from "./fakes/clock.ts";
 

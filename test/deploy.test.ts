@@ -24,7 +24,7 @@ import * as z from "zod";
 import { AGENT_SETTINGS } from "../src/agent/settings.ts";
 import { getLive, getReady } from "../src/api/meta.ts";
 import type { Setting } from "../src/base/config.ts";
-import { readHead } from "../src/collector/request-head.ts";
+import { readHead } from "../src/collector/receive/request-head.ts";
 import { collectorSettings } from "../src/collector/settings.ts";
 import { TELEMETRY_SETTINGS } from "../src/telemetry/settings.ts";
 import { TRACE_SETTINGS } from "../src/traces/settings.ts";

@@ -2,8 +2,8 @@
 // Totals are read from the books and the parts when somebody asks; the hot path counts in plain numbers.
 // Invariant: no label holds a key, a project or anything else that a sender chose (cardinality, secrets).
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { AssembleStats } from "./assemble.ts";
-import { type Books, DROP_REASONS, pendingOf } from "./books.ts";
+import type { AssembleStats } from "./assemble/assemble.ts";
+import { type Books, DROP_REASONS, pendingOf } from "./shared/span-accounting.ts";
 
 export interface MetricSources {
   readonly books: Books;

@@ -6,7 +6,7 @@ import { createFakeClock } from "../../test/fakes/clock.ts";
 import { startCollector } from "../../test/fakes/collector.ts";
 import { createMemoryDisk } from "../../test/fakes/files.ts";
 import { protobufRequest, spanOf } from "../../test/fakes/otlp.ts";
-import type { Backend } from "./backend/port.ts";
+import type { Backend } from "./upload/backend/port.ts";
 import { steady } from "./steady-clock.ts";
 
 const DAY_MS = 86_400_000;

@@ -20,7 +20,7 @@ export async function collect(host: Host, options: { readonly printConfig?: bool
   }
   letOldHeapGrow(OLD_GROWTH_PERCENT);
   const log = await openLog(host, table, config);
-  const { runCollector } = await import("../collector/run.ts");
+  const { runCollector } = await import("../collector/open-collector.ts");
   const traces = config.endpoint === null ? await openTraceServer(host, config, log) : null;
   const collector = runCollector(localBackend(config, traces === null ? null : traces.address().port), log);
   await collector.start();
@@ -41,7 +41,7 @@ export async function collect(host: Host, options: { readonly printConfig?: bool
 
 /** @returns whether every step went well */
 export async function checkUploads(host: Host, options: { readonly json?: boolean }): Promise<boolean> {
-  const { checkCollector } = await import("../collector/check.ts");
+  const { checkCollector } = await import("../collector/commands/check.ts");
   const { config } = await collectorConfig(host);
   const steps = await checkCollector(localBackend(config, config.endpoint === null ? config.tracePort : null));
   const lines = steps.map(({ name, outcome, detail }) => `${outcome.padEnd(8)} ${name}: ${detail}`);
@@ -51,7 +51,7 @@ export async function checkUploads(host: Host, options: { readonly json?: boolea
 
 /** @returns whether none stayed */
 export async function replay(host: Host, options: { readonly json?: boolean }): Promise<boolean> {
-  const { replayDeadLetters } = await import("../collector/replay.ts");
+  const { replayDeadLetters } = await import("../collector/commands/replay.ts");
   const { config } = await collectorConfig(host);
   const result = await replayDeadLetters(localBackend(config, config.endpoint === null ? config.tracePort : null));
   const { sent, kept, otherKey, problems } = result;

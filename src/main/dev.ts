@@ -103,7 +103,7 @@ async function startParts(
   const { config, graphs, log, running, origins } = given;
   const [{ onFreePort }, { runCollector }, { createRecentLog }, { traceRoutes }] = await Promise.all([
     import("../dev/free-port.ts"),
-    import("../collector/run.ts"),
+    import("../collector/open-collector.ts"),
     import("../base/recent-log.ts"),
     import("../traces/routes.ts"),
   ]);

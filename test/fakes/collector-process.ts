@@ -7,7 +7,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { readConfig, secretsOf } from "../../src/base/config.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createCollector } from "../../src/collector/collector.ts";
-import { openBackend } from "../../src/collector/run.ts";
+import { openBackend } from "../../src/collector/open-collector.ts";
 import { nodeFiles } from "../../src/collector/spool/file-port.ts";
 import { collectorSettings } from "../../src/collector/settings.ts";
 import { killingFiles } from "./files.ts";

@@ -2,8 +2,8 @@
 import { readConfig } from "../../src/base/config.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
-import { createHttpBackend } from "../../src/collector/backend/http.ts";
-import type { Backend } from "../../src/collector/backend/port.ts";
+import { createHttpBackend } from "../../src/collector/upload/backend/http.ts";
+import type { Backend } from "../../src/collector/upload/backend/port.ts";
 import { createCollector, type Collector } from "../../src/collector/collector.ts";
 import { type CollectorConfig, collectorSettings } from "../../src/collector/settings.ts";
 import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";

@@ -7,8 +7,8 @@ import { crc32 } from "node:zlib";
 import { describe, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
-import type { Body } from "../../src/collector/body.ts";
-import { createBooks } from "../../src/collector/books.ts";
+import type { Body } from "../../src/collector/encode/batch-body.ts";
+import { createBooks } from "../../src/collector/shared/span-accounting.ts";
 import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";
 import { lockSpool, SpoolInUseError } from "../../src/collector/spool/lock.ts";
 import type { Spool, StoredRequest } from "../../src/collector/spool/port.ts";
@@ -20,8 +20,8 @@ import {
   SpoolVersionError,
 } from "../../src/collector/spool/record.ts";
 import { createSpool } from "../../src/collector/spool/spool.ts";
-import { tenantIdOf } from "../../src/collector/tenants.ts";
-import type { Tenant } from "../../src/collector/translate/trace-run.ts";
+import { tenantIdOf } from "../../src/collector/shared/tenants.ts";
+import type { Tenant } from "../../src/collector/shared/trace-run.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { createMemoryDisk, hookedFiles, type MemoryDisk } from "../fakes/files.ts";

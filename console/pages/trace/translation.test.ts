@@ -59,7 +59,7 @@ test("a run that an SDK sent itself was not translated", () => {
 
 test("every attribute that the explanation names is in the collector's tables", () => {
   const folder = join(import.meta.dirname, "../../../src/collector/translate");
-  const tables = readdirSync(folder)
+  const tables = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
     .map((name) => readFileSync(join(folder, name), "utf8"))
     .join("\n");

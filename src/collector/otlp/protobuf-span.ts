@@ -3,7 +3,18 @@
 import { EVENTS_MAX, isZeroId, LINKS_MAX } from "./decoded.ts";
 import { attribute, newList } from "./protobuf-values.ts";
 import { NO_TIME, type Resource, type Scope, type Span, type SpanEvent, type SpanLink } from "./span.ts";
-import { type Cursor, fieldEnd, fixed32, fixed64, hexId, skip, spendValue, text, truncated, varint } from "./wire.ts";
+import {
+  type Cursor,
+  fieldEnd,
+  fixed32,
+  fixed64,
+  hexId,
+  skip,
+  spendValue,
+  text,
+  truncated,
+  varint,
+} from "./protobuf-reader.ts";
 
 /** What a message without usable span ids may really be. */
 export type Misfit = "no_ids" | "log" | "metric";

@@ -3,7 +3,18 @@
 //   PB3. Recursion ends at DEPTH_MAX; what a body may become is bounded (DC3).
 import { ATTRIBUTES_MAX, DecodeError, DEPTH_MAX } from "./decoded.ts";
 import type { Attributes, AttributeValue } from "./span.ts";
-import { type Cursor, double, fieldEnd, int64, key, skip, spendValue, text, truncated, varint } from "./wire.ts";
+import {
+  type Cursor,
+  double,
+  fieldEnd,
+  int64,
+  key,
+  skip,
+  spendValue,
+  text,
+  truncated,
+  varint,
+} from "./protobuf-reader.ts";
 
 export interface AttributeList {
   readonly keys: string[];

@@ -7,7 +7,7 @@ import { DecodeError, type Decoded, LOGS_HINT, METRICS_HINT, valuesMax } from ".
 import { readSpan } from "./protobuf-span.ts";
 import { attribute, newList } from "./protobuf-values.ts";
 import { type Attributes, NO_ATTRIBUTES, NO_RESOURCE, NO_SCOPE, type Span } from "./span.ts";
-import { type Cursor, fieldEnd, skip, text, truncated, varint } from "./wire.ts";
+import { type Cursor, fieldEnd, skip, text, truncated, varint } from "./protobuf-reader.ts";
 
 const SLICE_BYTES = 128 * 1024;
 

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startCollector } from "../../../test/fakes/collector.ts";
-import type { Backend } from "../backend/port.ts";
-import { type Body, partsOf } from "../body.ts";
+import type { Backend } from "../upload/backend/port.ts";
+import { type Body, partsOf } from "../encode/batch-body.ts";
 import { encodePlainRecord, RECORD, SPOOL_FORMAT } from "./record.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../../test/fixtures/spool/", import.meta.url));

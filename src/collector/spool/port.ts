@@ -1,10 +1,10 @@
 // Spool: the port to durable keeping. What is appended is safe when the promise resolves, until it is marked done.
-import type { Body } from "../body.ts";
-import type { Books } from "../books.ts";
+import type { Decision } from "../assemble/assemble.ts";
+import type { Body } from "../encode/batch-body.ts";
+import type { Books } from "../shared/span-accounting.ts";
 import type { WireFormat } from "../otlp/status.ts";
-import type { ContentEncoding } from "../request-head.ts";
-import type { Tenant, TraceRunPlace } from "../translate/trace-run.ts";
-import type { Decision } from "../assemble.ts";
+import type { ContentEncoding } from "../shared/content-encoding.ts";
+import type { Tenant, TraceRunPlace } from "../shared/trace-run.ts";
 
 /** A request in the spool; some of its spans may be done with. */
 export interface StoredRequest {

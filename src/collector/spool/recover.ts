@@ -5,9 +5,9 @@
 //   RV2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark does.
 //   RV3. A folder written by a newer version is refused before anything in it is used (RC2).
 import type { Log } from "../../base/log.ts";
-import type { Decision } from "../assemble.ts";
-import { type Books, createBooks, DROP_REASONS } from "../books.ts";
-import type { Tenant } from "../translate/trace-run.ts";
+import type { Decision } from "../assemble/assemble.ts";
+import { type Books, createBooks, DROP_REASONS } from "../shared/span-accounting.ts";
+import type { Tenant } from "../shared/trace-run.ts";
 import { segmentName, segmentOf } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
 import { MARKS_SUFFIX } from "./marks.ts";

@@ -10,18 +10,18 @@
 //   SO5. Places are decided once: the decisions of a batch are in the tree log before its first upload.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { type AppendLog, createAppendLog, segmentName } from "./append-log.ts";
-import type { Body, BodyEncoding } from "../body.ts";
-import type { Books } from "../books.ts";
-import type { FilePort } from "./file-port.ts";
-import { createMarks, MARKS_SUFFIX, type Marks } from "./marks.ts";
-import type { BatchRecord, RequestRecord, Spool, StoredBatch, StoredRequest } from "./port.ts";
-import { type Encoded, encodeRecord, frameLength, readRecord, RECORD, type SpoolRecord } from "./record.ts";
-import { recoverSpool, type Recovery } from "./recover.ts";
-import { createTreeLog, type TreeLog } from "./tree-log.ts";
+import type { Body, BodyEncoding } from "../encode/batch-body.ts";
+import type { Books } from "../shared/span-accounting.ts";
 import type { WireFormat } from "../otlp/status.ts";
-import type { ContentEncoding } from "../request-head.ts";
-import type { Tenant } from "../translate/trace-run.ts";
+import type { ContentEncoding } from "../shared/content-encoding.ts";
+import type { Tenant } from "../shared/trace-run.ts";
+import { type AppendLog, createAppendLog, segmentName } from "./append-log.ts";
+import type { FilePort } from "./file-port.ts";
+import { MARKS_SUFFIX, type Marks, createMarks } from "./marks.ts";
+import type { BatchRecord, RequestRecord, Spool, StoredBatch, StoredRequest } from "./port.ts";
+import { type Encoded, RECORD, type SpoolRecord, encodeRecord, frameLength, readRecord } from "./record.ts";
+import { type Recovery, recoverSpool } from "./recover.ts";
+import { type TreeLog, createTreeLog } from "./tree-log.ts";
 
 export interface SpoolOptions {
   readonly dir: string;

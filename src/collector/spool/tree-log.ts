@@ -4,8 +4,8 @@
 //   TL1. Decisions are kept in the order in which they were made.
 //   TL2. At most `treeRunsKept` runs, and nothing older than `treeAgeMs`, to within one segment.
 import type { Clock } from "../../base/clock.ts";
-import type { Decision } from "../assemble.ts";
-import type { TraceRunPlace } from "../translate/trace-run.ts";
+import type { Decision } from "../assemble/assemble.ts";
+import type { TraceRunPlace } from "../shared/trace-run.ts";
 import { createAppendLog, segmentName } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
 import { encodeRecord, RECORD, type SpoolRecord } from "./record.ts";

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { AttributeValue } from "../otlp/span.ts";
 import { contentOf, extraOf, parsed, type Given } from "./testkit.ts";
-import { JSON_DEPTH_MAX, type RunContent } from "./trace-run.ts";
+import { JSON_DEPTH_MAX, type RunContent } from "../shared/trace-run.ts";
 
 const NAMES = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"];
 const PREFIXES = [

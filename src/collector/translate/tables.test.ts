@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Json, JsonObject } from "../../base/json.ts";
-import { member } from "./indexed.ts";
+import { member } from "./attributes/indexed.ts";
 import { contentOf, extraOf, parsed, type Given } from "./testkit.ts";
-import type { RunType } from "./trace-run.ts";
+import type { RunType } from "../shared/trace-run.ts";
 
 describe("run type", () => {
   const TABLE: Readonly<Record<string, Readonly<Partial<Record<RunType, readonly string[]>>>>> = {

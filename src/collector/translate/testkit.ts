@@ -10,7 +10,7 @@ import {
   type SpanLink,
   type UnixNano,
 } from "../otlp/span.ts";
-import type { RequestContext, RunContent, UnplacedRun } from "./trace-run.ts";
+import type { RequestContext, RunContent, UnplacedRun } from "../shared/trace-run.ts";
 import { createTranslator, type TranslateOptions } from "./translate.ts";
 
 export type Given = Readonly<Record<string, AttributeValue>>;

@@ -1,10 +1,10 @@
 // What is the same in every convention: outcome, events, links, resource, scope, times, project, filter, leftovers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { segmentTime, uuidOfSpan, uuidOfTrace } from "../dotted-order.ts";
+import { segmentTime, uuidOfSpan, uuidOfTrace } from "../assemble/dotted-order.ts";
 import { NO_TIME } from "../otlp/span.ts";
 import { contentOf, CONTEXT, extraOf, parsed, spanOf, START, table, translated } from "./testkit.ts";
-import { rfc3339 } from "./time.ts";
+import { rfc3339 } from "../shared/rfc3339.ts";
 import { createTranslator } from "./translate.ts";
 
 const EXCEPTION = {

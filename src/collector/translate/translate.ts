@@ -5,23 +5,23 @@
 //   TS2. With content capture off a model call still is an llm run with model and usage.
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { Span, UnixNano } from "../otlp/span.ts";
-import { attachmentsOf } from "./attachments.ts";
-import type { Found, Subject } from "./content.ts";
-import { createFactsReader, type Facts } from "./facts.ts";
-import { inputsOf } from "./inputs.ts";
-import { createObjectWriter, extended } from "./json-writer.ts";
-import { isGenAiName, isGenAiScope, sources } from "./keys.ts";
-import { metadataOf, resourceText } from "./metadata.ts";
-import { invocationParamsOf, modelOf } from "./model.ts";
-import { errorOf } from "./outcome.ts";
-import { outputsOf } from "./outputs.ts";
-import { jsonOf } from "./plain.ts";
-import { runNameOf } from "./run-name.ts";
-import { runTypeOf } from "./run-type.ts";
-import { talkOf, type SpanTalk } from "./span-events.ts";
-import { isNoTime, plusSeconds, rfc3339, unixNanoOfMs } from "./time.ts";
-import type { RequestContext, RunClaims, RunContent, UnplacedRun } from "./trace-run.ts";
-import { usageOf } from "./usage.ts";
+import { attachmentsOf } from "./fields/attachments.ts";
+import type { Found, Subject } from "./fields/content.ts";
+import { createFactsReader, type Facts } from "./attributes/span-facts.ts";
+import { inputsOf } from "./fields/inputs.ts";
+import { createObjectWriter, extended } from "./attributes/json-writer.ts";
+import { isGenAiName, isGenAiScope, sources } from "./attributes/known-keys.ts";
+import { metadataOf, resourceText } from "./fields/metadata.ts";
+import { invocationParamsOf, modelOf } from "./fields/model.ts";
+import { errorOf } from "./fields/outcome.ts";
+import { outputsOf } from "./fields/outputs.ts";
+import { jsonOf } from "./attributes/plain-values.ts";
+import { runNameOf } from "./fields/run-name.ts";
+import { runTypeOf } from "./fields/run-type.ts";
+import { talkOf, type SpanTalk } from "./fields/span-events.ts";
+import { isNoTime, plusSeconds, rfc3339, unixNanoOfMs } from "../shared/rfc3339.ts";
+import type { RequestContext, RunClaims, RunContent, UnplacedRun } from "../shared/trace-run.ts";
+import { usageOf } from "./fields/usage.ts";
 
 export interface TranslateOptions {
   /** FILTER_NON_GENAI: spans that have nothing to do with generative AI keep their place but are not uploaded. */

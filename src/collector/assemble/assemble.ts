@@ -1,0 +1,238 @@
+// Assemble: gives every translated span its place in its trace (receive → decode → translate → assemble → batch → …).
+// Holds the trees of all traces, decides when waiting is over, forgets what is old. One tree's rules are in tree.ts,
+// its shape in tree-node.ts, places that come from outside in tree-claims.ts.
+// Invariants:
+//   AS1. Every span that is added is emitted once (once more when it comes again with other content), counted as a
+//        duplicate, or filtered. Nothing else happens to it.
+//   AS2. Every emitted run keeps DO1–DO5, whatever came when.
+//   AS3. Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after its trace went quiet.
+//   AS4. Memory is bounded: waiting bytes, nodes and pins each have a limit; reaching one releases the oldest trace
+//        early (its spans are emitted, never dropped) and forgets all but its root's promise.
+//   AS5. After drain() nothing waits.
+// Decisions (durable mode). A place depends on what had arrived and on time, so a replay after a crash would decide
+// anew. The spool therefore writes `decisionOf(run)` of every emitted run to disk before the first upload of that run,
+// keeps it for as long as late spans of the trace are expected (SPAN_TTL), and at start gives all of them to `recall`,
+// in the order written and before the first span is added again. A recalled span is emitted once more, in the same
+// place; a root that was only promised is in its children's orders, so pins need no record of their own.
+import type { Clock } from "../../base/clock.ts";
+import { arrive, release, type Arrival, type Emit } from "./trace-tree.ts";
+import { pinOf, recallPlace, restorePin, type Pin } from "./claimed-places.ts";
+import { createTree, type Tree } from "./tree-node.ts";
+import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
+
+export interface AssembleLimits {
+  /** SPAN_TTL: the longest wait, and how long a quiet trace is remembered whole. */
+  readonly spanTtlMs: number;
+  /** ORPHAN_TIMEOUT_MS: how long a trace must be quiet before its orphans go up without their parents. */
+  readonly orphanTimeoutMs: number;
+  readonly waitingBytesMax: number;
+  /** Spans remembered, so that late children find their parents. About 300 bytes each. */
+  readonly nodesMax: number;
+  /** Forgotten traces whose root's order is still promised. About 150 bytes each. */
+  readonly pinsMax: number;
+}
+
+export const ASSEMBLE_LIMITS: AssembleLimits = {
+  spanTtlMs: 300_000,
+  orphanTimeoutMs: 10_000,
+  waitingBytesMax: 32 * 1024 * 1024,
+  nodesMax: 100_000,
+  pinsMax: 50_000,
+};
+
+/** One run's place, in the form that the spool keeps. `tenant` is `Tenant.id`, never a key. */
+export interface Decision {
+  readonly tenant: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly dottedOrder: string;
+}
+
+export interface AssembleStats {
+  readonly waiting: number;
+  readonly waitingBytes: number;
+  readonly traces: number;
+  readonly nodes: number;
+  readonly duplicates: number;
+  readonly filtered: number;
+  readonly amended: number;
+  /** Spans put under the root because their parent never came (in time). */
+  readonly reRooted: number;
+  /** Traces forgotten to stay within a limit. */
+  readonly evicted: number;
+}
+
+export interface Assembler {
+  add(run: UnplacedRun): Arrival;
+  recall(decision: Decision): void;
+  /** Emits everything that waits. Can go on being used afterwards. */
+  drain(): void;
+  waitingBytes(): number;
+  waitingBytesOf(tenant: string): number;
+  stats(): AssembleStats;
+}
+
+/** How often waiting spans are looked at: a quarter of the shortest wait, within these bounds. */
+const SWEEP_MS_MIN = 25;
+const SWEEP_MS_MAX = 1000;
+/** Traces are kept in the order of their last span to within this time: moving one costs more than a look. */
+const ORDER_MS = 1000;
+
+export function decisionOf(run: TraceRun): Decision {
+  return {
+    tenant: run.tenant.id,
+    traceId: run.span.traceId,
+    spanId: run.span.spanId,
+    dottedOrder: run.dottedOrder,
+  };
+}
+
+export function createAssembler(
+  limits: AssembleLimits,
+  ports: { readonly clock: Clock; readonly emit: Emit },
+): Assembler {
+  const { clock, emit } = ports;
+  /** Least recently seen first, to within ORDER_MS. */
+  const trees = new Map<string, Tree>();
+  const pins = new Map<string, Pin>();
+  const waitingTrees = new Set<Tree>();
+  const waitingBytesOf = new Map<string, number>();
+  const counts = {
+    waiting: 0,
+    waitingBytes: 0,
+    nodes: 0,
+    duplicates: 0,
+    filtered: 0,
+    amended: 0,
+    reRooted: 0,
+    evicted: 0,
+  };
+  const shortestMs = Math.min(limits.orphanTimeoutMs, limits.spanTtlMs);
+  const sweepMs = Math.min(SWEEP_MS_MAX, Math.max(SWEEP_MS_MIN, shortestMs / 4));
+  let last: Tree | null = null;
+  let cancelSweep: (() => void) | null = null;
+
+  function treeOf(tenant: string, traceId: string, now: number): Tree {
+    const key = traceId + tenant;
+    let tree = last !== null && last.key === key ? last : trees.get(key); // spans of a trace come in groups
+    if (tree === undefined) {
+      tree = createTree(key, tenant, now);
+      trees.set(key, tree);
+      const pin = pins.get(key);
+      if (pin !== undefined) {
+        restorePin(tree, pin);
+        pins.delete(key);
+      }
+      forgetOld(now);
+    } else if (now - tree.listedAt >= ORDER_MS) {
+      tree.listedAt = now;
+      trees.delete(key);
+      trees.set(key, tree);
+    }
+    tree.lastSeen = now;
+    last = tree;
+    return tree;
+  }
+
+  /** Runs `change` on a tree and books what it did to the sums. */
+  function within<T>(tree: Tree, change: () => T): T {
+    const { waitingCount, waitingBytes } = tree;
+    const nodes = tree.nodes.size;
+    const result = change();
+    counts.waiting += tree.waitingCount - waitingCount;
+    if (tree.waitingBytes !== waitingBytes) hold(tree.tenant, tree.waitingBytes - waitingBytes);
+    counts.nodes += tree.nodes.size - nodes;
+    if (tree.waitingCount === 0) {
+      if (waitingCount > 0) waitingTrees.delete(tree);
+    } else if (waitingCount === 0) waitingTrees.add(tree);
+    return result;
+  }
+
+  function hold(tenant: string, bytes: number): void {
+    counts.waitingBytes += bytes;
+    const left = (waitingBytesOf.get(tenant) ?? 0) + bytes;
+    if (left === 0) waitingBytesOf.delete(tenant);
+    else waitingBytesOf.set(tenant, left);
+  }
+
+  function releaseTree(tree: Tree, limit: number): void {
+    counts.reRooted += within(tree, () => release(tree, limit, emit));
+  }
+
+  function forget(tree: Tree): void {
+    releaseTree(tree, Infinity); // AS4: emitted, not dropped
+    trees.delete(tree.key);
+    counts.nodes -= tree.nodes.size;
+    if (last === tree) last = null;
+    const pin = pinOf(tree);
+    if (pin === null) return;
+    pins.set(tree.key, pin);
+    if (pins.size <= limits.pinsMax) return;
+    const oldest = pins.keys().next().value;
+    if (oldest !== undefined) pins.delete(oldest);
+  }
+
+  function forgetOld(now: number): void {
+    for (const tree of trees.values()) {
+      if (now - tree.lastSeen < limits.spanTtlMs) return;
+      forget(tree);
+    }
+  }
+
+  function keepLimits(): void {
+    while (counts.waitingBytes > limits.waitingBytesMax) {
+      const oldest = waitingTrees.values().next().value;
+      if (oldest === undefined) break;
+      releaseTree(oldest, Infinity);
+      counts.evicted += 1;
+    }
+    while (counts.nodes > limits.nodesMax) {
+      const oldest = trees.values().next().value;
+      if (oldest === undefined) break;
+      forget(oldest);
+      counts.evicted += 1;
+    }
+  }
+
+  function sweep(): void {
+    cancelSweep = null;
+    const now = clock.monotonic();
+    for (const tree of waitingTrees) {
+      if (now - tree.lastSeen >= limits.orphanTimeoutMs) releaseTree(tree, Infinity);
+      else if (now - tree.oldestWait >= limits.spanTtlMs) releaseTree(tree, now - limits.spanTtlMs); // AS3
+    }
+    planSweep();
+  }
+
+  function planSweep(): void {
+    if (cancelSweep === null && waitingTrees.size > 0) cancelSweep = clock.after(sweepMs, sweep);
+  }
+
+  return {
+    add(run) {
+      const now = clock.monotonic();
+      const tree = treeOf(run.tenant.id, run.traceId, now);
+      const arrival = within(tree, () => arrive(tree, run, now, emit));
+      if (arrival === "duplicate") counts.duplicates += 1;
+      else if (arrival === "filtered") counts.filtered += 1;
+      else if (arrival === "amended") counts.amended += 1;
+      if (counts.nodes > limits.nodesMax || counts.waitingBytes > limits.waitingBytesMax) keepLimits();
+      planSweep();
+      // A limit may have sent up what was just told to wait: the caller must not wait for it.
+      return arrival === "waiting" && tree.nodes.get(run.spanId)?.state !== "waiting" ? "placed" : arrival;
+    },
+    recall(decision) {
+      const tree = treeOf(decision.tenant, decision.traceId, clock.monotonic());
+      within(tree, () => recallPlace(tree, decision.spanId, decision.dottedOrder));
+      if (counts.nodes > limits.nodesMax) keepLimits();
+    },
+    drain() {
+      cancelSweep?.();
+      cancelSweep = null;
+      for (const tree of waitingTrees) releaseTree(tree, Infinity); // AS5
+    },
+    waitingBytes: () => counts.waitingBytes,
+    waitingBytesOf: (tenant) => waitingBytesOf.get(tenant) ?? 0,
+    stats: () => ({ ...counts, traces: trees.size }),
+  };
+}

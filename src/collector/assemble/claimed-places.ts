@@ -1,0 +1,79 @@
+// Claims: places that come from outside: an SDK that names its runs and their order, and the record of an earlier process.
+// Both are believed only as far as they keep TT1 (tree.ts): what has been decided is never contradicted.
+import { idOfSegment, readDottedOrder } from "./dotted-order.ts";
+import { createNode, DEPTH_MAX, orderOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
+import type { UnplacedRun } from "../shared/trace-run.ts";
+
+/** Gives `node` the place that its SDK says it has. False: nothing is said, or it does not fit what has been decided. */
+export function claimPlace(tree: Tree, node: Node, run: UnplacedRun): boolean {
+  const claims = run.claims;
+  if (claims === null) return false;
+  const promised = tree.byRunId.get(claims.runId);
+  if (promised !== undefined && (promised.state !== "promised" || promised.spanId !== "")) return false; // another span's
+  const segments = readDottedOrder(promised === undefined ? claims.dottedOrder : orderOf(promised), DEPTH_MAX);
+  if (segments === null || idOfSegment(segments.at(-1) ?? "") !== claims.runId) return false;
+  if (tree.root === null && idOfSegment(segments[0] ?? "") !== traceIdFor(run)) return false;
+  if (segments.length === 1 && tree.rootTaken) return false;
+  return promise(tree, node, segments);
+}
+
+/**
+ * Promises `node` a place below the deepest of its claimed ancestors that has one, and places to those in between. What is
+ * claimed above that ancestor does not matter: it has its place. False: it is not of this trace, or not possible.
+ */
+function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
+  const ids = segments.map(idOfSegment);
+  if (new Set(ids).size !== ids.length) return false;
+  const own = segments.length - 1;
+  if (own === 0 && tree.root !== null && tree.root.segment !== segments[0]) return false;
+  if (tree.root !== null && idOfSegment(tree.root.segment) !== ids[0]) return false;
+  let above: Node | null = null;
+  let at = own - 1;
+  for (; at >= 0; at--) {
+    above = (at === 0 ? tree.root : tree.byRunId.get(ids[at] ?? "")) ?? null;
+    if (above !== null) break;
+  }
+  if (above !== null && above.depth + own - at > DEPTH_MAX) return false;
+  for (let next = at + 1; next <= own; next++) {
+    const one: Node = next === own ? node : createNode("");
+    one.state = "promised";
+    one.segment = segments[next] ?? "";
+    one.parent = above;
+    one.depth = (above?.depth ?? 0) + 1;
+    tree.byRunId.set(ids[next] ?? "", one);
+    if (next === 0) tree.root = one;
+    above = one;
+  }
+  return true;
+}
+
+/** A decision of an earlier process. Afterwards its span, its children and its root find the same places again. */
+export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): boolean {
+  const segments = readDottedOrder(dottedOrder, DEPTH_MAX);
+  if (segments === null || tree.nodes.has(spanId)) return false;
+  if (segments.length === 1 && tree.rootTaken) return false;
+  const node = createNode(spanId);
+  if (!promise(tree, node, segments)) return false;
+  tree.nodes.set(spanId, node);
+  if (segments.length === 1) tree.rootTaken = true; // by this span, also while it has not come again
+  return true;
+}
+
+/** What outlives a forgotten tree: enough to keep its root's promise. */
+export interface Pin {
+  readonly segment: string;
+  readonly taken: boolean;
+}
+
+export function pinOf(tree: Tree): Pin | null {
+  return tree.root === null ? null : { segment: tree.root.segment, taken: tree.rootTaken };
+}
+
+export function restorePin(tree: Tree, pin: Pin): void {
+  const root = createNode("");
+  root.state = "promised";
+  root.segment = pin.segment;
+  root.depth = 1;
+  tree.root = root;
+  tree.rootTaken = pin.taken;
+}

@@ -1,0 +1,241 @@
+// Tree: the spans of one trace on their way to their places. Knows no time limits: assemble.ts says when waiting is over.
+// A span is placed as soon as its parent is; until then it waits at its parent's node, which may itself be unknown.
+// Invariants:
+//   TT1. A place is decided once and never contradicted: a late ancestor finds its own place without moving anything.
+//   TT2. Every placed run keeps DO1–DO5, because its order is made by walking up placed nodes to the one root.
+//   TT3. One span has the trace's own id: the first root. Later roots become its children.
+//   TT4. No order has more than DEPTH_MAX segments: deeper spans begin again under the root, with their descendants.
+//   TT5. Work is linear in the spans: nothing recurses, no chain is climbed twice.
+import { uuidV5 } from "../../base/ids.ts";
+import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
+import { claimPlace } from "./claimed-places.ts";
+import { createNode, DEPTH_MAX, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
+import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
+
+export type Arrival = "placed" | "waiting" | "filtered" | "duplicate" | "amended";
+
+export type Emit = (run: TraceRun) => void;
+
+/** One span arrives. Everything that can be placed because of it is emitted, parents first. */
+export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): Arrival {
+  const time = segmentTime(run.start);
+  if (tree.earliest === "" || time < tree.earliest) tree.earliest = time;
+  const known = tree.nodes.get(run.spanId);
+  if (known !== undefined && known.state !== "unknown") return arriveAgain(tree, known, run, emit);
+  const node = known ?? createNode(run.spanId);
+  if (known === undefined) tree.nodes.set(run.spanId, node);
+  node.run = run;
+  if (run.content !== null && claimPlace(tree, node, run)) {
+    node.run = null;
+    arriveAgain(tree, node, run, emit);
+    const children = node.children ?? [];
+    node.children = null;
+    for (const child of children) settle(tree, child, node, emit);
+    return "placed";
+  }
+  const outcome: Arrival = run.content === null ? "filtered" : "placed";
+  const parentless = run.parentSpanId === "" || run.parentSpanId === run.spanId;
+  const knownParent = tree.nodes.get(run.parentSpanId);
+  // A span that says it is the root does not wait for a parent, but one that is there is believed more.
+  const top = run.isRoot && (!tree.rootTaken || knownParent === undefined || knownParent.state === "unknown");
+  if (parentless || top) {
+    settle(tree, node, null, emit); // TT3
+    return outcome;
+  }
+  const parent = knownParent ?? createNode(run.parentSpanId);
+  if (parent.state === "placed" || parent.state === "promised" || parent.state === "filtered") {
+    settle(tree, node, parent.state === "filtered" ? parent.parent : parent, emit);
+    return outcome;
+  }
+  tree.nodes.set(run.parentSpanId, parent);
+  (parent.children ??= []).push(node);
+  node.state = "waiting";
+  node.waitsSince = Math.floor(now); // a small integer needs no memory of its own
+  if (tree.waitingCount === 0) tree.oldestWait = now;
+  tree.waitingCount += 1;
+  tree.waitingBytes += sizeOf(run);
+  return run.content === null ? "filtered" : "waiting";
+}
+
+/** The same span a second time: the same content is ignored, other content amends what was uploaded. */
+function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arrival {
+  if (run.content === null || node.state === "filtered") return "duplicate";
+  const print = fingerprint(run);
+  if (node.state === "promised") {
+    node.state = "placed";
+    node.fingerprint = print;
+    if (node === tree.root) tree.rootTaken = true;
+    emitAt(tree, node, run, false, emit);
+    return "placed";
+  }
+  if (node.state === "waiting") {
+    const before = node.run;
+    if (before === null || fingerprint(before) === print) return "duplicate";
+    tree.waitingBytes += sizeOf(run) - sizeOf(before);
+    node.run = run;
+    return "duplicate"; // the older one was never uploaded
+  }
+  if (node.fingerprint === print) return "duplicate";
+  node.fingerprint = print;
+  emitAt(tree, node, run, true, emit);
+  return "amended";
+}
+
+/**
+ * Ends the waiting of every span that waits since `limit` or longer, and of those above and below it. The topmost one
+ * whose parent never came goes under the root, in a ring the earliest one does; the rest keeps its true hierarchy.
+ * Returns how many were re-rooted.
+ */
+export function release(tree: Tree, limit: number, emit: Emit): number {
+  let reRooted = 0;
+  let oldest = Infinity;
+  for (const node of tree.nodes.values()) {
+    if (node.state !== "waiting") continue;
+    if (node.waitsSince > limit) {
+      oldest = Math.min(oldest, node.waitsSince);
+      continue;
+    }
+    const top = topOf(tree, node);
+    if (top.run === null) continue;
+    settle(tree, top, pinRoot(tree, top.run), emit);
+    reRooted += 1;
+  }
+  tree.oldestWait = oldest;
+  return reRooted;
+}
+
+/** Climbs waiting parents. Everything on the way is placed right after, so each node is climbed over once (TT5). */
+function topOf(tree: Tree, from: Node): Node {
+  const seen = new Set<Node>();
+  let at = from;
+  while (!seen.has(at)) {
+    seen.add(at);
+    const above = tree.nodes.get(at.run?.parentSpanId ?? "");
+    if (above === undefined || above.state !== "waiting") return at;
+    at = above;
+  }
+  let first = at; // a ring: `at` is on it
+  for (let next = parentOf(tree, at); next !== at; next = parentOf(tree, next)) if (earlier(next, first)) first = next;
+  return first;
+}
+
+function parentOf(tree: Tree, node: Node): Node {
+  return tree.nodes.get(node.run?.parentSpanId ?? "") ?? node;
+}
+
+function earlier(a: Node, b: Node): boolean {
+  const left = a.run?.start ?? { sec: 0, nano: 0 };
+  const right = b.run?.start ?? { sec: 0, nano: 0 };
+  return left.sec !== right.sec
+    ? left.sec < right.sec
+    : left.nano !== right.nano
+      ? left.nano < right.nano
+      : a.spanId < b.spanId;
+}
+
+/** Puts `node` below `above` (null: at the top), then everything that waited for it, without recursion (TT5). */
+function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
+  const stack: { readonly node: Node; readonly above: Node | null }[] = [{ node, above }];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { node: one, above: under } = next;
+    const run = one.run;
+    if (run === null) continue; // a ring closes on itself: the node that was taken out of it first is placed already
+    if (one.state === "waiting") {
+      tree.waitingCount -= 1;
+      tree.waitingBytes -= sizeOf(run);
+    }
+    one.run = null;
+    if (run.content === null) {
+      one.state = "filtered";
+      one.parent = under;
+    } else {
+      place(tree, one, run, under);
+      emitAt(tree, one, run, false, emit);
+    }
+    const children = one.children;
+    one.children = null;
+    if (children === null) continue;
+    // With no kept node above, the earliest child becomes the root: sort, so that this does not hang on the order of arrival.
+    if (one.state === "filtered" && under === null) children.sort((a, b) => (earlier(a, b) ? -1 : 1));
+    const below = one.state === "filtered" ? under : one;
+    for (const child of children.reverse()) stack.push({ node: child, above: below });
+  }
+}
+
+function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): void {
+  node.state = "placed";
+  node.fingerprint = fingerprint(run);
+  if (above === null && !tree.rootTaken) {
+    const pinned = tree.root;
+    node.segment = pinned?.segment ?? segmentOf(segmentTime(run.start), traceIdFor(run)); // TT1: the pin holds
+    node.parent = null;
+    node.depth = 1;
+    tree.root = node;
+    tree.rootTaken = true;
+    if (pinned !== null || run.claims !== null) tree.byRunId.set(idOfSegment(node.segment), node);
+    return;
+  }
+  const parent = above === null || above.depth >= DEPTH_MAX ? pinRoot(tree, run) : above; // TT3, TT4
+  const time = segmentTime(run.start);
+  const parentTime = parent.segment.slice(0, SEGMENT_TIME_CHARS);
+  // A child that began before its parent (clock skew) sorts with its parent; its own start_time stays as sent.
+  node.segment = segmentOf(time < parentTime ? parentTime : time, runIdFor(tree, run, parent));
+  node.parent = parent;
+  node.depth = parent.depth + 1;
+  if (run.claims !== null) tree.byRunId.set(idOfSegment(node.segment), node);
+}
+
+/** The root's node; when no root came yet, one is pinned that the real root will take over (TT1). */
+function pinRoot(tree: Tree, cause: UnplacedRun): Node {
+  if (tree.root !== null) return tree.root;
+  const pinned = createNode("");
+  pinned.state = "promised";
+  pinned.segment = segmentOf(tree.earliest, traceIdFor(cause));
+  pinned.depth = 1;
+  tree.root = pinned;
+  return pinned;
+}
+
+/** The run's id below the root: what its SDK calls it, else its span id. Never the trace's, its parent's, or another run's. */
+function runIdFor(tree: Tree, run: UnplacedRun, parent: Node): string {
+  const taken = (id: string): boolean => parent.segment.endsWith(id) || (tree.root?.segment.endsWith(id) ?? false);
+  const claimed = run.claims?.runId ?? "";
+  if (claimed !== "" && !taken(claimed) && !tree.byRunId.has(claimed)) return claimed;
+  const padded = uuidOfSpan(run.spanId);
+  return taken(padded) ? uuidV5(run.spanId, uuidOfTrace(run.traceId)) : padded; // 64-bit trace ids: root span id = trace id
+}
+
+function emitAt(tree: Tree, node: Node, run: UnplacedRun, amends: boolean, emit: Emit): void {
+  if (run.content === null) return;
+  emit({
+    tenant: run.tenant,
+    span: run,
+    id: idOfSegment(node.segment),
+    traceId: idOfSegment(tree.root?.segment ?? node.segment),
+    parentRunId: node.parent === null ? "" : idOfSegment(node.parent.segment),
+    dottedOrder: orderOf(node),
+    amends,
+    content: run.content,
+  });
+}
+
+function sizeOf(run: UnplacedRun): number {
+  return WAITING_OVERHEAD + BYTES_A_CHARACTER * (run.content?.size ?? 0);
+}
+
+/** What a waiting span takes in memory besides its text: measured at 1,200 to 1,500 bytes with its node. */
+const WAITING_OVERHEAD = 1280;
+/** One for Latin text and one for the pieces that it was put together from; two for all other text. */
+const BYTES_A_CHARACTER = 2;
+
+/** Tells a re-sent span from a changed one. Lengths and times are enough: a changed span has a later end or other text. */
+function fingerprint(run: UnplacedRun): number {
+  const content = run.content;
+  if (content === null) return 0;
+  let print = content.size;
+  for (const part of [content.inputs, content.outputs, content.extra, content.events, content.error, content.name])
+    print = (Math.imul(print, 31) + part.length) | 0;
+  for (let at = 17; at < content.endTime.length; at++)
+    print = (Math.imul(print, 31) + content.endTime.charCodeAt(at)) | 0;
+  return print;
+}

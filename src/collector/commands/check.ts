@@ -1,0 +1,92 @@
+// Check: `holdpoint collector check` tries what an upload needs, one step after the other, and says which one fails.
+// Invariant: it changes nothing but for one small run, named so that a person recognises it.
+import { systemClock } from "../../base/clock.ts";
+import type { HttpBackend } from "../upload/backend/http.ts";
+import { compress } from "../encode/batch-body.ts";
+import { BOUNDARY, createRunWriter } from "../encode/multipart.ts";
+import { openBackend, patient } from "../open-collector.ts";
+import { type CollectorConfig, deadLetterDir } from "../settings.ts";
+import { nodeFiles } from "../spool/file-port.ts";
+import { tenantIdOf } from "../shared/tenants.ts";
+import { sendAgain } from "../upload/upload.ts";
+import { decisionTime, runForCheck } from "./check-sample.ts";
+
+export interface CheckStep {
+  readonly name: "endpoint" | "key" | "spool" | "dead letters" | "upload";
+  readonly outcome: "ok" | "failed" | "skipped";
+  readonly detail: string;
+}
+
+/** Every step's outcome; the check has passed when none is "failed". @throws {ConfigError} without an endpoint. */
+export async function checkCollector(config: CollectorConfig): Promise<readonly CheckStep[]> {
+  const backend = openBackend(config);
+  try {
+    const steps: CheckStep[] = [
+      await checkEndpoint(config.endpoint ?? "", backend),
+      config.apiKey === null
+        ? {
+            name: "key",
+            outcome: "skipped",
+            detail: "TRACING_API_KEY is not set: every request must bring its own key",
+          }
+        : { name: "key", outcome: "ok", detail: "TRACING_API_KEY is set" },
+      await checkFolder("spool", config.spoolDir, "memory mode: a crash loses what is not yet delivered"),
+      await checkFolder("dead letters", deadLetterDir(config), "no folder: what is given up is lost"),
+    ];
+    steps.push(await checkUpload(config, backend));
+    return steps;
+  } finally {
+    backend.close();
+  }
+}
+
+async function checkEndpoint(endpoint: string, backend: HttpBackend): Promise<CheckStep> {
+  try {
+    return { name: "endpoint", outcome: "ok", detail: `${endpoint} answers; ${await backend.ask()}` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "unknown";
+    return { name: "endpoint", outcome: "failed", detail: `${endpoint} does not answer: ${reason}` };
+  }
+}
+
+async function checkFolder(name: "spool" | "dead letters", dir: string | null, without: string): Promise<CheckStep> {
+  if (dir === null) return { name, outcome: "skipped", detail: without };
+  const probe = `${dir}/check-${process.pid}`;
+  try {
+    await nodeFiles.makeDir(dir);
+    const file = await nodeFiles.create(probe);
+    await file.write([Buffer.from("check")]);
+    await file.sync();
+    await file.close();
+    await nodeFiles.unlink(probe);
+    return { name, outcome: "ok", detail: `${dir} can be written and synced` };
+  } catch (error) {
+    return {
+      name,
+      outcome: "failed",
+      detail: `${dir}: ${error instanceof Error ? error.message : "cannot be written"}`,
+    };
+  }
+}
+
+async function checkUpload(config: CollectorConfig, backend: HttpBackend): Promise<CheckStep> {
+  const { apiKey } = config;
+  if (apiKey === null) return { name: "upload", outcome: "skipped", detail: "needs TRACING_API_KEY" };
+  const tenant = { id: tenantIdOf(apiKey, ""), apiKey, tenantId: "" };
+  const writer = createRunWriter();
+  writer.write(runForCheck(tenant, config.project ?? "default", decisionTime(systemClock.now())));
+  const rawBytes = writer.bytes();
+  const raw = {
+    tenant,
+    createdMs: systemClock.now(),
+    boundary: BOUNDARY,
+    bytes: writer.close(),
+    rawBytes,
+    offsets: [0],
+    first: 0,
+  };
+  const body = await compress(raw, backend.limits().encoding, config.zstdLevel);
+  const outcome = await sendAgain(body, config, patient(backend), new AbortController().signal);
+  if (outcome.kind === "sent") return { name: "upload", outcome: "ok", detail: "the backend took one run" };
+  return { name: "upload", outcome: "failed", detail: outcome.reason };
+}

@@ -1,0 +1,62 @@
+// Replay: `holdpoint collector replay` sends dead letters again.
+// Invariants:
+//   RE5. A letter is sent with the key it was taken with, or not at all: the key's hash is in the letter.
+//   RE6. A letter is removed after the backend has taken it, never before.
+//   RE7. Letters are read one at a time, and one that cannot be read holds up no other.
+import { unlink } from "node:fs/promises";
+import { ConfigError } from "../../base/config.ts";
+import { listDeadLetters, readDeadLetter } from "../upload/dead-letters.ts";
+import { openBackend, patient } from "../open-collector.ts";
+import { type CollectorConfig, deadLetterDir } from "../settings.ts";
+import { tenantIdOf } from "../shared/tenants.ts";
+import { sendAgain } from "../upload/upload.ts";
+
+export interface ReplayResult {
+  /** Letters. */
+  readonly sent: number;
+  readonly kept: number;
+  /** Of those kept: how many belong to another key than TRACING_API_KEY. */
+  readonly otherKey: number;
+  readonly problems: readonly string[];
+}
+
+/** @throws {ConfigError} when key or folder are missing. */
+export async function replayDeadLetters(config: CollectorConfig): Promise<ReplayResult> {
+  const dir = deadLetterDir(config);
+  if (dir === null)
+    throw new ConfigError([{ name: "DEAD_LETTER_DIR", reason: "is not set, and neither is SPOOL_DIR" }]);
+  const { apiKey } = config;
+  if (apiKey === null)
+    throw new ConfigError([{ name: "TRACING_API_KEY", reason: "is not set: letters are sent with it" }]);
+  const backend = openBackend(config);
+  const counts = { sent: 0, kept: 0, otherKey: 0 };
+  const problems: string[] = [];
+  try {
+    for (const path of await listDeadLetters(dir)) {
+      const letter = await readDeadLetter(path); // RE7
+      if (letter === null) {
+        counts.kept++;
+        problems.push(`${path}: is no dead letter, or damaged`);
+        continue;
+      }
+      const id = tenantIdOf(apiKey, letter.tenantId);
+      if (id !== letter.tenant) {
+        counts.otherKey++; // RE5
+        counts.kept++;
+        continue;
+      }
+      const body = letter.bodyFor({ id, apiKey, tenantId: letter.tenantId });
+      const outcome = await sendAgain(body, config, patient(backend), new AbortController().signal);
+      if (outcome.kind === "sent") {
+        await unlink(path); // RE6
+        counts.sent++;
+      } else {
+        counts.kept++;
+        problems.push(`${path}: ${outcome.reason}`);
+      }
+    }
+  } finally {
+    backend.close();
+  }
+  return { ...counts, problems };
+}

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createFakeClock } from "../../../test/fakes/clock.ts";
+import { protobufRequest, spanOf } from "../../../test/fakes/otlp.ts";
+import { turnsDuring } from "../../../test/fakes/turns.ts";
+import { ASSEMBLE_LIMITS } from "../assemble/assemble.ts";
+import type { Body } from "../encode/batch-body.ts";
+import { createBooks, pendingOf } from "../shared/span-accounting.ts";
+import type { Lanes, Parcel } from "../upload/tenant-queues.ts";
+import { readProtobuf } from "../otlp/protobuf.ts";
+import type { Span } from "../otlp/span.ts";
+import { createPipeline, type Pipeline, type PipelinePorts } from "./pipeline.ts";
+import { createTranslator } from "../translate/translate.ts";
+
+const silent = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
+
+const translate = createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" });
+const context = { tenant: { id: "t", apiKey: "k", tenantId: "" }, project: "", receivedMs: 1 };
+
+function pipelineWith(ports: Partial<PipelinePorts>): Pipeline {
+  return createPipeline(
+    { batchSize: 10, bufferBytesMax: 1e6, flushIntervalMs: 10, zstdLevel: 1, assemble: ASSEMBLE_LIMITS },
+    {
+      clock: createFakeClock(),
+      log: silent,
+      translate,
+      books: createBooks(),
+      lanes: { offer: () => undefined } as unknown as Lanes,
+      backendLimits: () => ({ runsMax: 10, bytesMax: 1e6, encoding: "zstd" }),
+      spool: null,
+      deadLetters: null,
+      onBatch: () => undefined,
+      ...ports,
+    },
+  );
+}
+
+function spansOf(count: number): readonly Span[] {
+  const read = readProtobuf(protobufRequest(Array.from({ length: count }, (_, index) => spanOf(index + 1, 0)))).next();
+  return read.done === true ? read.value.spans : assert.fail("small enough for one turn");
+}
+
+test("PI6 a request of many spans is fed in turns, each over after ten milliseconds", async () => {
+  let nowMs = 0;
+  const books = createBooks();
+  const pipeline = pipelineWith({ books, clock: { ...createFakeClock(), monotonic: () => nowMs++ } });
+  const spans = spansOf(300);
+  const all = Array.from({ length: 10 }, () => spans).flat();
+  const turns = await turnsDuring(() => pipeline.feed(all, context, null));
+  assert.ok(turns > 4, `${turns} turns`);
+  assert.equal(books.duplicates, 2700, "and all of it was fed");
+});
+
+test("PI5 a run whose place breaks a rule goes to the dead letters, alone; its neighbours are uploaded", async () => {
+  const books = createBooks();
+  const offered: Parcel[] = [];
+  const buried: Body[] = [];
+  const pipeline = pipelineWith({
+    translate(span, from) {
+      const run = translate(span, from);
+      return span.name === "span 2.0" ? { ...run, traceId: "no trace id" } : run; // as if a fault of ours made it so
+    },
+    books,
+    lanes: { offer: (parcel: Parcel) => void offered.push(parcel) } as unknown as Lanes,
+    deadLetters: {
+      write: (body) => {
+        buried.push(body);
+        return Promise.resolve();
+      },
+    },
+  });
+  books.received += 3;
+  await pipeline.feed(spansOf(3), context, null);
+  await pipeline.flush();
+  assert.deepEqual(
+    offered.map(({ runs }) => runs),
+    [2],
+  );
+  assert.deepEqual(
+    buried.map(({ offsets }) => offsets.length),
+    [1],
+  );
+  assert.match(buried[0]?.bytes.toString() ?? "", /"name":"span 2.0"/);
+  assert.deepEqual([books.deadLettered.misplaced, pendingOf(books)], [1, 2]);
+});

@@ -1,0 +1,127 @@
+// Decode: the bytes of one request → spans (receive → decode → translate → …).
+// Invariants:
+//   DE1. Decompression stops at `bytesMax`, and at what `grow` allows, before the memory is used.
+//   DE2. No body holds the event loop for longer than a slice: small ones are done at once, large ones in turns.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+  constants,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+  zstdDecompressSync,
+} from "node:zlib";
+import { DecodeError, type Decoded } from "../otlp/decoded.ts";
+import { readJson } from "../otlp/json.ts";
+import { readProtobuf } from "../otlp/protobuf.ts";
+import type { WireFormat } from "../otlp/status.ts";
+import type { ContentEncoding } from "../shared/content-encoding.ts";
+
+/** Over a limit: 413 or 503, by `kind`. */
+export class TooLargeError extends Error {
+  readonly kind: "too_large" | "no_room";
+  constructor(kind: "too_large" | "no_room") {
+    super(kind === "too_large" ? "the body is larger than this collector takes" : "there is no room for the body");
+    this.name = "TooLargeError";
+    this.kind = kind;
+  }
+}
+
+export interface DecompressLimits {
+  readonly bytesMax: number;
+  /** Asks for room for so many more bytes. */
+  readonly grow: (bytes: number) => boolean;
+}
+
+/** Up to here both ways a body is decompressed in one call: a third of the cost of a stream. */
+const AT_ONCE_WIRE_BYTES = 256 * 1024;
+const AT_ONCE_BYTES = 2 * 1024 * 1024;
+/** RFC 8878 asks decoders to take windows of 8 MiB; a larger one is a way to make us allocate. */
+const ZSTD_WINDOW_LOG_MAX = 23;
+const zstdParams = { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX };
+
+/** @throws {DecodeError | TooLargeError} */
+export async function decompress(wire: Buffer, encoding: ContentEncoding, limits: DecompressLimits): Promise<Buffer> {
+  if (encoding === "identity") return wire;
+  if (wire.length <= AT_ONCE_WIRE_BYTES) {
+    const body = atOnce(wire, encoding, Math.min(AT_ONCE_BYTES, limits.bytesMax));
+    if (body !== null) {
+      if (!limits.grow(body.length)) throw new TooLargeError("no_room");
+      return body;
+    }
+  }
+  return inTurns(wire, encoding, limits);
+}
+
+/** null: it becomes too large for this way. */
+function atOnce(wire: Buffer, encoding: Exclude<ContentEncoding, "identity">, bytesMax: number): Buffer | null {
+  const options = { maxOutputLength: bytesMax };
+  try {
+    if (encoding === "gzip") return gunzipSync(wire, options);
+    if (encoding === "zstd") return zstdDecompressSync(wire, { ...options, params: zstdParams });
+    return isZlib(wire) ? inflateSync(wire, options) : inflateRawSync(wire, options);
+  } catch (error) {
+    if (error instanceof RangeError && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") return null;
+    throw new DecodeError(`the body is no valid ${encoding}`);
+  }
+}
+
+/** Some senders call raw deflate "deflate"; the zlib header tells. */
+function isZlib(wire: Buffer): boolean {
+  const [first = 0, second = 0] = wire;
+  return (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
+}
+
+async function inTurns(
+  wire: Buffer,
+  encoding: Exclude<ContentEncoding, "identity">,
+  limits: DecompressLimits,
+): Promise<Buffer> {
+  const stream =
+    encoding === "gzip"
+      ? createGunzip()
+      : encoding === "zstd"
+        ? createZstdDecompress({ params: zstdParams })
+        : isZlib(wire)
+          ? createInflate()
+          : createInflateRaw();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.end(wire);
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > limits.bytesMax) throw new TooLargeError("too_large"); // DE1
+      if (!limits.grow(chunk.length)) throw new TooLargeError("no_room");
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof TooLargeError) throw error;
+    throw new DecodeError(`the body is no valid ${encoding}`);
+  } finally {
+    stream.destroy();
+  }
+  return Buffer.concat(chunks);
+}
+
+function startDecoding(body: Buffer, format: WireFormat): Generator<undefined, Decoded> {
+  return format === "json" ? readJson(body) : readProtobuf(body);
+}
+
+/** Small bodies are decoded before this returns; large ones let others run in between (DE2). @throws {DecodeError} */
+export function decode(body: Buffer, format: WireFormat): Decoded | Promise<Decoded> {
+  const reading = startDecoding(body, format);
+  const first = reading.next();
+  return first.done === true ? first.value : rest(reading);
+}
+
+async function rest(reading: Generator<undefined, Decoded>): Promise<Decoded> {
+  for (;;) {
+    await nextTurn();
+    const step = reading.next();
+    if (step.done === true) return step.value;
+  }
+}

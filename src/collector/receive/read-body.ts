@@ -1,0 +1,141 @@
+// Read body: the bytes of one request, counted while they arrive.
+// Invariants:
+//   RB1. Never more than `bytesMax` is kept, whatever Content-Length says; room is asked for before bytes are kept.
+//   RB2. A sender that stops, or drips, is given up: the watch closes it after PROGRESS_MS without PROGRESS_BYTES.
+//   RB3. What is refused is passed over, not kept, so that the sender can read the answer; up to DISCARD_BYTES_MAX.
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import { giveBack } from "../shared/free-buffer.ts";
+
+export type BodyOutcome =
+  | { readonly kind: "read"; readonly body: Buffer }
+  | { readonly kind: "too_large" }
+  | { readonly kind: "no_room" }
+  | { readonly kind: "too_slow" }
+  /** The sender went away: nobody to answer. */
+  | { readonly kind: "gone" };
+
+export interface BodyLimits {
+  readonly bytesMax: number;
+  readonly contentLength: number | null;
+  readonly grow: (bytes: number) => boolean;
+}
+
+const AT_ONCE_BYTES = 1024 * 1024;
+const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
+const PROGRESS_MS = 10_000;
+const PROGRESS_BYTES = 1024;
+const EMPTY = Buffer.alloc(0);
+
+export function readBody(request: IncomingMessage, limits: BodyLimits, watch: ProgressWatch): Promise<BodyOutcome> {
+  const { contentLength, bytesMax } = limits;
+  if (contentLength !== null && contentLength > bytesMax) return Promise.resolve({ kind: "too_large" });
+  // One allocation for the usual body; a large announcement is believed only as its bytes come.
+  const expected = contentLength !== null && contentLength <= AT_ONCE_BYTES ? contentLength : 0;
+  if (expected > 0 && !limits.grow(expected)) return Promise.resolve({ kind: "no_room" });
+  return new Promise((resolve) => {
+    let whole: Buffer | null = null;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const stopWatching = watch.add({ bytes: () => bytes, tooSlow: () => finish({ kind: "too_slow" }) });
+    const onData = (chunk: Buffer): void => {
+      const before = bytes;
+      bytes += chunk.length;
+      if (bytes > bytesMax) return finish({ kind: "too_large" }); // RB1
+      if (bytes > expected && !limits.grow(bytes - Math.max(before, expected))) return finish({ kind: "no_room" });
+      if (chunks.length === 0 && whole === null && (expected === 0 || chunk.length === expected)) {
+        chunks.push(chunk);
+        return;
+      }
+      if (expected === 0) return void chunks.push(chunk);
+      whole ??= Buffer.allocUnsafeSlow(expected);
+      chunk.copy(whole, before);
+      giveBack(chunk);
+    };
+    const onEnd = (): void => {
+      if (chunks.length <= 1) return finish({ kind: "read", body: whole ?? chunks[0] ?? EMPTY });
+      const body = Buffer.concat(chunks);
+      chunks.forEach(giveBack);
+      finish({ kind: "read", body });
+    };
+    const onGone = (): void => finish({ kind: "gone" });
+    function finish(outcome: BodyOutcome): void {
+      stopWatching();
+      // After the end nothing comes any more, and taking four listeners off costs more than leaving them.
+      if (outcome.kind !== "read") request.off("data", onData).off("end", onEnd);
+      resolve(outcome);
+    }
+    request.on("data", onData);
+    request.on("end", onEnd);
+    request.on("close", onGone);
+    request.on("error", onGone);
+  });
+}
+
+/** RB3. */
+export function discard(request: IncomingMessage): void {
+  let bytes = 0;
+  request.on("error", () => undefined);
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    giveBack(chunk);
+    if (bytes > DISCARD_BYTES_MAX) request.destroy();
+  });
+}
+
+interface Watched {
+  readonly bytes: () => number;
+  readonly tooSlow: () => void;
+}
+
+/** One timer for all bodies under way. */
+export interface ProgressWatch {
+  readonly add: (watched: Watched) => () => void;
+}
+
+export function createProgressWatch(clock: Clock): ProgressWatch {
+  /** A list: with each request a body comes and goes, and a map that loses its last entry is made anew. */
+  let first: Link | null = null;
+  let armed = false;
+  const look = (): void => {
+    armed = false;
+    const now = clock.monotonic();
+    const tooSlow: Watched[] = [];
+    for (let link = first; link !== null; link = link.next) {
+      if (now - link.since < PROGRESS_MS) continue;
+      const bytes = link.watched.bytes();
+      if (bytes - link.bytes < PROGRESS_BYTES) tooSlow.push(link.watched);
+      link.bytes = bytes;
+      link.since = now;
+    }
+    for (const watched of tooSlow) watched.tooSlow(); // RB2
+    arm();
+  };
+  const arm = (): void => {
+    if (armed || first === null) return;
+    armed = true;
+    clock.after(PROGRESS_MS / 5, look);
+  };
+  return {
+    add(watched) {
+      const link: Link = { watched, bytes: 0, since: clock.monotonic(), previous: null, next: first };
+      if (first !== null) first.previous = link;
+      first = link;
+      arm();
+      return () => {
+        if (link.previous !== null) link.previous.next = link.next;
+        else if (first === link) first = link.next;
+        if (link.next !== null) link.next.previous = link.previous;
+        link.previous = link.next = null; // leaving twice is as once
+      };
+    },
+  };
+}
+
+interface Link {
+  readonly watched: Watched;
+  bytes: number;
+  since: number;
+  previous: Link | null;
+  next: Link | null;
+}

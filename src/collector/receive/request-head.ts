@@ -1,0 +1,180 @@
+// Request head: the headers of one export → what the pipeline needs to know, or the refusal. Nothing of the body is read yet.
+// Invariants:
+//   RH1. The request's own key beats the environment's; a request that shows a bad key is refused, never helped out with ours.
+//   RH2. Nothing from a header reaches a log, a file name or an outgoing header unchecked.
+//   RH3. The media type is parsed once, and only these two encodings exist.
+import { isUtf8 } from "node:buffer";
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { RefusalKind, WireFormat } from "../otlp/status.ts";
+import type { ContentEncoding } from "../shared/content-encoding.ts";
+
+export interface RequestHead {
+  readonly format: WireFormat;
+  readonly encoding: ContentEncoding;
+  readonly apiKey: string;
+  readonly tenantId: string;
+  readonly project: string;
+  /** null: the sender does not say. */
+  readonly contentLength: number | null;
+  readonly origin: string;
+}
+
+export interface HeadRefusal {
+  readonly refusal: RefusalKind;
+  readonly message: string;
+  readonly format: WireFormat;
+}
+
+export interface HeadRules {
+  readonly apiKey: string | null;
+  readonly ingestToken: string | null;
+}
+
+const PROJECT_BYTES_MAX = 256;
+
+interface Seen {
+  contentType: string;
+  contentEncoding: string;
+  contentLength: string;
+  apiKey: string | null;
+  tenantId: string | null;
+  project: string | null;
+  projectAlias: string | null;
+  authorization: string;
+  origin: string;
+  /** Name of a header that must not come twice and did. */
+  twice: string;
+}
+
+/** `rawHeaders` as node gives them: name, value, name, value. */
+export function readHead(rawHeaders: readonly string[], rules: HeadRules): RequestHead | HeadRefusal {
+  const seen = look(rawHeaders);
+  const format = formatOf(seen.contentType);
+  const refuse = (refusal: RefusalKind, message: string): HeadRefusal => ({
+    refusal,
+    message,
+    format: format ?? "json",
+  });
+  if (seen.twice !== "") return refuse("unauthenticated", `the header ${seen.twice} came twice`);
+  if (rules.ingestToken !== null && !sameSecret(bearerOf(seen.authorization), rules.ingestToken))
+    return refuse("unauthenticated", "this collector asks for Authorization: Bearer with its ingest token");
+  const apiKey = seen.apiKey ?? rules.apiKey; // RH1
+  if (apiKey === null)
+    return refuse("unauthenticated", "the header X-API-Key is missing and no TRACING_API_KEY is set");
+  if (!isHeaderSafe(apiKey))
+    return refuse("unauthenticated", "the X-API-Key header is empty or has illegal characters");
+  const tenantId = seen.tenantId ?? "";
+  if (tenantId !== "" && !isHeaderSafe(tenantId))
+    return refuse("bad_header", "the X-Tenant-Id header has illegal characters");
+  const project = headerText(seen.project ?? seen.projectAlias ?? "");
+  if (project === null)
+    return refuse(
+      "bad_header",
+      `the Tracing-Project header is longer than ${PROJECT_BYTES_MAX} bytes or has control characters`,
+    );
+  if (format === null)
+    return refuse("unsupported_media_type", "the Content-Type must be application/json or application/x-protobuf");
+  const encoding = ENCODINGS.get(seen.contentEncoding.trim().toLowerCase());
+  if (encoding === undefined)
+    return refuse("unsupported_media_type", "the Content-Encoding must be one of identity, gzip, deflate, zstd");
+  const contentLength = /^\d{1,15}$/.test(seen.contentLength) ? Number(seen.contentLength) : null;
+  return { format, encoding, apiKey, tenantId, project, contentLength, origin: seen.origin };
+}
+
+const ENCODINGS: ReadonlyMap<string, ContentEncoding> = new Map([
+  ["", "identity"],
+  ["identity", "identity"],
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["deflate", "deflate"],
+  ["zlib", "deflate"],
+  ["zstd", "zstd"],
+]);
+
+function look(rawHeaders: readonly string[]): Seen {
+  const seen: Seen = {
+    contentType: "",
+    contentEncoding: "",
+    contentLength: "",
+    apiKey: null,
+    tenantId: null,
+    project: null,
+    projectAlias: null,
+    authorization: "",
+    origin: "",
+    twice: "",
+  };
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? "").toLowerCase();
+    const value = rawHeaders[at + 1] ?? "";
+    switch (name) {
+      case "content-type":
+        seen.contentType = value;
+        break;
+      case "content-encoding":
+        // A second one would mean two layers: joined, it is no encoding we know.
+        seen.contentEncoding += seen.contentEncoding === "" ? value : `,${value}`;
+        break;
+      case "content-length":
+        seen.contentLength = value;
+        break;
+      case "x-api-key":
+        if (seen.apiKey !== null) seen.twice = "X-API-Key";
+        seen.apiKey = value;
+        break;
+      case "x-tenant-id":
+        if (seen.tenantId !== null) seen.twice = "X-Tenant-Id";
+        seen.tenantId = value;
+        break;
+      case "tracing-project":
+        seen.project = value;
+        break;
+      case "langsmith-project":
+        seen.projectAlias = value;
+        break;
+      case "authorization":
+        seen.authorization = value;
+        break;
+      case "origin":
+        seen.origin = value;
+        break;
+      default:
+    }
+  }
+  return seen;
+}
+
+/** Parameters and case do not matter; anything else does. */
+function formatOf(contentType: string): WireFormat | null {
+  const semicolon = contentType.indexOf(";");
+  const type = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
+  if (
+    type === "application/x-protobuf" ||
+    type === "application/protobuf" ||
+    /^application\/[\w.-]+\+proto(buf)?$/.test(type)
+  )
+    return "protobuf";
+  return type === "application/json" || /^application\/[\w.-]+\+json$/.test(type) ? "json" : null;
+}
+
+/** Printable ASCII without spaces at the ends: what may be sent on as a header value. */
+export function isHeaderSafe(value: string): boolean {
+  return value.length <= 4096 && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value);
+}
+
+/** Header bytes that are valid UTF-8 are read as UTF-8, else as Latin-1. null: unfit. */
+function headerText(value: string): string | null {
+  const bytes = Buffer.from(value, "latin1");
+  if (bytes.length > PROJECT_BYTES_MAX) return null;
+  const text = isUtf8(bytes) ? bytes.toString("utf8") : value;
+  return /[\u0000-\u001f\u007f-\u009f]/.test(text) ? null : text.trim();
+}
+
+function bearerOf(authorization: string): string {
+  return /^bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? "";
+}
+
+function sameSecret(shown: string, wanted: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(shown), digest(wanted));
+}

@@ -1,0 +1,1 @@
+export type ContentEncoding = "identity" | "gzip" | "deflate" | "zstd";

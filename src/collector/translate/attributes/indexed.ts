@@ -1,0 +1,69 @@
+// Indexed: attributes of the form `family.N.some.path` → a list of items by N, each a tree of names. Gaps in N are skipped:
+// exporters cut spans at 128 attributes, and what is left still counts.
+// Invariants:
+//   IX1. Names are keys of maps until the item is made, so `__proto__` in a path is only a name.
+//   IX2. Paths are cut at PATH_PARTS_MAX parts.
+import type { Json, JsonObject } from "../../../base/json.ts";
+import type { FamilyEntry } from "./span-facts.ts";
+import { INDEX_MAX } from "./known-keys.ts";
+import { plain } from "./plain-values.ts";
+
+const PATH_PARTS_MAX = 16;
+
+type Branch = Map<string, Branch | Json>;
+
+/** Items in the order of their index. An entry without path (`family.N`) makes the item that value. */
+export function itemsOf(entries: readonly FamilyEntry[]): readonly Json[] {
+  const items = new Map<number, Branch | Json>();
+  for (const { index, rest, value } of entries) {
+    if (rest === "") {
+      if (!(items.get(index) instanceof Map)) items.set(index, plain(value));
+      continue;
+    }
+    const known = items.get(index);
+    const branch: Branch = known instanceof Map ? known : new Map<string, Branch | Json>();
+    items.set(index, branch);
+    put(branch, rest.split(".", PATH_PARTS_MAX), plain(value));
+  }
+  return [...items.keys()].sort((a, b) => a - b).map((index) => grown(items.get(index) ?? null));
+}
+
+function put(root: Branch, path: readonly string[], value: Json): void {
+  let branch = root;
+  for (const name of path.slice(0, -1)) {
+    const next = branch.get(name);
+    if (next instanceof Map) {
+      branch = next;
+      continue;
+    }
+    const made: Branch = new Map();
+    branch.set(name, made);
+    branch = made;
+  }
+  const last = path.at(-1) ?? "";
+  if (!(branch.get(last) instanceof Map)) branch.set(last, value);
+}
+
+/** A branch whose names are all numbers is a list, any other an object. */
+function grown(branch: Branch | Json): Json {
+  if (!(branch instanceof Map)) return branch;
+  const names = [...branch.keys()];
+  if (names.length > 0 && names.every((name) => /^\d{1,4}$/.test(name) && Number(name) <= INDEX_MAX))
+    return names.sort((a, b) => Number(a) - Number(b)).map((name) => grown(branch.get(name) ?? null));
+  return Object.fromEntries(names.map((name) => [name, grown(branch.get(name) ?? null)])); // IX1
+}
+
+/** Member of a JSON value by path; undefined when there is none. Own members only. */
+export function member(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+  let at: Json | undefined = value;
+  for (const name of path) {
+    if (typeof at !== "object" || at === null || Array.isArray(at) || !Object.hasOwn(at, name)) return undefined;
+    at = (at as JsonObject)[name];
+  }
+  return at;
+}
+
+export function textMember(value: Json | undefined, ...path: readonly string[]): string {
+  const found = member(value, ...path);
+  return typeof found === "string" ? found : "";
+}

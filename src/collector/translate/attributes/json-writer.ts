@@ -1,0 +1,57 @@
+// JSON writer: an object's text, member by member. The first value of a name stays, so callers write in order of rank.
+// Names never become properties of an object, whatever they are called.
+import type { Json, JsonObject } from "../../../base/json.ts";
+
+export interface ObjectWriter {
+  put(name: string, value: Json): void;
+  /** `value` is JSON text already. */
+  putText(name: string, value: string): void;
+  has(name: string): boolean;
+  /** `{…}` */
+  text(): string;
+}
+
+export function createObjectWriter(): ObjectWriter {
+  const names: string[] = [];
+  let many: Set<string> | null = null;
+  let body = "";
+  const has = (name: string): boolean => (many === null ? names.includes(name) : many.has(name));
+  const putText = (name: string, value: string): void => {
+    if (has(name)) return;
+    if (many !== null) many.add(name);
+    else if (names.push(name) > LISTED_MAX) many = new Set(names);
+    body += `${body === "" ? "" : ","}${nameText(name)}:${value}`;
+  };
+  return {
+    put: (name, value) => putText(name, JSON.stringify(value)),
+    putText,
+    has,
+    text: () => `{${body}}`,
+  };
+}
+
+/** Up to here a list is faster to search than a set is to make. */
+const LISTED_MAX = 32;
+
+const REMEMBERED_MAX = 4096;
+const REMEMBERED_CHARS_MAX = 128;
+const nameTexts = new Map<string, string>();
+
+/** Names repeat from span to span, their JSON text is kept for a bounded number of them. */
+function nameText(name: string): string {
+  const known = nameTexts.get(name);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(name.toWellFormed());
+  if (name.length <= REMEMBERED_CHARS_MAX) {
+    if (nameTexts.size >= REMEMBERED_MAX) nameTexts.clear();
+    nameTexts.set(name, text);
+  }
+  return text;
+}
+
+/** Adds members that `object` does not have to its text, without writing the rest anew. */
+export function extended(text: string, object: JsonObject, name: string, value: Json): string {
+  if (Object.hasOwn(object, name)) return text;
+  const open = text.trimEnd().slice(0, -1);
+  return `${open}${Object.keys(object).length === 0 ? "" : ","}${nameText(name)}:${JSON.stringify(value)}}`;
+}

@@ -1,0 +1,37 @@
+// Attachments: files that the backend's SDK sends inside an attribute, as JSON with base64 content.
+// Invariants:
+//   AT1. A name has no "." (the backend's part names use it) and nothing that could end a header line.
+//   AT2. An entry that cannot be read is left out; it never costs the run.
+import type { Json } from "../../../base/json.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { textMember } from "../attributes/indexed.ts";
+import { sources } from "../attributes/known-keys.ts";
+import { isObject, jsonOf } from "../attributes/plain-values.ts";
+import type { Attachment } from "../../shared/trace-run.ts";
+
+const ATTACHMENTS = sources("langsmith.attachments");
+const ATTACHMENTS_MAX = 100;
+const NAME_CHARS_MAX = 128;
+const NONE: readonly Attachment[] = [];
+
+export function attachmentsOf(facts: Facts): readonly Attachment[] {
+  const value = facts.value(ATTACHMENTS);
+  if (value === undefined) return NONE;
+  const list = jsonOf(value);
+  if (!Array.isArray(list)) return NONE;
+  const used = new Set<string>();
+  return (list as readonly Json[]).slice(0, ATTACHMENTS_MAX).flatMap((item) => {
+    const content = textMember(item, "content") || textMember(item, "data");
+    const name = partName(textMember(item, "name"), used);
+    if (!isObject(item) || content === "" || !/^[A-Za-z0-9+/_=\s-]+$/.test(content)) return []; // AT2
+    used.add(name);
+    const mime = textMember(item, "mime_type");
+    const mimeType = /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : "application/octet-stream";
+    return [{ name, mimeType, bytes: Buffer.from(content, "base64") }];
+  });
+}
+
+function partName(given: string, used: ReadonlySet<string>): string {
+  const safe = given.replaceAll(/[^\w \-()]/g, "_").slice(0, NAME_CHARS_MAX) || "attachment"; // AT1
+  for (let n = 2, name = safe; ; name = `${safe}_${n++}`) if (!used.has(name)) return name;
+}

@@ -1,0 +1,109 @@
+// Content: what inputs and outputs are made of. Both are lists of sources, asked in order until one yields something.
+// Invariants:
+//   CO1. Inputs and outputs are JSON objects: everything else is wrapped under the name that the table gives.
+//   CO2. A sender's JSON object is sent as the text it wrote, checked but not rebuilt: digits and order stay as they were.
+import type { Json, JsonObject } from "../../../base/json.ts";
+import type { AttributeValue } from "../../otlp/span.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { sources, type Sources } from "../attributes/known-keys.ts";
+import { looksLikeMessages, messagesOf } from "./messages.ts";
+import { isObject, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
+import type { SpanTalk } from "./span-events.ts";
+import type { RunType } from "../../shared/trace-run.ts";
+
+export interface Found {
+  readonly value: JsonObject;
+  /** The text of exactly this value, when there is one. */
+  readonly source: string | null;
+}
+
+export interface Subject {
+  readonly facts: Facts;
+  readonly talk: SpanTalk;
+  readonly type: RunType;
+}
+
+export type ContentSource = (subject: Subject) => Found | null;
+
+export function firstOf(list: readonly ContentSource[], subject: Subject): Found | null {
+  for (const source of list) {
+    const found = source(subject);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+export function found(value: JsonObject): Found {
+  return { value, source: null };
+}
+
+/** An object is itself, a conversation becomes {messages}, everything else {[key]: value}. Empty text is nothing. */
+export function wrapped(parsed: Parsed, key: string): Found | null {
+  const { value } = parsed;
+  if (isObject(value)) return { value, source: parsed.source };
+  if (value === null || value === "") return null;
+  if (looksLikeMessages(value)) return found({ messages: messagesOf(value) });
+  return found({ [key]: value });
+}
+
+/** One attribute after the other, each wrapped under `key`. */
+export function attributes(key: string, ...names: readonly string[]): ContentSource {
+  const list = names.map((name) => sources(name));
+  return ({ facts }) => {
+    for (const one of list) {
+      const value = facts.value(one);
+      if (value === undefined) continue;
+      const result = wrappedAttribute(value, key);
+      if (result !== null) return result;
+    }
+    return null;
+  };
+}
+
+function wrappedAttribute(value: AttributeValue | undefined, key: string): Found | null {
+  return value === undefined ? null : wrapped(unwrapValue(value), key);
+}
+
+/** {messages}, or nothing when there are none. */
+export function conversation(messages: readonly Json[]): Found | null {
+  return messages.length === 0 ? null : found({ messages });
+}
+
+/** Marks of the backend's own SDK: on its spans `gen_ai.prompt` and `gen_ai.completion` are the whole inputs and outputs. */
+const OWN_SDK: Sources = sources(
+  "langsmith.span.id",
+  "langsmith.span.kind",
+  "langsmith.trace.id",
+  "langsmith.trace.name",
+  "langsmith.span.dotted_order",
+  "langsmith.span.parent_id",
+);
+
+/** The SDK's exporter adds these marks to the AI SDK's spans too, and half of their content: those are read by their own rules. */
+const FOREIGN: Sources = sources("ai.operationId");
+
+export function ofOwnSdk(source: ContentSource): ContentSource {
+  return (subject) => (subject.facts.has(OWN_SDK) && !subject.facts.has(FOREIGN) ? source(subject) : null);
+}
+
+export function onlyFor(type: RunType, list: readonly ContentSource[]): ContentSource {
+  return (subject) => (subject.type === type ? firstOf(list, subject) : null);
+}
+
+/** Where the list of an all-in-one history ends and the answer begins: before the last message of the assistant. */
+export function splitHistory(messages: readonly Json[]): {
+  readonly before: readonly Json[];
+  readonly answer: readonly Json[];
+} {
+  const at = messages.findLastIndex((message) => isObject(message) && message["role"] === "assistant");
+  return at === -1 ? { before: messages, answer: [] } : { before: messages.slice(0, at), answer: messages.slice(at) };
+}
+
+/** Items of Logfire's `events` and `all_messages_events`: message events written into one attribute. */
+export function messageOfLogEvent(item: Json): Json {
+  if (!isObject(item)) return item;
+  const { "event.name": name, "gen_ai.message.index": _index, "gen_ai.system": _system, id, ...rest } = item;
+  const implied = /^gen_ai\.(\w+)\.message$/.exec(typeof name === "string" ? name : "")?.[1];
+  const role = typeof rest["role"] === "string" ? rest["role"] : (implied ?? "user");
+  return { ...rest, role, ...(id === undefined ? {} : role === "tool" ? { tool_call_id: id } : { id }) };
+}

@@ -1,0 +1,245 @@
+// Inputs: what a run was given. The table reads top to bottom; the first source that yields something is used.
+import type { Json, JsonObject } from "../../../base/json.ts";
+import {
+  attributes,
+  conversation,
+  firstOf,
+  found,
+  messageOfLogEvent,
+  ofOwnSdk,
+  onlyFor,
+  splitHistory,
+  wrapped,
+  type ContentSource,
+  type Found,
+  type Subject,
+} from "./content.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { itemsOf, member, textMember } from "../attributes/indexed.ts";
+import { sources } from "../attributes/known-keys.ts";
+import { flattenedMessage, messagesOf } from "./messages.ts";
+import { isObject, jsonOf, jsonWithin, unwrap } from "../attributes/plain-values.ts";
+
+const SYSTEM = sources("gen_ai.system_instructions", "gen_ai.agent.system_prompt");
+const MESSAGES = sources("gen_ai.input.messages");
+const TEMPLATE = sources("llm.prompt_template.template");
+const VARIABLES = sources("llm.prompt_template.variables");
+const VALUE = sources("input.value");
+const QUERY = sources("gen_ai.retrieval.query.text", "reranker.query", "input.value");
+const EMBEDDED = sources("ai.values");
+const EMBEDDED_ONE = sources("ai.value");
+const AI_MESSAGES = sources("ai.prompt.messages");
+const AI_PROMPT = sources("ai.prompt");
+const ADK_REQUEST = sources("gcp.vertex.agent.llm_request");
+const ADK_TOOL_ARGUMENTS = sources("gcp.vertex.agent.tool_call_args");
+const ADK_DATA = sources("gcp.vertex.agent.data");
+const HISTORY = sources("pydantic_ai.all_messages");
+const HISTORY_EVENTS = sources("all_messages_events");
+const LOG_EVENTS = sources("events");
+
+const TOOL_INPUTS: readonly ContentSource[] = [
+  attributes(
+    "input",
+    "gen_ai.tool.call.arguments",
+    "ai.toolCall.args",
+    "ai.toolCall.input",
+    "tool_arguments",
+    "tool.parameters",
+  ),
+  ({ facts }) => notApplicable(facts, ADK_TOOL_ARGUMENTS),
+  ({ talk }) => {
+    const call = talk.messages.find((message) => member(message, "role") === "tool"); // Strands: the arguments
+    return call === undefined ? null : wrapped({ value: jsonWithin(member(call, "content")), source: null }, "input");
+  },
+  ({ talk }) => toolPart(talk.details.input, "tool_call", "arguments"),
+  attributes(
+    "input",
+    "gen_ai.tool.input",
+    "flue.tool.arguments",
+    "tool_input",
+    "mcp.request.argument",
+    "mcp.request.arguments",
+    "input.value",
+  ),
+];
+
+const SOURCES: readonly ContentSource[] = [
+  ofOwnSdk(attributes("input", "gen_ai.prompt")),
+  ({ type, facts }) => (type === "prompt" ? promptVariables(facts) : null),
+  onlyFor("tool", TOOL_INPUTS),
+  onlyFor("retriever", [retrieverQuery]),
+  onlyFor("embedding", [embeddedText]),
+  ({ facts }) => (facts.has(MESSAGES) ? withSystem(jsonOf(facts.value(MESSAGES)), jsonOf(facts.value(SYSTEM))) : null),
+  ({ talk }) => (talk.details.input === null ? null : withSystem(talk.details.input, talk.details.system)),
+  ({ talk, facts }) => (talk.messages.length === 0 ? null : withSystem(talk.messages, jsonOf(facts.value(SYSTEM)))),
+  ({ talk }) => (talk.prompt === "" ? null : wrapped(unwrap(talk.prompt), "input")),
+  ({ facts }) => flattened(facts, "prompt"),
+  ({ facts }) => flattened(facts, "inputMessages"),
+  ({ facts }) => flattenedPrompts(facts),
+  vercelPrompt,
+  ({ facts }) => adkRequest(jsonOf(facts.value(ADK_REQUEST))),
+  ({ facts }) => notApplicable(facts, ADK_DATA),
+  ({ facts }) => history(facts),
+  attributes(
+    "input",
+    "input.value",
+    "traceloop.entity.input",
+    "gen_ai.prompt",
+    "prompt",
+    "input",
+    "gen_ai.task.input",
+    "user_prompt",
+    "mlflow.spanInputs",
+    "genkit:input",
+    "lk.input_text",
+    "lk.user_transcript",
+    "lk.chat_ctx",
+    "flue.input",
+    "langfuse.observation.input",
+    "langfuse.trace.input",
+    "tool_input",
+  ),
+  ({ facts }) => logEvents(facts),
+  ({ facts, talk }) => withSystem([], facts.has(SYSTEM) ? jsonOf(facts.value(SYSTEM)) : talk.details.system),
+];
+
+export function inputsOf(subject: Subject): Found | null {
+  return firstOf(SOURCES, subject);
+}
+
+/** ADK writes "{}" and "N/A" where it has nothing to say. */
+export function notApplicable(facts: Facts, from: readonly number[]): Found | null {
+  const value = jsonOf(facts.value(from));
+  if (value === "N/A" || (isObject(value) && Object.keys(value).length === 0)) return null;
+  return wrapped({ value, source: null }, "input");
+}
+
+function withSystem(messages: Json, system: Json): Found | null {
+  const list = messages === null || messages === "" ? [] : messagesOf(messages);
+  const hasSystem = list.some((one) => member(one, "role") === "system");
+  if (hasSystem || system === null || system === "" || (Array.isArray(system) && system.length === 0))
+    return conversation(list);
+  const first = messagesOf(
+    Array.isArray(system) ? { role: "system", parts: system } : { role: "system", content: system },
+  );
+  return conversation([...first, ...list]);
+}
+
+/** Member of the first part of this type in a list of messages: a tool's own arguments or result. */
+export function toolPart(messages: Json, type: string, name: string): Found | null {
+  if (!Array.isArray(messages)) return null;
+  for (const message of messages as readonly Json[]) {
+    const parts = member(message, "parts");
+    if (!Array.isArray(parts)) continue;
+    const part = (parts as readonly Json[]).find((one) => member(one, "type") === type);
+    if (part !== undefined)
+      return wrapped(
+        { value: jsonWithin(member(part, name)), source: null },
+        name === "arguments" ? "input" : "output",
+      );
+  }
+  return null;
+}
+
+function retrieverQuery({ facts }: Subject): Found | null {
+  const query = facts.value(QUERY);
+  const documents = itemsOf(facts.family("rerankInput"));
+  if (query === undefined && documents.length === 0) return null;
+  const value = jsonOf(query);
+  const given = documents.length === 0 ? {} : { documents: documents.map((one) => member(one, "document") ?? one) };
+  if (isObject(value)) return found({ ...value, ...given });
+  return found({ query: value, ...given });
+}
+
+function embeddedText(subject: Subject): Found | null {
+  const { facts } = subject;
+  if (facts.has(MESSAGES)) return null; // read further down, as of any other call
+  const texts = itemsOf(facts.family("embeddings")).flatMap((one) => member(one, "embedding", "text") ?? []);
+  if (texts.length > 0) return found({ input: texts.length === 1 ? (texts[0] ?? "") : texts });
+  const values = jsonOf(facts.value(EMBEDDED));
+  if (Array.isArray(values)) return found({ input: (values as readonly Json[]).map(jsonWithin) }); // items are JSON text
+  const one = facts.value(EMBEDDED_ONE) ?? facts.value(VALUE);
+  if (one !== undefined) return wrapped({ value: jsonOf(one), source: null }, "input");
+  const prompts = itemsOf(facts.family("prompt")).flatMap((item) => member(item, "content") ?? []);
+  return prompts.length === 0 ? null : found({ input: prompts.length === 1 ? (prompts[0] ?? "") : prompts });
+}
+
+function flattened(facts: Facts, family: "prompt" | "inputMessages"): Found | null {
+  const entries = facts.family(family);
+  return entries.length === 0 ? null : conversation(itemsOf(entries).map((item) => flattenedMessage(item, "user")));
+}
+
+function flattenedPrompts(facts: Facts): Found | null {
+  const prompts = itemsOf(facts.family("prompts")).map((item) => member(item, "prompt", "text") ?? item);
+  if (prompts.length > 0) return found(prompts.length === 1 ? { prompt: prompts[0] ?? "" } : { prompts });
+  const template = facts.text(TEMPLATE);
+  if (template === "") return null;
+  const variables = facts.value(VARIABLES);
+  return found({ prompt: template, ...(variables === undefined ? {} : { variables: jsonOf(variables) }) });
+}
+
+/** The variable that was filled with the input names it. */
+function promptVariables(facts: Facts): Found | null {
+  const value = facts.value(VALUE);
+  if (value === undefined) return null;
+  const given = jsonOf(value);
+  if (isObject(given)) return found(given);
+  const variables = jsonOf(facts.value(VARIABLES));
+  if (!isObject(variables)) return null;
+  const name = Object.keys(variables).find((key) => variables[key] === given);
+  return name === undefined ? null : found(Object.fromEntries([[name, given]]));
+}
+
+function vercelPrompt({ facts }: Subject): Found | null {
+  const messages = facts.value(AI_MESSAGES);
+  if (messages !== undefined) {
+    const list = jsonOf(messages);
+    if (Array.isArray(list) && list.length > 0) return conversation(messagesOf(list));
+  }
+  const prompt = facts.value(AI_PROMPT);
+  if (prompt === undefined) return null;
+  const value = jsonOf(prompt);
+  if (!isObject(value)) return wrapped({ value, source: null }, "input");
+  const { system, prompt: text, messages: list, ...rest } = value;
+  const conversationOf = Array.isArray(list)
+    ? list
+    : text === undefined
+      ? []
+      : Array.isArray(text)
+        ? text
+        : [{ role: "user", content: text }];
+  const made = withSystem(conversationOf as Json, system ?? null);
+  return made === null ? wrapped({ value, source: null }, "input") : found({ ...made.value, ...rest });
+}
+
+/** Gemini's request: {model, config: {system_instruction}, contents: [{role, parts}]}. */
+function adkRequest(request: Json): Found | null {
+  if (!isObject(request) || Object.keys(request).length === 0) return null;
+  const { contents, config, ...rest } = request;
+  if (!Array.isArray(contents)) return found(request);
+  const made = withSystem(contents as Json, member(config, "system_instruction") ?? null);
+  const settings = isObject(config) ? withoutSystem(config) : {};
+  return found({ ...rest, ...settings, ...(made === null ? { messages: [] } : made.value) });
+}
+
+function withoutSystem(config: JsonObject): JsonObject {
+  const { system_instruction: _system, ...rest } = config;
+  return Object.keys(rest).length === 0 ? {} : { config: rest };
+}
+
+function history(facts: Facts): Found | null {
+  const all = facts.value(HISTORY);
+  const events = facts.value(HISTORY_EVENTS);
+  if (all === undefined && events === undefined) return null;
+  const list = all === undefined ? jsonOf(events) : jsonOf(all);
+  if (!Array.isArray(list)) return null;
+  const messages = messagesOf((list as readonly Json[]).map(all === undefined ? messageOfLogEvent : (item) => item));
+  return conversation(splitHistory(messages).before);
+}
+
+function logEvents(facts: Facts): Found | null {
+  const list = jsonOf(facts.value(LOG_EVENTS));
+  if (!Array.isArray(list)) return null;
+  const items = (list as readonly Json[]).filter((item) => textMember(item, "event.name") !== "gen_ai.choice");
+  return conversation(messagesOf(items.map(messageOfLogEvent)));
+}

@@ -1,0 +1,215 @@
+// Metadata: everything of a span that is neither conversation nor tokens, filed under extra.metadata.
+// Invariants:
+//   MD1. What a user names never replaces what the backend reads: reserved names are written first and stay.
+//   MD2. Resource and scope are turned into text once an envelope, not once a span.
+//   MD3. Content that became inputs or outputs is not repeated here.
+import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Attributes, Resource, Scope, Span, SpanLink } from "../../otlp/span.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { sources } from "../attributes/known-keys.ts";
+import { createObjectWriter, type ObjectWriter } from "../attributes/json-writer.ts";
+import type { Model } from "./model.ts";
+import { isObject, jsonOf, plain, plainAttributes } from "../attributes/plain-values.ts";
+
+const THREAD = sources(
+  "gen_ai.conversation.id",
+  "session.id",
+  "gcp.vertex.agent.session_id",
+  "ai.telemetry.metadata.sessionId",
+  "ai.telemetry.metadata.threadId",
+  "traceloop.association.properties.session_id",
+  "traceloop.association.properties.thread_id",
+  "traceloop.association.properties.chat_id",
+  "langfuse.session.id",
+);
+const THREAD_NAMES = ["thread_id", "session_id", "conversation_id"];
+const USER = sources(
+  "user.id",
+  "enduser.id",
+  "ai.telemetry.metadata.userId",
+  "traceloop.association.properties.user_id",
+  "langfuse.user.id",
+);
+const METADATA = sources("metadata");
+
+/** name in the metadata → attribute, copied as it is. */
+const COPIED: readonly (readonly [string, readonly number[]])[] = [
+  ["agent_id", sources("gen_ai.agent.id")],
+  ["agent_name", sources("gen_ai.agent.name", "agent.name")],
+  ["agent_description", sources("gen_ai.agent.description")],
+  ["agent_version", sources("gen_ai.agent.version")],
+  ["workflow_name", sources("gen_ai.workflow.name", "traceloop.workflow.name")],
+  ["response_id", sources("gen_ai.response.id", "ai.response.id")],
+  [
+    "finish_reasons",
+    sources("gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.response.finish_reason", "stop_reason"),
+  ],
+  ["operation", sources("gen_ai.operation.name")],
+  ["data_source_id", sources("gen_ai.data_source.id")],
+  ["server.address", sources("server.address")],
+  ["server.port", sources("server.port")],
+  ["error.type", sources("error.type")],
+  ["evaluation_name", sources("gen_ai.evaluation.name")],
+];
+
+const KIND_NAMES = ["", "internal", "server", "client", "producer", "consumer"] as const;
+
+export interface MetadataParts {
+  readonly model: Model;
+  readonly usage: JsonObject | null;
+  /** Usage of an agent or workflow: a sum over its children, which the backend must not charge again. */
+  readonly usageIsSum: boolean;
+  readonly genericOtel: boolean;
+  /** The span had no time of its own. */
+  readonly timeFromArrival: boolean;
+}
+
+export function metadataOf(facts: Facts, parts: MetadataParts): string {
+  const { span } = facts;
+  const { model, usage } = parts;
+  const out = createObjectWriter();
+  out.putText("OTEL_TRACE_ID", `"${span.traceId}"`);
+  out.putText("OTEL_SPAN_ID", `"${span.spanId}"`);
+  if (model.provider !== "") out.put("ls_provider", model.provider.toWellFormed());
+  if (model.name !== "") out.put("ls_model_name", model.name.toWellFormed());
+  if (model.type !== "") out.put("ls_model_type", model.type.toWellFormed());
+  if (usage !== null) out.put(parts.usageIsSum ? "aggregate_usage" : "usage_metadata", usage);
+  out.putText("otel", otelText(facts, parts));
+  putNamed(out, facts);
+  if (!THREAD_NAMES.some((name) => out.has(name))) putText(out, "thread_id", facts.text(THREAD));
+  putText(out, "user_id", facts.text(USER));
+  if (model.rawProvider !== "") out.put("otel_provider", model.rawProvider.toWellFormed());
+  for (const [name, from] of COPIED) {
+    const value = facts.value(from);
+    if (value !== undefined) out.put(name, plain(value));
+  }
+  for (const [name, text] of resourceTexts(span.resource)) out.putText(name, text);
+  return out.text();
+}
+
+function putText(out: ObjectWriter, name: string, value: string): void {
+  if (value !== "") out.put(name, value.toWellFormed());
+}
+
+/** What users attach: values that are JSON text of objects or lists are read, other text stays text. */
+function putNamed(out: ObjectWriter, facts: Facts): void {
+  for (const family of ["metadata", "association", "telemetry"] as const)
+    for (const { rest, value } of facts.family(family)) out.put(rest, unquoted(jsonOf(value), value));
+  const given = facts.value(METADATA);
+  if (given === undefined) return;
+  const value = jsonOf(given);
+  if (isObject(value)) for (const [name, item] of Object.entries(value)) out.put(name, item);
+  else out.put("metadata", value); // some write it as Python prints a dict: kept as text
+}
+
+/** A quoted string is text that somebody wants quoted: only objects and lists are read. */
+function unquoted(read: Json, value: unknown): Json {
+  return typeof read === "string" && typeof value === "string" ? value.toWellFormed() : read;
+}
+
+function otelText(facts: Facts, parts: MetadataParts): string {
+  const { span } = facts;
+  const out = createObjectWriter();
+  if (span.parentSpanId !== "") out.putText("parent_span_id", `"${span.parentSpanId}"`);
+  const kind = KIND_NAMES[span.kind];
+  if (kind !== undefined && kind !== "") out.putText("kind", `"${kind}"`);
+  const scope = scopeText(span.scope);
+  if (scope !== "{}") out.putText("scope", scope);
+  if (span.traceState !== "") out.put("trace_state", span.traceState.toWellFormed());
+  if (span.statusCode !== 2 && span.statusMessage !== "") out.put("status_message", span.statusMessage.toWellFormed());
+  if (span.links.length > 0) out.put("links", span.links.map(linkOf));
+  putCount(out, "dropped_attributes_count", span.droppedAttributes);
+  putCount(out, "dropped_events_count", span.droppedEvents);
+  putCount(out, "dropped_links_count", span.droppedLinks);
+  if (parts.timeFromArrival) out.put("time", "arrival");
+  const rest = parts.genericOtel ? facts.leftovers() : null;
+  if (rest !== null) out.put("attributes", rest);
+  return out.text();
+}
+
+function putCount(out: ObjectWriter, name: string, count: number): void {
+  if (count > 0) out.put(name, count);
+}
+
+function linkOf(link: SpanLink): JsonObject {
+  return {
+    trace_id: link.traceId,
+    span_id: link.spanId,
+    ...(link.traceState === "" ? {} : { trace_state: link.traceState.toWellFormed() }),
+    ...(link.attributes.keys.length === 0 ? {} : { attributes: plainAttributes(link.attributes) }),
+    ...(link.droppedAttributes === 0 ? {} : { dropped_attributes_count: link.droppedAttributes }),
+  };
+}
+
+type NamedTexts = readonly (readonly [string, string])[];
+
+/** Spans of one envelope come one after the other; senders that put one span into a request repeat their resource. */
+const recent: { readonly attributes: Attributes; readonly texts: NamedTexts }[] = [];
+const RECENT_MAX = 4;
+const RECENT_ATTRIBUTES_MAX = 64;
+const RECENT_CHARS_MAX = 16_384;
+
+let lastResource: Resource | null = null;
+let lastTexts: NamedTexts = [];
+
+function resourceTexts(resource: Resource): NamedTexts {
+  if (resource !== lastResource) {
+    const { attributes } = resource;
+    lastTexts = recent.find((one) => sameAttributes(one.attributes, attributes))?.texts ?? newTexts(attributes);
+    lastResource = resource; // MD2
+  }
+  return lastTexts;
+}
+
+function newTexts(attributes: Attributes): NamedTexts {
+  const { keys, values } = attributes;
+  let chars = 0;
+  const texts = keys.map((key, at): [string, string] => {
+    const text = JSON.stringify(plain(values[at] ?? null));
+    chars += key.length + text.length;
+    return [key, text];
+  });
+  if (keys.length <= RECENT_ATTRIBUTES_MAX && chars <= RECENT_CHARS_MAX) {
+    if (recent.length >= RECENT_MAX) recent.shift();
+    recent.push({ attributes, texts });
+  }
+  return texts;
+}
+
+/** Lists and maps are never the same, so that this stays cheap. */
+function sameAttributes(a: Attributes, b: Attributes): boolean {
+  if (a.keys.length !== b.keys.length) return false;
+  for (let at = 0; at < a.keys.length; at++)
+    if (a.values[at] !== b.values[at] || a.keys[at] !== b.keys[at]) return false;
+  return true;
+}
+
+let lastScope: Scope | null = null;
+let lastScopeText = "";
+
+function scopeText(scope: Scope): string {
+  if (scope === lastScope) return lastScopeText;
+  const same =
+    lastScope !== null &&
+    scope.attributes.keys.length + lastScope.attributes.keys.length === 0 &&
+    scope.name === lastScope.name &&
+    scope.version === lastScope.version;
+  lastScope = scope;
+  if (same) return lastScopeText;
+  const out = createObjectWriter();
+  if (scope.name !== "") out.put("name", scope.name.toWellFormed());
+  if (scope.version !== "") out.put("version", scope.version.toWellFormed());
+  if (scope.attributes.keys.length > 0) out.put("attributes", plainAttributes(scope.attributes));
+  lastScopeText = out.text();
+  return lastScopeText;
+}
+
+/** The first text among `names` in the resource: projects can be set for a whole service. */
+export function resourceText(span: Span, names: readonly string[]): string {
+  const { keys, values } = span.resource.attributes;
+  for (const name of names) {
+    const value = values[keys.lastIndexOf(name)];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return "";
+}

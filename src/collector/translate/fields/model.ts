@@ -1,0 +1,174 @@
+// Model: which provider and model answered, and what they were asked with.
+// Invariants:
+//   MO1. The priced model is the one that answered; the requested one stays in the invocation parameters.
+//   MO2. A provider's name is normalised only for known pairs; then the raw name is kept beside it.
+import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { itemsOf, member, textMember } from "../attributes/indexed.ts";
+import { sources } from "../attributes/known-keys.ts";
+import { isObject, jsonOf, jsonWithin, plain } from "../attributes/plain-values.ts";
+import type { SpanTalk } from "./span-events.ts";
+import type { RunType } from "../../shared/trace-run.ts";
+
+const SAID_PROVIDER = sources("langsmith.metadata.ls_provider");
+const PROVIDER = sources("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider");
+
+/** Instrumentations' names → the names that the backend's price table uses. */
+const PROVIDERS: ReadonlyMap<string, string> = new Map([
+  ["az.ai.openai", "azure"],
+  ["azure.ai.openai", "azure"],
+  ["azure_openai", "azure"],
+  ["azure-openai", "azure"],
+  ["az.ai.inference", "azure"],
+  ["azure.ai.inference", "azure"],
+  ["gcp.vertex_ai", "google_vertexai"],
+  ["gcp.vertex.agent", "google_vertexai"],
+  ["vertex_ai", "google_vertexai"],
+  ["vertexai", "google_vertexai"],
+  ["google.vertex", "google_vertexai"],
+  ["gcp.gemini", "google_genai"],
+  ["gcp.gen_ai", "google_genai"],
+  ["gemini", "google_genai"],
+  ["google.generative-ai", "google_genai"],
+  ["aws.bedrock", "amazon_bedrock"],
+  ["aws_bedrock", "amazon_bedrock"],
+  ["amazon-bedrock", "amazon_bedrock"],
+  ["x_ai", "xai"],
+  ["mistral_ai", "mistralai"],
+  ["mistral", "mistralai"],
+]);
+
+const MODEL = sources(
+  "langsmith.metadata.ls_model_name",
+  "gen_ai.response.model",
+  "ai.response.model",
+  "llm.response.model_name",
+  "gen_ai.request.model",
+  "ai.model.id",
+  "llm.model_name",
+  "llm.request.model_name",
+  "embedding.model_name",
+  "reranker.model_name",
+  "model",
+  "model_name",
+);
+const GENKIT_SUBTYPE = sources("genkit:metadata:subtype");
+const GENKIT_NAME = sources("genkit:name");
+const REQUEST_MODEL = sources(
+  "gen_ai.request.model",
+  "ai.model.id",
+  "llm.request.model_name",
+  "llm.model_name",
+  "gen_ai.response.model",
+);
+const MODEL_TYPE = sources("langsmith.metadata.ls_model_type");
+const OPERATION = sources("gen_ai.operation.name");
+const REQUEST_TYPE = sources("llm.request.type");
+
+export interface Model {
+  readonly provider: string;
+  /** "" when `provider` is what was sent. */
+  readonly rawProvider: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+export function modelOf(facts: Facts, runType: RunType): Model {
+  const said = facts.text(SAID_PROVIDER);
+  const raw = said || facts.text(PROVIDER) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
+  const provider = said || providerOf(raw); // MO2: the backend's own SDK uses the backend's names
+  const name = facts.text(MODEL) || (facts.text(GENKIT_SUBTYPE).endsWith("model") ? facts.text(GENKIT_NAME) : "");
+  const completes = facts.text(OPERATION) === "text_completion" || facts.text(REQUEST_TYPE) === "completion";
+  const type = facts.text(MODEL_TYPE) || (runType === "llm" ? (completes ? "llm" : "chat") : "");
+  return { provider, rawProvider: provider === raw ? "" : raw, name, type };
+}
+
+function providerOf(raw: string): string {
+  if (raw === "") return "";
+  const name = raw.toLowerCase();
+  const known = PROVIDERS.get(name);
+  if (known !== undefined) return known;
+  // The AI SDK writes provider and interface: `openai.chat`, `google.generative-ai`, `amazon-bedrock.chat`.
+  for (let dot = name.lastIndexOf("."); dot > 0; dot = name.lastIndexOf(".", dot - 1)) {
+    const outer = PROVIDERS.get(name.slice(0, dot));
+    if (outer !== undefined) return outer;
+  }
+  return name.startsWith("gcp.") || name.startsWith("aws.") ? name : (name.split(".", 1)[0] ?? name);
+}
+
+/** attribute → parameter, where the name is not simply the last part. */
+const RENAMED: ReadonlyMap<string, string> = new Map([["choice.count", "n"]]);
+const NOT_PARAMETERS: ReadonlySet<string> = new Set(["model", "stop_sequences"]);
+
+const STOP = sources("gen_ai.request.stop_sequences");
+const SINGLE: readonly (readonly [string, readonly number[]])[] = [
+  ["frequency_penalty", sources("llm.frequency_penalty")],
+  ["presence_penalty", sources("llm.presence_penalty")],
+  ["top_k", sources("llm.top_k")],
+  ["functions", sources("llm.request.functions")],
+  ["tool_choice", sources("ai.prompt.toolChoice")],
+  ["output_type", sources("gen_ai.output.type")],
+  ["tool_name", sources("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "tool_name")],
+  ["tool_call_id", sources("gen_ai.tool.call.id", "tool.id", "ai.toolCall.id", "tool_use_id")],
+];
+const PARAMETER_OBJECTS = sources(
+  "llm.invocation_parameters",
+  "embedding.invocation_parameters",
+  "model_config",
+  "model_request_parameters",
+).map((slot) => [slot]);
+const TOOLS = sources("gen_ai.tool.definitions", "ai.prompt.tools", "tools", "gen_ai.agent.tools");
+const REQUEST_PARAMETERS = sources("model_request_parameters");
+
+/** null when nothing was said. Later entries win, so the order of the steps is the precedence, lowest first. */
+export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | null {
+  const params = new Map<string, Json>();
+  for (const { rest, value } of facts.family("settings")) params.set(rest, plain(value));
+  for (const [name, from] of SINGLE) {
+    const value = facts.value(from);
+    if (value !== undefined) params.set(name, jsonOf(value));
+  }
+  for (const { rest, value } of facts.family("request")) {
+    const name = RENAMED.get(rest) ?? rest;
+    if (!NOT_PARAMETERS.has(name)) params.set(name, plain(value));
+  }
+  const stop = facts.value(STOP);
+  if (stop !== undefined) {
+    params.set("stop", jsonOf(stop));
+    params.set("stop_sequences", jsonOf(stop));
+  }
+  const model = facts.text(REQUEST_MODEL);
+  if (model !== "") params.set("model", model);
+  for (const from of PARAMETER_OBJECTS) {
+    const value = facts.has(from) ? jsonOf(facts.value(from)) : null;
+    if (!isObject(value)) continue;
+    for (const [name, item] of Object.entries(value)) if (name !== "function_tools") params.set(name, item);
+  }
+  const tools = toolsOf(facts, talk);
+  if (tools.length > 0) params.set("tools", tools);
+  return params.size === 0 ? null : Object.fromEntries(params);
+}
+
+function toolsOf(facts: Facts, talk: SpanTalk): readonly Json[] {
+  const flattened = facts.family("tools");
+  if (flattened.length > 0)
+    return itemsOf(flattened).map((item) => jsonWithin(member(item, "tool", "json_schema") ?? item));
+  const functions = facts.family("functions");
+  if (functions.length > 0) return itemsOf(functions).map(functionTool);
+  const value = facts.value(TOOLS);
+  const given = value === undefined ? talk.details.tools : jsonOf(value);
+  if (given === null) {
+    const own = member(jsonOf(facts.value(REQUEST_PARAMETERS)), "function_tools");
+    return Array.isArray(own) ? (own as readonly Json[]) : [];
+  }
+  return Array.isArray(given) ? (given as readonly Json[]).map(jsonWithin) : [given];
+}
+
+/** OpenLLMetry: llm.request.functions.N.{name,description,parameters (JSON text)}. */
+function functionTool(item: Json): Json {
+  if (!isObject(item) || textMember(item, "name") === "") return item;
+  return {
+    type: "function",
+    function: { ...item, ...(item["parameters"] === undefined ? {} : { parameters: jsonWithin(item["parameters"]) }) },
+  };
+}

@@ -1,0 +1,201 @@
+// Outputs: what a run gave back. The table reads top to bottom; the first source that yields something is used.
+import type { Json, JsonObject } from "../../../base/json.ts";
+import {
+  attributes,
+  conversation,
+  firstOf,
+  found,
+  messageOfLogEvent,
+  ofOwnSdk,
+  onlyFor,
+  splitHistory,
+  wrapped,
+  type ContentSource,
+  type Found,
+  type Subject,
+} from "./content.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { itemsOf, member, textMember } from "../attributes/indexed.ts";
+import { notApplicable, toolPart } from "./inputs.ts";
+import { sources } from "../attributes/known-keys.ts";
+import { callOf, flattenedMessage, messagesOf } from "./messages.ts";
+import { isObject, jsonOf, jsonWithin, unwrap } from "../attributes/plain-values.ts";
+
+const MESSAGES = sources("gen_ai.output.messages");
+const DOCUMENTS = sources("gen_ai.retrieval.documents");
+const AI_TEXT = sources("ai.response.text", "ai.result.text");
+const AI_CALLS = sources("ai.response.toolCalls", "ai.result.toolCalls");
+const AI_OBJECT = sources("ai.response.object", "ai.result.object");
+const AI_EMBEDDING = sources("ai.embedding");
+const AI_EMBEDDINGS = sources("ai.embeddings");
+const ADK_RESPONSE = sources("gcp.vertex.agent.llm_response");
+const ADK_TOOL_RESPONSE = sources("gcp.vertex.agent.tool_response");
+const HISTORY = sources("pydantic_ai.all_messages");
+const HISTORY_EVENTS = sources("all_messages_events");
+const LOG_EVENTS = sources("events");
+
+const TOOL_OUTPUTS: readonly ContentSource[] = [
+  attributes("output", "gen_ai.tool.call.result", "ai.toolCall.result", "ai.toolCall.output", "tool_response"),
+  ({ facts }) => renamed(notApplicable(facts, ADK_TOOL_RESPONSE)),
+  ({ talk }) => {
+    const choice = talk.choices.at(-1); // Strands: the result is the choice
+    if (choice === undefined) return null;
+    const result = choice["tool_result"] ?? member(choice, "message", "content");
+    return wrapped({ value: jsonWithin(result), source: null }, "output");
+  },
+  ({ talk }) => toolPart(talk.details.output, "tool_call_response", "response"),
+  ({ talk }) => toolPart(talk.details.output, "tool_call_response", "result"),
+  attributes("output", "gen_ai.tool.output", "flue.tool.result", "tool_output", "output.value"),
+];
+
+const SOURCES: readonly ContentSource[] = [
+  ofOwnSdk(attributes("output", "gen_ai.completion")),
+  onlyFor("tool", TOOL_OUTPUTS),
+  onlyFor("retriever", [documentsFound]),
+  onlyFor("embedding", [vectorsFound]),
+  ({ facts }) => answer(jsonOf(facts.value(MESSAGES))),
+  ({ talk }) => answer(talk.details.output),
+  ({ talk }) => choicesFound(talk.choices),
+  ({ talk }) => (talk.completion === "" ? null : wrapped(unwrap(talk.completion), "output")),
+  ({ facts }) => flattened(facts, "completion"),
+  ({ facts }) => flattened(facts, "outputMessages"),
+  ({ facts }) => flattened(facts, "choices"),
+  ({ facts }) => vercelAnswer(facts),
+  vectorsFound,
+  ({ facts }) => adkResponse(jsonOf(facts.value(ADK_RESPONSE))),
+  attributes("output", "final_result"),
+  ({ facts }) => historyAnswer(facts),
+  attributes("text", "output.value", "traceloop.entity.output", "gen_ai.completion"),
+  attributes(
+    "output",
+    "output",
+    "gen_ai.task.output",
+    "response.model_output",
+    "mlflow.spanOutputs",
+    "genkit:output",
+    "lk.response.text",
+    "lk.output_text",
+    "flue.output",
+    "langfuse.observation.output",
+    "langfuse.trace.output",
+  ),
+  attributes("text", "all_messages_events"),
+  ({ facts }) => logChoices(facts),
+  documentsFound,
+];
+
+export function outputsOf(subject: Subject): Found | null {
+  return firstOf(SOURCES, subject);
+}
+
+function renamed(result: Found | null): Found | null {
+  if (result === null || !("input" in result.value)) return result;
+  const { input, ...rest } = result.value;
+  return Object.keys(rest).length === 0 ? found({ output: input ?? null }) : result;
+}
+
+function answer(messages: Json): Found | null {
+  return messages === null || messages === "" ? null : conversation(messagesOf(messages, "assistant"));
+}
+
+/** All choices, as the model's API gives them; one simple answer is a message as well. */
+function choicesFound(choices: readonly JsonObject[]): Found | null {
+  if (choices.length === 0) return null;
+  const shaped = choices.map((choice) => {
+    const [message] = messagesOf(choice["message"] ?? null, "assistant");
+    return message === undefined ? choice : { ...choice, message };
+  });
+  const only = shaped.length === 1 ? shaped[0]?.["message"] : undefined;
+  return found({ choices: shaped, ...(only === undefined ? {} : { messages: [only] }) });
+}
+
+function flattened(facts: Facts, family: "completion" | "outputMessages" | "choices"): Found | null {
+  const entries = facts.family(family);
+  return entries.length === 0
+    ? null
+    : conversation(itemsOf(entries).map((item) => flattenedMessage(completion(item), "assistant")));
+}
+
+/** OpenInference's completion choices: {completion: {text}}. */
+function completion(item: Json): Json {
+  const text = member(item, "completion", "text");
+  return text === undefined ? item : { content: text };
+}
+
+function vercelAnswer(facts: Facts): Found | null {
+  const object = facts.value(AI_OBJECT);
+  const text = facts.text(AI_TEXT);
+  const calls = jsonOf(facts.value(AI_CALLS));
+  const toolCalls = Array.isArray(calls) ? (calls as readonly Json[]).map(callOf) : [];
+  if (text === "" && toolCalls.length === 0)
+    return object === undefined ? null : wrapped({ value: jsonOf(object), source: null }, "output");
+  return conversation([
+    { role: "assistant", content: text, ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}) },
+  ]);
+}
+
+/** Vectors are long and nobody reads them: their number and length are what a trace needs. */
+function vectorsFound({ facts }: Subject): Found | null {
+  const given = facts.value(AI_EMBEDDINGS);
+  const one = facts.value(AI_EMBEDDING);
+  const entries = facts.family("embeddings");
+  if (given === undefined && one === undefined && entries.length === 0) return null;
+  const flattened = itemsOf(entries).flatMap((item) => {
+    const vector = member(item, "embedding", "vector");
+    return vector === undefined ? [] : [jsonWithin(vector)];
+  });
+  const vectors = given !== undefined ? jsonOf(given) : one !== undefined ? [jsonOf(one)] : flattened;
+  if (!Array.isArray(vectors) || vectors.length === 0) return null;
+  const first = jsonWithin((vectors as readonly Json[])[0]);
+  return found({ embeddings: { count: vectors.length, dimensions: Array.isArray(first) ? first.length : 0 } });
+}
+
+function adkResponse(response: Json): Found | null {
+  if (!isObject(response) || Object.keys(response).length === 0) return null;
+  const { content, usage_metadata: _usage, ...rest } = response;
+  return content === undefined ? found(response) : found({ messages: messagesOf(content, "assistant"), ...rest });
+}
+
+function historyAnswer(facts: Facts): Found | null {
+  const all = facts.value(HISTORY);
+  const list = jsonOf(all ?? facts.value(HISTORY_EVENTS));
+  if (!Array.isArray(list)) return null;
+  const messages = messagesOf((list as readonly Json[]).map(all === undefined ? messageOfLogEvent : (item) => item));
+  return conversation(splitHistory(messages).answer);
+}
+
+function logChoices(facts: Facts): Found | null {
+  const list = jsonOf(facts.value(LOG_EVENTS));
+  if (!Array.isArray(list)) return null;
+  const choices = (list as readonly Json[])
+    .filter(isObject)
+    .filter((item) => textMember(item, "event.name") === "gen_ai.choice");
+  return choicesFound(
+    choices.map(
+      ({ "event.name": _name, "gen_ai.system": _system, "gen_ai.message.index": _index, ...choice }) => choice,
+    ),
+  );
+}
+
+function documentsFound({ facts, talk }: Subject): Found | null {
+  const given = jsonOf(facts.value(DOCUMENTS));
+  if (Array.isArray(given)) return found({ documents: (given as readonly Json[]).map(documentOf) });
+  for (const family of ["documents", "rerankOutput"] as const) {
+    const items = itemsOf(facts.family(family));
+    if (items.length > 0)
+      return found({ documents: items.map((item) => documentOf(member(item, "document") ?? item)) });
+  }
+  return talk.documents.length === 0 ? null : found({ documents: talk.documents.map(documentOf) });
+}
+
+function documentOf(item: Json): Json {
+  if (!isObject(item))
+    return { page_content: typeof item === "string" ? item : JSON.stringify(item), metadata: {}, type: "Document" };
+  const { content, page_content: page, text, metadata, ...rest } = item;
+  const own = jsonWithin(metadata);
+  return {
+    page_content: content ?? page ?? text ?? "",
+    metadata: { ...rest, ...(isObject(own) ? own : own === null ? {} : { metadata: own }) },
+    type: "Document",
+  };
+}

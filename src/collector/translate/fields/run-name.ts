@@ -1,0 +1,48 @@
+// Run name: what a person would call it. The span's own name is the last resort, and good enough most of the time.
+import type { Facts } from "../attributes/span-facts.ts";
+import { sources } from "../attributes/known-keys.ts";
+import type { RunType } from "../../shared/trace-run.ts";
+
+const GIVEN = sources("langsmith.trace.name", "langsmith.metadata.ls_run_name");
+const FUNCTION_ID = sources("ai.telemetry.functionId");
+const AI_OPERATION = sources("ai.operationId", "operation.name");
+const ENTITY = sources("traceloop.entity.name");
+const TOOL = sources("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "tool_name");
+const AGENT = sources("gen_ai.agent.name");
+const OPERATION = sources("gen_ai.operation.name");
+const LOGFIRE = sources("logfire.msg");
+const GENKIT = sources("genkit:name");
+
+export function runNameOf(facts: Facts, type: RunType): string {
+  const given = facts.text(GIVEN);
+  if (given !== "") return given;
+  const span = facts.span.name;
+  const operation = facts.text(AI_OPERATION);
+  if (isTopLevelVercel(operation)) {
+    const name = facts.text(FUNCTION_ID);
+    if (name !== "") return name;
+  }
+  const entity = facts.text(ENTITY);
+  if (entity !== "") return entity;
+  if (type === "tool") {
+    const tool = facts.text(TOOL);
+    if (tool !== "") return tool;
+  }
+  const agent = facts.text(AGENT);
+  if (agent !== "" && (span === facts.text(OPERATION) || span === "invoke_agent")) return agent;
+  const message = facts.text(LOGFIRE);
+  if (message !== "" && isTemplate(span)) return message;
+  return facts.text(GENKIT) || span || facts.text(OPERATION) || "unnamed";
+}
+
+/** `ai.generateText`, not the `ai.generateText.doGenerate` inside it, which is named after the model call. */
+function isTopLevelVercel(operation: string): boolean {
+  return operation.startsWith("ai.") && !operation.includes(".do") && !operation.startsWith("ai.toolCall");
+}
+
+/** Logfire names spans by their message template. */
+function isTemplate(name: string): boolean {
+  return (
+    name === "" || name.includes("{") || name === "agent run" || name === "running tool" || name === "running tools"
+  );
+}

@@ -1,0 +1,178 @@
+// Run type: the first rule that yields a known type decides; a value that no rule knows falls through to the next.
+import type { Facts } from "../attributes/span-facts.ts";
+import { sources } from "../attributes/known-keys.ts";
+import type { SpanTalk } from "./span-events.ts";
+import type { RunType } from "../../shared/trace-run.ts";
+
+export interface TypedRun {
+  readonly type: RunType;
+  /** False when nothing said so: usage of such a run is its own, not a sum over its children. */
+  readonly said: boolean;
+}
+
+type Names = ReadonlyMap<string, RunType>;
+
+function names(table: Readonly<Partial<Record<RunType, readonly string[]>>>): Names {
+  const map = new Map<string, RunType>();
+  for (const [type, list] of Object.entries(table)) for (const name of list) map.set(name, type as RunType);
+  return map;
+}
+
+const OWN_TYPES = names({
+  tool: ["tool"],
+  chain: ["chain"],
+  llm: ["llm"],
+  retriever: ["retriever"],
+  embedding: ["embedding"],
+  prompt: ["prompt"],
+  parser: ["parser"],
+});
+
+const OPERATIONS = names({
+  llm: ["chat", "completion", "text_completion", "generate_content", "generate", "llm_request"],
+  embedding: ["embeddings", "embedding"],
+  retriever: ["retrieval", "search_memory", "vector_db_retrieve", "rerank"],
+  tool: ["execute_tool"],
+  chain: [
+    "invoke_agent",
+    "create_agent",
+    "invoke_workflow",
+    "plan",
+    "execute_task",
+    "agent_step",
+    "create_memory",
+    "update_memory",
+    "upsert_memory",
+    "delete_memory",
+    "create_memory_store",
+    "delete_memory_store",
+  ],
+});
+
+const OPENINFERENCE = names({
+  llm: ["llm"],
+  embedding: ["embedding"],
+  retriever: ["retriever", "reranker"],
+  tool: ["tool"],
+  prompt: ["prompt"],
+  chain: ["agent", "chain", "guardrail", "evaluator"],
+});
+
+const TRACELOOP = names({ tool: ["tool"], chain: ["workflow", "task", "agent"] });
+const REQUEST_TYPES = names({ embedding: ["embedding"], retriever: ["rerank"] });
+
+const KINDS = names({
+  llm: ["model", "background-model", "llm_request", "generation", "chat_model", "llm"],
+  embedding: ["embedder", "embedding"],
+  retriever: ["retriever", "reranker"],
+  tool: ["tool", "tool.v2"],
+  chain: [
+    "flow",
+    "flowstep",
+    "util",
+    "agent",
+    "chain",
+    "span",
+    "event",
+    "evaluator",
+    "guardrail",
+    "parser",
+    "interaction",
+  ],
+});
+
+const SPAN_KIND = sources("langsmith.span.kind");
+const OPERATION = sources("gen_ai.operation.name");
+const INFERENCE_KIND = sources("openinference.span.kind");
+const AI_OPERATION = sources("ai.operationId", "operation.name");
+const REQUEST_TYPE = sources("llm.request.type", "traceloop.llm.request.type");
+const TRACELOOP_KIND = sources("traceloop.span.kind");
+const FRAMEWORK_KINDS = ["genkit:metadata:subtype", "span.type", "langfuse.observation.type", "mlflow.spanType"].map(
+  (name) => sources(name),
+);
+const TOOL_NAME = sources("gen_ai.tool.name");
+const TOOL_SIGNS = sources("gen_ai.tool.call.id", "ai.toolCall.name");
+const MCP_METHOD = sources("mcp.method.name");
+const TEMPLATE = sources("llm.prompt_template.variables");
+const MODEL = sources("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id");
+const HISTORY = sources("pydantic_ai.all_messages", "all_messages_events", "final_result");
+const USAGE_OR_MESSAGES = sources(
+  "gen_ai.usage.input_tokens",
+  "gen_ai.usage.prompt_tokens",
+  "gen_ai.usage.output_tokens",
+  "gen_ai.usage.completion_tokens",
+  "llm.token_count.prompt",
+  "llm.token_count.completion",
+  "ai.usage.inputTokens",
+  "ai.usage.promptTokens",
+  "gen_ai.input.messages",
+  "gen_ai.output.messages",
+  "gen_ai.prompt",
+  "gen_ai.completion",
+  "gcp.vertex.agent.llm_request",
+  "gcp.vertex.agent.llm_response",
+);
+
+export function runTypeOf(facts: Facts, talk: SpanTalk): TypedRun {
+  const type = saidType(facts) ?? shownType(facts, talk);
+  return type === undefined ? { type: "chain", said: false } : { type, said: true };
+}
+
+/** What the span says about itself. */
+function saidType(facts: Facts): RunType | undefined {
+  return (
+    OWN_TYPES.get(lower(facts, SPAN_KIND)) ??
+    (facts.has(TOOL_NAME) ? "tool" : undefined) ?? // other collectors of this backend let it beat the operation
+    OPERATIONS.get(lower(facts, OPERATION)) ??
+    OPENINFERENCE.get(lower(facts, INFERENCE_KIND)) ??
+    vercelType(facts.text(AI_OPERATION)) ??
+    requestType(lower(facts, REQUEST_TYPE)) ??
+    TRACELOOP.get(lower(facts, TRACELOOP_KIND)) ??
+    frameworkType(facts)
+  );
+}
+
+/** What its other attributes show it to be. */
+function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
+  if (facts.has(TOOL_SIGNS) || facts.text(MCP_METHOD) === "tools/call") return "tool";
+  const hasModel = facts.has(MODEL);
+  if (facts.has(TEMPLATE) && !hasModel) return "prompt";
+  if (facts.has(HISTORY)) return "chain"; // an agent: its usage is a sum
+  if (!hasModel) return undefined;
+  const talks =
+    facts.has(USAGE_OR_MESSAGES) ||
+    talk.messages.length + talk.choices.length > 0 ||
+    talk.prompt !== "" ||
+    talk.details.input !== null ||
+    talk.details.output !== null ||
+    facts.family("prompt").length + facts.family("inputMessages").length > 0;
+  return talks ? "llm" : undefined;
+}
+
+function requestType(type: string): RunType | undefined {
+  return type === "" || type === "unknown" ? undefined : (REQUEST_TYPES.get(type) ?? "llm");
+}
+
+function lower(facts: Facts, from: readonly number[]): string {
+  const text = facts.text(from);
+  return text === "" ? "" : text.toLowerCase();
+}
+
+function vercelType(operation: string): RunType | undefined {
+  if (!operation.startsWith("ai.")) return undefined;
+  const name = operation.split(" ", 1)[0] ?? "";
+  if (name === "ai.toolCall") return "tool";
+  if (name.endsWith(".doEmbed")) return "embedding";
+  return name.endsWith(".doGenerate") || name.endsWith(".doStream") ? "llm" : "chain";
+}
+
+function frameworkType(facts: Facts): RunType | undefined {
+  for (const source of FRAMEWORK_KINDS) {
+    const type = KINDS.get(lower(facts, source));
+    if (type !== undefined) return type;
+  }
+  const name = facts.span.name;
+  if (!name.startsWith("claude_code.")) return undefined;
+  if (name === "claude_code.llm_request") return "llm";
+  return name.startsWith("claude_code.tool") ? "tool" : "chain";
+}

@@ -1,0 +1,123 @@
+// Upload: the last step (… → batch → encode → upload). One cycle: a body is sent, sent again after passing causes, cut in
+// two when something in it is refused, until every run of it is delivered, refused for good, or left for a later cycle.
+// Invariants:
+//   UP1. A body is sent at most 1 + `retriesMax` times in a cycle.
+//   UP2. A refused run is alone when it is given up: its neighbours are delivered.
+//   UP3. No attempt comes before the time that the backend asked for.
+//   UP4. When the signal aborts, the wait between attempts ends at once and what is unsent is left.
+//   UP5. delivered + refused + left = the runs of the body.
+import { backoffMs } from "../../base/backoff.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Backend, SendOutcome } from "./backend/port.ts";
+import { type Body, cut, shorten } from "../encode/batch-body.ts";
+import type { DropReason } from "../shared/span-accounting.ts";
+
+export interface UploadPolicy {
+  readonly retriesMax: number;
+  readonly retryBackoffMs: number;
+  readonly zstdLevel: number;
+}
+
+export interface UploadPorts {
+  /** Waits for a free slot, sends, gives the slot back. */
+  readonly send: Backend["send"];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly onRetry: () => void;
+}
+
+export interface Refusal {
+  readonly body: Body;
+  readonly cause: DropReason;
+  readonly reason: string;
+}
+
+export interface UploadResult {
+  readonly delivered: Body[];
+  readonly refused: Refusal[];
+  readonly left: Body[];
+  /** Why the rest was left, null when nothing is. */
+  readonly rest: { readonly kind: "retry" | "parked"; readonly reason: string; readonly afterMs: number | null } | null;
+}
+
+const BACKOFF_MS_MAX = 30_000;
+
+export async function upload(
+  body: Body,
+  policy: UploadPolicy,
+  ports: UploadPorts,
+  signal: AbortSignal,
+): Promise<UploadResult> {
+  const result: UploadResult = { delivered: [], refused: [], left: [], rest: null };
+  let rest: UploadResult["rest"] = null;
+  const todo: Body[] = [body];
+  for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
+    if (rest !== null) {
+      result.left.push(next);
+      continue;
+    }
+    const outcome = await sendAgain(next, policy, ports, signal);
+    if (outcome.kind === "sent") result.delivered.push(next);
+    else if (outcome.kind === "retry") {
+      rest = outcome;
+      result.left.push(next);
+    } else if (outcome.kind === "parked") {
+      rest = { ...outcome, afterMs: null };
+      result.left.push(next);
+    } else if (next.offsets.length > 1) {
+      const middle = Math.ceil(next.offsets.length / 2);
+      const tail = await cut(next, middle, next.offsets.length, policy.zstdLevel);
+      todo.push(tail, await cut(next, 0, middle, policy.zstdLevel)); // UP2
+    } else if (outcome.kind === "too_large") {
+      const shorter = await shorten(next, policy.zstdLevel);
+      if (shorter === null) result.refused.push({ body: next, cause: "too_large", reason: outcome.reason });
+      else todo.push(shorter);
+    } else result.refused.push({ body: next, cause: "refused_by_backend", reason: outcome.reason });
+  }
+  return { ...result, rest }; // UP5
+}
+
+/** One body as it is: sent until it is taken or refused, or `retriesMax` is used up (UP1). */
+export async function sendAgain(
+  body: Body,
+  policy: Omit<UploadPolicy, "zstdLevel">,
+  ports: UploadPorts,
+  signal: AbortSignal,
+): Promise<SendOutcome> {
+  let outcome: SendOutcome = { kind: "retry", reason: "not yet sent", afterMs: null };
+  for (let attempt = 0; attempt <= policy.retriesMax; attempt++) {
+    if (attempt > 0) {
+      ports.onRetry();
+      if (!(await pause(delayMs(attempt, outcome, policy, ports), ports.clock, signal))) return outcome; // UP4
+    }
+    outcome = await ports.send(body, signal);
+    if (outcome.kind !== "retry" || signal.aborted) return outcome;
+  }
+  return outcome; // UP1
+}
+
+function delayMs(
+  attempt: number,
+  outcome: SendOutcome,
+  policy: Omit<UploadPolicy, "zstdLevel">,
+  ports: UploadPorts,
+): number {
+  const own = backoffMs(attempt, policy.retryBackoffMs, BACKOFF_MS_MAX, ports.random);
+  return outcome.kind === "retry" && outcome.afterMs !== null ? outcome.afterMs : own; // UP3
+}
+
+/** False when the signal ended the wait. */
+function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(false);
+    const onAbort = (): void => {
+      cancel();
+      resolve(false);
+    };
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(true);
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
