@@ -2,8 +2,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { apiKey, keyWanted, setApiKey } from "./api/credentials.ts";
-import { Button, Field } from "./parts/controls.tsx";
-import { Dialog } from "./parts/dialog.tsx";
+import { Button, Field } from "./ui/controls.tsx";
+import { Dialog } from "./ui/dialog.tsx";
 
 export function KeyDialog(): ReactNode {
   const queries = useQueryClient();

@@ -2,19 +2,19 @@
 import { Link, Outlet, useNavigate, type ErrorComponentProps } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { keyWanted } from "./api/credentials.ts";
-import { badge } from "./badge.ts";
-import { useInboxLive } from "./inbox/live.ts";
-import { OutboxView } from "./inbox/outbox-view.tsx";
+import { badge } from "./browser/badge.ts";
+import { useInboxLive } from "./data/inbox/live.ts";
+import { OutboxView } from "./data/inbox/outbox-view.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
 import { DESTINATIONS } from "./navigation.ts";
-import { EmptyState, Failure, IconButton } from "./parts/controls.tsx";
-import { Icon } from "./parts/icons.tsx";
+import { EmptyState, Failure, IconButton } from "./ui/controls.tsx";
+import { Icon } from "./ui/icons.tsx";
 import { Palette } from "./palette.tsx";
 import { PreferencesDialog } from "./preferences-dialog.tsx";
-import { ShortcutHelp } from "./parts/shortcut-help.tsx";
-import { useShortcuts } from "./parts/shortcuts.ts";
-import { Toasts } from "./parts/toast.tsx";
-import { useValue } from "./parts/value.ts";
+import { ShortcutHelp } from "./ui/shortcut-help.tsx";
+import { useShortcuts } from "./hooks/shortcuts.ts";
+import { Toasts } from "./ui/toast.tsx";
+import { useValue } from "./hooks/value.ts";
 
 type Open = "help" | "palette" | "preferences" | null;
 

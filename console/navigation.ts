@@ -1,6 +1,6 @@
 // Navigation: the pages that the bar at the side leads to, in its order. A page is added here, in routes.ts, and as a
 // folder below pages/.
-import type { IconName } from "./parts/icons.tsx";
+import type { IconName } from "./ui/icons.tsx";
 
 export interface Destination {
   readonly to: string;

@@ -2,9 +2,9 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState, type KeyboardEvent, type ReactNode } from "react";
 import { DESTINATIONS } from "./navigation.ts";
-import { Key } from "./parts/controls.tsx";
-import { Dialog } from "./parts/dialog.tsx";
-import { reachable } from "./parts/shortcuts.ts";
+import { Key } from "./ui/controls.tsx";
+import { Dialog } from "./ui/dialog.tsx";
+import { reachable } from "./hooks/shortcuts.ts";
 
 interface Action {
   readonly label: string;

@@ -2,10 +2,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { apiKey, setApiKey } from "./api/credentials.ts";
-import { Button, Field } from "./parts/controls.tsx";
-import { Dialog } from "./parts/dialog.tsx";
-import { HOLD_CHOICES_SECS, holdSecs, notifications, ownName, theme, type Theme } from "./parts/preferences.ts";
-import { useValue } from "./parts/value.ts";
+import { Button, Field } from "./ui/controls.tsx";
+import { Dialog } from "./ui/dialog.tsx";
+import { HOLD_CHOICES_SECS, holdSecs, notifications, ownName, theme, type Theme } from "./hooks/preferences.ts";
+import { useValue } from "./hooks/value.ts";
 
 const NAME_UNITS_MAX = 200;
 const THEMES: readonly (readonly [Theme, string])[] = [

@@ -1,9 +1,9 @@
 // Router: the routes with their frame, at the address that the console is served from.
 import { createRouter } from "@tanstack/react-router";
-import { CONSOLE_PATH } from "./address.ts";
+import { CONSOLE_PATH } from "./browser/address.ts";
 import { Layout, NotFound, PageFailure } from "./layout.tsx";
-import { Loading } from "./parts/controls.tsx";
-import { rootRoute } from "./root-route.ts";
+import { Loading } from "./ui/controls.tsx";
+import { rootRoute } from "./browser/root-route.ts";
 import { routeTree } from "./routes.ts";
 
 let shownPage = "";

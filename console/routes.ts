@@ -11,7 +11,7 @@ import { threadRoute } from "./pages/thread/route.ts";
 import { threadsRoute } from "./pages/threads/route.ts";
 import { traceRoute } from "./pages/trace/route.ts";
 import { tracesRoute } from "./pages/traces/route.ts";
-import { rootRoute } from "./root-route.ts";
+import { rootRoute } from "./browser/root-route.ts";
 
 const homeRoute = createRoute({
   getParentRoute: () => rootRoute,

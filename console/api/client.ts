@@ -1,5 +1,5 @@
 // Client: calls of the HTTP API, which is all that the console knows of the server.
-import { API_URL } from "../address.ts";
+import { API_URL } from "../browser/address.ts";
 import { apiKey, keyWanted } from "./credentials.ts";
 import { problemFrom, unreachable } from "./problem.ts";
 

@@ -1,6 +1,6 @@
 // Credentials: the API key of this browser, when the server asks for one. It goes into the header `x-api-key` and
 // nowhere else: not into addresses, not into copied commands.
-import { createValue } from "../parts/value.ts";
+import { createValue } from "../hooks/value.ts";
 
 const STORAGE_KEY = "holdpoint.api_key";
 

@@ -5,10 +5,10 @@ import { useState, type ReactNode } from "react";
 import { request } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
 import type { Assistant } from "../../api/types.ts";
-import { Button } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { Button } from "../../ui/controls.tsx";
+import { CopyCurl } from "../../ui/copy.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { tell } from "../../ui/toast.tsx";
 import { AssistantDialog } from "./assistant-dialog.tsx";
 import { isBuiltIn } from "./built-in.ts";
 

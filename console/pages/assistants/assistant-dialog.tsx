@@ -4,12 +4,12 @@ import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { call } from "../../api/client.ts";
 import type { Assistant } from "../../api/types.ts";
-import { Field } from "../../parts/controls.tsx";
-import { EditDialog, JsonField } from "../../parts/edit-dialog.tsx";
-import { useGraphNames } from "../../parts/graph-names.ts";
-import { JsonDiff } from "../../parts/json-diff.tsx";
-import { parseJson } from "../../parts/parse-json.ts";
-import { tell } from "../../parts/toast.tsx";
+import { Field } from "../../ui/controls.tsx";
+import { EditDialog, JsonField } from "../../frames/edit-dialog.tsx";
+import { useGraphNames } from "../../graph/graph-names.ts";
+import { JsonDiff } from "../../json/json-diff.tsx";
+import { parseJson } from "../../json/parse-json.ts";
+import { tell } from "../../ui/toast.tsx";
 
 interface Texts {
   readonly config: string;

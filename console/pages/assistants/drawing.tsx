@@ -1,12 +1,13 @@
 // Drawing: the graph of an assistant, its nodes with what leads to them and away, and where a tried run would stop.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Assistant, Drawing } from "../../api/types.ts";
-import { Chip } from "../../parts/controls.tsx";
-import { GraphFrame, addressMarks } from "../../parts/graph-frame.tsx";
-import type { GraphMarks } from "../../parts/graph-view.tsx";
-import { readList } from "../../parts/search-params.ts";
-import { assistantsRoute } from "./route.ts";
+import { GraphFrame, addressMarks } from "../../frames/graph-frame.tsx";
+import type { GraphMarks } from "../../graph/graph-view.tsx";
+import { readList } from "../../hooks/search-params.ts";
+import { Chip } from "../../ui/controls.tsx";
+
+const assistantsRoute = getRouteApi("/assistants");
 
 export default function DrawingTab({ assistant }: { readonly assistant: Assistant }): ReactNode {
   return (

@@ -1,23 +1,24 @@
 // Page Assistants: the graphs that are deployed and the assistants made of them; of one its drawing, schemas, versions,
 // and a form to try it.
 import { useQuery } from "@tanstack/react-query";
-import { Link, createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useRef, useState } from "react";
 import { useAbout } from "../../api/about.ts";
 import { call } from "../../api/client.ts";
 import type { Assistant } from "../../api/types.ts";
-import { Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyButton } from "../../parts/copy.tsx";
-import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../parts/list-page.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
+import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyButton } from "../../ui/copy.tsx";
 import { AssistantActions } from "./actions.tsx";
 import { AssistantDialog } from "./assistant-dialog.tsx";
 import "./assistants.css";
 import { isBuiltIn } from "./built-in.ts";
-import { assistantsRoute } from "./route.ts";
 import { SchemasTab } from "./schemas.tsx";
 import { TryTab } from "./try.tsx";
 import { VersionsTab } from "./versions.tsx";
+
+const assistantsRoute = getRouteApi("/assistants");
 
 export const page = createLazyRoute("/assistants")({ component: AssistantsPage });
 

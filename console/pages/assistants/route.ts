@@ -1,7 +1,7 @@
 // Route of the page Assistants: the chosen graph or assistant, the tab, and where a run that is tried would stop.
 import { createRoute } from "@tanstack/react-router";
-import { readTexts } from "../../parts/search-params.ts";
-import { rootRoute } from "../../root-route.ts";
+import { readTexts } from "../../hooks/search-params.ts";
+import { rootRoute } from "../../browser/root-route.ts";
 
 export const assistantsRoute = createRoute({
   getParentRoute: () => rootRoute,

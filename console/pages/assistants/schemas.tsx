@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { call } from "../../api/client.ts";
 import type { Assistant, GraphSchemas } from "../../api/types.ts";
-import { Failure, Loading } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
-import { JsonView } from "../../parts/json-view.tsx";
-import { isObject } from "../../parts/json.ts";
-import { fieldOf, type FormField } from "../../parts/schema.ts";
+import { Failure, Loading } from "../../ui/controls.tsx";
+import { CopyCurl } from "../../ui/copy.tsx";
+import { JsonView } from "../../json/json-view.tsx";
+import { isObject } from "../../json/json.ts";
+import { fieldOf, type FormField } from "../../json/schema.ts";
 
 export function useSchemas(assistant: Assistant) {
   const { assistant_id: id, version } = assistant;

@@ -1,6 +1,6 @@
 // Try body: what was entered into the form → the request that starts the run. Pure.
-import type { Json } from "../../parts/json.ts";
-import { parseJson } from "../../parts/parse-json.ts";
+import type { Json } from "../../json/json.ts";
+import { parseJson } from "../../json/parse-json.ts";
 
 /** A value as it is entered: as a message, in the fields of a form, as JSON, or not at all yet. */
 export type Entry =

@@ -1,20 +1,21 @@
 // Try: a run of an assistant with an input from a form, on a new thread or on one that is there. The thread's page then
 // shows how it goes.
-import { useNavigate } from "@tanstack/react-router";
-import { useMemo, useState, type ReactNode } from "react";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useMemo, useState } from "react";
 import { call } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
 import type { Assistant, GraphSchemas, Run, Thread } from "../../api/types.ts";
-import { Button, Failure, Field, Loading } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
-import { takesMessages } from "../../parts/graph-input.ts";
-import { isObject, type JsonObject } from "../../parts/json.ts";
-import { readList } from "../../parts/search-params.ts";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { assistantsRoute } from "./route.ts";
+import { takesMessages } from "../../graph/graph-input.ts";
+import { readList } from "../../hooks/search-params.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { type JsonObject, isObject } from "../../json/json.ts";
+import { Button, Failure, Field, Loading } from "../../ui/controls.tsx";
+import { CopyCurl } from "../../ui/copy.tsx";
 import { useSchemas } from "./schemas.tsx";
-import { tryBody, valueOf, type Entry, type TryOptions } from "./try-body.ts";
+import { type Entry, type TryOptions, tryBody, valueOf } from "./try-body.ts";
 import { ValueEntry } from "./value-entry.tsx";
+
+const assistantsRoute = getRouteApi("/assistants");
 
 export function TryTab({ assistant }: { readonly assistant: Assistant }): ReactNode {
   const schemas = useSchemas(assistant);

@@ -1,13 +1,13 @@
 // Value entry: a value for a graph, as a message where the graph has messages, as a form where its schema has fields,
 // and always as JSON.
 import { useMemo, useState, type ReactNode } from "react";
-import { Button } from "../../parts/controls.tsx";
-import { JsonEditor } from "../../parts/editor.tsx";
-import { exampleOf, takesMessages } from "../../parts/graph-input.ts";
-import type { JsonObject } from "../../parts/json.ts";
-import { parseJson } from "../../parts/parse-json.ts";
-import { isWhole, SchemaForm } from "../../parts/schema-form.tsx";
-import { faultsOf, fieldOf, initialOf } from "../../parts/schema.ts";
+import { Button } from "../../ui/controls.tsx";
+import { JsonEditor } from "../../json/editor.tsx";
+import { exampleOf, takesMessages } from "../../graph/graph-input.ts";
+import type { JsonObject } from "../../json/json.ts";
+import { parseJson } from "../../json/parse-json.ts";
+import { isWhole, SchemaForm } from "../../json/schema-form.tsx";
+import { faultsOf, fieldOf, initialOf } from "../../json/schema.ts";
 import type { Entry } from "./try-body.ts";
 
 const NAMES = { message: "Message", form: "Form", json: "JSON" } as const;

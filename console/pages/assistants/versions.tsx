@@ -1,18 +1,19 @@
 // Versions: what an assistant was, what changed from one to the next, and bringing one back.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { call } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
 import type { Assistant, AssistantVersion } from "../../api/types.ts";
-import { Button, Chip, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
-import { JsonDiff } from "../../parts/json-diff.tsx";
-import { JsonView } from "../../parts/json-view.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { JsonDiff } from "../../json/json-diff.tsx";
+import { JsonView } from "../../json/json-view.tsx";
+import { Button, Chip, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyCurl } from "../../ui/copy.tsx";
+import { RelativeTime } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
 import { isBuiltIn } from "./built-in.ts";
-import { assistantsRoute } from "./route.ts";
+
+const assistantsRoute = getRouteApi("/assistants");
 
 const VERSIONS_MAX = 100;
 

@@ -3,8 +3,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { call } from "../../api/client.ts";
-import { figuresIn, type Figure } from "../../parts/prometheus.ts";
-import { createValue, useValue } from "../../parts/value.ts";
+import { figuresIn, type Figure } from "../../charts/prometheus.ts";
+import { createValue, useValue } from "../../hooks/value.ts";
 import { momentOf, withMoment, type Moment } from "./rates.ts";
 
 export interface Problem {

@@ -1,28 +1,29 @@
 // Page Collector: what goes through the collector of this process, what went wrong, and how to send to it.
 import { useQueryClient } from "@tanstack/react-query";
-import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
-import { useAbout, type About } from "../../api/about.ts";
+import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
+import { type About, useAbout } from "../../api/about.ts";
 import { call } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
-import { setTitle } from "../../badge.ts";
-import { Button, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
-import { glance } from "../../parts/format.ts";
-import { isAbsent, NoCollector } from "../../parts/part-absent.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { RelativeTime } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
-import { useFigures, type Problem } from "./moments.ts";
-import { ratesOf, WINDOW_MS, type Moment } from "./rates.ts";
-import { collectorRoute } from "./route.ts";
+import { setTitle } from "../../browser/badge.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { Button, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
+import { glance } from "../../ui/format.ts";
+import { RelativeTime } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { NoCollector, isAbsent } from "../../ui/unavailable.tsx";
+import "./collector.css";
+import { type Problem, useFigures } from "./moments.ts";
+import { type Moment, WINDOW_MS, ratesOf } from "./rates.ts";
 import { headersFor, sendersOf } from "./senders.ts";
 import { Tiles } from "./tiles.tsx";
-import "./collector.css";
+
+const collectorRoute = getRouteApi("/collector");
 
 export const page = createLazyRoute("/collector")({ component: CollectorPage });
 
-const LineChart = lazy(() => import("../../parts/line-chart.tsx"));
+const LineChart = lazy(() => import("../../charts/line-chart.tsx"));
 const PATH = "/console/api/collector";
 const MS = 1000;
 

@@ -1,7 +1,7 @@
 // Test of rates, with the invariants of rates.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { figuresIn } from "../../parts/prometheus.ts";
+import { figuresIn } from "../../charts/prometheus.ts";
 import { momentOf, rateNow, ratesOf, WINDOW_MS, withMoment, type Moment } from "./rates.ts";
 
 const moment = (at: number, received: number): Moment => ({

@@ -2,7 +2,7 @@
 // Invariants:
 //   RA1. No more than MOMENTS_MAX moments are kept, those of the last WINDOW_MS.
 //   RA2. A count that went down belongs to a process that began anew: between the two nothing is told.
-import { sumOf, type Figure } from "../../parts/prometheus.ts";
+import { sumOf, type Figure } from "../../charts/prometheus.ts";
 
 /** What grows, by the name of its series. */
 export const COUNTED = {

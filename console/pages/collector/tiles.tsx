@@ -1,7 +1,7 @@
 // Tiles: what the collector does now, in a few figures; those that call for somebody are red or amber.
 import type { ReactNode } from "react";
-import { bytes, count, duration } from "../../parts/format.ts";
-import { quantileOf, sharesOf, sumOf, type Figure } from "../../parts/prometheus.ts";
+import { bytes, count, duration } from "../../ui/format.ts";
+import { quantileOf, sharesOf, sumOf, type Figure } from "../../charts/prometheus.ts";
 import { rateNow, type Moment } from "./rates.ts";
 
 const MS = 1000;

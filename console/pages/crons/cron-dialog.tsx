@@ -1,15 +1,16 @@
 // Cron dialog: creates a cron, or edits the schedule, end and input of an existing one.
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { call } from "../../api/client.ts";
 import type { Cron } from "../../api/types.ts";
-import { Field } from "../../parts/controls.tsx";
-import { EditDialog, JsonField } from "../../parts/edit-dialog.tsx";
-import { useAssistants } from "../../parts/graph-names.ts";
-import { tell } from "../../parts/toast.tsx";
+import { EditDialog, JsonField } from "../../frames/edit-dialog.tsx";
+import { useAssistants } from "../../graph/graph-names.ts";
+import { Field } from "../../ui/controls.tsx";
+import { tell } from "../../ui/toast.tsx";
 import { type Draft, NEW_DRAFT, bodyOf, draftOf, faultOf } from "./draft.ts";
-import { cronsRoute } from "./route.ts";
+
+const cronsRoute = getRouteApi("/crons");
 
 export function CronDialog({
   cron,

@@ -1,21 +1,22 @@
 // Detail: one cron: when it is due, what it runs with, the threads that its runs have made, and what can be done to it.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
 import { call, request } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
 import type { Cron, Thread } from "../../api/types.ts";
-import { Button, Chip, Failure } from "../../parts/controls.tsx";
-import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { absoluteTime, shortId } from "../../parts/format.ts";
-import { JsonView } from "../../parts/json-view.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { Status } from "../../parts/status.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { JsonView } from "../../json/json-view.tsx";
+import { Button, Chip, Failure } from "../../ui/controls.tsx";
+import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { absoluteTime, shortId } from "../../ui/format.ts";
+import { Status } from "../../ui/status.tsx";
+import { RelativeTime } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
 import { CronDialog } from "./cron-dialog.tsx";
-import { cronsRoute } from "./route.ts";
+
+const cronsRoute = getRouteApi("/crons");
 
 const THREADS_SHOWN_MAX = 10;
 

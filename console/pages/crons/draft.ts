@@ -1,6 +1,6 @@
 // Draft: a cron as it stands in a form → the body of the call that makes or changes it. Pure.
 import type { Cron } from "../../api/types.ts";
-import { parseJson } from "../../parts/parse-json.ts";
+import { parseJson } from "../../json/parse-json.ts";
 
 export interface Draft {
   readonly assistant: string;

@@ -1,17 +1,18 @@
 // Page Crons: schedules that start runs, and their next due time.
-import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Assistant, Cron } from "../../api/types.ts";
-import { Button, EmptyState } from "../../parts/controls.tsx";
-import { glance, shortId } from "../../parts/format.ts";
-import { useAssistants } from "../../parts/graph-names.ts";
-import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../parts/list-page.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { RelativeTime } from "../../parts/time.tsx";
+import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
+import { useAssistants } from "../../graph/graph-names.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { Button, EmptyState } from "../../ui/controls.tsx";
+import { glance, shortId } from "../../ui/format.ts";
+import { RelativeTime } from "../../ui/time.tsx";
 import { CronDialog } from "./cron-dialog.tsx";
 import "./crons.css";
 import { CronDetail } from "./detail.tsx";
-import { cronsRoute } from "./route.ts";
+
+const cronsRoute = getRouteApi("/crons");
 
 export const page = createLazyRoute("/crons")({ component: CronsPage });
 

@@ -1,7 +1,7 @@
 // Route of the page Crons: what the list is narrowed to, and the cron that is chosen.
 import { createRoute } from "@tanstack/react-router";
-import { readTexts } from "../../parts/search-params.ts";
-import { rootRoute } from "../../root-route.ts";
+import { readTexts } from "../../hooks/search-params.ts";
+import { rootRoute } from "../../browser/root-route.ts";
 
 export const cronsRoute = createRoute({
   getParentRoute: () => rootRoute,

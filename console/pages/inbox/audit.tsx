@@ -4,12 +4,12 @@ import { useState, type ReactNode } from "react";
 import type { AuditEntry, InboxItem } from "../../../src/api/inbox.ts";
 import { request } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
-import { getAudit } from "../../inbox/calls.ts";
-import { INBOX } from "../../inbox/live.ts";
-import { Button, Failure, Loading } from "../../parts/controls.tsx";
-import { JsonView } from "../../parts/json-view.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { getAudit } from "../../data/inbox/calls.ts";
+import { INBOX } from "../../data/inbox/live.ts";
+import { Button, Failure, Loading } from "../../ui/controls.tsx";
+import { JsonView } from "../../json/json-view.tsx";
+import { RelativeTime } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
 
 const FORMATS = ["csv", "ndjson"] as const;
 

@@ -2,10 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import { Failure, Loading } from "../../parts/controls.tsx";
-import { glance } from "../../parts/format.ts";
-import { isObject, memberOf, textOf, type Json } from "../../parts/json.ts";
-import { Markdown } from "../../parts/markdown.tsx";
+import { Failure, Loading } from "../../ui/controls.tsx";
+import { glance } from "../../ui/format.ts";
+import { isObject, memberOf, textOf, type Json } from "../../json/json.ts";
+import { Markdown } from "../../ui/markdown.tsx";
 
 const SHOWN_MAX = 6;
 const OPEN_KEY = "holdpoint.conversation";

@@ -2,29 +2,29 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, type ReactNode } from "react";
 import type { InboxItem } from "../../../src/api/inbox.ts";
-import { CONSOLE_PATH } from "../../address.ts";
+import { CONSOLE_PATH } from "../../browser/address.ts";
 import { ApiProblem, sayProblem } from "../../api/problem.ts";
-import { setTitle } from "../../badge.ts";
-import { claimItem, getItem, releaseItem } from "../../inbox/calls.ts";
-import { endOf, keyOf } from "../../inbox/item.ts";
-import { INBOX } from "../../inbox/live.ts";
-import { outbox } from "../../inbox/outbox.ts";
-import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../parts/controls.tsx";
-import { copy } from "../../parts/copy.tsx";
-import { absoluteTime, shortId } from "../../parts/format.ts";
-import { JsonView } from "../../parts/json-view.tsx";
+import { setTitle } from "../../browser/badge.ts";
+import { claimItem, getItem, releaseItem } from "../../data/inbox/calls.ts";
+import { endOf, keyOf } from "../../data/inbox/item.ts";
+import { INBOX } from "../../data/inbox/live.ts";
+import { outbox } from "../../data/inbox/outbox.ts";
+import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../ui/controls.tsx";
+import { copy } from "../../ui/copy.tsx";
+import { absoluteTime, shortId } from "../../ui/format.ts";
+import { JsonView } from "../../json/json-view.tsx";
 import { apiKey } from "../../api/credentials.ts";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { RelativeTime } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
-import { useValue } from "../../parts/value.ts";
-import { Answering } from "./answering.tsx";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { RelativeTime } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { useValue } from "../../hooks/value.ts";
+import { Answering } from "./answer/answering.tsx";
 import { Audit } from "./audit.tsx";
 import { Conversation } from "./conversation.tsx";
-import { readRequest } from "./request.ts";
-import { RequestView } from "./request-view.tsx";
-import { Deadline, KindChip } from "./row.tsx";
-import { knownAs, useMe } from "./use-list.ts";
+import { readRequest } from "./model/request.ts";
+import { RequestView } from "./answer/request-view.tsx";
+import { Deadline, KindChip } from "./list/row.tsx";
+import { knownAs, useMe } from "./list/use-list.ts";
 
 export function ItemPane({
   threadId,

@@ -1,26 +1,27 @@
 // Page Inbox: what waits for a person. The list, its filters and its keys; beside it the item that the address names.
-import { createLazyRoute, useNavigate, useParams } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
-import { setTitle } from "../../badge.ts";
-import { keyOf, type ListedItem } from "../../inbox/item.ts";
-import { openPath } from "../../inbox/live.ts";
-import { Failure, Loading } from "../../parts/controls.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { useValue } from "../../parts/value.ts";
-import { VirtualList } from "../../parts/virtual-list.tsx";
-import { BulkBar } from "./bulk-bar.tsx";
-import { BulkDialog, BulkResults } from "./bulk-dialog.tsx";
-import { FilterBar } from "./filter-bar.tsx";
-import { activeFilters, readFilters, type Filters } from "./filters.ts";
-import { intent, type IntentKind } from "./intent.ts";
-import { ItemPane } from "./item-pane.tsx";
-import { NothingWaits } from "./nothing-waits.tsx";
-import { inboxRoute } from "./route.ts";
-import { HEADINGS, Row } from "./row.tsx";
-import { useSelection } from "./selection.ts";
-import { useList } from "./use-list.ts";
-import { useNarrow } from "./use-narrow.ts";
+import { createLazyRoute, getRouteApi, useNavigate, useParams } from "@tanstack/react-router";
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { setTitle } from "../../browser/badge.ts";
+import { type ListedItem, keyOf } from "../../data/inbox/item.ts";
+import { openPath } from "../../data/inbox/live.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { useValue } from "../../hooks/value.ts";
+import { Failure, Loading } from "../../ui/controls.tsx";
+import { VirtualList } from "../../ui/virtual-list.tsx";
+import { BulkBar } from "./bulk/bulk-bar.tsx";
+import { BulkDialog, BulkResults } from "./bulk/bulk-dialog.tsx";
+import { useSelection } from "./bulk/selection.ts";
 import "./inbox.css";
+import { ItemPane } from "./item-pane.tsx";
+import { NothingWaits } from "./list/empty-inbox.tsx";
+import { FilterBar } from "./list/filter-bar.tsx";
+import { type Filters, activeFilters, readFilters } from "./list/filters.ts";
+import { HEADINGS, Row } from "./list/row.tsx";
+import { useList } from "./list/use-list.ts";
+import { useNarrow } from "./list/use-narrow.ts";
+import { type IntentKind, intent } from "./model/intent.ts";
+
+const inboxRoute = getRouteApi("/inbox");
 
 export const page = createLazyRoute("/inbox")({ component: InboxPage });
 

@@ -1,7 +1,7 @@
 // Routes of the inbox: the list with its filters, and beside it one item. Every view is an address.
 import { createRoute } from "@tanstack/react-router";
-import { rootRoute } from "../../root-route.ts";
-import { readFilters } from "./filters.ts";
+import { rootRoute } from "../../browser/root-route.ts";
+import { readFilters } from "./list/filters.ts";
 
 export const inboxRoute = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,19 +1,20 @@
 // Page Settings: the configuration that this process runs with, where each value comes from, and what it is.
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, type ReactNode } from "react";
-import { API_URL } from "../../address.ts";
-import { useAbout, type About, type SettingLine } from "../../api/about.ts";
+import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef } from "react";
+import { type About, type SettingLine, useAbout } from "../../api/about.ts";
 import { request } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
-import { setTitle } from "../../badge.ts";
-import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
-import { count } from "../../parts/format.ts";
-import { figuresIn, sumOf } from "../../parts/prometheus.ts";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { settingsRoute } from "./route.ts";
+import { API_URL } from "../../browser/address.ts";
+import { setTitle } from "../../browser/badge.ts";
+import { figuresIn, sumOf } from "../../charts/prometheus.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyCurl } from "../../ui/copy.tsx";
+import { count } from "../../ui/format.ts";
 import "./settings.css";
+
+const settingsRoute = getRouteApi("/settings");
 
 export const page = createLazyRoute("/settings")({ component: SettingsPage });
 

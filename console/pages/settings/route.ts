@@ -1,7 +1,7 @@
 // Route of the page Settings, with what the list is narrowed to.
 import { createRoute } from "@tanstack/react-router";
-import { readTexts } from "../../parts/search-params.ts";
-import { rootRoute } from "../../root-route.ts";
+import { readTexts } from "../../hooks/search-params.ts";
+import { rootRoute } from "../../browser/root-route.ts";
 
 export const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,17 +1,18 @@
 // Item dialog: creates or replaces a store item and shows the changes first.
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { request } from "../../api/client.ts";
 import type { StoreItem } from "../../api/types.ts";
-import { Field } from "../../parts/controls.tsx";
-import { EditDialog, JsonField } from "../../parts/edit-dialog.tsx";
-import { JsonDiff } from "../../parts/json-diff.tsx";
-import { isObject } from "../../parts/json.ts";
-import { parseJson } from "../../parts/parse-json.ts";
-import { tell } from "../../parts/toast.tsx";
+import { EditDialog, JsonField } from "../../frames/edit-dialog.tsx";
+import { JsonDiff } from "../../json/json-diff.tsx";
+import { isObject } from "../../json/json.ts";
+import { parseJson } from "../../json/parse-json.ts";
+import { Field } from "../../ui/controls.tsx";
+import { tell } from "../../ui/toast.tsx";
 import { labelsOf } from "./namespaces.ts";
-import { storeRoute } from "./route.ts";
+
+const storeRoute = getRouteApi("/store");
 
 const PATH = "/store/items";
 

@@ -1,20 +1,21 @@
 // Item pane: one item, read by its namespace and key, so that a link leads to it wherever it stands in the list.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
 import { call, request } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
 import type { StoreItem } from "../../api/types.ts";
-import { Button, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { absoluteTime } from "../../parts/format.ts";
-import { JsonView } from "../../parts/json-view.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { RelativeTime } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { JsonView } from "../../json/json-view.tsx";
+import { Button, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { absoluteTime } from "../../ui/format.ts";
+import { RelativeTime } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
 import { ItemDialog } from "./item-dialog.tsx";
-import { storeRoute } from "./route.ts";
+
+const storeRoute = getRouteApi("/store");
 
 const PATH = "/store/items";
 

@@ -1,5 +1,5 @@
 // Namespaces: the lists of labels that the server names → rows of a tree, and what the address says → a search. Pure.
-import { pairsOf } from "../../parts/pairs.ts";
+import { pairsOf } from "../../ui/pairs.ts";
 
 export interface NamespaceRow {
   /** Labels joined by dots. */

@@ -1,19 +1,20 @@
 // Page Store: long-term memory as namespaces, their items, and one item in full.
 import { useQuery } from "@tanstack/react-query";
-import { Link, createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useRef, useState } from "react";
 import { call } from "../../api/client.ts";
 import type { StoreItem } from "../../api/types.ts";
-import { Button, Chip, EmptyState, Failure } from "../../parts/controls.tsx";
-import { glance } from "../../parts/format.ts";
-import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../parts/list-page.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { RelativeTime } from "../../parts/time.tsx";
+import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { Button, Chip, EmptyState, Failure } from "../../ui/controls.tsx";
+import { glance } from "../../ui/format.ts";
+import { RelativeTime } from "../../ui/time.tsx";
 import { ItemDialog } from "./item-dialog.tsx";
 import { ItemPane } from "./item-pane.tsx";
 import { rowsOf, searchOf } from "./namespaces.ts";
-import { storeRoute } from "./route.ts";
 import "./store.css";
+
+const storeRoute = getRouteApi("/store");
 
 export const page = createLazyRoute("/store")({ component: StorePage });
 

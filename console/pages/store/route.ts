@@ -1,7 +1,7 @@
 // Route of the page Store: the namespace, what is looked for in it, and the item that is chosen.
 import { createRoute } from "@tanstack/react-router";
-import { readTexts } from "../../parts/search-params.ts";
-import { rootRoute } from "../../root-route.ts";
+import { readTexts } from "../../hooks/search-params.ts";
+import { rootRoute } from "../../browser/root-route.ts";
 
 export const storeRoute = createRoute({
   getParentRoute: () => rootRoute,

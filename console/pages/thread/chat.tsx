@@ -2,11 +2,11 @@
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import type { Interrupt, Run, Thread } from "../../api/types.ts";
-import { Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { Conversation } from "../../parts/conversation.tsx";
-import { glance } from "../../parts/format.ts";
-import { JsonView } from "../../parts/json-view.tsx";
-import { readMessages } from "../../parts/messages.ts";
+import { Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { Conversation } from "../../messages/conversation.tsx";
+import { glance } from "../../ui/format.ts";
+import { JsonView } from "../../json/json-view.tsx";
+import { readMessages } from "../../messages/messages.ts";
 import { Composer } from "./composer.tsx";
 import { messagesOf, NOTHING_YET, type Live } from "./live.ts";
 import { useThreadState, useUntilStored } from "./use-thread.ts";

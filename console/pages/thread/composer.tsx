@@ -1,20 +1,21 @@
 // Composer: the next run of the thread: a message where the graph has messages, JSON where it has not.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
 import { call } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
 import type { GraphSchemas, Run, Thread } from "../../api/types.ts";
-import { Button, Chip } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
-import { JsonEditor } from "../../parts/editor.tsx";
-import { parseJson } from "../../parts/parse-json.ts";
-import { useAssistants } from "../../parts/graph-names.ts";
-import { readList } from "../../parts/search-params.ts";
-import { tell } from "../../parts/toast.tsx";
-import { exampleOf, takesMessages } from "../../parts/graph-input.ts";
-import { threadRoute } from "./route.ts";
+import { exampleOf, takesMessages } from "../../graph/graph-input.ts";
+import { useAssistants } from "../../graph/graph-names.ts";
+import { readList } from "../../hooks/search-params.ts";
+import { JsonEditor } from "../../json/editor.tsx";
+import { parseJson } from "../../json/parse-json.ts";
+import { Button, Chip } from "../../ui/controls.tsx";
+import { CopyCurl } from "../../ui/copy.tsx";
+import { tell } from "../../ui/toast.tsx";
 import { useRefresh } from "./use-thread.ts";
+
+const threadRoute = getRouteApi("/threads/$threadId");
 
 /** What the page needs to show a run while it runs. */
 const STREAMED = { stream_mode: ["values", "updates", "messages-tuple"], stream_resumable: true } as const;

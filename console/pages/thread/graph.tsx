@@ -1,18 +1,19 @@
 // Graph: the thread's graph with what has happened on it: the way that was taken, where it stands, where the next run stops.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import type { Run, Thread, ThreadState } from "../../api/types.ts";
-import { EmptyState } from "../../parts/controls.tsx";
-import { duration, shortId } from "../../parts/format.ts";
-import { GraphFrame, addressMarks } from "../../parts/graph-frame.tsx";
-import type { GraphMarks, NodeMark } from "../../parts/graph-view.tsx";
-import { JsonDiff } from "../../parts/json-diff.tsx";
+import { GraphFrame, addressMarks } from "../../frames/graph-frame.tsx";
+import type { GraphMarks, NodeMark } from "../../graph/graph-view.tsx";
+import { JsonDiff } from "../../json/json-diff.tsx";
+import { EmptyState } from "../../ui/controls.tsx";
+import { duration, shortId } from "../../ui/format.ts";
 import { QuestionCard } from "./chat.tsx";
 import { pausedNodes, storiesOf, waysOf } from "./graph-marks.ts";
 import { idOf } from "./history.ts";
 import type { Live } from "./live.ts";
-import { threadRoute } from "./route.ts";
 import { useHistory } from "./use-history.ts";
+
+const threadRoute = getRouteApi("/threads/$threadId");
 
 const SHOWN_CHECKPOINTS_MAX = 10;
 

@@ -1,22 +1,23 @@
 // History: the checkpoints as a timeline; the chosen one beside it, or two of them compared; forks and re-runs from there.
-import { useNavigate } from "@tanstack/react-router";
-import { useMemo, useState, type ReactNode } from "react";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useMemo, useState } from "react";
 import { sayProblem } from "../../api/problem.ts";
 import type { Thread } from "../../api/types.ts";
-import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
-import { duration, shortId } from "../../parts/format.ts";
-import { JsonDiff } from "../../parts/json-diff.tsx";
-import { JsonView } from "../../parts/json-view.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { RelativeTime } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
-import { VirtualList } from "../../parts/virtual-list.tsx";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { JsonDiff } from "../../json/json-diff.tsx";
+import { JsonView } from "../../json/json-view.tsx";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
+import { duration, shortId } from "../../ui/format.ts";
+import { RelativeTime } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { VirtualList } from "../../ui/virtual-list.tsx";
+import { type Step, stepsOf } from "./history.ts";
 import { StateDialog, runFrom, startFrom } from "./state-dialog.tsx";
-import { stepsOf, type Step } from "./history.ts";
-import { threadRoute } from "./route.ts";
 import { useCheckpoint, useHistory } from "./use-history.ts";
 import { useRefresh } from "./use-thread.ts";
+
+const threadRoute = getRouteApi("/threads/$threadId");
 
 const ROW_HEIGHT = 52;
 const RAIL_WIDTH = 14;

@@ -1,27 +1,28 @@
 // Page Thread: one thread under several lights. What is shown and chosen is in the address.
-import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
+import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
 import { call, request } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
 import type { Run, Thread } from "../../api/types.ts";
-import { setTitle } from "../../badge.ts";
-import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../parts/controls.tsx";
-import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { glance, shortId } from "../../parts/format.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { Status } from "../../parts/status.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { setTitle } from "../../browser/badge.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../ui/controls.tsx";
+import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { glance, shortId } from "../../ui/format.ts";
+import { Icon } from "../../ui/icons.tsx";
+import { Status } from "../../ui/status.tsx";
+import { RelativeTime } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
 import { ChatTab } from "./chat.tsx";
 import { HistoryTab } from "./history.tsx";
-import { threadRoute } from "./route.ts";
 import { RunsTab } from "./runs.tsx";
 import { StateTab } from "./state.tsx";
+import "./thread.css";
 import { TraceTab } from "./trace.tsx";
 import { useLive, useRefresh, useRuns, useThread } from "./use-thread.ts";
-import "./thread.css";
+
+const threadRoute = getRouteApi("/threads/$threadId");
 
 export const page = createLazyRoute("/threads/$threadId")({ component: ThreadPage });
 

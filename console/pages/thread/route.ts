@@ -1,7 +1,7 @@
 // Route of one thread: the tab, the chosen checkpoints and the breakpoints of the next run are in the address.
 import { createRoute } from "@tanstack/react-router";
-import { readTexts } from "../../parts/search-params.ts";
-import { rootRoute } from "../../root-route.ts";
+import { readTexts } from "../../hooks/search-params.ts";
+import { rootRoute } from "../../browser/root-route.ts";
 
 export const threadRoute = createRoute({
   getParentRoute: () => rootRoute,

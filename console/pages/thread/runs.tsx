@@ -1,20 +1,21 @@
 // Runs: every run of the thread with how it went, and what it was asked with.
 import type { UseQueryResult } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { request } from "../../api/client.ts";
 import { sayProblem } from "../../api/problem.ts";
 import type { Run, Thread } from "../../api/types.ts";
-import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
-import { duration, shortId } from "../../parts/format.ts";
-import { JsonView } from "../../parts/json-view.tsx";
-import { Status } from "../../parts/status.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
-import { VirtualList } from "../../parts/virtual-list.tsx";
-import { threadRoute } from "./route.ts";
+import { JsonView } from "../../json/json-view.tsx";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
+import { duration, shortId } from "../../ui/format.ts";
+import { Status } from "../../ui/status.tsx";
+import { RelativeTime } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { VirtualList } from "../../ui/virtual-list.tsx";
 import { useRefresh } from "./use-thread.ts";
+
+const threadRoute = getRouteApi("/threads/$threadId");
 
 const ROW_HEIGHT = 44;
 

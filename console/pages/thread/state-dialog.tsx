@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { call } from "../../api/client.ts";
 import type { Drawing, Thread, ThreadState } from "../../api/types.ts";
-import { Field } from "../../parts/controls.tsx";
-import { EditDialog } from "../../parts/edit-dialog.tsx";
-import { JsonEditor } from "../../parts/editor.tsx";
-import { JsonDiff } from "../../parts/json-diff.tsx";
-import { parseJson } from "../../parts/parse-json.ts";
-import { tell } from "../../parts/toast.tsx";
+import { Field } from "../../ui/controls.tsx";
+import { EditDialog } from "../../frames/edit-dialog.tsx";
+import { JsonEditor } from "../../json/editor.tsx";
+import { JsonDiff } from "../../json/json-diff.tsx";
+import { parseJson } from "../../json/parse-json.ts";
+import { tell } from "../../ui/toast.tsx";
 import { changedMembers } from "./history.ts";
 import { useRefresh } from "./use-thread.ts";
 

@@ -1,11 +1,11 @@
 // State: the values of the thread as a tree, what changed since the checkpoint before, and editing them as a node would.
 import { useState, type ReactNode } from "react";
 import type { Thread } from "../../api/types.ts";
-import { Button, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
-import { JsonDiff } from "../../parts/json-diff.tsx";
-import { JsonView } from "../../parts/json-view.tsx";
-import { pathsIn } from "../../parts/json-search.ts";
+import { Button, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyCurl } from "../../ui/copy.tsx";
+import { JsonDiff } from "../../json/json-diff.tsx";
+import { JsonView } from "../../json/json-view.tsx";
+import { pathsIn } from "../../json/json-search.ts";
 import { StateDialog } from "./state-dialog.tsx";
 import { useCheckpoint } from "./use-history.ts";
 import { useThreadState } from "./use-thread.ts";

@@ -5,11 +5,11 @@ import type { ReactNode } from "react";
 import { call } from "../../api/client.ts";
 import type { TracePage } from "../../../src/api/traces.ts";
 import type { Thread } from "../../api/types.ts";
-import { EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { count, duration } from "../../parts/format.ts";
-import { NoTraceStore, isAbsent } from "../../parts/part-absent.tsx";
-import { Status } from "../../parts/status.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
+import { EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { count, duration } from "../../ui/format.ts";
+import { NoTraceStore, isAbsent } from "../../ui/unavailable.tsx";
+import { Status } from "../../ui/status.tsx";
+import { RelativeTime } from "../../ui/time.tsx";
 
 const TRACES_MAX = 100;
 const US_IN_MS = 1000;

@@ -1,17 +1,18 @@
 // Page Threads: all threads, most recently updated first.
-import { Link, createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Thread } from "../../api/types.ts";
-import { Button, Chip, EmptyState } from "../../parts/controls.tsx";
-import { glance, shortId } from "../../parts/format.ts";
-import { useGraphNames } from "../../parts/graph-names.ts";
-import { ListBody, ListHeader, Rows, moveKeys, usePagedList } from "../../parts/list-page.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { Status } from "../../parts/status.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
+import { ListBody, ListHeader, Rows, moveKeys, usePagedList } from "../../frames/list-page.tsx";
+import { useGraphNames } from "../../graph/graph-names.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { Button, Chip, EmptyState } from "../../ui/controls.tsx";
+import { glance, shortId } from "../../ui/format.ts";
+import { Status } from "../../ui/status.tsx";
+import { RelativeTime } from "../../ui/time.tsx";
 import { STATUSES, type ThreadFilters, lineOf, searchBody } from "./query.ts";
-import { threadsRoute } from "./route.ts";
 import "./threads.css";
+
+const threadsRoute = getRouteApi("/threads");
 
 export const page = createLazyRoute("/threads")({ component: ThreadsPage });
 

@@ -1,5 +1,5 @@
 // Query of the list of threads: what the address says → what the server is asked. Pure.
-import { pairsOf } from "../../parts/pairs.ts";
+import { pairsOf } from "../../ui/pairs.ts";
 
 export interface ThreadFilters {
   readonly status?: string | undefined;

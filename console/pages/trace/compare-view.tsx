@@ -1,21 +1,22 @@
 // Compare view: this trace and another one, span by span: what took longer, what is new, what is gone; of the chosen row
 // what went in and came out, as differences.
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { useMemo, useState, type ReactNode } from "react";
-import { call } from "../../api/client.ts";
+import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useMemo, useState } from "react";
 import type { SpanDetail, TraceItem, TraceTree } from "../../../src/api/traces.ts";
-import { Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { count } from "../../parts/format.ts";
-import { JsonDiff } from "../../parts/json-diff.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { Status } from "../../parts/status.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { VirtualList } from "../../parts/virtual-list.tsx";
-import { compareTrees, differenceOf, type ComparedRow } from "./compare.ts";
-import { traceRoute } from "./route.ts";
-import { treeOf, type SpanNode, type SpanTree } from "./tree.ts";
+import { call } from "../../api/client.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { JsonDiff } from "../../json/json-diff.tsx";
+import { Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { count } from "../../ui/format.ts";
+import { Status } from "../../ui/status.tsx";
+import { RelativeTime } from "../../ui/time.tsx";
+import { VirtualList } from "../../ui/virtual-list.tsx";
+import { type ComparedRow, compareTrees, differenceOf } from "./compare.ts";
+import { type SpanNode, type SpanTree, treeOf } from "./tree.ts";
 import { microTime } from "./waterfall.ts";
+
+const traceRoute = getRouteApi("/traces/$traceId");
 
 const ROW_HEIGHT = 30;
 const INDENT_PX = 14;

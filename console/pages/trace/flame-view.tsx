@@ -1,6 +1,6 @@
 // Flame view: the whole trace at once, as boxes. A choice here is a choice in the tree too; the keys are the tree's.
 import { useMemo, type ReactNode } from "react";
-import { count } from "../../parts/format.ts";
+import { count } from "../../ui/format.ts";
 import { flameOf, type FlameBox } from "./flame.ts";
 import { kindOf } from "./kind.ts";
 import { ancestorsOf, type SpanTree } from "./tree.ts";

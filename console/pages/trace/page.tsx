@@ -1,27 +1,28 @@
 // Page Trace: the tree of spans with the waterfall in the same row, and the chosen span beside it.
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useState, type ReactNode } from "react";
-import { call } from "../../api/client.ts";
+import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import type { TraceTree } from "../../../src/api/traces.ts";
+import { call } from "../../api/client.ts";
 import { ApiProblem } from "../../api/problem.ts";
-import { setTitle } from "../../badge.ts";
-import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyButton, CopyCurl } from "../../parts/copy.tsx";
-import { absoluteTime, count, shortId } from "../../parts/format.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { isAbsent, NoTraceStore } from "../../parts/part-absent.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { Status } from "../../parts/status.tsx";
-import { Tokens } from "../../parts/tokens.tsx";
-import { traceRoute } from "./route.ts";
+import { setTitle } from "../../browser/badge.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { Tokens } from "../../messages/tokens.tsx";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
+import { absoluteTime, count, shortId } from "../../ui/format.ts";
+import { Icon } from "../../ui/icons.tsx";
+import { Status } from "../../ui/status.tsx";
+import { NoTraceStore, isAbsent } from "../../ui/unavailable.tsx";
 import { CompareView } from "./compare-view.tsx";
 import { FlameView } from "./flame-view.tsx";
 import { SpanPane } from "./span-pane.tsx";
-import { treeOf } from "./tree.ts";
-import { TreeView } from "./tree-view.tsx";
-import { microTime } from "./waterfall.ts";
 import "./trace.css";
+import { TreeView } from "./tree-view.tsx";
+import { treeOf } from "./tree.ts";
+import { microTime } from "./waterfall.ts";
+
+const traceRoute = getRouteApi("/traces/$traceId");
 
 export const page = createLazyRoute("/traces/$traceId")({ component: TracePage });
 

@@ -1,7 +1,7 @@
 // Route of one trace: the chosen span and the view of it are in the address.
 import { createRoute } from "@tanstack/react-router";
-import { readTexts } from "../../parts/search-params.ts";
-import { rootRoute } from "../../root-route.ts";
+import { readTexts } from "../../hooks/search-params.ts";
+import { rootRoute } from "../../browser/root-route.ts";
 
 export const traceRoute = createRoute({
   getParentRoute: () => rootRoute,

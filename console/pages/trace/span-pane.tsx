@@ -1,21 +1,22 @@
 // Span pane: one span with all that was uploaded of it: what was said, its fields, and how the collector came to them.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
-import { call } from "../../api/client.ts";
+import { Link, getRouteApi } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
 import type { SpanDetail } from "../../../src/api/traces.ts";
-import { Chip, Failure, Loading } from "../../parts/controls.tsx";
-import { Conversation } from "../../parts/conversation.tsx";
-import { CopyButton } from "../../parts/copy.tsx";
-import { bytes, count, glance } from "../../parts/format.ts";
-import { pathsIn } from "../../parts/json-search.ts";
-import { JsonView } from "../../parts/json-view.tsx";
-import { messagesIn, readMessages } from "../../parts/messages.ts";
-import { Status } from "../../parts/status.tsx";
+import { call } from "../../api/client.ts";
+import { pathsIn } from "../../json/json-search.ts";
+import { JsonView } from "../../json/json-view.tsx";
+import { Conversation } from "../../messages/conversation.tsx";
+import { messagesIn, readMessages } from "../../messages/messages.ts";
+import { Chip, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyButton } from "../../ui/copy.tsx";
+import { bytes, count, glance } from "../../ui/format.ts";
+import { Status } from "../../ui/status.tsx";
 import { kindOf } from "./kind.ts";
-import { traceRoute } from "./route.ts";
 import { translationOf } from "./translation.ts";
 import { microTime } from "./waterfall.ts";
+
+const traceRoute = getRouteApi("/traces/$traceId");
 
 const VIEWS = ["messages", "fields", "translator", "raw"] as const;
 type View = (typeof VIEWS)[number];

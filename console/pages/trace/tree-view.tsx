@@ -3,10 +3,10 @@
 //   TV1. Only rows in sight are in the page, however many spans there are.
 //   TV2. The chosen span can always be seen: what hides it is unfolded.
 import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
-import { Button, Chip } from "../../parts/controls.tsx";
-import { count } from "../../parts/format.ts";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { VirtualList } from "../../parts/virtual-list.tsx";
+import { Button, Chip } from "../../ui/controls.tsx";
+import { count } from "../../ui/format.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { VirtualList } from "../../ui/virtual-list.tsx";
 import { kindOf } from "./kind.ts";
 import { ancestorsOf, nextPlace, visibleRows, type SpanNode, type SpanTree } from "./tree.ts";
 import { barOf, microTime, ticksOf } from "./waterfall.ts";

@@ -1,26 +1,27 @@
 // Page Traces: what the trace store keeps, newest first, with filters and how many there were when.
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from "react";
-import { call } from "../../api/client.ts";
+import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, Suspense, lazy, useEffect, useMemo, useState } from "react";
 import type { TraceItem, TracePage } from "../../../src/api/traces.ts";
-import { setTitle } from "../../badge.ts";
-import { Button, Chip, EmptyState, Failure, Loading } from "../../parts/controls.tsx";
-import { CopyCurl } from "../../parts/copy.tsx";
-import { absoluteTime, count, duration } from "../../parts/format.ts";
-import { isAbsent, NoTraceStore } from "../../parts/part-absent.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { Status } from "../../parts/status.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { Tokens } from "../../parts/tokens.tsx";
-import { VirtualList } from "../../parts/virtual-list.tsx";
-import { binsOf, latencyAt, SINCE, STATUSES, traceQuery, type TraceFilters } from "./query.ts";
-import { tracesRoute } from "./route.ts";
+import { call } from "../../api/client.ts";
+import { setTitle } from "../../browser/badge.ts";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { Tokens } from "../../messages/tokens.tsx";
+import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import { CopyCurl } from "../../ui/copy.tsx";
+import { absoluteTime, count, duration } from "../../ui/format.ts";
+import { Status } from "../../ui/status.tsx";
+import { RelativeTime } from "../../ui/time.tsx";
+import { NoTraceStore, isAbsent } from "../../ui/unavailable.tsx";
+import { VirtualList } from "../../ui/virtual-list.tsx";
+import { SINCE, STATUSES, type TraceFilters, binsOf, latencyAt, traceQuery } from "./query.ts";
 import "./traces.css";
+
+const tracesRoute = getRouteApi("/traces");
 
 export const page = createLazyRoute("/traces")({ component: TracesPage });
 
-const Histogram = lazy(() => import("../../parts/histogram.tsx"));
+const Histogram = lazy(() => import("../../charts/histogram.tsx"));
 
 const PAGE_SIZE = 100;
 const REFRESH_MS = 5000;

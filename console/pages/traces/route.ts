@@ -1,7 +1,7 @@
 // Route of the list of traces, with what it may be narrowed to.
 import { createRoute } from "@tanstack/react-router";
-import { readTexts } from "../../parts/search-params.ts";
-import { rootRoute } from "../../root-route.ts";
+import { readTexts } from "../../hooks/search-params.ts";
+import { rootRoute } from "../../browser/root-route.ts";
 
 export const tracesRoute = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,0 +1,90 @@
+// Calls of the inbox: lists, single items, claims, answers, the audit trail.
+import type { AuditEntry, InboxItem } from "../../../src/api/inbox.ts";
+import { call } from "../../api/client.ts";
+import { apiKey } from "../../api/credentials.ts";
+import { problemFrom, type ApiProblem } from "../../api/problem.ts";
+import { ownName } from "../../hooks/preferences.ts";
+import type { Json } from "../../json/json.ts";
+
+export interface InboxPage {
+  readonly items: readonly InboxItem[];
+  readonly next_cursor: string | null;
+}
+
+type Named = Pick<InboxItem, "thread_id" | "id">;
+
+export type InboxQuery = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export function listInbox(query: InboxQuery, signal?: AbortSignal): Promise<InboxPage> {
+  return call("GET", "/inbox", { query, signal });
+}
+
+export function getItem({ thread_id, id }: Named, signal?: AbortSignal): Promise<InboxItem> {
+  return call("GET", `/inbox/${encodeURIComponent(thread_id)}/${encodeURIComponent(id)}`, { signal });
+}
+
+/** Who is known by a key has its name; others may say who they are. */
+export function author(): { readonly by?: string } {
+  const by = ownName.get().trim();
+  return apiKey.get() !== null || by === "" ? {} : { by };
+}
+
+export function claimItem({ thread_id, id }: Named): Promise<InboxItem> {
+  return call("POST", `/inbox/${thread_id}/${id}/claim`, { body: author() });
+}
+
+/** @param force also the claim of somebody else. */
+export function releaseItem({ thread_id, id }: Named, force: boolean): Promise<InboxItem> {
+  return call("POST", `/inbox/${thread_id}/${id}/release`, { body: { ...author(), force } });
+}
+
+export interface Answer {
+  readonly thread_id: string;
+  readonly interrupt_id: string;
+  /** Left out at a breakpoint. */
+  readonly resume?: Json;
+}
+
+export interface AnswerResult {
+  readonly thread_id: string;
+  readonly interrupt_id: string;
+  readonly runId: string | null;
+  readonly problem: ApiProblem | null;
+}
+
+export function answersBody(answers: readonly Answer[]): { readonly by?: string; readonly answers: readonly Answer[] } {
+  return { ...author(), answers };
+}
+
+interface WireResult {
+  readonly thread_id: string;
+  readonly interrupt_id: string;
+  readonly run_id?: string;
+  readonly problem?: unknown;
+}
+
+/** @param key makes sending the same again safe. */
+export async function sendAnswers(
+  answers: readonly Answer[],
+  key: string,
+  keepalive = false,
+): Promise<readonly AnswerResult[]> {
+  const { results } = await call<{ readonly results: readonly WireResult[] }>("POST", "/inbox/answers", {
+    body: answersBody(answers),
+    headers: { "idempotency-key": key },
+    keepalive,
+  });
+  return results.map(({ thread_id, interrupt_id, run_id, problem }) => ({
+    thread_id,
+    interrupt_id,
+    runId: run_id ?? null,
+    problem: problem === undefined ? null : problemFrom(problem, 409),
+  }));
+}
+
+export function getAudit(
+  threadId: string,
+  signal?: AbortSignal,
+): Promise<{ readonly items: readonly AuditEntry[]; readonly next_after: number | null }> {
+  return call("GET", `/threads/${encodeURIComponent(threadId)}/audit`, { query: { limit: 1000 }, signal });
+}

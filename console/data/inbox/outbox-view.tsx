@@ -1,0 +1,70 @@
+// Outbox view: what is held or did not come through, at the bottom of every page, with a way to take it back.
+import { useEffect, useState, type ReactNode } from "react";
+import { sayProblem } from "../../api/problem.ts";
+import { Button } from "../../ui/controls.tsx";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { tell } from "../../ui/toast.tsx";
+import { useValue } from "../../hooks/value.ts";
+import { outbox, send, takeBack, type Parcel } from "./outbox.ts";
+
+const TICK_MS = 250;
+
+export function OutboxView(): ReactNode {
+  const parcels = useValue(outbox);
+  const undo = (): void => {
+    if (takeBack()) tell("Undone. Nothing was sent.");
+  };
+  useShortcuts(
+    "Answers on their way",
+    parcels.length === 0 ? [] : [{ keys: "u", label: "Take the answer back", run: undo }],
+  );
+  return (
+    <div className="outbox" role="status" aria-live="polite">
+      {parcels.map((parcel) => (
+        <ParcelView key={parcel.id} parcel={parcel} />
+      ))}
+    </div>
+  );
+}
+
+function ParcelView({ parcel }: { readonly parcel: Parcel }): ReactNode {
+  const { id, label, state, error } = parcel;
+  const undo = (): void => {
+    if (takeBack(id)) tell("Undone. Nothing was sent.");
+  };
+  return (
+    <div className={`toast ${state === "failed" ? "red" : "accent"}`}>
+      <span>
+        {label}
+        {state === "sending" ? " · sending…" : null}
+        {state === "failed" ? ` · not sent: ${sayProblem(error)}` : null}
+        {state === "held" ? <Countdown until={parcel.sendAt} /> : null}
+      </span>
+      {state === "sending" ? null : (
+        <>
+          <Button kind="quiet" icon="undo" hint="u" onClick={undo}>
+            Undo
+          </Button>
+          <Button kind="quiet" onClick={() => void send(id)}>
+            {state === "failed" ? "Try again" : "Send now"}
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Not read out: it would be every second. */
+function Countdown({ until }: { readonly until: number }): ReactNode {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <span className="muted numeric" aria-hidden="true">
+      {" "}
+      · sending in {Math.max(0, Math.ceil((until - now) / 1000))} s
+    </span>
+  );
+}

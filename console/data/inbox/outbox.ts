@@ -1,0 +1,82 @@
+// Outbox: answers that were confirmed and are on their way. They are held for some seconds, so that they can be taken
+// back, and then sent.
+// Invariants:
+//   OB1. An answer is sent once: a try that did not come through is made again under the same key.
+//   OB2. Leaving the page sends what is held. Confirmed is confirmed.
+//   OB3. What was taken back is never sent.
+import { sendAnswers, type Answer, type AnswerResult } from "./calls.ts";
+import { createValue } from "../../hooks/value.ts";
+
+export interface Parcel {
+  readonly id: string;
+  /** "Approved refund", for a person. */
+  readonly label: string;
+  readonly answers: readonly Answer[];
+  readonly state: "held" | "sending" | "failed";
+  /** When it will be sent, in ms since 1970. */
+  readonly sendAt: number;
+  readonly error: unknown;
+  readonly onResults: (results: readonly AnswerResult[]) => void;
+}
+
+export const outbox = createValue<readonly Parcel[]>([]);
+const timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+function change(id: string, changes: Partial<Parcel>): void {
+  outbox.set(outbox.get().map((parcel) => (parcel.id === id ? { ...parcel, ...changes } : parcel)));
+}
+
+/** @param holdMs 0 sends at once. */
+export function post(label: string, answers: readonly Answer[], holdMs: number, onResults: Parcel["onResults"]): void {
+  const id = newKey();
+  const parcel: Parcel = { id, label, answers, state: "held", sendAt: Date.now() + holdMs, error: null, onResults };
+  outbox.set([...outbox.get(), parcel]);
+  if (holdMs <= 0) void send(id);
+  else
+    timers.set(
+      id,
+      setTimeout(() => void send(id), holdMs),
+    );
+}
+
+/** Also outside secure contexts, where there is no randomUUID(). */
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Sends what is held now, or what failed again. */
+export async function send(id: string, leaving = false): Promise<void> {
+  clearTimeout(timers.get(id));
+  timers.delete(id);
+  const parcel = outbox.get().find((one) => one.id === id);
+  if (parcel === undefined || parcel.state === "sending") return;
+  change(id, { state: "sending" });
+  try {
+    const results = await sendAnswers(parcel.answers, id, leaving); // OB1
+    drop(id);
+    parcel.onResults(results);
+  } catch (error) {
+    change(id, { state: "failed", error });
+  }
+}
+
+function drop(id: string): void {
+  outbox.set(outbox.get().filter((parcel) => parcel.id !== id));
+}
+
+/** Of what is held, the last; of what failed, the one. @returns false when there is nothing to take back. */
+export function takeBack(id?: string): boolean {
+  const parcel = outbox.get().findLast((one) => one.state !== "sending" && (id === undefined || one.id === id));
+  if (parcel === undefined || (id === undefined && parcel.state !== "held")) return false;
+  clearTimeout(timers.get(parcel.id)); // OB3
+  timers.delete(parcel.id);
+  drop(parcel.id);
+  return true;
+}
+
+/** OB2; once, at start. */
+export function sendWhenLeaving(): void {
+  window.addEventListener("pagehide", () => {
+    for (const { id, state } of outbox.get()) if (state === "held") void send(id, true);
+  });
+}

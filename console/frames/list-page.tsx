@@ -1,0 +1,140 @@
+// List page: the frame of the pages that list objects page by page: query, header, failure, loading, empty list, rows.
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, type ReactNode } from "react";
+import { call } from "../api/client.ts";
+import { setTitle } from "../browser/badge.ts";
+import { Button, Failure, Loading } from "../ui/controls.tsx";
+import { CopyCurl } from "../ui/copy.tsx";
+import type { Shortcut } from "../hooks/shortcuts.ts";
+import { VirtualList } from "../ui/virtual-list.tsx";
+
+const PAGE_SIZE = 100;
+
+/** A search that takes `limit` and `offset`: `POST path`. */
+export interface PagedSearch<Reply, Item> {
+  readonly key: readonly unknown[];
+  readonly path: string;
+  /** @param offset items before the page */
+  readonly body: (limit: number, offset: number) => Readonly<Record<string, unknown>>;
+  readonly itemsOf: (reply: Reply) => readonly Item[];
+  readonly refreshMs?: number;
+}
+
+export interface PagedList<Item> {
+  readonly items: readonly Item[];
+  readonly isPending: boolean;
+  readonly isError: boolean;
+  readonly error: Error | null;
+  readonly retry: () => void;
+  /** Undefined while there is nothing more to load. */
+  readonly loadMore: (() => void) | undefined;
+  /** The call of the first page, for the curl button. */
+  readonly call: { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
+}
+
+export function usePagedList<Reply, Item>(search: PagedSearch<Reply, Item>): PagedList<Item> {
+  const { key, path, body, itemsOf, refreshMs } = search;
+  const list = useInfiniteQuery({
+    queryKey: key,
+    initialPageParam: 0,
+    queryFn: ({ pageParam, signal }) => call<Reply>("POST", path, { body: body(PAGE_SIZE, pageParam), signal }),
+    getNextPageParam: (last, all) => (itemsOf(last).length < PAGE_SIZE ? null : all.length * PAGE_SIZE),
+    placeholderData: keepPreviousData,
+    ...(refreshMs === undefined ? {} : { refetchInterval: refreshMs }),
+  });
+  const items = useMemo(() => list.data?.pages.flatMap((reply) => itemsOf(reply)) ?? [], [list.data]);
+  return {
+    items,
+    isPending: list.isPending,
+    isError: list.isError,
+    error: list.error,
+    retry: () => void list.refetch(),
+    loadMore: list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined,
+    call: { path, body: body(PAGE_SIZE, 0) },
+  };
+}
+
+/** Title of the page and of the browser's tab, the search as curl, and a button for a new object. */
+export function ListHeader({
+  title,
+  list,
+  create,
+}: {
+  readonly title: string;
+  readonly list: Pick<PagedList<unknown>, "call">;
+  readonly create?: { readonly label: string; readonly run: () => void };
+}): ReactNode {
+  useEffect(() => setTitle(title), []);
+  return (
+    <header className="page-header">
+      <h1>{title}</h1>
+      <span className="row spread">
+        <CopyCurl method="POST" {...list.call} />
+        {create === undefined ? null : (
+          <Button kind="primary" hint="n" onClick={create.run}>
+            {create.label}
+          </Button>
+        )}
+      </span>
+    </header>
+  );
+}
+
+/** The failure or the spinner of a list that has nothing to show yet, otherwise the children. */
+export function ListBody({
+  list,
+  children,
+}: {
+  readonly list: PagedList<unknown>;
+  readonly children: ReactNode;
+}): ReactNode {
+  if (list.isError && list.items.length === 0) return <Failure error={list.error} onRetry={list.retry} />;
+  return list.isPending ? <Loading /> : children;
+}
+
+export function Rows<Item>({
+  list,
+  active,
+  ...rows
+}: {
+  readonly list: PagedList<Item>;
+  readonly active: number;
+  readonly rowHeight: number;
+  readonly label: string;
+  readonly keyOf: (item: Item) => string;
+  readonly renderRow: (item: Item, at: number) => ReactNode;
+}): ReactNode {
+  return <VirtualList items={list.items} active={active} onNearEnd={list.loadMore} {...rows} />;
+}
+
+/** A row of a list beside a detail pane. */
+export function ChoiceRow({
+  chosen,
+  onChoose,
+  children,
+}: {
+  readonly chosen: boolean;
+  readonly onChoose: () => void;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <div role="listitem" className="step-item">
+      <button type="button" className={`step ${chosen ? "active" : ""}`} aria-pressed={chosen} onClick={onChoose}>
+        {children}
+      </button>
+    </div>
+  );
+}
+
+/** `j` and `k`. @param place of the chosen item, -1 for none */
+export function moveKeys(noun: string, place: number, choose: (at: number) => void): readonly Shortcut[] {
+  return [
+    { keys: "j", label: `Next ${noun}`, run: () => choose(place + 1) },
+    { keys: "k", label: `Previous ${noun}`, run: () => choose(place - 1) },
+  ];
+}
+
+/** The item at a place, or the nearest that there is. */
+export function nearest<Item>(items: readonly Item[], at: number): Item | undefined {
+  return items[Math.max(0, Math.min(items.length - 1, at))];
+}

@@ -1,0 +1,88 @@
+// Code editor: CodeMirror for JSON. In a chunk of its own; json/editor.tsx is what pages use.
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { json, jsonParseLinter } from "@codemirror/lang-json";
+import { bracketMatching, indentOnInput, syntaxTree } from "@codemirror/language";
+import { linter } from "@codemirror/lint";
+import { EditorState, type Range } from "@codemirror/state";
+import { Decoration, EditorView, keymap, lineNumbers, ViewPlugin, type DecorationSet } from "@codemirror/view";
+import { useEffect, useRef, type ReactNode } from "react";
+import type { EditorProps } from "./editor.tsx";
+
+/** The page's policy lets style elements in that have its nonce. */
+const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
+
+const LINT_DELAY_MS = 200;
+
+/** Names of the grammar → our classes. */
+const CLASSES: Readonly<Record<string, string>> = {
+  PropertyName: "json-key",
+  String: "json-string",
+  Number: "json-number",
+  True: "json-boolean",
+  False: "json-boolean",
+  Null: "json-object",
+};
+
+function coloursOf(view: EditorView): DecorationSet {
+  const marks: Range<Decoration>[] = [];
+  for (const { from, to } of view.visibleRanges) {
+    syntaxTree(view.state).iterate({
+      from,
+      to,
+      enter({ name, from: start, to: end }) {
+        const className = CLASSES[name];
+        if (className !== undefined) marks.push(Decoration.mark({ class: className }).range(start, end));
+      },
+    });
+  }
+  return Decoration.set(marks);
+}
+
+const colours = ViewPlugin.define(
+  (view) => ({
+    decorations: coloursOf(view),
+    update(update) {
+      if (update.docChanged || update.viewportChanged || syntaxTree(update.startState) !== syntaxTree(update.state)) {
+        this.decorations = coloursOf(update.view);
+      }
+    },
+  }),
+  { decorations: ({ decorations }) => decorations },
+);
+
+export default function CodeEditor({ initial, label, onChange, readOnly = false }: EditorProps): ReactNode {
+  const place = useRef<HTMLDivElement>(null);
+  const changed = useRef(onChange);
+  useEffect(() => {
+    changed.current = onChange;
+  });
+  useEffect(() => {
+    if (place.current === null) return undefined;
+    const view = new EditorView({
+      parent: place.current,
+      state: EditorState.create({
+        doc: initial,
+        extensions: [
+          EditorView.cspNonce.of(nonce),
+          EditorState.readOnly.of(readOnly),
+          EditorView.contentAttributes.of({ "aria-label": label, ...(readOnly ? { tabindex: "0" } : {}) }),
+          EditorView.lineWrapping,
+          lineNumbers(),
+          history(),
+          indentOnInput(),
+          bracketMatching(),
+          json(),
+          linter(jsonParseLinter(), { delay: LINT_DELAY_MS }),
+          colours,
+          keymap.of([...defaultKeymap, ...historyKeymap]), // Tab leaves the editor
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) changed.current(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    return () => view.destroy();
+    // The editor keeps its text: what comes from outside later is another editor, with another key.
+  }, [label, readOnly]);
+  return <div className="code-editor" ref={place} />;
+}

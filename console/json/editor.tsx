@@ -1,0 +1,21 @@
+// Editor: JSON as text, checked while it is typed. What it is made of is loaded when the first one is shown.
+import { lazy, Suspense, type ReactNode } from "react";
+import { Loading } from "../ui/controls.tsx";
+
+export interface EditorProps {
+  /** Only the first one counts; later ones come from typing. */
+  readonly initial: string;
+  readonly label: string;
+  readonly onChange: (text: string) => void;
+  readonly readOnly?: boolean;
+}
+
+const CodeEditor = lazy(() => import("./code-editor.tsx"));
+
+export function JsonEditor(props: EditorProps): ReactNode {
+  return (
+    <Suspense fallback={<Loading label="Loading the editor" />}>
+      <CodeEditor {...props} />
+    </Suspense>
+  );
+}

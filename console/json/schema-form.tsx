@@ -1,0 +1,288 @@
+// Schema form: fields for a value that fits a JSON Schema (json/schema.ts). The form's state is the value itself; what
+// is typed and is not yet a value of its type, such as "1.", is kept where it is typed.
+import { useId, useState, type ReactNode } from "react";
+import { Button, IconButton } from "../ui/controls.tsx";
+import { JsonEditor } from "./editor.tsx";
+import { parseJson } from "./parse-json.ts";
+import { isObject, type Json } from "./json.ts";
+import { initialOf, type Fault, type FormField } from "./schema.ts";
+
+interface FieldProps {
+  readonly field: FormField;
+  readonly value: Json | undefined;
+  readonly path: string;
+  readonly faults: readonly Fault[];
+  /** Undefined leaves the member out. NaN stands for a text that is no number. */
+  readonly onChange: (value: Json | undefined) => void;
+}
+
+/** @param faults are shown at their fields. */
+export function SchemaForm({ field, value, faults, onChange }: Omit<FieldProps, "path">): ReactNode {
+  return (
+    <div className="form">
+      <AnyField field={field} value={value} path="" faults={faults} onChange={onChange} />
+    </div>
+  );
+}
+
+function AnyField(props: FieldProps): ReactNode {
+  const { field, path, value, faults, onChange } = props;
+  if (field.control === "group") return <Group {...props} />;
+  const id = `form${path === "" ? "" : `-${path}`}`;
+  return (
+    <Labelled field={field} id={id} fault={faults.find((fault) => fault.path === path)?.message ?? null}>
+      {field.nullable && field.control !== "json" ? (
+        <NullSwitch
+          isNull={value === null}
+          label={field.label}
+          onChange={(isNull) => onChange(isNull ? null : initialOf({ ...field, nullable: false, required: true }))}
+        />
+      ) : null}
+      {value === null && field.nullable && field.control !== "json" ? null : <Control {...props} id={id} />}
+    </Labelled>
+  );
+}
+
+function Labelled({
+  field,
+  id,
+  fault,
+  children,
+}: {
+  readonly field: FormField;
+  readonly id: string;
+  readonly fault: string | null;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {field.label === "" ? "Answer" : field.label}
+        {field.required ? null : <span className="muted"> (optional)</span>}
+      </label>
+      {children}
+      {field.description === null ? null : <span className="field-hint">{field.description}</span>}
+      {fault === null ? null : (
+        <span className="field-error" id={`${id}-fault`}>
+          {fault}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function NullSwitch({
+  isNull,
+  label,
+  onChange,
+}: {
+  readonly isNull: boolean;
+  readonly label: string;
+  readonly onChange: (isNull: boolean) => void;
+}): ReactNode {
+  return (
+    <label className="check small">
+      <input
+        type="checkbox"
+        aria-label={`${label}: no value (null)`}
+        checked={isNull}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      no value (null)
+    </label>
+  );
+}
+
+function Control(props: FieldProps & { readonly id: string }): ReactNode {
+  const { field, value, path, faults, onChange, id } = props;
+  const isWrong = faults.some((fault) => fault.path === path);
+  const common = {
+    id,
+    ...(isWrong ? { "aria-invalid": true as const, "aria-describedby": `${id}-fault` } : {}),
+    "aria-required": field.required,
+  };
+  switch (field.control) {
+    case "text":
+    case "long_text": {
+      const text = typeof value === "string" ? value : "";
+      const change = (next: string): void => onChange(next === "" && !field.required ? undefined : next);
+      return field.control === "text" ? (
+        <input {...common} value={text} onChange={(event) => change(event.target.value)} />
+      ) : (
+        <textarea {...common} value={text} onChange={(event) => change(event.target.value)} />
+      );
+    }
+    case "number":
+    case "integer":
+      return <NumberInput common={common} value={value} onChange={onChange} />;
+    case "boolean":
+      return <Choice common={common} field={field} choices={[true, false]} value={value} onChange={onChange} />;
+    case "choice":
+      return <Choice common={common} field={field} choices={field.choices} value={value} onChange={onChange} />;
+    case "list":
+      return <List {...props} />;
+    case "json":
+      return <JsonField label={field.label} value={value} onChange={onChange} />;
+    case "group":
+      return null; // has no control of its own
+    default:
+      return field.control satisfies never;
+  }
+}
+
+function NumberInput({
+  common,
+  value,
+  onChange,
+}: {
+  readonly common: object;
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json | undefined) => void;
+}): ReactNode {
+  const shown = typeof value === "number" && Number.isFinite(value) ? String(value) : "";
+  const [typed, setTyped] = useState<string | null>(null);
+  const change = (text: string): void => {
+    setTyped(text);
+    onChange(text.trim() === "" ? undefined : Number(text));
+  };
+  return (
+    <input
+      {...common}
+      className="numeric"
+      inputMode="decimal"
+      value={typed ?? shown}
+      onChange={(event) => change(event.target.value)}
+      onBlur={() => typed !== null && Number.isFinite(Number(typed)) && setTyped(null)}
+    />
+  );
+}
+
+const said = (choice: Json): string =>
+  choice === true ? "Yes" : choice === false ? "No" : typeof choice === "string" ? choice : JSON.stringify(choice);
+
+function Choice({
+  common,
+  field,
+  choices,
+  value,
+  onChange,
+}: {
+  readonly common: object;
+  readonly field: FormField;
+  readonly choices: readonly Json[];
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json | undefined) => void;
+}): ReactNode {
+  const at = choices.findIndex((choice) => JSON.stringify(choice) === JSON.stringify(value));
+  return (
+    <select {...common} value={at} onChange={(event) => onChange(choices[Number(event.target.value)])}>
+      {at === -1 || !field.required ? <option value={-1}>{field.required ? "Choose…" : "Not set"}</option> : null}
+      {choices.map((choice, index) => (
+        <option key={JSON.stringify(choice)} value={index}>
+          {said(choice)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function List({ field, value, path, faults, onChange, id }: FieldProps & { readonly id: string }): ReactNode {
+  const items: readonly Json[] = Array.isArray(value) ? value : [];
+  const [item] = field.fields;
+  if (item === undefined) return null;
+  const put = (at: number, next: Json | undefined): void =>
+    onChange(items.map((old, index) => (index === at ? (next ?? "") : old)));
+  return (
+    <div className="form-list" role="group" aria-label={field.label} id={id}>
+      {items.map((one, at) => {
+        const own = { ...item, label: `${field.label} ${at + 1}` };
+        return (
+          // Entries have no name of their own but their place.
+          <div className="form-entry" key={at}>
+            <AnyField
+              field={own}
+              value={one}
+              path={`${path}[${at}]`}
+              faults={faults}
+              onChange={(next) => put(at, next)}
+            />
+            <IconButton
+              icon="cross"
+              label={`Remove ${own.label}`}
+              onClick={() => onChange(items.filter((_, index) => index !== at))}
+            />
+          </div>
+        );
+      })}
+      <Button kind="quiet" onClick={() => onChange([...items, initialOf(item) ?? item.choices[0] ?? ""])}>
+        Add {field.label}
+      </Button>
+    </div>
+  );
+}
+
+function JsonField({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json | undefined) => void;
+}): ReactNode {
+  const [fault, setFault] = useState<string | null>(null);
+  const change = (text: string): void => {
+    if (text.trim() === "") {
+      setFault(null);
+      return onChange(undefined);
+    }
+    const parsed = parseJson(text);
+    setFault(parsed.ok ? null : parsed.error);
+    onChange(parsed.ok ? (parsed.value as Json) : Number.NaN);
+  };
+  return (
+    <>
+      <JsonEditor initial={value === undefined ? "" : JSON.stringify(value, null, 2)} label={label} onChange={change} />
+      {fault === null ? null : <span className="field-error">{fault}</span>}
+    </>
+  );
+}
+
+function Group({ field, value, path, faults, onChange }: FieldProps): ReactNode {
+  const id = useId();
+  const members = isObject(value) ? value : {};
+  const put = (name: string, next: Json | undefined): void => {
+    const { [name]: _old, ...rest } = members;
+    if (next === undefined) return onChange(rest);
+    onChange(Object.hasOwn(members, name) ? { ...members, [name]: next } : { ...rest, [name]: next });
+  };
+  const fields = field.fields.map((member) => (
+    <AnyField
+      key={member.name}
+      field={member}
+      value={members[member.name]}
+      path={path === "" ? member.name : `${path}.${member.name}`}
+      faults={faults}
+      onChange={(next) => put(member.name, next)}
+    />
+  ));
+  if (path === "") return <>{fields}</>;
+  return (
+    <fieldset className="form-group" aria-describedby={field.description === null ? undefined : id}>
+      <legend>{field.label}</legend>
+      {field.description === null ? null : (
+        <p className="field-hint" id={id}>
+          {field.description}
+        </p>
+      )}
+      {fields}
+    </fieldset>
+  );
+}
+
+/** A value with NaN in it has a text that is none of its type: it must not be sent. */
+export function isWhole(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.values(value).every(isWhole);
+}

@@ -1,0 +1,110 @@
+// Conversation: messages as people read them: who spoke, the text, calls of tools with what came of them.
+import { useState, type ReactNode } from "react";
+import { Chip } from "../ui/controls.tsx";
+import { glance } from "../ui/format.ts";
+import { JsonView } from "../json/json-view.tsx";
+import type { Message, Speaker, ToolCall } from "./messages.ts";
+import "./conversation.css";
+
+const TEXT_UNITS_MAX = 8000;
+const NAMES: Readonly<Record<Speaker, string>> = { human: "Human", ai: "AI", system: "System", tool: "Tool" };
+
+export function Conversation({
+  messages,
+  live = false,
+}: {
+  readonly messages: readonly Message[];
+  /** The last one is still being written. */
+  readonly live?: boolean;
+}): ReactNode {
+  return (
+    <ol className="conversation" aria-label="Conversation">
+      {messages.map((message, at) => (
+        // Messages have no place but their own in the list; ids are missing in some forms.
+        <li key={message.id ?? `${at}`} className={`message ${message.speaker}`}>
+          <div className="message-head">
+            <span className="message-speaker">{NAMES[message.speaker]}</span>
+            {message.name === null ? null : <span className="muted">{message.name}</span>}
+          </div>
+          <Body message={message} writing={live && at === messages.length - 1} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Body({ message, writing }: { readonly message: Message; readonly writing: boolean }): ReactNode {
+  const { text, reasoning, images, calls, others } = message;
+  return (
+    <div className="message-body">
+      {reasoning === "" ? null : (
+        <details className="message-reasoning">
+          <summary>Reasoning</summary>
+          <LongText text={reasoning} />
+        </details>
+      )}
+      {text === "" && !writing ? null : (
+        <p className="message-text">
+          <LongText text={text} />
+          {writing ? <span className="caret" aria-hidden="true" /> : null}
+        </p>
+      )}
+      {images.map((address) => (
+        <img key={address} className="message-image" src={address} alt="Sent in the conversation" />
+      ))}
+      {calls.map((call, at) => (
+        <Call key={call.id ?? `${at}`} call={call} />
+      ))}
+      {others.length === 0 ? null : <JsonView value={others} label="other parts" openLevels={1} />}
+    </div>
+  );
+}
+
+function LongText({ text }: { readonly text: string }): ReactNode {
+  const [all, setAll] = useState(false);
+  if (all || text.length <= TEXT_UNITS_MAX) return text;
+  return (
+    <>
+      {text.slice(0, TEXT_UNITS_MAX).toWellFormed()}…{" "}
+      <button type="button" className="text-button" onClick={() => setAll(true)}>
+        Show all {text.length} characters
+      </button>
+    </>
+  );
+}
+
+function Call({ call: { name, args, result, failed } }: { readonly call: ToolCall }): ReactNode {
+  return (
+    <details className="tool-call">
+      <summary>
+        <code className="tool-name">{name}</code>
+        <span className="muted truncate mono small">{glance(args ?? {}, 160)}</span>
+        <span className="spread">
+          {failed ? (
+            <Chip tone="red">failed</Chip>
+          ) : result === undefined ? (
+            <Chip>no result</Chip>
+          ) : (
+            <Chip tone="green">done</Chip>
+          )}
+        </span>
+      </summary>
+      <div className="tool-inside">
+        <h4>Arguments</h4>
+        <JsonView value={args} label="arguments" />
+        {result === undefined ? null : (
+          <>
+            <h4>Result</h4>
+            {typeof result === "string" ? (
+              <pre className="tool-text">
+                <LongText text={result} />
+              </pre>
+            ) : (
+              <JsonView value={result} label="result" />
+            )}
+          </>
+        )}
+      </div>
+    </details>
+  );
+}

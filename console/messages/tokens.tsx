@@ -1,0 +1,23 @@
+// Tokens: what models read and wrote, and what it cost, in few words; nothing when nothing was counted.
+import type { ReactNode } from "react";
+import { count } from "../ui/format.ts";
+
+const COST_DIGITS = 4;
+
+export function Tokens({
+  input,
+  output,
+  cost,
+}: {
+  readonly input: number;
+  readonly output: number;
+  readonly cost: number | null;
+}): ReactNode {
+  if (input + output === 0 && cost === null) return null;
+  return (
+    <span className="muted numeric tokens">
+      <span title="tokens read">{count(input)} in</span> · <span title="tokens written">{count(output)} out</span>
+      {cost === null ? null : <span> · ${cost.toFixed(COST_DIGITS)}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,213 @@
+// Actions answer: one decision for each action that waits for approval.
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { Button } from "../../../ui/controls.tsx";
+import type { Json } from "../../../json/json.ts";
+import { useShortcuts } from "../../../hooks/shortcuts.ts";
+import { tell } from "../../../ui/toast.tsx";
+import { ArgsEditor } from "./args-editor.tsx";
+import type { EditorProps } from "./answering.tsx";
+import {
+  allows,
+  answerOf,
+  DECISIONS,
+  messageOf,
+  type Action,
+  type Decision,
+  type DecisionType,
+  type Request,
+} from "../model/request.ts";
+import { labelOf } from "../model/draft.ts";
+import type { IntentKind } from "../model/intent.ts";
+
+type Actions = Request & { readonly kind: "actions" };
+
+const WORDS: Readonly<Record<DecisionType, readonly [label: string, key: string]>> = {
+  approve: ["Approve", "a"],
+  edit: ["Edit", "e"],
+  reject: ["Reject", "r"],
+  respond: ["Respond", "r"],
+  ignore: ["Ignore", "i"],
+};
+
+export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { readonly request: Actions }): ReactNode {
+  const { actions } = request;
+  const [decisions, setDecisions] = useState<readonly (Decision | null)[]>(() => actions.map(() => null));
+  const [faulty, setFaulty] = useState<ReadonlySet<number>>(new Set());
+  const [active, setActive] = useState(0);
+  const put = (at: number, decision: Decision | null): void =>
+    setDecisions((all) => all.map((one, index) => (index === at ? decision : one)));
+
+  const review = (all: readonly (Decision | null)[]): void => {
+    const made = all.filter((one) => one !== null);
+    if (made.length < actions.length)
+      return void tell(`${actions.length - made.length} actions are undecided.`, { tone: "amber" });
+    if (faulty.size > 0) return void tell("Some input is not valid yet.", { tone: "amber" });
+    onReview({
+      label: labelOf(actions, made),
+      resume: answerOf(request, made),
+      parts: made.map((decision, at) => ({ kind: "decision", action: actions[at] as Action, decision })),
+    });
+  };
+  /** Decides the action at hand; with a single action an approval needs no more than its confirmation. */
+  const decide = (kind: DecisionType, at = active): void => {
+    const action = actions[at];
+    if (action === undefined) return;
+    if (!allows(action, kind)) return void tell(`${action.name} may not be ${PAST[kind]} here.`, { tone: "amber" });
+    const decision = decisionOf(kind, action, decisions[at] ?? null);
+    const all = decisions.map((one, index) => (index === at ? decision : one));
+    setActive(at);
+    setDecisions(all);
+    setFaulty(new Set([...faulty].filter((index) => index !== at)));
+    if (actions.length === 1 && (kind === "approve" || kind === "ignore")) review(all);
+  };
+  /** What is undecided is approved, then all of it is shown. */
+  const approveRest = (): void => {
+    const blocked = actions.find((action, at) => decisions[at] === null && !allows(action, "approve"));
+    if (blocked !== undefined) return void tell(`${blocked.name} may not be approved here.`, { tone: "amber" });
+    const all = decisions.map((one) => one ?? ({ type: "approve" } as const));
+    setDecisions(all);
+    review(all);
+  };
+  const rejects = (): DecisionType => (actions[active]?.allowed.includes("reject") === true ? "reject" : "respond");
+  const run: Readonly<Record<Exclude<IntentKind, "claim">, () => void>> = {
+    approve: () => (actions.length === 1 ? decide("approve") : approveRest()),
+    edit: () => decide("edit"),
+    reject: () => decide(rejects()),
+    ignore: () => decide("ignore"),
+  };
+  useShortcuts("This item", [
+    { keys: "a", label: actions.length === 1 ? "Approve" : "Approve the undecided actions", run: run.approve },
+    { keys: "e", label: "Edit the arguments", run: run.edit },
+    { keys: "r", label: "Reject or respond, with a message", run: run.reject },
+    { keys: "i", label: "Ignore", run: run.ignore },
+    { keys: "Mod+Enter", label: "Review and send", run: () => review(decisions), inFields: true },
+  ]);
+  useEffect(() => {
+    if (wanted !== null && wanted !== "claim") run[wanted]();
+    // Only what was wanted counts, not how the functions look this time.
+  }, [wanted]);
+
+  const decided = decisions.filter((one) => one !== null).length;
+  return (
+    <div className="answer">
+      {actions.map((action, at) => (
+        <div key={at} className={at === active ? "decide active" : "decide"} onFocus={() => setActive(at)}>
+          {actions.length === 1 ? null : (
+            <h3 className="row">
+              <span className="place">{at + 1}</span>
+              <code>{action.name}</code>
+            </h3>
+          )}
+          <div className="decide-buttons" role="group" aria-label={`Decision about ${action.name}`}>
+            {DECISIONS.filter((kind) => allows(action, kind)).map((kind) => (
+              <Button
+                key={kind}
+                kind={kindOf(kind, actions.length === 1 && decided === 0)}
+                pressed={decisions[at]?.type === kind}
+                hint={WORDS[kind][1]}
+                onClick={() => decide(kind, at)}
+              >
+                {WORDS[kind][0]}
+              </Button>
+            ))}
+          </div>
+          <DecisionEditor
+            key={decisions[at]?.type}
+            action={action}
+            decision={decisions[at] ?? null}
+            onChange={(decision) => put(at, decision)}
+            onFault={(isFaulty) =>
+              setFaulty((all) => new Set(isFaulty ? [...all, at] : [...all].filter((index) => index !== at)))
+            }
+          />
+        </div>
+      ))}
+      <div className="answer-foot">
+        {actions.length === 1 ? null : (
+          <Button kind={decided === actions.length ? "plain" : "primary"} hint="a" onClick={approveRest}>
+            {decided === 0 ? `Approve all ${actions.length}` : "Approve the rest"}
+          </Button>
+        )}
+        {decided === 0 ? null : (
+          <Button
+            kind="primary"
+            disabled={decided < actions.length || faulty.size > 0}
+            onClick={() => review(decisions)}
+          >
+            Review and send
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const PAST: Readonly<Record<DecisionType, string>> = {
+  approve: "approved",
+  edit: "edited",
+  reject: "rejected",
+  respond: "responded to",
+  ignore: "ignored",
+};
+
+/** One button is the obvious one, until something else was decided. */
+function kindOf(kind: DecisionType, obvious: boolean): "primary" | "danger" | "plain" {
+  if (kind === "approve" && obvious) return "primary";
+  return kind === "reject" ? "danger" : "plain";
+}
+
+function decisionOf(kind: DecisionType, action: Action, before: Decision | null): Decision {
+  if (before?.type === kind) return before;
+  if (kind === "edit") return { type: kind, args: action.args };
+  if (kind === "reject") return { type: kind, message: messageOf(before) ?? "" };
+  if (kind === "respond") return { type: kind, value: messageOf(before) ?? "" };
+  return { type: kind };
+}
+
+function DecisionEditor({
+  action,
+  decision,
+  onChange,
+  onFault,
+}: {
+  readonly action: Action;
+  readonly decision: Decision | null;
+  readonly onChange: (decision: Decision) => void;
+  readonly onFault: (isFaulty: boolean) => void;
+}): ReactNode {
+  const place = useRef<HTMLDivElement>(null);
+  // Who chose to edit or to say something goes on typing.
+  useEffect(() => place.current?.querySelector<HTMLElement>("textarea, input, select")?.focus(), []);
+  if (decision === null) return null;
+  if (decision.type === "edit") {
+    const change = (args: Json): void => onChange({ type: "edit", args });
+    return (
+      <div className="decision-editor" ref={place}>
+        <ArgsEditor
+          before={action.args}
+          value={decision.args}
+          schema={action.argsSchema}
+          label={`Arguments of ${action.name}`}
+          onChange={change}
+          onFault={onFault}
+        />
+      </div>
+    );
+  }
+  const message = messageOf(decision);
+  if (message === null) return null;
+  const label = decision.type === "reject" ? "Why (goes to the assistant)" : "Your response";
+  return (
+    <div ref={place}>
+      <label className="field">
+        <span className="field-label">{label}</span>
+        <textarea
+          value={message}
+          onChange={({ target: { value } }) =>
+            onChange(decision.type === "reject" ? { type: "reject", message: value } : { type: "respond", value })
+          }
+        />
+      </label>
+    </div>
+  );
+}

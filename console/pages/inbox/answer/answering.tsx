@@ -1,0 +1,119 @@
+// Answering: the answer to one item as it is made up, its confirmation, and its way into the outbox.
+// Invariants:
+//   AN1. Nothing is sent that was not shown: the confirmation has the answer as it goes out.
+//   AN2. An answer is sent to the question that it was made up for, by its id.
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState, type ReactNode } from "react";
+import type { InboxItem } from "../../../../src/api/inbox.ts";
+import { answersBody, type Answer } from "../../../data/inbox/calls.ts";
+import { keyOf } from "../../../data/inbox/item.ts";
+import { INBOX } from "../../../data/inbox/live.ts";
+import { post } from "../../../data/inbox/outbox.ts";
+import { Button } from "../../../ui/controls.tsx";
+import { CopyCurl } from "../../../ui/copy.tsx";
+import { holdSecs } from "../../../hooks/preferences.ts";
+import { ActionsAnswer } from "./actions-answer.tsx";
+import { ConfirmDialog } from "./confirm-dialog.tsx";
+import type { Request } from "../model/request.ts";
+import { FormAnswer } from "./form-answer.tsx";
+import { takeIntent, intent, type IntentKind } from "../model/intent.ts";
+import { PlainAnswer } from "./plain-answer.tsx";
+import { useShortcuts } from "../../../hooks/shortcuts.ts";
+import { useValue } from "../../../hooks/value.ts";
+import { reportOne } from "../model/report.ts";
+import type { Draft } from "../model/draft.ts";
+
+/** What an editor gets: it says what it would send, and asks for the confirmation. */
+export interface EditorProps {
+  readonly item: InboxItem;
+  /** Shows the confirmation. */
+  readonly onReview: (draft: Draft) => void;
+  /** What a key in the list wanted of this item, once. */
+  readonly wanted: IntentKind | null;
+}
+
+export function Answering({ item, request }: { readonly item: InboxItem; readonly request: Request }): ReactNode {
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState<Draft | null>(null);
+  const wanted = useIntent(keyOf(item));
+  const send = (): void => {
+    if (draft === null) return;
+    setDraft(null);
+    const done = (): void => void queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
+    post(draft.label, [answerTo(item, draft)], holdSecs.get() * 1000, (results) => {
+      reportOne(draft, results[0]);
+      done();
+    });
+  };
+  const props = { item, onReview: setDraft, wanted };
+  return (
+    <>
+      <Editor request={request} {...props} />
+      {draft === null ? null : (
+        <ConfirmDialog
+          title={draft.label}
+          draft={draft}
+          curl={<CopyCurl method="POST" path="/inbox/answers" body={answersBody([answerTo(item, draft)])} />}
+          onConfirm={send}
+          onClose={() => setDraft(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function Editor({ request, ...props }: EditorProps & { readonly request: Request }): ReactNode {
+  switch (request.kind) {
+    case "actions":
+      return <ActionsAnswer request={request} {...props} />;
+    case "form":
+      return <FormAnswer schema={request.schema} {...props} />;
+    case "plain":
+      return <PlainAnswer payload={request.payload} {...props} />;
+    case "breakpoint":
+      return <Continue {...props} />;
+    default:
+      return request satisfies never;
+  }
+}
+
+/** AN2. At a breakpoint there is no answer, only going on. */
+function answerTo(item: InboxItem, { resume }: Draft): Answer {
+  const ids = { thread_id: item.thread_id, interrupt_id: item.id };
+  return resume === undefined ? ids : { ...ids, resume };
+}
+
+function useIntent(key: string): IntentKind | null {
+  const current = useValue(intent);
+  const [wanted, setWanted] = useState<IntentKind | null>(null);
+  useEffect(() => {
+    const taken = current === null ? null : takeIntent(key);
+    if (taken !== null) setWanted(taken);
+  }, [current, key]);
+  return wanted;
+}
+
+function Continue({ item, onReview, wanted }: EditorProps): ReactNode {
+  const review = (): void =>
+    onReview({
+      label: `Go on before ${item.node}`,
+      resume: undefined,
+      parts: [{ kind: "text", title: item.node, text: "The run goes on." }],
+    });
+  useShortcuts("This item", [{ keys: "a", label: "Go on", run: review }]);
+  useEffect(() => {
+    if (wanted === "approve") review();
+    // Only what was wanted counts, not how `review` looks this time.
+  }, [wanted]);
+  return (
+    <div className="answer">
+      <h3>Go on?</h3>
+      <p className="muted">The thread stays paused until someone continues it.</p>
+      <div className="actions">
+        <Button kind="primary" hint="a" onClick={review}>
+          Go on
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+// Args editor: a value as a form, or as JSON, with what changes below it. Types stay what they are.
+import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { JsonDiff } from "../../../json/json-diff.tsx";
+import { JsonEditor } from "../../../json/editor.tsx";
+import { parseJson } from "../../../json/parse-json.ts";
+import { isObject, type Json, type JsonObject } from "../../../json/json.ts";
+import { isWhole, SchemaForm } from "../../../json/schema-form.tsx";
+import { faultsOf, fieldOf, schemaOfValue } from "../../../json/schema.ts";
+
+export function ArgsEditor({
+  before,
+  value,
+  schema,
+  label,
+  onChange,
+  onFault,
+}: {
+  readonly before: Json;
+  readonly value: Json;
+  /** Null: one that the value fits is made from it. */
+  readonly schema: JsonObject | null;
+  readonly label: string;
+  readonly onChange: (value: Json) => void;
+  readonly onFault: (isFaulty: boolean) => void;
+}): ReactNode {
+  const field = useMemo(() => fieldOf(schema ?? schemaOfValue(before)), [schema, before]);
+  const canForm = field.control === "group" && isObject(before);
+  const [asJson, setAsJson] = useState(!canForm);
+  const [fault, setFault] = useState<string | null>(null);
+  const faults = useMemo(() => faultsOf(field, value), [field, value]);
+  const isFaulty = fault !== null || (!asJson && faults.length > 0) || !isWhole(value);
+  useEffect(() => onFault(isFaulty), [isFaulty]);
+  const type = (text: string): void => {
+    const parsed = parseJson(text);
+    setFault(parsed.ok ? null : parsed.error);
+    if (parsed.ok) onChange(parsed.value as Json);
+  };
+  return (
+    <div className="stack">
+      {canForm ? (
+        <div className="switch" role="group" aria-label="Edit as">
+          {[false, true].map((json) => (
+            <button
+              key={String(json)}
+              type="button"
+              aria-pressed={asJson === json}
+              onClick={() => {
+                setAsJson(json);
+                setFault(null);
+              }}
+            >
+              {json ? "JSON" : "Form"}
+            </button>
+          ))}
+        </div>
+      ) : null}
+      {asJson ? (
+        <>
+          <JsonEditor initial={JSON.stringify(value, null, 2)} label={label} onChange={type} />
+          {fault === null ? null : <span className="field-error">{fault}</span>}
+        </>
+      ) : (
+        <SchemaForm field={field} value={value} faults={faults} onChange={(next) => onChange(next ?? null)} />
+      )}
+      <div>
+        <h4 className="muted small">Changes</h4>
+        <JsonDiff before={before} after={value} />
+      </div>
+    </div>
+  );
+}

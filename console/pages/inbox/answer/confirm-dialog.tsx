@@ -1,0 +1,105 @@
+// Confirm dialog: the answer as it goes out, before it goes. Enter confirms.
+import type { ReactNode } from "react";
+import { Button, Chip, type Tone } from "../../../ui/controls.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { JsonDiff } from "../../../json/json-diff.tsx";
+import { JsonView } from "../../../json/json-view.tsx";
+import { ValueTable } from "../../../json/value-table.tsx";
+import { messageOf, type Decision } from "../model/request.ts";
+import type { Draft, DraftPart } from "../model/draft.ts";
+
+export function ConfirmDialog({
+  title,
+  draft,
+  curl,
+  onConfirm,
+  onClose,
+}: {
+  readonly title: string;
+  readonly draft: Draft;
+  readonly curl: ReactNode;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}): ReactNode {
+  return (
+    <Dialog
+      title={title}
+      wide
+      onClose={onClose}
+      shortcuts={[{ keys: "Enter", label: "Confirm", run: onConfirm }]}
+      footer={
+        <>
+          {curl}
+          <span className="spread" />
+          <Button hint="Esc" onClick={onClose}>
+            Cancel
+          </Button>
+          {/* The dialog is there to be confirmed, and Enter does that wherever the focus was. */}
+          <Button kind="primary" icon="check" autoFocus onClick={onConfirm} aria-keyshortcuts="Enter">
+            Confirm
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        {draft.parts.map((part, at) => (
+          <PartView key={at} part={part} />
+        ))}
+        {draft.resume === undefined ? null : (
+          <details className="fold">
+            <summary>Answer as sent</summary>
+            <JsonView value={draft.resume} label="the answer" openLevels={6} />
+          </details>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+const TONES: Readonly<Record<Decision["type"], Tone>> = {
+  approve: "green",
+  edit: "accent",
+  reject: "red",
+  respond: "accent",
+  ignore: "neutral",
+};
+
+const SAID: Readonly<Record<Decision["type"], string>> = {
+  approve: "approve",
+  edit: "approve with changes",
+  reject: "reject",
+  respond: "respond",
+  ignore: "ignore",
+};
+
+function PartView({ part }: { readonly part: DraftPart }): ReactNode {
+  switch (part.kind) {
+    case "text":
+      return <p>{part.text}</p>;
+    case "value":
+      return part.before === undefined ? (
+        <ValueTable value={part.after} label="Answer" />
+      ) : (
+        <JsonDiff before={part.before} after={part.after} none="The answer is the text as it came." />
+      );
+    case "decision": {
+      const { action, decision } = part;
+      const message = messageOf(decision);
+      return (
+        <section className="confirm-part">
+          <h3 className="row">
+            <Chip tone={TONES[decision.type]}>{SAID[decision.type]}</Chip>
+            <code>{action.name}</code>
+          </h3>
+          {decision.type === "edit" ? <JsonDiff before={action.args} after={decision.args} /> : null}
+          {message === null ? null : <p className="prewrap">{message === "" ? <em>without a message</em> : message}</p>}
+          {decision.type === "approve" ? (
+            <ValueTable value={action.args} label={`Arguments of ${action.name}`} />
+          ) : null}
+        </section>
+      );
+    }
+    default:
+      return part satisfies never;
+  }
+}

@@ -1,0 +1,96 @@
+// Form answer: an answer that has to fit a JSON Schema, as a form or as JSON.
+import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { Button } from "../../../ui/controls.tsx";
+import { JsonEditor } from "../../../json/editor.tsx";
+import { parseJson } from "../../../json/parse-json.ts";
+import type { Json, JsonObject } from "../../../json/json.ts";
+import { isWhole, SchemaForm } from "../../../json/schema-form.tsx";
+import { faultsOf, fieldOf, initialOf } from "../../../json/schema.ts";
+import { useShortcuts } from "../../../hooks/shortcuts.ts";
+import type { EditorProps } from "./answering.tsx";
+
+export function FormAnswer({
+  schema,
+  item,
+  onReview,
+  wanted,
+}: EditorProps & { readonly schema: JsonObject }): ReactNode {
+  const field = useMemo(() => fieldOf(schema), [schema]);
+  const [value, setValue] = useState<Json | undefined>(() => initialOf(field));
+  const [tried, setTried] = useState(false);
+  const [asJson, setAsJson] = useState(field.control === "json");
+  const [broken, setBroken] = useState<string | null>(null);
+  const faults = useMemo(() => faultsOf(field, value), [field, value]);
+  const review = (): void => {
+    setTried(true);
+    if (value === undefined || broken !== null || faults.length > 0 || !isWhole(value)) return;
+    onReview({
+      label: `Answer ${item.title}`,
+      resume: value,
+      parts: [{ kind: "value", before: undefined, after: value }],
+    });
+  };
+  useShortcuts("This item", [
+    { keys: "a", label: "Review the answer", run: review },
+    { keys: "e", label: "To the form", run: focusForm },
+    { keys: "Mod+Enter", label: "Review the answer", run: review, inFields: true },
+  ]);
+  useEffect(() => {
+    if (wanted === "approve" || wanted === "edit") focusForm();
+  }, [wanted]);
+  const type = (text: string): void => {
+    const parsed = parseJson(text);
+    setBroken(parsed.ok ? null : parsed.error);
+    if (parsed.ok) setValue(parsed.value as Json);
+  };
+  return (
+    <form
+      className="answer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        review();
+      }}
+    >
+      <div className="row">
+        <h3>Answer</h3>
+        {field.control === "json" ? null : (
+          <button type="button" className="text-button spread" onClick={() => setAsJson(!asJson)}>
+            {asJson ? "As a form" : "As JSON"}
+          </button>
+        )}
+      </div>
+      {asJson ? (
+        <>
+          <JsonEditor
+            initial={value === undefined ? "" : JSON.stringify(value, null, 2)}
+            label="Answer"
+            onChange={type}
+          />
+          {broken === null ? null : <span className="field-error">{broken}</span>}
+          {tried ? <Faults faults={faults.map(({ path, message }) => `${path} ${message}`)} /> : null}
+        </>
+      ) : (
+        <SchemaForm field={field} value={value} faults={tried ? faults : []} onChange={setValue} />
+      )}
+      <div className="answer-foot">
+        <Button kind="primary" submit>
+          Review and send
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Faults({ faults }: { readonly faults: readonly string[] }): ReactNode {
+  return faults.map((fault) => (
+    <span key={fault} className="field-error">
+      {fault}
+    </span>
+  ));
+}
+
+export function focusForm(): void {
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>(".answer :is(input, textarea, select, .cm-content)")?.focus(),
+  );
+}

@@ -1,0 +1,165 @@
+// Plain answer: a question without a form. The answer is a text, a number, yes or no, or any JSON.
+import { useEffect, useState, type ReactNode } from "react";
+import { Button } from "../../../ui/controls.tsx";
+import { JsonEditor } from "../../../json/editor.tsx";
+import { parseJson } from "../../../json/parse-json.ts";
+import { isObject, type Json } from "../../../json/json.ts";
+import { useShortcuts } from "../../../hooks/shortcuts.ts";
+import type { EditorProps } from "./answering.tsx";
+import { focusForm } from "./form-answer.tsx";
+
+const TYPES = ["Text", "Number", "Yes or no", "JSON"] as const;
+type Type = (typeof TYPES)[number];
+
+export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & { readonly payload: Json }): ReactNode {
+  const [type, setType] = useState<Type>("Text");
+  const [text, setText] = useState("");
+  /** A text of the payload that the answer was begun with: the confirmation shows what changes. */
+  const [source, setSource] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const review = (given?: Json): void => {
+    const value = given === undefined ? valueOf(type, text) : { ok: true as const, value: given };
+    setFault(value.ok ? null : value.error);
+    if (!value.ok) return;
+    const before = source !== null && typeof value.value === "string" ? source : undefined;
+    const after = value.value as Json;
+    onReview({ label: `Answer ${item.title}`, resume: after, parts: [{ kind: "value", before, after }] });
+  };
+  useShortcuts("This item", [
+    { keys: "a", label: "Review the answer", run: () => (text === "" ? focusForm() : review()) },
+    { keys: "e", label: "To the answer", run: focusForm },
+    { keys: "Mod+Enter", label: "Review the answer", run: () => review(), inFields: true },
+  ]);
+  useEffect(() => {
+    if (wanted === "approve" || wanted === "edit") focusForm();
+  }, [wanted]);
+  const choices = choicesIn(payload);
+  const texts = textsIn(payload);
+  return (
+    <form
+      className="answer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        review();
+      }}
+    >
+      <h3>Answer</h3>
+      {choices.length === 0 ? null : (
+        <div className="actions" role="group" aria-label="Choices">
+          {choices.map((choice) => (
+            <Button key={JSON.stringify(choice)} onClick={() => review(choice)}>
+              {typeof choice === "string" ? choice : JSON.stringify(choice)}
+            </Button>
+          ))}
+        </div>
+      )}
+      <div className="switch" role="group" aria-label="Type of the answer">
+        {TYPES.map((one) => (
+          <button key={one} type="button" aria-pressed={type === one} onClick={() => setType(one)}>
+            {one}
+          </button>
+        ))}
+      </div>
+      <Input type={type} text={text} onChange={setText} onChoose={review} />
+      {type === "Text" && texts.length > 0 ? (
+        <div className="actions small">
+          <span className="muted">Begin with</span>
+          {texts.map(([name, value]) => (
+            <button
+              key={name}
+              type="button"
+              className="text-button"
+              onClick={() => {
+                setText(value);
+                setSource(value);
+              }}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      ) : null}
+      {fault === null ? null : (
+        <span className="field-error" role="alert">
+          {fault}
+        </span>
+      )}
+      {type === "Yes or no" ? null : (
+        <div className="answer-foot">
+          <Button kind="primary" submit>
+            Review and send
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+function Input({
+  type,
+  text,
+  onChange,
+  onChoose,
+}: {
+  readonly type: Type;
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+  readonly onChoose: (value: Json) => void;
+}): ReactNode {
+  switch (type) {
+    case "Text":
+      return <textarea aria-label="Answer" value={text} onChange={(event) => onChange(event.target.value)} />;
+    case "Number":
+      return (
+        <input
+          aria-label="Answer"
+          inputMode="decimal"
+          className="numeric"
+          value={text}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      );
+    case "Yes or no":
+      return (
+        <div className="actions">
+          <Button onClick={() => onChoose(true)}>Yes</Button>
+          <Button onClick={() => onChoose(false)}>No</Button>
+        </div>
+      );
+    case "JSON":
+      return <JsonEditor initial={text} label="Answer" onChange={onChange} />;
+    default:
+      return type satisfies never;
+  }
+}
+
+function valueOf(type: Type, text: string): ReturnType<typeof parseJson> {
+  if (type === "Text") return { ok: true, value: text };
+  if (type === "JSON") return parseJson(text);
+  const number = Number(text);
+  return text.trim() !== "" && Number.isFinite(number)
+    ? { ok: true, value: number }
+    : { ok: false, error: "This is no number." };
+}
+
+const CHOICE_NAMES = ["options", "choices", "actions"];
+const CHOICES_MAX = 12;
+
+/** Answers that the payload itself offers. */
+function choicesIn(payload: Json): readonly Json[] {
+  if (!isObject(payload)) return [];
+  const list = CHOICE_NAMES.map((name) => payload[name]).find(Array.isArray) as readonly Json[] | undefined;
+  const scalars = (list ?? []).filter((one) => typeof one === "string" || typeof one === "number");
+  return scalars.length === list?.length ? scalars.slice(0, CHOICES_MAX) : [];
+}
+
+const QUESTION_NAMES = ["question", "message", "prompt", "description", "title"];
+const TEXTS_MAX = 4;
+
+/** Texts that an answer may be a new version of. */
+function textsIn(payload: Json): readonly (readonly [name: string, text: string])[] {
+  if (!isObject(payload)) return [];
+  return Object.entries(payload)
+    .filter((entry): entry is [string, string] => typeof entry[1] === "string" && !QUESTION_NAMES.includes(entry[0]))
+    .slice(0, TEXTS_MAX);
+}

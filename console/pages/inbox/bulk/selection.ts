@@ -1,0 +1,47 @@
+// Selection: items that were picked for one answer. Only items that are shown and wait can be picked.
+import { useMemo, useState } from "react";
+import { keyOf, type ListedItem } from "../../../data/inbox/item.ts";
+
+export interface Selection {
+  readonly keys: ReadonlySet<string>;
+  /** In the order of the list. */
+  readonly chosen: readonly ListedItem[];
+  readonly toggle: (key: string) => void;
+  /** From the one that was picked last to this one. */
+  readonly extend: (key: string) => void;
+  readonly all: () => void;
+  readonly clear: () => void;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+export function useSelection(items: readonly ListedItem[]): Selection {
+  const [picked, setPicked] = useState(NONE);
+  const [last, setLast] = useState<string | null>(null);
+  const chosen = useMemo(
+    () => items.filter((item) => item.state === "open" && picked.has(keyOf(item))),
+    [items, picked],
+  );
+  const keys = useMemo(() => new Set(chosen.map(keyOf)), [chosen]);
+  return {
+    keys,
+    chosen,
+    toggle(key) {
+      const next = new Set(keys);
+      if (!next.delete(key)) next.add(key);
+      setPicked(next);
+      setLast(key);
+    },
+    extend(key) {
+      const from = items.findIndex((item) => keyOf(item) === (last ?? key));
+      const to = items.findIndex((item) => keyOf(item) === key);
+      if (to === -1) return;
+      const start = from === -1 ? to : from;
+      const range = items.slice(Math.min(start, to), Math.max(start, to) + 1);
+      setPicked(new Set([...keys, ...range.map(keyOf)]));
+      setLast(key);
+    },
+    all: () => setPicked(new Set(items.map(keyOf))),
+    clear: () => setPicked(NONE),
+  };
+}

@@ -1,0 +1,62 @@
+// Tests of the inbox's filters: what an address says, what the server is asked, what the browser leaves out.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ListedItem } from "../../../data/inbox/item.ts";
+import { matches, metadataOf, queryOf, readFilters } from "./filters.ts";
+
+const ADDRESSES: readonly (readonly [search: Record<string, unknown>, filters: object])[] = [
+  [{}, {}],
+  [
+    { graph: "refund", kind: "form", older: "2h", order: "newest" },
+    { graph: "refund", kind: "form", older: "2h", order: "newest" },
+  ],
+  [{ text: 42, node: "" }, { text: "42" }],
+  [{ kind: "dance", older: "soon", order: "up", other: 1, graph: { a: 1 } }, {}],
+];
+
+for (const [search, filters] of ADDRESSES) {
+  test(`an address with ${JSON.stringify(search)} filters by ${JSON.stringify(filters)}`, () => {
+    assert.deepEqual(readFilters(search), filters);
+  });
+}
+
+test("the server is asked for what it can filter by", () => {
+  const asked = queryOf({ graph: "g", metadata: "tier=gold", claim: "me", order: "newest", text: "x" }, "ada");
+  assert.equal(asked["graph_id"], "g");
+  assert.equal(asked["metadata"], '{"tier":"gold"}');
+  assert.equal(asked["claimed_by"], "ada");
+  assert.equal(asked["unclaimed"], undefined);
+  assert.equal(asked["order"], "desc");
+  assert.equal(queryOf({ claim: "nobody" }, "ada")["unclaimed"], true);
+  assert.equal(queryOf({ claim: "bob" }, "ada")["claimed_by"], "bob");
+});
+
+test("metadata is written as people write it, and keeps the types that JSON has", () => {
+  assert.deepEqual(metadataOf('customer=7, tier=gold, vip=true, name="7", url=a=b, flag,'), {
+    customer: 7,
+    tier: "gold",
+    vip: true,
+    name: "7",
+    url: "a=b",
+    flag: true,
+  });
+});
+
+test("the browser looks for every word, anywhere in the item", () => {
+  const item = {
+    thread_id: "t",
+    id: "i",
+    title: "Refund: order 17",
+    node: "approval",
+    graph_id: "shop",
+    action: "refund",
+    claim: { by: "Ada", at: "", until: null },
+    value: { to: "Zürich" },
+    metadata: { tier: "gold" },
+  } as unknown as ListedItem;
+  for (const text of ["refund", "ORDER 17", "zürich", "gold shop", "ada", "t/i"])
+    assert.ok(matches(item, { text }), text);
+  assert.ok(!matches(item, { text: "refund silver" }));
+  assert.ok(matches(item, { action: "refund" }));
+  assert.ok(!matches(item, { action: "mail" }));
+});

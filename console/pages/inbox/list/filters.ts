@@ -1,0 +1,113 @@
+// Filters of the inbox: as the address has them, as the server is asked, and what is left for the browser to do. Pure.
+import { keyOf, type ListedItem } from "../../../data/inbox/item.ts";
+
+export const KINDS = ["tool_approval", "form", "question", "breakpoint"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Filters {
+  /** Of what the loaded items say: words that all must be there. */
+  readonly text?: string;
+  readonly graph?: string;
+  readonly assistant?: string;
+  readonly node?: string;
+  readonly action?: string;
+  readonly kind?: Kind;
+  /** "15m", "2h", "7d". */
+  readonly older?: string;
+  /** `key=value`, several with commas between them. */
+  readonly metadata?: string;
+  /** "nobody", "me", or a name. */
+  readonly claim?: string;
+  /** Longest waiting first unless `newest`. */
+  readonly order?: "newest";
+}
+
+const TEXTS = ["text", "graph", "assistant", "node", "action", "metadata", "claim"] as const;
+const TEXT_UNITS_MAX = 1024;
+
+/** What an address says → what of it is a filter. The rest is left out: an address is typed by people too. */
+export function readFilters(search: Readonly<Record<string, unknown>>): Filters {
+  const filters: { -readonly [Name in keyof Filters]: Filters[Name] } = {};
+  for (const name of TEXTS) {
+    const value = search[name];
+    // An address that says `text=42` comes as a number.
+    if (["string", "number", "boolean"].includes(typeof value) && value !== "") {
+      filters[name] = String(value).slice(0, TEXT_UNITS_MAX);
+    }
+  }
+  const kind = KINDS.find((one) => one === search["kind"]);
+  if (kind !== undefined) filters.kind = kind;
+  const { older } = search;
+  if (typeof older === "string" && /^\d{1,9}[smhd]?$/.test(older)) filters.older = older;
+  if (search["order"] === "newest") filters.order = "newest";
+  return filters;
+}
+
+const PAGE_ITEMS = 100;
+
+/** @param me name that this browser answers by. */
+export function queryOf(filters: Filters, me: string): Readonly<Record<string, string | number | boolean | undefined>> {
+  const { graph, assistant, node, kind, older, metadata, claim, order } = filters;
+  return {
+    graph_id: graph,
+    assistant_id: assistant,
+    node,
+    kind,
+    older_than: older,
+    metadata: metadata === undefined ? undefined : JSON.stringify(metadataOf(metadata)),
+    claimed_by: claim === undefined || claim === "nobody" ? undefined : claim === "me" ? me : claim,
+    unclaimed: claim === "nobody" ? true : undefined,
+    order: order === "newest" ? "desc" : "asc",
+    limit: PAGE_ITEMS,
+  };
+}
+
+/** `customer=7, tier=gold` → `{customer: 7, tier: "gold"}`: what reads as JSON is that, the rest is text. */
+export function metadataOf(text: string): Readonly<Record<string, unknown>> {
+  const pairs = text.split(",").map((pair): [string, unknown] => {
+    const at = pair.indexOf("=");
+    const name = (at === -1 ? pair : pair.slice(0, at)).trim();
+    return [name, at === -1 ? true : scalar(pair.slice(at + 1).trim())];
+  });
+  return Object.fromEntries(pairs.filter(([name]) => name !== ""));
+}
+
+function scalar(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** What the server does not filter by: the action's name, and words anywhere in the item. */
+export function matches(item: ListedItem, { text = "", action }: Filters): boolean {
+  if (action !== undefined && item.action !== action) return false;
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  if (words.length === 0) return true;
+  const said = haystack(item);
+  return words.every((word) => said.includes(word));
+}
+
+const SEARCHED_UNITS_MAX = 100_000;
+const searched = new WeakMap<ListedItem, string>();
+
+function haystack(item: ListedItem): string {
+  const known = searched.get(item);
+  if (known !== undefined) return known;
+  const { title, node, graph_id, metadata, value, claim } = item;
+  const text = [title, node, graph_id, keyOf(item), claim?.by, JSON.stringify(metadata), JSON.stringify(value)].join(
+    "\n",
+  );
+  const made = text.slice(0, SEARCHED_UNITS_MAX).toLowerCase();
+  searched.set(item, made);
+  return made;
+}
+
+/** Filters that are set, for "nothing matches" and for a way to take them off. */
+export function activeFilters(filters: Filters): readonly (keyof Filters)[] {
+  return (Object.keys(filters) as (keyof Filters)[]).filter((name) => name !== "order");
+}

@@ -1,0 +1,155 @@
+// Row: one item of the list. Wide it has columns, narrow it has two lines.
+import { Link } from "@tanstack/react-router";
+import { memo, type ReactNode } from "react";
+import { endOf, kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
+import { outbox } from "../../../data/inbox/outbox.ts";
+import { useNow } from "../../../hooks/clock.ts";
+import { Chip, type Tone } from "../../../ui/controls.tsx";
+import { absoluteTime, relativeTime, shortId } from "../../../ui/format.ts";
+import { Age } from "../../../ui/time.tsx";
+import { useValue } from "../../../hooks/value.ts";
+import type { Filters } from "./filters.ts";
+import { hintOf } from "../model/hint.ts";
+
+interface RowProps {
+  readonly item: ListedItem;
+  readonly filters: Filters;
+  readonly narrow: boolean;
+  readonly active: boolean;
+  readonly open: boolean;
+  readonly selected: boolean;
+  /** @param range from the last selected to this one. */
+  readonly onSelect: (range: boolean) => void;
+}
+
+export const HEADINGS = (
+  <div className="inbox-row headings" aria-hidden="true">
+    <span />
+    <span>Interrupt</span>
+    <span>Kind</span>
+    <span>Graph › node</span>
+    <span>Run</span>
+    <span>Claimed by</span>
+    <span className="numeric">Age</span>
+  </div>
+);
+
+export const Row = memo(RowView);
+
+function RowView({ item, filters, narrow, active, open, selected, onSelect }: RowProps): ReactNode {
+  const ended = item.state !== "open";
+  const className = [
+    "inbox-row",
+    narrow ? "narrow" : "",
+    active ? "active" : "",
+    open ? "open" : "",
+    ended ? "ended" : "",
+  ];
+  const params = { threadId: item.thread_id, interruptId: item.id };
+  return (
+    <div role="listitem" className={className.filter((one) => one !== "").join(" ")}>
+      <input
+        type="checkbox"
+        aria-label={`Select ${item.title}`}
+        checked={selected}
+        disabled={ended}
+        onChange={() => undefined}
+        onClick={(event) => onSelect(event.shiftKey)}
+      />
+      <div className="row-title">
+        <Link
+          to="/inbox/$threadId/$interruptId"
+          params={params}
+          search={filters}
+          className="row-link"
+          aria-current={open ? "true" : undefined}
+        >
+          {item.title}
+        </Link>
+        <span className="row-hint truncate">{narrow ? null : hintOf(item)}</span>
+        {item.actions > 1 ? <Chip title={`${item.actions} actions in one item`}>{item.actions} actions</Chip> : null}
+        <State item={item} />
+      </div>
+      {narrow ? (
+        <div className="row-second">
+          <KindChip kind={item.kind} />
+          <Place item={item} />
+          <Claim item={item} />
+        </div>
+      ) : (
+        <>
+          <span>
+            <KindChip kind={item.kind} />
+          </span>
+          <Place item={item} />
+          <span className="mono muted truncate" title={item.run_id ?? undefined}>
+            {item.run_id === null ? "–" : shortId(item.run_id)}
+          </span>
+          <span className="truncate">
+            <Claim item={item} />
+          </span>
+        </>
+      )}
+      <WaitingAge at={item.created_at} />
+    </div>
+  );
+}
+
+const KIND_TONES: Readonly<Record<ListedItem["kind"], Tone | "violet">> = {
+  tool_approval: "accent",
+  form: "violet",
+  question: "neutral",
+  breakpoint: "amber",
+};
+
+export function KindChip({ kind }: { readonly kind: ListedItem["kind"] }): ReactNode {
+  return <span className={`chip ${KIND_TONES[kind]}`}>{kindLabel(kind)}</span>;
+}
+
+function Place({ item }: { readonly item: ListedItem }): ReactNode {
+  return (
+    <span className="muted truncate" title={`${item.graph_id} › ${item.node}`}>
+      {item.graph_id} › {item.node}
+    </span>
+  );
+}
+
+function Claim({ item: { claim } }: { readonly item: ListedItem }): ReactNode {
+  return claim === null ? null : <Chip title={`since ${absoluteTime(Date.parse(claim.at))}`}>{claim.by}</Chip>;
+}
+
+function State({ item }: { readonly item: ListedItem }): ReactNode {
+  const sending = useValue(outbox).some(({ answers }) =>
+    answers.some((answer) => answer.interrupt_id === item.id && answer.thread_id === item.thread_id),
+  );
+  if (item.state !== "open") {
+    const time = (at: string): string => new Date(at).toLocaleTimeString();
+    return <Chip tone={item.state === "answered" ? "green" : "neutral"}>{endOf(item, time)}</Chip>;
+  }
+  if (sending) return <Chip tone="accent">on its way</Chip>;
+  return <Deadline item={item} />;
+}
+
+export function Deadline({ item }: { readonly item: Pick<ListedItem, "deadline" | "overdue"> }): ReactNode {
+  const now = useNow();
+  if (item.deadline === null) return null;
+  const at = Date.parse(item.deadline.expires_at);
+  const then = { fail: "then its run fails", answer: "then it is answered by itself" };
+  const what = item.deadline.on_expiry === null ? "then it is overdue" : then[item.deadline.on_expiry];
+  const overdue = item.overdue || at <= now;
+  return (
+    <Chip tone={overdue ? "red" : "amber"} title={`${absoluteTime(at)}, ${what}`}>
+      {overdue ? "overdue" : `due ${relativeTime(at, now)}`}
+    </Chip>
+  );
+}
+
+const LONG_MS = 60 * 60 * 1000;
+const TOO_LONG_MS = 24 * LONG_MS;
+
+/** Amber after an hour, red after a day. */
+function WaitingAge({ at }: { readonly at: string }): ReactNode {
+  const waited = useNow() - Date.parse(at);
+  const tone = waited > TOO_LONG_MS ? "too-long" : waited > LONG_MS ? "long" : "";
+  return <Age at={at} className={`row-age numeric ${tone}`} />;
+}

@@ -1,0 +1,67 @@
+// List of the inbox: its pages as they are scrolled to, what the filters leave of them, and who this browser is.
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useEffect, useMemo } from "react";
+import { listInbox } from "../../../data/inbox/calls.ts";
+import { INBOX, liveState, type InboxList, type ListPage } from "../../../data/inbox/live.ts";
+import type { ListedItem } from "../../../data/inbox/item.ts";
+import { ownName } from "../../../hooks/preferences.ts";
+import { createValue, useValue } from "../../../hooks/value.ts";
+import { matches, queryOf, type Filters } from "./filters.ts";
+
+const POLL_MS = 5000;
+const ITEMS_MAX = 10_000;
+const SCREENFUL = 50;
+
+/** As the server calls whoever claims from here: seen in its replies where a key decides it. */
+export const knownAs = createValue<string | null>(null);
+
+export function useMe(): string {
+  const name = useValue(ownName).trim();
+  const known = useValue(knownAs);
+  return known ?? (name === "" ? "anonymous" : name);
+}
+
+export interface List {
+  readonly items: readonly ListedItem[];
+  /** Loaded so far, before the filters of the browser. */
+  readonly loaded: number;
+  readonly isLoading: boolean;
+  readonly error: unknown;
+  readonly hasMore: boolean;
+  readonly loadMore: () => void;
+  readonly reload: () => void;
+}
+
+export function useList(filters: Filters): List {
+  const me = useMe();
+  const query = useMemo(() => queryOf(filters, me), [filters, me]);
+  const live = useValue(liveState);
+  const result = useInfiniteQuery<ListPage, Error, InboxList, readonly unknown[], string | null>({
+    queryKey: [INBOX, "list", query],
+    initialPageParam: null,
+    queryFn: ({ pageParam, signal }) => listInbox({ ...query, cursor: pageParam ?? undefined }, signal),
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    refetchInterval: live === "closed" ? POLL_MS : false,
+    placeholderData: (before) => before,
+  });
+  const { data, hasNextPage, isFetching, fetchNextPage, refetch } = result;
+  const all = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
+  const items = useMemo(() => all.filter((item) => matches(item, filters)), [all, filters]);
+  // What only the browser filters by has to look at everything; and a filter of the server's may give short pages.
+  const wantsAll = filters.text !== undefined || filters.action !== undefined || all.length < SCREENFUL;
+  const canLoad = hasNextPage && !isFetching && all.length < ITEMS_MAX;
+  useEffect(() => {
+    if (wantsAll && canLoad) void fetchNextPage();
+  }, [wantsAll, canLoad, fetchNextPage]);
+  return {
+    items,
+    loaded: all.length,
+    isLoading: result.isPending || (items.length === 0 && wantsAll && hasNextPage),
+    error: result.error,
+    hasMore: hasNextPage,
+    loadMore: () => {
+      if (canLoad) void fetchNextPage();
+    },
+    reload: () => void refetch(),
+  };
+}

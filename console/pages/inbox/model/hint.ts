@@ -1,0 +1,27 @@
+// Hint: what tells an item from others of the same title: the arguments of its action, in few words. Pure.
+import type { ListedItem } from "../../../data/inbox/item.ts";
+import { glance } from "../../../ui/format.ts";
+import { isObject, type Json } from "../../../json/json.ts";
+import { readRequest } from "./request.ts";
+
+const MEMBERS_MAX = 4;
+const VALUE_UNITS_MAX = 40;
+const known = new WeakMap<ListedItem, string>();
+
+/** "order_id 4711 · amount_eur 129.9"; empty for what is no action. */
+export function hintOf(item: ListedItem): string {
+  const made = known.get(item) ?? make(item);
+  known.set(item, made);
+  return made;
+}
+
+function make(item: ListedItem): string {
+  if (item.kind !== "tool_approval") return "";
+  const request = readRequest(item);
+  const args: Json = request.kind === "actions" ? (request.actions[0]?.args ?? null) : null;
+  if (!isObject(args)) return args === null ? "" : glance(args, VALUE_UNITS_MAX);
+  return Object.entries(args)
+    .slice(0, MEMBERS_MAX)
+    .map(([name, value]) => `${name} ${glance(value, VALUE_UNITS_MAX)}`)
+    .join(" · ");
+}

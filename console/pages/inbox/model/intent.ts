@@ -1,0 +1,13 @@
+// Intent: what a key in the list wants of the item that it opens. Taken once, by that item.
+import { createValue } from "../../../hooks/value.ts";
+
+export type IntentKind = "approve" | "edit" | "reject" | "ignore" | "claim";
+
+export const intent = createValue<{ readonly key: string; readonly kind: IntentKind } | null>(null);
+
+export function takeIntent(key: string): IntentKind | null {
+  const wanted = intent.get();
+  if (wanted?.key !== key) return null;
+  intent.set(null);
+  return wanted.kind;
+}

@@ -1,0 +1,24 @@
+// Report: what became of an answer that was sent, in words.
+import type { ApiProblem } from "../../../api/problem.ts";
+import type { AnswerResult } from "../../../data/inbox/calls.ts";
+import { memberOf, textOf } from "../../../json/json.ts";
+import { tell } from "../../../ui/toast.tsx";
+import type { Draft } from "./draft.ts";
+
+export function reportOne({ label }: Draft, result: AnswerResult | undefined): void {
+  const problem = result?.problem ?? null;
+  if (problem === null) tell(`Sent: ${label}.`, { tone: "green" });
+  else tell(`Not accepted: ${refusal(problem)}`, { tone: "amber", ms: 12_000 });
+}
+
+/** A question that somebody else has answered is no error: it says who, and when. */
+export function refusal(problem: ApiProblem): string {
+  const answered = problem.members["answered"];
+  const by = textOf(memberOf(answered, "by"));
+  const at = textOf(memberOf(answered, "at"));
+  if (by === null || at === null) return problem.message;
+  const time = new Date(at).toLocaleTimeString();
+  return memberOf(answered, "same_value") === true
+    ? `answered by ${by} at ${time}, with the same answer.`
+    : `answered by ${by} at ${time}, with another answer.`;
+}

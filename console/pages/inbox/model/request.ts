@@ -1,0 +1,82 @@
+// Request: how the console presents an inbox item, and the answer to it. The payload dialects are in src/api/dialects.ts;
+// this file adds what only a screen needs: breakpoints, names for unnamed actions, empty messages. Pure.
+import {
+  buildAnswer,
+  recognise,
+  type Action as AskedAction,
+  type Decision,
+  type DecisionType,
+  type Question,
+} from "../../../../src/api/dialects.ts";
+import { isObject, type Json, type JsonObject } from "../../../json/json.ts";
+
+export type { Decision, DecisionType } from "../../../../src/api/dialects.ts";
+
+/** In the order of their buttons. */
+export const DECISIONS = ["approve", "edit", "reject", "respond", "ignore"] as const satisfies readonly DecisionType[];
+
+/** An action as it is shown: it always has a name. */
+export interface Action extends AskedAction {
+  readonly name: string;
+}
+
+export type Request =
+  | { readonly kind: "actions"; readonly question: Question; readonly actions: readonly Action[] }
+  | { readonly kind: "form"; readonly schema: JsonObject; readonly payload: Json }
+  | { readonly kind: "plain"; readonly payload: Json }
+  | { readonly kind: "breakpoint" };
+
+export interface Asked {
+  readonly kind: string;
+  readonly value: unknown;
+  readonly response_schema?: unknown;
+}
+
+export function readRequest({ kind, value, response_schema: responseSchema }: Asked): Request {
+  if (kind === "breakpoint") return { kind };
+  const payload = (value ?? null) as Json;
+  const question = recognise(payload, isObject(responseSchema) ? responseSchema : null);
+  if (question.actions.length > 0) return { kind: "actions", question, actions: question.actions.map(shown(question)) };
+  return question.schema === null ? { kind: "plain", payload } : { kind: "form", schema: question.schema, payload };
+}
+
+/** HumanInterrupt has no refusal of its own: Respond and Ignore are its buttons, and a refusal is one of them. */
+function shown({ dialect }: Question): (action: AskedAction) => Action {
+  return (action) => ({
+    ...action,
+    name: action.name ?? "an action",
+    allowed: dialect === "human_interrupt" ? action.allowed.filter((type) => type !== "reject") : action.allowed,
+  });
+}
+
+export function allows(action: Action, type: DecisionType): boolean {
+  return action.allowed.includes(type);
+}
+
+/** @throws {Error} when the decisions do not fit the actions, one for each. */
+export function answerOf({ question }: Request & { readonly kind: "actions" }, decisions: readonly Decision[]): Json {
+  const built = buildAnswer(question, decisions.map(withoutEmptyMessage));
+  if (!built.ok) throw new Error(built.reason);
+  return built.value;
+}
+
+/** An empty text field is no message. */
+function withoutEmptyMessage(decision: Decision): Decision {
+  return decision.type === "reject" && decision.message === "" ? { type: "reject" } : decision;
+}
+
+/** The approval of every action; null when one of them may not be approved. */
+export function approvalOf(request: Request): Json | null {
+  if (request.kind !== "actions" || !request.actions.every((action) => allows(action, "approve"))) return null;
+  return answerOf(
+    request,
+    request.actions.map(() => ({ type: "approve" })),
+  );
+}
+
+/** The text that goes with a refusal or a response; null for other decisions. */
+export function messageOf(decision: Decision | null): string | null {
+  if (decision?.type === "reject") return decision.message ?? "";
+  if (decision?.type !== "respond") return null;
+  return typeof decision.value === "string" ? decision.value : JSON.stringify(decision.value);
+}

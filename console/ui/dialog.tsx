@@ -1,0 +1,48 @@
+// Dialog: something that must be answered or closed before anything else. Focus stays in it and goes back afterwards.
+import { Dialog as Parts } from "radix-ui";
+import type { ReactNode } from "react";
+import { IconButton } from "./controls.tsx";
+import { useShortcuts, type Shortcut } from "../hooks/shortcuts.ts";
+
+export function Dialog({
+  title,
+  description,
+  onClose,
+  shortcuts = [],
+  wide = false,
+  children,
+  footer,
+}: {
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly onClose: () => void;
+  readonly shortcuts?: readonly Shortcut[];
+  readonly wide?: boolean;
+  readonly children: ReactNode;
+  readonly footer?: ReactNode;
+}): ReactNode {
+  useShortcuts(title, shortcuts, true);
+  return (
+    <Parts.Root open onOpenChange={(open) => !open && onClose()}>
+      <Parts.Portal>
+        <Parts.Overlay className="dialog-overlay" />
+        <Parts.Content
+          className={wide ? "dialog wide" : "dialog"}
+          {...(description === undefined ? { "aria-describedby": undefined } : {})}
+        >
+          <header className="dialog-header">
+            <Parts.Title className="dialog-title">{title}</Parts.Title>
+            <Parts.Close asChild>
+              <IconButton icon="cross" label="Close" />
+            </Parts.Close>
+          </header>
+          {description === undefined ? null : (
+            <Parts.Description className="dialog-description">{description}</Parts.Description>
+          )}
+          <div className="dialog-body">{children}</div>
+          {footer === undefined ? null : <footer className="dialog-footer">{footer}</footer>}
+        </Parts.Content>
+      </Parts.Portal>
+    </Parts.Root>
+  );
+}
