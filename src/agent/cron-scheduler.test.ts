@@ -78,6 +78,7 @@ async function bench(t: TestContext): Promise<Bench> {
     graphs: {
       list: () => [{ graphId: "graph" }],
       describe: () => ({ graphId: "graph", nodeNames: ["node"] }),
+      checkGiven: () => undefined,
       encode: (value: unknown) => JSON.stringify(value),
     },
     webhooks: { check: () => undefined, wake: () => undefined },
