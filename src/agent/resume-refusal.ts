@@ -19,12 +19,23 @@ export function refuserOf(thread: Thread, known: readonly Interrupt[]): Refuse {
     const pending = openQuestions(thread, known).map((interrupt) => interruptToWire(interrupt, true));
     const question = named ?? (pending.length === 0 ? lastAnswered(known) : undefined);
     const { extra, headers } = question === undefined ? UNANSWERED : answeredBy(question, value);
-    return new ApiError(code, detail, { thread_status: thread.status, pending, ...extra }, headers);
+    return new ApiError(
+      code,
+      detail,
+      { thread_status: thread.status, ...extra, pending, see: seeThread(thread.threadId) },
+      headers,
+    );
   };
 }
 
-export function unknownInterrupt(id: string, open: readonly Interrupt[]): ApiError {
+/** Where what a problem is too short for can be had. */
+function seeThread(threadId: string): string {
+  return `/threads/${threadId}/state`;
+}
+
+export function unknownInterrupt(thread: Thread, id: string, open: readonly Interrupt[]): ApiError {
   return new ApiError("interrupt_unknown", `No interrupt ${id} was ever asked on this thread.`, {
+    see: seeThread(thread.threadId),
     pending: open.map((interrupt) => interruptToWire(interrupt, true)),
   });
 }

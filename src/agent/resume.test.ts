@@ -347,3 +347,23 @@ test("a schema that cannot be read refuses nothing", () => {
   const odd = question(ids.a, { responseSchema: { $ref: "https://example.com/schema" } });
   assert.equal(acceptAnswers(paused, [odd], "x", AT_OPEN_PAUSE).answers.length, 1);
 });
+
+test("a fault is said in words that a form can show, without the schema", () => {
+  const responseSchema = {
+    type: "object",
+    properties: { amount: { type: "number" }, kind: { enum: ["a", "b"] } },
+    required: ["amount"],
+  };
+  const known = [question(ids.a, { responseSchema })];
+  for (const [answer, words] of [
+    [{ amount: "12" }, /: amount should be a number, and is the text "12"\.$/],
+    [{}, /: amount should be a number, and is missing\.$/],
+    ["12", /: the answer should be an object, and is the text "12"\.$/],
+    [{ amount: 1, kind: "c" }, /: kind: .*/],
+  ] as const) {
+    const error = refusalOf(() => acceptAnswers(paused, known, answer, AT_OPEN_PAUSE));
+    assert.match(error.message, words);
+    assert.equal(error.extra["response_schema"], undefined);
+    assert.match(String(error.extra["see"]), new RegExp(`/inbox/.*/${ids.a}$`));
+  }
+});

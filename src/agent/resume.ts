@@ -6,7 +6,7 @@
 //   RS4. All answers of one call are taken, or none.
 //   RS5. A question of an older checkpoint is answered anew only by a command that says `fork: true`.
 import { ApiError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import { faultsOf } from "./answer-schema.ts";
 import { isAnswerMap, type Intent } from "./intent.ts";
 import type { CarriedAnswer, Interrupt, Thread } from "./model.ts";
@@ -42,7 +42,7 @@ export function acceptAnswers(
   const byId = new Map(known.map((interrupt) => [interrupt.interruptId, interrupt]));
   const refuse = refuserOf(thread, known);
   if (isAnswerMap(resume)) {
-    for (const id of Object.keys(resume)) if (!byId.has(id)) throw unknownInterrupt(id, open); // RS3
+    for (const id of Object.keys(resume)) if (!byId.has(id)) throw unknownInterrupt(thread, id, open); // RS3
   }
   if (olderCheckpoint !== null && !fork) throw refuseOlder(refuse, thread, open, byId, resume, olderCheckpoint); // RS5
 
@@ -158,12 +158,42 @@ function checkSchema(question: Interrupt, value: Json): void {
   if (question.responseSchema === null) return;
   const faults = faultsOf(question.responseSchema, value);
   if (faults === null || faults.length === 0) return; // a schema beyond our validator is checked by the node itself
-  const issues = faults.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
-  throw new ApiError("answer_invalid", `The answer to ${question.interruptId} does not fit what the node asked for.`, {
+  const errors = faults.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+  throw new ApiError("answer_invalid", `The answer does not fit what was asked for: ${faultText(errors[0], value)}.`, {
     interrupt_id: question.interruptId,
-    response_schema: question.responseSchema,
-    errors: issues,
+    see: `/inbox/${question.threadId}/${question.interruptId}`,
+    errors,
   });
+}
+
+/** A fault in words: `amount should be a number, and is the text "12"` is what a form has to show. */
+function faultText(fault: { readonly path: string; readonly message: string } | undefined, answer: Json): string {
+  if (fault === undefined) return "it has another form";
+  const { path, message } = fault;
+  const what = path === "" ? "the answer" : path;
+  if (message === "Invalid input") return `${what} has none of the forms that are allowed`; // of several schemas none fits
+  const expected = /expected (string|number|boolean|object|array|integer|null)\b/.exec(message)?.[1];
+  if (expected === undefined) return `${what}: ${message}`;
+  const given = path === "" ? answer : at(answer, path.split("."));
+  const article = /^[aeio]/.test(expected) ? "an" : "a";
+  return `${what} should be ${article} ${expected}, and ${saidOf(given)}`;
+}
+
+function at(value: Json, path: readonly string[]): Json | undefined {
+  let found: Json | undefined = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as JsonObject)[name];
+  }
+  return found;
+}
+
+function saidOf(given: Json | undefined): string {
+  if (given === undefined) return "is missing";
+  if (given === null) return "is null";
+  if (typeof given === "string") return `is the text ${JSON.stringify(given.slice(0, 40))}`;
+  if (Array.isArray(given)) return "is a list";
+  return typeof given === "object" ? "is an object" : `is ${JSON.stringify(given)}`;
 }
 
 function notOpenText(thread: Thread, id: string): string {

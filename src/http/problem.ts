@@ -1,6 +1,7 @@
 // Problem: a refusal as RFC 9457 has it, in one shape for every status.
 import { ApiError, describeError, ERROR_CODES } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { fitted, shortText } from "./problem-size.ts";
 
 export interface Problem {
   readonly status: number;
@@ -14,10 +15,11 @@ export function problemOf(thrown: unknown, log: Log): Problem {
   return { status: error.status, text, headers: { "Content-Type": "application/problem+json", ...error.headers } };
 }
 
-/** The members of a problem, also for one that is told beside others in one reply. */
-export function problemObject({ code, status, message: detail, extra }: ApiError): object {
+/** The members of a problem, also for one that is told beside others in one reply. What people read comes first. */
+export function problemObject({ code, status, message: text, extra }: ApiError): object {
   const [, title] = ERROR_CODES[code];
-  return { type: `urn:holdpoint:error:${code}`, title, status, detail, code, ...extra };
+  const detail = shortText(text);
+  return fitted({ title, detail, message: detail, type: `urn:holdpoint:error:${code}`, status, code }, extra);
 }
 
 /** What is no ApiError is a defect of ours: it is logged whole and told in one word. */
