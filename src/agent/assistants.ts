@@ -130,8 +130,8 @@ function filterOf(agent: Agent, { graphId, ...rest }: AssistantSearch): Assistan
 
 /** @param depth levels of subgraphs to open. @throws {ApiError} `assistant_not_found` */
 export async function drawAssistant(agent: Agent, idOrGraph: string, depth: number): Promise<GraphDrawing> {
-  const { graphId } = await getAssistant(agent, idOrGraph);
-  return agent.graphs.draw(graphId, depth);
+  const { graphId, config } = await getAssistant(agent, idOrGraph);
+  return agent.graphs.draw(graphId, depth, config);
 }
 
 export interface AssistantSchemas extends GraphSchemas {

@@ -61,6 +61,7 @@ export const ERROR_CODES = {
   store_filter_invalid: [422, "The filter is not well-formed"],
   store_search_too_broad: [422, "The search would have to look at too much"],
   internal_error: [500, "The server failed"],
+  graph_not_made: [500, "The function that makes the graph failed"],
   embedding_failed: [502, "The embedding function failed"],
   storage_unavailable: [503, "The storage cannot be written"],
   worker_not_listed: [503, "This worker's runs are another's"],

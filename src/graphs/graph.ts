@@ -77,12 +77,6 @@ export interface LibraryTask {
   readonly result?: unknown;
 }
 
-export interface DeployedGraph {
-  readonly graphId: string;
-  readonly description: string | null;
-  readonly graph: CompiledGraph;
-}
-
 export function isCompiledGraph(value: unknown): value is CompiledGraph {
   return (
     typeof value === "object" &&

@@ -1,14 +1,7 @@
 // Graphs: the port that the agent room talks to, over the graphs that were deployed.
+import type { Clock } from "../base/clock.ts";
 import type { Fingerprint } from "../agent/model.ts";
-import type {
-  GraphDescription,
-  GraphSchemas,
-  Graphs,
-  Storage,
-  Store,
-  StoredCheckpoint,
-  Tracing,
-} from "../agent/ports.ts";
+import type { GraphSchemas, Graphs, StateAddress, Storage, Store, StoredCheckpoint, Tracing } from "../agent/ports.ts";
 import { refuseControlValues } from "./control-values.ts";
 import { createCodec } from "./codec.ts";
 import { completeSchemas } from "./complete-schemas.ts";
@@ -17,7 +10,16 @@ import { deltaValues } from "./delta-history.ts";
 import { withDeadlines } from "./deadline-config.ts";
 import { drawGraph } from "./drawing.ts";
 import { fingerprintOf, missingParts } from "./fingerprint.ts";
-import type { CompiledGraph } from "./graph.ts";
+import {
+  graphOfRun,
+  graphOfThread,
+  graphToRead,
+  withOwnBreakpoints,
+  withoutGraph,
+  type Deployed,
+  type FactoryRuntime,
+  type MadeGraph,
+} from "./graph-factory.ts";
 import { createInterruptIds } from "./interrupt-ids.ts";
 import type { Library } from "./library.ts";
 import { loadGraph } from "./load.ts";
@@ -28,24 +30,23 @@ import { buildState, readHistory, readState, updateState } from "./state.ts";
 import { tracedRun } from "./traced-run.ts";
 import type { TypeReader } from "./type-reader.ts";
 
-interface Deployed extends GraphDescription {
-  readonly graph: CompiledGraph;
-}
-
 export interface DeployedGraphs extends Graphs {
   /** Loads a graph, and puts it in the place of the one with its id. @throws {GraphLoadError} and the old one stays */
   deploy(source: GraphSource): Promise<void>;
 }
 
+export interface GraphsPorts {
+  readonly library: Library;
+  readonly storage: Storage;
+  readonly store: Store;
+  readonly types: TypeReader;
+  readonly tracing: Tracing | null;
+  readonly clock: Clock;
+}
+
 /** @throws {GraphLoadError} when a graph does not load. */
-export async function createGraphs(
-  config: GraphsConfig,
-  library: Library,
-  storage: Storage,
-  store: Store,
-  types: TypeReader,
-  tracing: Tracing | null,
-): Promise<DeployedGraphs> {
+export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Promise<DeployedGraphs> {
+  const { library, storage, store, types, tracing, clock } = ports;
   const codec = createCodec(library);
   const context: RunContext = {
     library,
@@ -58,11 +59,11 @@ export async function createGraphs(
   };
   const deployed = new Map<string, Deployed>();
   const deploy = async (source: GraphSource): Promise<void> => {
-    const { graphId, description, graph } = await loadGraph(source, config.folder);
-    const nodeNames = Object.keys(graph.nodes).filter((name) => name !== "__start__");
+    const loaded = await loadGraph(source, config.folder);
+    const { graphId, graph, factory } = loaded;
+    const nodeNames = factory === null ? Object.keys(graph.nodes).filter((name) => name !== "__start__") : null;
     const breakpoints = { before: graph.interruptBefore ?? [], after: graph.interruptAfter ?? [] };
-    const fingerprint = await fingerprintOf(graphId, graph);
-    deployed.set(graphId, { graphId, description, graph, nodeNames, breakpoints, fingerprint });
+    deployed.set(graphId, { ...loaded, nodeNames, breakpoints, fingerprint: await fingerprintOf(graphId, graph) });
   };
   for (const source of config.graphs) await deploy(source);
   const get = (graphId: string): Deployed => {
@@ -70,26 +71,38 @@ export async function createGraphs(
     if (found === undefined) throw new Error(`graph ${graphId} is not deployed`);
     return found;
   };
+  const made = (address: StateAddress, access: FactoryRuntime["accessContext"]): Promise<MadeGraph> =>
+    graphOfThread(get(address.graphId), address, access, { context, clock });
   return {
     deploy,
     list: () => [...deployed.values()],
     checkGiven: refuseControlValues,
     describe: (graphId) => deployed.get(graphId) ?? null,
     async run(run, sink, signal, history) {
-      const { graph, fingerprint } = get(run.graphId);
-      const result = await tracedRun(tracing, codec, run, signal, (callbacks) =>
-        runGraph(context, graph, fingerprint, run, sink, signal, history, callbacks),
-      );
+      const result = await tracedRun(tracing, codec, run, signal, async (callbacks) => {
+        let own: MadeGraph;
+        try {
+          own = await graphOfRun(get(run.graphId), run, signal, { context, clock });
+        } catch (error) {
+          return withoutGraph(context, run, error, signal);
+        }
+        const bound = withOwnBreakpoints(run, get(run.graphId), own.graph);
+        return runGraph(context, own.graph, own.fingerprint, bound, sink, signal, history, callbacks);
+      });
       return withDeadlines(result, config.deadlines, run.graphId);
     },
-    state: (address, options) => readState(context, get(address.graphId).graph, address, options.subgraphs),
-    history: (address, query) => readHistory(context, get(address.graphId).graph, address, query),
-    build(address, supersteps, metadata, operationId) {
-      const { graph, fingerprint } = get(address.graphId);
+    async state(address, options) {
+      return readState(context, (await made(address, "threads.read")).graph, address, options.subgraphs);
+    },
+    async *history(address, query) {
+      yield* readHistory(context, (await made(address, "threads.read")).graph, address, query);
+    },
+    async build(address, supersteps, metadata, operationId) {
+      const { graph, fingerprint } = await made(address, "threads.update");
       return buildState(context, graph, fingerprint, address, supersteps, metadata, operationId);
     },
-    update(address, update, metadata, operationId) {
-      const { graph, fingerprint } = get(address.graphId);
+    async update(address, update, metadata, operationId) {
+      const { graph, fingerprint } = await made(address, "threads.update");
       return updateState(context, graph, fingerprint, address, update, metadata, operationId);
     },
     async valuesOf(tx, stored, fingerprint) {
@@ -100,8 +113,13 @@ export async function createGraphs(
         text: () => outputsText(stored, fingerprint, rebuilt),
       };
     },
-    missingFor: (graphId, stored, from, pausedAt) => missingParts(get(graphId).fingerprint, from, stored, pausedAt),
-    draw: (graphId, depth) => drawGraph(get(graphId).graph, depth),
+    missingFor(graphId, stored, from, pausedAt) {
+      const { factory, fingerprint } = get(graphId);
+      return factory === null ? missingParts(fingerprint, from, stored, pausedAt) : []; // the run looks (GF3)
+    },
+    async draw(graphId, depth, config) {
+      return drawGraph(await graphToRead(get(graphId), config, "assistants.read", clock), depth);
+    },
     schemas: (graphId) => completeSchemas(schemasOf(get(graphId).graph, library), () => types.read(graphId)),
     async subgraphSchemas(graphId) {
       const schemas = new Map<string, GraphSchemas>();

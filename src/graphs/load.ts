@@ -1,10 +1,13 @@
 // Load: modules of users → compiled graphs.
-// Invariants:
-//   LD1. A graph that does not load is told by file, export and cause.
-//   LD2. What was exported is used as it is: a compiled graph, a graph to compile, a wrapper around one, or a function that makes one.
+// Rules:
+//   LD1. An error of loading names the file, the export and the cause.
+//   LD2. The export is used as it is: a compiled graph, a graph to compile, a wrapper around one, or a function that makes one.
+//   LD3. A function is called for each use with the config of that use (graph-factory.ts). The call at load, with an empty
+//        config, gives the graph that descriptions and schemas are read from.
 import { describeError } from "../base/errors.ts";
 import type { GraphSource } from "./config-file.ts";
-import { isCompiledGraph, type CompiledGraph, type DeployedGraph } from "./graph.ts";
+import { isCompiledGraph, type CompiledGraph } from "./graph.ts";
+import type { GraphFactory } from "./graph-factory.ts";
 import { causeOf, importExport } from "./module.ts";
 
 export class GraphLoadError extends Error {
@@ -14,28 +17,41 @@ export class GraphLoadError extends Error {
   }
 }
 
+export interface LoadedGraph {
+  readonly graphId: string;
+  readonly description: string | null;
+  /** Of a function: the graph that it makes for an empty config. */
+  readonly graph: CompiledGraph;
+  /** Null when the export is no function. */
+  readonly factory: GraphFactory | null;
+}
+
 /** @throws {GraphLoadError} LD1. */
-export async function loadGraph(source: GraphSource, folder: string): Promise<DeployedGraph> {
+export async function loadGraph(source: GraphSource, folder: string): Promise<LoadedGraph> {
   let exported: unknown;
   try {
     exported = await importExport(source, folder);
   } catch (error) {
     throw new GraphLoadError(source, describeError(error).message);
   }
-  const graph = await toGraph(source, exported);
-  return { graphId: source.graphId, description: source.description, graph };
+  const { graphId, description } = source;
+  if (typeof exported !== "function") {
+    return { graphId, description, graph: await toGraph(source, exported), factory: null };
+  }
+  const make = exported as (...given: readonly unknown[]) => unknown;
+  const factory: GraphFactory = async (config, runtime) => toGraph(source, await make(config, runtime));
+  let made: unknown;
+  try {
+    made = await make({ configurable: {} }, { accessContext: "assistants.read", executionRuntime: null }); // LD3
+  } catch (error) {
+    throw new GraphLoadError(source, `the function threw ${causeOf(error)}`);
+  }
+  return { graphId, description, graph: await toGraph(source, made), factory };
 }
 
+/** @throws {GraphLoadError} */
 async function toGraph(source: GraphSource, exported: unknown): Promise<CompiledGraph> {
-  let value: unknown = exported;
-  if (typeof value === "function") {
-    try {
-      value = await (value as (config: object) => unknown)({ configurable: {} });
-    } catch (error) {
-      throw new GraphLoadError(source, `the function threw ${causeOf(error)}`);
-    }
-  }
-  value = await value;
+  const value = await exported;
   if (isCompiledGraph(value)) return value;
   if (typeof value === "object" && value !== null) {
     if ("graph" in value && isCompiledGraph(value.graph)) return value.graph; // agents keep their graph inside

@@ -37,14 +37,7 @@ export function runConfig(
   const { recursion_limit: recursionLimit, tags } = request.config;
   return {
     configurable: {
-      ...clientConfigurable(request.config),
-      ...authConfigurable(request),
-      thread_id: run.threadId,
-      run_id: run.runId,
-      assistant_id: run.assistantId,
-      graph_id: run.graphId,
-      run_attempt: run.attempt,
-      idempotency_key: createTaskKey(library, run.threadId, run.runId),
+      ...runConfigurable(run, library),
       [CHECKPOINTER_KEY]: saver.checkpointer, // RC1
       ...(started ? {} : startingPoint(request)),
     },
@@ -64,6 +57,20 @@ export function runConfig(
     ...(plan.subgraphs ? { subgraphs: true } : {}),
     ...(plan.raw ? { version: "v2", runId: run.runId } : {}),
     signal,
+  };
+}
+
+/** RC2. Without the checkpointer of a run. */
+export function runConfigurable(run: Run, library: Library): Record<string, unknown> {
+  return {
+    ...clientConfigurable(run.request.config),
+    ...authConfigurable(run.request),
+    thread_id: run.threadId,
+    run_id: run.runId,
+    assistant_id: run.assistantId,
+    graph_id: run.graphId,
+    run_attempt: run.attempt,
+    idempotency_key: createTaskKey(library, run.threadId, run.runId),
   };
 }
 
@@ -87,7 +94,7 @@ function isServerOwned(name: string): boolean {
   return SERVER_OWNED.has(name) || name.startsWith("__pregel_") || name.startsWith("langgraph_auth"); // RC2
 }
 
-function clientConfigurable(config: JsonObject): Record<string, unknown> {
+export function clientConfigurable(config: JsonObject): Record<string, unknown> {
   const given = config["configurable"];
   if (typeof given !== "object" || given === null || Array.isArray(given)) return {};
   return Object.fromEntries(Object.entries(given).filter(([name]) => !isServerOwned(name)));

@@ -64,7 +64,8 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
     const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, { clock: systemClock, log });
     const mountPrefix = config.mountPrefix ?? graphsConfig.http.mountPrefix;
     const globals = registerSdkGlobals(library, log, mountPrefix);
-    const graphs = await createGraphs(graphsConfig, library, storage, store, types, parts.tracing);
+    const { tracing } = parts;
+    const graphs = await createGraphs(graphsConfig, { library, storage, store, types, tracing, clock: systemClock });
     const surface = await readSurface(parts);
     const { beside } = parts;
     const server = createAgentServer(config, {

@@ -80,7 +80,8 @@ export interface GraphDescription {
   readonly graphId: string;
   readonly description: string | null;
   readonly fingerprint: Fingerprint;
-  readonly nodeNames: readonly string[];
+  /** Null where a function makes the graph for each run: its nodes depend on the run's config. */
+  readonly nodeNames: readonly string[] | null;
   /** Those that the graph was compiled with. */
   readonly breakpoints?: Breakpoints;
 }
@@ -192,15 +193,18 @@ export interface Graphs {
   ): Promise<UpdateResult>;
   /** State values of a stored checkpoint, as wire JSON. */
   valuesOf(tx: Tx, stored: StoredCheckpoint, fingerprint: Fingerprint): Promise<StateValues>;
-  /** What the deployed graph lacks to continue the pending work of this checkpoint; empty when it can. */
+  /**
+   * Parts that the deployed graph lacks to continue the pending work of this checkpoint; empty when it lacks none, or
+   * when only the run's config decides it. Then run() fails the run with `graph_incompatible`.
+   */
   missingFor(
     graphId: string,
     stored: StoredCheckpoint,
     from: Fingerprint,
     pausedAt: readonly (readonly string[])[],
   ): readonly string[];
-  /** @param depth levels of subgraphs to open: 0 none, infinity all. */
-  draw(graphId: string, depth: number): Promise<GraphDrawing>;
+  /** @param depth levels of subgraphs to open: 0 none, infinity all. @throws {ApiError} `graph_not_made` */
+  draw(graphId: string, depth: number, config: JsonObject): Promise<GraphDrawing>;
   schemas(graphId: string): Promise<GraphSchemas>;
   /** Schemas of subgraphs by namespace: `"child"`, `"child|grandchild"`. */
   subgraphSchemas(graphId: string): Promise<ReadonlyMap<string, GraphSchemas>>;
