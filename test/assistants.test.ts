@@ -337,7 +337,12 @@ suite("describing the graph", () => {
     const any = { $schema: "https://json-schema.org/draft/2020-12/schema" };
     assert.deepEqual(nodes, [
       { id: "__start__", type: "schema", data: any },
-      { id: "human_node", type: "runnable", data: { id: ["langgraph", "RunnableCallable"], name: "human_node" } },
+      {
+        id: "human_node",
+        type: "runnable",
+        data: { id: ["langgraph", "RunnableCallable"], name: "human_node" },
+        metadata: {},
+      },
       { id: "__end__", type: "schema", data: any },
     ]);
     assert.deepEqual(edges, [

@@ -140,6 +140,7 @@ test("http without anything serves everything, as it is (LF1)", () => {
   const open = {
     app: null,
     customRouteAuth: true,
+    authBeforeMiddleware: false,
     mountPrefix: "",
     disabled: [],
     cors: null,
@@ -174,6 +175,7 @@ test("http says what is served, where and to whom; what it has besides is remark
   assert.deepEqual(http, {
     app: { file: join(folder, "app.ts"), exportName: "default" },
     customRouteAuth: false,
+    authBeforeMiddleware: false,
     mountPrefix: "/api",
     disabled: ["store"],
     cors: {
