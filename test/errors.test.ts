@@ -112,12 +112,12 @@ for (const failures of [0, 1, 2]) {
   });
 }
 
-test("a node that always fails after its answer ends its run with an error (ER2)", PATIENCE, async () => {
+test("a node that always fails after its answer ends its run with its own error (ER2)", PATIENCE, async () => {
   const thread = await newThread(server, "retried_after_answer");
   const notes = newNotes(folder);
   const question = onlyQuestion(await thread.run({ input: { notes: notes.notes, failures: 99 } }));
   const result = await thread.resume("go");
-  assert.equal(result.__error__?.error, "answer_not_used");
+  assert.equal(result.__error__?.error, "NodeFault"); // on 1.4 the library forgets the answer: answer_not_used
   assert.equal(notes.count("failed"), 3);
   assert.equal((await thread.get()).status, "error");
   assert.equal((await thread.wait({ command: { resume: { [question.id]: "go" } } })).status, 409);

@@ -80,7 +80,6 @@ async function bench(t: TestContext): Promise<Bench> {
       describe: () => ({ graphId: "graph", nodeNames: ["node"] }),
       checkGiven: () => undefined,
       encode: (value: unknown) => JSON.stringify(value),
-      checkGiven: () => undefined,
     },
     webhooks: { check: () => undefined, wake: () => undefined },
     headers: { pick: () => ({}), strip: (value: object) => value },
