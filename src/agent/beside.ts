@@ -90,6 +90,6 @@ async function admit(access: Access | null, event: AccessEvent, request: HttpReq
 
 /** @throws {ApiError} `part_absent` */
 async function absent(): Promise<never> {
-  const detail = "This process has no such part. `holdpoint dev` runs agent server, collector and trace store in one.";
+  const detail = "Not available in this process. `holdpoint dev` runs agent server, collector and trace store in one.";
   throw new ApiError("part_absent", detail);
 }

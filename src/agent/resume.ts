@@ -141,7 +141,7 @@ function checkReady(
 ): void {
   if (thread.status === "busy") throw refuse("thread_busy", BUSY, undefined, value);
   if (open.length === 0 || (olderCheckpoint !== null && thread.status === "error"))
-    throw refuse("no_pending_interrupt", "No interrupt is waiting for an answer on this thread.", undefined, value);
+    throw refuse("no_pending_interrupt", "The thread has no pending interrupt.", undefined, value);
 }
 
 function accept(questions: readonly Interrupt[], valueOf: (question: Interrupt) => Json): AcceptedAnswers {

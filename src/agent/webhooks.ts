@@ -146,14 +146,11 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
       if (own && url.startsWith("/") && policy.ownRoutes && url.length <= policy.urlUnitsMax) {
         const path = url.split(/[?#]/)[0] ?? url;
         if (ports.isOwnRoute(path)) return;
-        throw new ApiError(
-          "webhook_refused",
-          "Webhooks cannot be sent to this path: http.app has no POST route for it.",
-        );
+        throw new ApiError("webhook_refused", "The webhook path is not allowed: http.app has no POST route for it.");
       }
       const checked = checkOutboundUrl(url, policy); // WB4
       if (checked.kind === "allowed") return;
-      throw new ApiError("webhook_refused", `Webhooks cannot be sent to this address: ${checked.reason}.`);
+      throw new ApiError("webhook_refused", `The webhook address is not allowed: ${checked.reason}.`);
     },
     async start() {
       wake();

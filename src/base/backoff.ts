@@ -1,4 +1,4 @@
-// Backoff: how long to wait before the next attempt. Pure; randomness is an argument.
+// Backoff: the delay before the next attempt. Pure; randomness is an argument.
 
 /** Full jitter between half and the whole of `baseMs · 2^(attempt − 1)`, at most `maxMs`. `attempt` counts from 1. */
 export function backoffMs(attempt: number, baseMs: number, maxMs: number, random: () => number): number {

@@ -1,13 +1,13 @@
-// Bounded work: synchronous work that is stopped when it takes too long, whatever it is doing.
+// Bounded work: synchronous work with a time limit that interrupts it at any point.
 // Invariants:
-//   BW1. Work that is over its time ends as "too_slow": also in the middle of one regular expression.
-//   BW2. `finally` blocks of stopped work do not run. It may own nothing that has to be put back.
+//   BW1. Work over its limit ends as "too_slow", also in the middle of one regular expression.
+//   BW2. `finally` blocks of interrupted work do not run. Such work owns nothing that needs cleanup.
 import { createContext, Script } from "node:vm";
 
 const CALL = new Script("work()");
 const place = createContext({ work: (): unknown => undefined });
 
-/** @throws what the work throws */
+/** @throws any error of the work */
 export function boundedWork<T>(msMax: number, work: () => T): { readonly result: T } | "too_slow" {
   const before = place["work"] as unknown;
   place["work"] = work;
@@ -21,7 +21,7 @@ export function boundedWork<T>(msMax: number, work: () => T): { readonly result:
   }
 }
 
-/** By its code: the error is of the other context's own class. */
+/** Compared by code: the error has the class of the other context. */
 function isTimeout(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }

@@ -1,4 +1,4 @@
-// Clock: the only source of time inside the rooms. Stamps come from the wall, waits from the monotonic clock.
+// Clock: the only source of time inside the rooms. Timestamps use the wall clock, waits the monotonic clock.
 
 export interface Clock {
   /** Milliseconds since 1970, for stamps. May jump. */
@@ -9,7 +9,7 @@ export interface Clock {
   readonly after: (ms: number, callback: () => void) => () => void;
 }
 
-/** setTimeout counts in a signed 32-bit integer: a longer wait would fire at once, so it is taken in parts. */
+/** setTimeout takes a signed 32-bit integer, and a longer delay would fire at once: long waits run in parts. */
 const TIMER_MS_MAX = 2_147_483_647;
 
 export const systemClock: Clock = {

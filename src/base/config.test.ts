@@ -131,12 +131,16 @@ const REFUSED: readonly { readonly name: string; readonly env: Env; readonly say
     says: [{ name: "BIG", reason: "9007199254740992 is outside 0 to 9007199254740991" }],
   },
   { name: "blank text", env: { FOLDER: "  " }, says: [{ name: "FOLDER", reason: "is empty" }] },
-  { name: "a line break in text", env: { URL: "a\nb" }, says: [{ name: "URL", reason: "has control characters" }] },
-  { name: "a NUL in text", env: { URL: "a\u0000b" }, says: [{ name: "URL", reason: "has control characters" }] },
+  {
+    name: "a line break in text",
+    env: { URL: "a\nb" },
+    says: [{ name: "URL", reason: "contains control characters" }],
+  },
+  { name: "a NUL in text", env: { URL: "a\u0000b" }, says: [{ name: "URL", reason: "contains control characters" }] },
   {
     name: "an unknown choice",
     env: { MODE: "warp" },
-    says: [{ name: "MODE", reason: '"warp" is none of fast, Slow' }],
+    says: [{ name: "MODE", reason: '"warp" is not one of fast, Slow' }],
   },
   {
     name: "a word that is neither true nor false",
@@ -146,7 +150,7 @@ const REFUSED: readonly { readonly name: string; readonly env: Env; readonly say
   ...["-5m", "1.5s", "5 m", "5M", "5w", "m", "soon", "+5"].map((value) => ({
     name: `"${value}" as a duration`,
     env: { WAIT: value },
-    says: [{ name: "WAIT", reason: `"${value}" is no duration: write 250ms, 30s, 5m, 2h, 7d or milliseconds` }],
+    says: [{ name: "WAIT", reason: `"${value}" is not a duration: write 250ms, 30s, 5m, 2h, 7d or milliseconds` }],
   })),
   ...["9ms", "0", "8d", `${"9".repeat(400)}d`].map((value) => ({
     name: `the duration ${value.slice(0, 20)} outside the limits`,
@@ -161,31 +165,31 @@ const REFUSED: readonly { readonly name: string; readonly env: Env; readonly say
   {
     name: "a secret that does not fit, without showing it (CF3)",
     env: { PIN: CANARY },
-    says: [{ name: "PIN", reason: "the value does not fit (not shown)" }],
+    says: [{ name: "PIN", reason: "the value is invalid (not shown)" }],
   },
   {
     name: "a secret file that does not fit, without showing it (CF3)",
     env: { KEY_FILE: "/run/secrets/two-lines" },
-    says: [{ name: "KEY_FILE", reason: "the value does not fit (not shown)" }],
+    says: [{ name: "KEY_FILE", reason: "the value is invalid (not shown)" }],
   },
   {
     name: "an empty secret file",
     env: { KEY_FILE: "/run/secrets/empty" },
-    says: [{ name: "KEY_FILE", reason: "the value does not fit (not shown)" }],
+    says: [{ name: "KEY_FILE", reason: "the value is invalid (not shown)" }],
   },
   {
     name: "a secret file that is not there, although an alias is set",
     env: { KEY_FILE: "/nowhere", OLD_KEY: "k" },
-    says: [{ name: "KEY_FILE", reason: "the file cannot be read" }],
+    says: [{ name: "KEY_FILE", reason: "cannot read the file" }],
   },
   {
     name: "everything that is wrong, at once and in the table's order (CF1)",
     env: { PIN: "x", WAIT: "x", COUNT: "x", FOLDER: "fine", KEY_FILE: "/nowhere" },
     says: [
       { name: "COUNT", reason: '"x" is not a whole number' },
-      { name: "WAIT", reason: '"x" is no duration: write 250ms, 30s, 5m, 2h, 7d or milliseconds' },
-      { name: "KEY_FILE", reason: "the file cannot be read" },
-      { name: "PIN", reason: "the value does not fit (not shown)" },
+      { name: "WAIT", reason: '"x" is not a duration: write 250ms, 30s, 5m, 2h, 7d or milliseconds' },
+      { name: "KEY_FILE", reason: "cannot read the file" },
+      { name: "PIN", reason: "the value is invalid (not shown)" },
     ],
   },
 ];

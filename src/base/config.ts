@@ -2,18 +2,18 @@
 // Invariants:
 //   CF1. Every problem is reported at once, each with the variable's name.
 //   CF2. A value that does not fit is never replaced by the default.
-//   CF3. A secret is shown as "***" by every function here, and can be given as NAME_FILE too. Why it does not fit is
-//        not told either, unless its parser says so in words that give nothing away.
+//   CF3. Every function here shows a secret as "***" and accepts it as NAME_FILE too. Errors about a secret give no
+//        reason, unless the parser supplies one that reveals nothing.
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** One environment variable: what it is called, how it is read, what it is when absent. */
+/** One environment variable: its name, its parser and its default. */
 export interface Setting<T> {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly type: string;
   readonly fallback: T;
-  /** The default as a person writes it (docs/configuration.md shows this text). */
+  /** The default as operators write it (docs/configuration.md shows this text). */
   readonly fallbackText: string;
   readonly limits: string;
   readonly meaning: string;
@@ -41,7 +41,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Why a secret does not fit, in words that may be shown. */
+/** Why a secret is invalid, in words that reveal nothing of it. */
 export class ShownReason extends Error {}
 
 interface Notes {
@@ -68,7 +68,7 @@ export function integer(
 export function text<T extends string | null>(name: string, fallback: T, notes: Notes): Setting<string | T> {
   return setting<string | T>(name, "text", fallback, "not empty", notes, (value) => {
     if (value.trim() === "") throw new Error("is empty");
-    if (/[\u0000-\u001f]/.test(value)) throw new Error("has control characters");
+    if (/[\u0000-\u001f]/.test(value)) throw new Error("contains control characters");
     return value;
   });
 }
@@ -81,7 +81,7 @@ export function choice<const T extends string>(
 ): Setting<T> {
   return setting<T>(name, "choice", fallback, options.join(", "), notes, (value) => {
     const match = options.find((option) => option.toLowerCase() === value.trim().toLowerCase());
-    if (match === undefined) throw new Error(`"${value}" is none of ${options.join(", ")}`);
+    if (match === undefined) throw new Error(`"${value}" is not one of ${options.join(", ")}`);
     return match;
   });
 }
@@ -106,7 +106,7 @@ export function durationMs(
 ): Setting<number> {
   return setting(name, "duration", fallback, `${limits.min} to ${limits.max} ms`, notes, (value) => {
     const match = /^(\d+)(ms|s|m|h|d)?$/.exec(value.trim());
-    if (match === null) throw new Error(`"${value}" is no duration: write 250ms, 30s, 5m, 2h, 7d or milliseconds`);
+    if (match === null) throw new Error(`"${value}" is not a duration: write 250ms, 30s, 5m, 2h, 7d or milliseconds`);
     const result = Number(match[1]) * (DURATION_UNITS_MS[match[2] ?? "ms"] ?? 1);
     if (!Number.isSafeInteger(result) || result < limits.min || result > limits.max)
       throw new Error(`${value} is outside ${limits.min} to ${limits.max} ms`);
@@ -158,7 +158,7 @@ export function readConfig<Table extends SettingsTable>(
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const shown = !one.secret || error instanceof ShownReason;
-      problems.push({ name: found.name, reason: shown ? reason : "the value does not fit (not shown)" }); // CF3
+      problems.push({ name: found.name, reason: shown ? reason : "the value is invalid (not shown)" }); // CF3
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
@@ -179,7 +179,7 @@ function lookUp(
     try {
       return { name: `${name}_FILE`, text: readFile(path).trim() };
     } catch {
-      problems.push({ name: `${name}_FILE`, reason: "the file cannot be read" });
+      problems.push({ name: `${name}_FILE`, reason: "cannot read the file" });
       return undefined;
     }
   }
@@ -207,7 +207,7 @@ export interface SettingLine {
   readonly meaning: string;
 }
 
-/** Every setting with its value, secrets masked (CF3), and where the value comes from. */
+/** Every setting with its value, secrets masked (CF3), and the source of the value. */
 export function describeConfig<Table extends SettingsTable>(
   table: Table,
   config: Config<Table>,

@@ -35,8 +35,8 @@ const THROWN: readonly { readonly name: string; readonly thrown: unknown; readon
     { name: "null", thrown: null, says: ["Error", "null"] },
     { name: "an object", thrown: { a: 1 }, says: ["Error", '{"a":1}'] },
     { name: "a symbol", thrown: Symbol("s"), says: ["Error", "Symbol(s)"] },
-    { name: "a big integer", thrown: 1n, says: ["Error", "a value that cannot be shown was thrown"] },
-    { name: "a cycle", thrown: cyclic, says: ["Error", "a value that cannot be shown was thrown"] },
+    { name: "a big integer", thrown: 1n, says: ["Error", "thrown value cannot be displayed"] },
+    { name: "a cycle", thrown: cyclic, says: ["Error", "thrown value cannot be displayed"] },
   ];
 
 for (const { name, thrown, says } of THROWN) {

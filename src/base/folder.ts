@@ -1,11 +1,12 @@
-// Folder: makes the folder of somebody's data, for its owner only, with the folders above it.
+// Folder: creates a private data folder (owner access only) with its parents.
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 const OWNER_ONLY = 0o700;
 
 /**
- * Does nothing when it is there. Node's own recursion never ends below a folder that exists and takes none, as /proc.
+ * Does nothing if the folder exists. Avoids Node's own recursion, which never ends below an existing folder that
+ * accepts no entries, such as /proc.
  * @throws {Error} of the file system, with its code
  */
 export function makeFolder(path: string): void {

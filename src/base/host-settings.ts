@@ -1,4 +1,4 @@
-// Settings of the names that a service is called by, which every service with a port has.
+// Settings of the host names that a listening service accepts.
 import { setting } from "./config.ts";
 
 const NAME = /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
@@ -12,12 +12,12 @@ export const HOST_SETTINGS = {
     `up to ${NAMES_MAX} names, with commas between them`,
     {
       meaning:
-        "Names that the Host header may have, beside those of this machine; `*.example.com` stands for all below it. Without it, no other name on loopback and any name elsewhere; IP addresses pass elsewhere in any case.",
+        "Host header names to accept in addition to this machine's own; `*.example.com` matches every subdomain. Default: no other name on loopback, any name elsewhere. Outside loopback, IP addresses always pass.",
     },
     (text) => {
       const names = text.split(",").map((name) => name.trim().toLowerCase());
       const bad = names.find((name) => !NAME.test(name));
-      if (bad !== undefined) throw new Error(`"${bad}" is no host name without a port`);
+      if (bad !== undefined) throw new Error(`"${bad}" is not a host name without a port`);
       if (names.length > NAMES_MAX) throw new Error(`has more than ${NAMES_MAX} names`);
       return names;
     },

@@ -1,4 +1,4 @@
-// Ids. Ids that become keys of stored rows are UUIDv7: neighbours in time are neighbours on disk.
+// Ids. Keys of stored rows are UUIDv7: neighbours in time are neighbours on disk.
 import { createHash, hash, randomFillSync } from "node:crypto";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -15,7 +15,7 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 /**
  * A source of UUIDv7 that never goes backwards, also when the wall clock does
  * (RFC 9562, 6.2 method 1: a 12-bit counter after the millisecond).
- * @param after an id from before a restart: all ids made here follow it.
+ * @param after an id from before a restart: all new ids follow it.
  */
 export function createIdSource(now: () => number, after: string | null = null): NewId {
   const pool = Buffer.allocUnsafe(RANDOM_POOL_BYTES);
@@ -42,7 +42,7 @@ export function createIdSource(now: () => number, after: string | null = null): 
   };
 }
 
-/** The first id of a millisecond: whatever createIdSource makes at that time or later comes after it. */
+/** The lowest id of a millisecond: ids that createIdSource creates then or later sort after it. */
 export function firstIdAt(ms: number): string {
   const time = Math.floor(ms).toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
@@ -58,7 +58,7 @@ function hexRange(bytes: Buffer, from: number, count: number): string {
   return hex;
 }
 
-/** Name-based UUID (RFC 9562, version 5): the same name in the same namespace is the same id for ever. */
+/** Name-based UUID (RFC 9562, version 5): the same name in the same namespace always yields the same id. */
 export function uuidV5(name: string, namespace: string): string {
   const hash = createHash("sha1")
     .update(Buffer.from(namespace.replaceAll("-", ""), "hex"))
@@ -70,7 +70,7 @@ export function uuidV5(name: string, namespace: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Equal texts have equal hashes and, but for 2^-128, the other way round: 43 characters of SHA-256. */
+/** Equal texts have equal hashes; different texts collide with probability 2^-128. 43 characters of SHA-256. */
 export function contentHash(text: string): string {
   return hash("sha256", text, "base64url");
 }

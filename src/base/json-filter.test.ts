@@ -50,8 +50,8 @@ for (const [name, filter, meets] of CASES) {
 }
 
 const WRONG: readonly (readonly [filter: JsonObject, says: RegExp])[] = [
-  [{ a: { $near: 1 } }, /"\$near" is no operator; there are \$eq, \$ne, \$gt/],
-  [{ a: { $gt: 1, b: 2 } }, /"b" is no operator/],
+  [{ a: { $near: 1 } }, /"\$near" is not an operator; the operators are \$eq, \$ne, \$gt/],
+  [{ a: { $gt: 1, b: 2 } }, /"b" is not an operator/],
   [{ a: { b: { $in: 1 } } }, /\$in takes a list/],
 ];
 

@@ -1,23 +1,24 @@
-// JSON filter: conditions on the members of an object, and whether an object meets them.
+// JSON filter: conditions on the members of an object, and the check whether an object meets them.
 // Invariants:
-//   JF1. A member that is not there meets `ne` and `nin` and nothing else.
-//   JF2. Only numbers are in order with numbers, and texts with texts: `gt` and its kin hold for no other pair.
+//   JF1. An absent member meets `ne` and `nin` only.
+//   JF2. Numbers compare only with numbers, and texts only with texts: `gt`, `gte`, `lt` and `lte` fail for every other
+//        pair.
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
 const OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"] as const;
 type Operator = (typeof OPERATORS)[number];
 
 export interface FilterCondition {
-  /** Names of members, from the outside in. */
+  /** Member names, outermost first. */
   readonly path: readonly string[];
   readonly op: Operator;
   readonly value: Json;
 }
 
 /**
- * `{"kind": "note", "size": {"$gte": 3, "$lt": 9}, "author": {"name": "ann"}}` → one condition a line of it, all of
- * which must hold. An object without operators stands for conditions on its members.
- * @throws {Error} with the reason, when an operator is not known or does not fit its value.
+ * `{"kind": "note", "size": {"$gte": 3, "$lt": 9}, "author": {"name": "ann"}}` → a list of conditions, all of which
+ * must hold. An object without operators sets conditions on its members.
+ * @throws {Error} with the reason, for an unknown operator or an operand of the wrong type.
  */
 export function parseFilter(filter: JsonObject): readonly FilterCondition[] {
   return conditionsOf(filter, []);
@@ -40,7 +41,7 @@ function conditionsOf(filter: JsonObject, path: readonly string[]): FilterCondit
 function operatorOf(key: string, operand: Json): Operator {
   const op = OPERATORS.find((one) => `$${one}` === key);
   if (op === undefined) {
-    throw new Error(`"${key}" is no operator; there are ${OPERATORS.map((one) => `$${one}`).join(", ")}`);
+    throw new Error(`"${key}" is not an operator; the operators are ${OPERATORS.map((one) => `$${one}`).join(", ")}`);
   }
   if ((op === "in" || op === "nin") && !Array.isArray(operand)) throw new Error(`${key} takes a list`);
   return op;

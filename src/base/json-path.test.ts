@@ -59,6 +59,6 @@ for (const [path, texts] of FOUND) {
 
 for (const path of ["", ".", "a.", ".a", "a[", "a[]", "a[x]", "a]b", "[0]", "a[1.5]"]) {
   test(`"${path}" is no field`, () => {
-    assert.throws(() => parsePath(path), /is no field: write/);
+    assert.throws(() => parsePath(path), /is not a field: write/);
   });
 }

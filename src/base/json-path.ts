@@ -1,12 +1,12 @@
-// JSON path: the texts that a path finds in an object. Paths as LangGraph's stores write them.
-// Invariant JP1: a path that fits nothing in an item gives no text; a path that is none is refused.
+// JSON path: the texts that a path selects in an object, in the path syntax of LangGraph's stores.
+// Invariant JP1: a path that matches nothing selects no text; an invalid path is an error.
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
-/** A member by its name, or a place in a list: from the end when negative, `*` for every one. */
+/** A member by its name, or a list index: negative counts from the end, `*` selects every element. */
 type PathStep = { readonly name: string } | { readonly place: number | "*" };
 
 export interface IndexedText {
-  /** The path, with the number of the text when it gave several. */
+  /** The path, with the index of the text if it selects several. */
   readonly field: string;
   readonly text: string;
 }
@@ -17,7 +17,7 @@ export const WHOLE_ITEM = "$";
 const PART = /^([^.[\]]+)((?:\[(?:\*|-?\d{1,9})\])*)$/;
 
 /**
- * `"a.b[*].c"` → a, b, every place, c.
+ * `"a.b[*].c"` → a, b, every element, c.
  * @throws {Error} with the reason.
  */
 export function parsePath(path: string): readonly PathStep[] {
@@ -25,7 +25,9 @@ export function parsePath(path: string): readonly PathStep[] {
   return path.split(".").flatMap((part) => {
     const [, name, places = ""] = PART.exec(part) ?? [];
     if (name === undefined) {
-      throw new Error(`"${path}" is no field: write "a", "a.b", "a[0]", "a[-1]", "a[*].b", or "$" for the whole item`);
+      throw new Error(
+        `"${path}" is not a field: write "a", "a.b", "a[0]", "a[-1]", "a[*].b", or "$" for the whole item`,
+      );
     }
     const steps = [...places.matchAll(/\[([^\]]+)\]/g)].map(([, place]) => ({
       place: place === "*" ? ("*" as const) : Number(place),
@@ -34,14 +36,14 @@ export function parsePath(path: string): readonly PathStep[] {
   });
 }
 
-/** The first value that a path leads to; undefined when it leads to none. */
+/** The first value that a path selects; undefined if it selects none. */
 export function valueAt(value: JsonObject, path: string): Json | undefined {
   let members: readonly Json[] = [value];
   for (const step of parsePath(path)) members = members.flatMap((member) => follow(member, step));
   return members[0];
 }
 
-/** Texts, numbers and booleans as they are written; what has an inside, as JSON. */
+/** Texts, numbers and booleans as text; objects and lists as JSON. */
 export function textsAt(value: JsonObject, path: string): readonly IndexedText[] {
   let members: readonly Json[] = [value];
   for (const step of parsePath(path)) members = members.flatMap((member) => follow(member, step));

@@ -21,8 +21,8 @@ export function fitsDepth(value: unknown, levels: number): boolean {
 }
 
 /**
- * JSON containment as PostgreSQL's `@>` has it: every member of `part` is in `whole`, arrays as sets. Without its one
- * exception: here an array never contains a bare scalar.
+ * JSON containment with the semantics of PostgreSQL's `@>`: `whole` has every member of `part`, and arrays compare as
+ * sets. One exception: an array never contains a bare scalar here.
  */
 export function contains(whole: Json | undefined, part: Json): boolean {
   if (Array.isArray(part))

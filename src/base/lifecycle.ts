@@ -1,29 +1,29 @@
-// Lifecycle: parts with start and stop, put together in order.
+// Lifecycle: ordered start and stop of the parts of a service.
 // Invariants:
 //   LC1. Parts start in order and stop in reverse.
-//   LC2. When a part fails to start, those before it are stopped, and the failure is thrown.
-//   LC3. Every part is stopped, also when another's stop failed; the failures are thrown together.
-//   LC4. stop() during start() lets the part at hand finish starting, starts no further one, and stops all that run.
-//   LC5. Calls of stop() at the same time are one stop, and end together.
-//   LC6. A part that does not stop in its time is given up: that is its failure, and the others are stopped.
+//   LC2. If a part fails to start, the earlier parts stop and the failure is thrown.
+//   LC3. Every part stops, also after another failed to stop; all failures are thrown together.
+//   LC4. stop() during start() lets the current part finish starting, starts no further part, and stops all that run.
+//   LC5. Concurrent stop() calls share one stop and end together.
+//   LC6. A part that exceeds its stop time counts as failed, and the others still stop.
 import { describeError } from "./errors.ts";
 
 export interface Service {
   readonly name: string;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Longest time that stop() may take; STOP_MS when it is left out, null when its own parts have limits. */
+  /** Longest duration of stop(). Default: STOP_MS; null if the parts have limits of their own. */
   readonly stopMs?: number | null;
 }
 
-/** Far more than a part needs that waits for nobody. */
+/** Far more than a part without external waits needs. */
 const STOP_MS = 10_000;
 
-/** Parts of this process whose stop() is in progress, outermost first: what a hung shutdown names. */
+/** Parts of this process with stop() in progress, outermost first: a hung shutdown reports them. */
 const inStop = new Set<string>();
 export const stopping = (): readonly string[] => [...inStop];
 
-/** LC6. @throws what stop() throws, or that it took too long */
+/** LC6. @throws the error of stop(), or a timeout error */
 export async function stopPart({
   name,
   stop,
@@ -39,7 +39,7 @@ export async function stopPart({
   throw new Error(`${name} has not stopped within ${stopMs} ms`);
 }
 
-/** Waits for something whose outcome does not matter, but not for ever. @returns whether it settled in time */
+/** Waits a limited time for something whose outcome does not matter. @returns whether it settled in time */
 export async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -65,7 +65,7 @@ export function group(name: string, parts: readonly Service[]): Service {
         running.push(part);
       }
     } catch (error) {
-      await stopAll().catch(() => undefined); // LC2: the first failure is the one to tell
+      await stopAll().catch(() => undefined); // LC2: report the first failure
       throw error;
     }
   };
@@ -83,7 +83,7 @@ export function group(name: string, parts: readonly Service[]): Service {
     throw new AggregateError(failures, `${name} did not stop cleanly: ${reasons.join("; ")}`);
   };
   const stopAfterStart = async (): Promise<void> => {
-    await starting?.catch(() => undefined); // its caller hears of the failure
+    await starting?.catch(() => undefined); // its caller handles the failure
     await stopAll();
   };
 

@@ -1,18 +1,18 @@
-// Linear pattern: a regular expression from a caller, matched in time that grows with the text and not faster.
+// Linear pattern: matches a caller's regular expression in time linear in the text.
 // Invariants:
-//   LP1. A text that does not match is refused by RE2, which never backtracks.
-//   LP2. A text matches only when JavaScript's own engine agrees: code that applies the pattern again, such as a Zod schema
-//        inside a node, gets no text that its engine was not seen to accept.
-//   LP3. A pattern that RE2 cannot express (lookaround, backreferences, counts above 1000) is left to JavaScript's engine.
-//        Work that matches patterns runs in boundedWork().
+//   LP1. RE2, which never backtracks, rejects a text that does not match.
+//   LP2. A match also needs the agreement of JavaScript's own engine: code that applies the pattern again, such as a
+//        Zod schema inside a node, receives only texts that its engine accepts.
+//   LP3. JavaScript's engine handles a pattern that RE2 cannot express (lookaround, backreferences, counts above 1000).
+//        Pattern matching runs in boundedWork().
 import { RE2JS } from "re2js";
 
-/** In place of RegExp where `test` is all that is called. */
+/** Replaces RegExp for callers that only use `test`. */
 export class LinearPattern extends RegExp {
   readonly #text: string;
   #linear: RE2JS | null | undefined;
 
-  /** @throws {SyntaxError} when it is no regular expression. */
+  /** @throws {SyntaxError} for an invalid regular expression. */
   constructor(pattern: string | RegExp, flags?: string) {
     const text = typeof pattern === "string" ? pattern : pattern.source;
     super(text, flags ?? (readsAsUnicode(text) ? "u" : ""));
@@ -45,7 +45,7 @@ function compile(text: string, ignoreCase: boolean): RE2JS | null {
   }
 }
 
-/** `\s` becomes the class that it is in JavaScript; `\S` in a class has no such form, and is left as the wider one. */
+/** `\s` becomes its JavaScript class; `\S` inside a class has no such form and keeps the wider RE2 meaning. */
 function withSpaces(text: string): string {
   let inClass = false;
   return text.replaceAll(/\\?[^]/gu, (unit) => {

@@ -1,9 +1,9 @@
-// Settings of the log, which every service has.
+// Log settings, shared by every service.
 import { boolean, choice } from "./config.ts";
 import { LOG_LEVELS } from "./log.ts";
 
 export const LOG_SETTINGS = {
-  logLevel: choice("LOG_LEVEL", "info", LOG_LEVELS, { meaning: "Least severe log line that is written." }),
+  logLevel: choice("LOG_LEVEL", "info", LOG_LEVELS, { meaning: "Lowest severity that the log writes." }),
   logJson: boolean("LOG_JSON", null, {
     meaning: "One JSON object a log line. Default: true unless the output is a terminal.",
   }),

@@ -1,15 +1,15 @@
-// Log: one line an event, for a machine (JSON) or a person, on one stream.
+// Log: one line per event, as JSON for machines or text for people, on one stream.
 // Invariants:
-//   L1. A known secret never appears in a line, whatever field it hides in.
+//   L1. A known secret never appears in a line, in any field.
 //   L2. Logging never throws.
-//   L3. Fields never change a line's time, level or event, nor what a terminal does.
+//   L3. Fields never change a line's time, level or event, and never control a terminal.
 
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** `log.info("run_finished", { run_id, duration_ms })`: the event is a constant name, the rest are fields. */
+/** `log.info("run_finished", { run_id, duration_ms })`: a constant event name, then fields. */
 export interface Log {
   debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
@@ -41,7 +41,7 @@ export function createLog(options: LogOptions): Log {
       try {
         options.write(`{"level":"error","event":"log_failed","of":${JSON.stringify(event)}}\n`);
       } catch {
-        return; // L2: there is nowhere left to say it
+        return; // L2: no channel is left to report it
       }
     }
   };
@@ -53,7 +53,7 @@ export function createLog(options: LogOptions): Log {
   };
 }
 
-/** What JSON cannot show, or shows as `{}`, becomes text. */
+/** Values that JSON cannot represent, or represents as `{}`, become text. */
 function plain(_: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (value instanceof Error) return `${value.name}: ${value.message}`;
@@ -70,12 +70,12 @@ function readable(fields: LogFields): string {
   return line.replace(/[\u007f-\u009f]/g, (control) => `\\u00${control.charCodeAt(0).toString(16)}`); // L3
 }
 
-/** Replaces every known secret, as it stands and as JSON escapes it. */
+/** Masks every known secret, raw and as JSON escapes it. */
 export function mask(line: string, secrets: readonly string[]): string {
   return maskWith(line, maskOrder(secrets));
 }
 
-/** Longest first: a secret that begins another one must not leave the rest of that one to be read. */
+/** Longest first: masking a secret that is a prefix of another must not leave the rest readable. */
 function maskOrder(secrets: readonly string[]): readonly string[] {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
   return forms.filter((form) => form !== "").sort((a, b) => b.length - a.length);

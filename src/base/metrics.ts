@@ -1,9 +1,10 @@
-// Metrics: one registry an instance, in the Prometheus text format. Names and meanings are declared where they are counted.
+// Metrics: one registry per instance, in the Prometheus text format. Each metric is declared beside the code that
+// counts it.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 export interface Metrics {
   counter<Label extends string>(name: string, help: string, labels?: readonly Label[]): Counter<Label>;
-  /** @param collect called at each scrape, to set the value then. When it fails, this one is left out, and the others are told. */
+  /** @param collect runs at each scrape and sets the value. If it fails, the scrape omits this metric only. */
   gauge<Label extends string>(
     name: string,
     help: string,

@@ -1,7 +1,7 @@
-// Parse slowly: JSON.parse for long texts, with a turn of the event loop for others again and again.
+// Parse slowly: JSON.parse for long texts that yields to the event loop at intervals.
 // Invariants:
 //   PS1. It reads exactly what JSON.parse reads, and gives the same value.
-//   PS2. It keeps the loop for STEP_UNITS of text at a time, or for one string or number if that is longer.
+//   PS2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
 //   PS3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
 import { inSlices } from "./slices.ts";
 
@@ -13,7 +13,7 @@ export async function parseSlowly(text: string): Promise<unknown> {
   return text.length <= PLAIN_UNITS_MAX ? (JSON.parse(text) as unknown) : inSlices(steps(text));
 }
 
-/** A container that is being read. */
+/** A container in progress. */
 type Open = { readonly list: unknown[] } | { readonly members: Record<string, unknown>; key: string };
 
 const SPACE = /[ \t\n\r]*/y;

@@ -1,22 +1,22 @@
-// Plain JSON: a live value → a copy that is JSON and nothing else, or the reason why it has none.
+// Plain JSON: a live value → a pure JSON copy, or the reason why it has none.
 // Invariants:
-//   PJ1. Nothing is lost without a word: what JSON.stringify leaves out or makes null, but for undefined members, is refused.
+//   PJ1. No silent loss: a value that JSON.stringify omits or turns into null is an error, except undefined members.
 //   PJ2. The copy shares nothing with the value.
 import { fitsDepth, type Json } from "./json.ts";
 
 const LEVELS_MAX = 500;
 
-/** Objects with a toJSON, such as dates and messages, become what it gives. @throws {Error} with the reason. */
+/** Objects with a toJSON, such as dates and messages, become its result. @throws {Error} with the reason. */
 export function toPlainJson(value: unknown): Json {
   let text: string | undefined;
   try {
     text = JSON.stringify(value, refuseLosses);
   } catch (error) {
-    if (error instanceof RangeError) throw new Error("it is nested too deeply", { cause: error });
+    if (error instanceof RangeError) throw new Error("nested too deeply", { cause: error });
     throw error;
   }
-  const copy = JSON.parse(text) as Json; // refuseLosses has made sure that there is a text
-  if (!fitsDepth(copy, LEVELS_MAX)) throw new Error(`it is nested more than ${LEVELS_MAX} levels deep`);
+  const copy = JSON.parse(text) as Json; // refuseLosses guarantees a text
+  if (!fitsDepth(copy, LEVELS_MAX)) throw new Error(`nested more than ${LEVELS_MAX} levels deep`);
   return copy;
 }
 
@@ -29,5 +29,5 @@ function refuseLosses(this: unknown, key: string, value: unknown): unknown {
   if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value)) {
     throw new Error(`${where} is a ${value.constructor.name}`);
   }
-  return value; // a bigint or a cycle is refused by JSON.stringify itself
+  return value; // JSON.stringify itself rejects a bigint or a cycle
 }

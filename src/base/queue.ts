@@ -1,8 +1,8 @@
-// Queue: first in, first out, in constant time. An array's shift() moves everything behind it once the array is long.
+// Queue: FIFO in constant time. An array's shift() moves all later elements once the array is long.
 
 export interface Queue<T> {
   readonly push: (item: T) => void;
-  /** Back to the front: the next one to be taken. */
+  /** Puts the item at the front, as the next to take. */
   readonly unshift: (item: T) => void;
   readonly shift: () => T | undefined;
   readonly peek: () => T | undefined;

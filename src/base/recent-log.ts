@@ -1,4 +1,4 @@
-// Recent log: a log that also remembers its newest warnings and errors, for who looks at a page and not at a terminal.
+// Recent log: a log that also keeps its newest warnings and errors in memory, for the console.
 import type { Log, LogFields } from "./log.ts";
 
 export interface LogEntry {
@@ -9,7 +9,7 @@ export interface LogEntry {
 }
 
 export interface RecentLog extends Log {
-  /** The newest first, at most `entriesMax`. */
+  /** Newest first, at most `entriesMax`. */
   readonly recent: () => readonly LogEntry[];
 }
 

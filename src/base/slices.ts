@@ -1,13 +1,13 @@
-// Slices: work that would keep the event loop busy when it is done at once, done a little in each turn of the loop.
+// Slices: splits long synchronous work over several turns of the event loop.
 // Invariants:
-//   SL1. Of all work that is handed in, a turn does at least one piece, and no further one once SLICE_MS have passed.
-//   SL2. Pieces are done in the order in which they were handed in.
+//   SL1. Each turn runs at least one piece of all submitted work, and starts no further piece after SLICE_MS.
+//   SL2. Pieces run in submission order.
 const SLICE_MS = 10;
 
 const waiting: (() => void)[] = [];
 let scheduled = false;
 
-/** @throws what the work throws */
+/** @throws any error of the work */
 export function inSlice<T>(work: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
     waiting.push(() => {
@@ -32,7 +32,7 @@ function doSome(): void {
   if (scheduled) setImmediate(doSome);
 }
 
-/** Runs a generator to its end; each step, up to a `yield`, is a piece of work. */
+/** Runs a generator to its end; each step up to a `yield` is one piece of work. */
 export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
   for (;;) {
     const { done, value } = await inSlice(() => steps.next());

@@ -1,14 +1,14 @@
-// Storage failure: tells a storage that cannot be reached or written at present from every other failure, and reads again
-// until it is back.
+// Storage failure: distinguishes an unavailable storage from every other failure, and retries reads until it recovers.
 // Invariants:
-//   SF1. The cause decides, never a message: an error counts when it, its `cause` or one of its `errors` is the storage's.
-//   SF2. A call whose run was accepted is not refused for a read that fails: the read is repeated until the storage is back,
-//        the caller leaves or the server stops.
+//   SF1. The cause decides, never a message: an error counts if it, its `cause` or one of its `errors` comes from the
+//        storage.
+//   SF2. A failing read does not fail a call whose run is accepted: the read repeats until the storage recovers, the
+//        caller disconnects or the server stops.
 import { ApiError, type ErrorCode } from "./errors.ts";
 import type { Clock } from "./clock.ts";
 
 const CODES: ReadonlySet<ErrorCode> = new Set(["storage_unavailable", "commit_unknown", "worker_not_listed"]);
-/** Causes of causes that are looked at: an error can be its own cause. */
+/** Limit of nested causes to check: an error can be its own cause. */
 const DEPTH_MAX = 8;
 
 /** SF1. */
@@ -23,8 +23,8 @@ const AGAIN_MS = [50, 100, 250, 500, 1000] as const;
 
 /**
  * Repeats a read while the storage fails (SF2).
- * @param isOver asked before each repetition: nobody wants the result any more
- * @returns null when that came first
+ * @param isOver checked before each repetition; true once no caller needs the result
+ * @returns null if isOver ended the wait
  */
 export async function readUntilBack<T>(clock: Clock, read: () => Promise<T>, isOver: () => boolean): Promise<T | null> {
   for (let attempt = 0; ; attempt++) {

@@ -66,7 +66,7 @@ export function createHandlerAccess(handlers: Handlers, log: Log): Access {
         throw refusalOf(error) ?? error; // AU1
       }
       if (answer === null || answer === undefined || answer === true) return { scope: null, value: changed(value) };
-      if (answer === false) throw new ApiError("forbidden", `The caller may not do this: ${question.event}.`);
+      if (answer === false) throw new ApiError("forbidden", `The caller lacks permission: ${question.event}.`);
       return { scope: toConditions(answer, question.event), value: changed(value) };
     },
   };
@@ -85,7 +85,7 @@ function webRequest({ method, url, headers }: AccessRequest): Request {
   const base = `http://${HOST.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"}`;
   const address = new URL(base + url); // put together as text: a path of "//elsewhere" is no other host
   // AU4: dot segments, fragments, and characters that only one of the two readers escapes.
-  if (address.pathname !== url.split("?")[0]) throw new ApiError("not_found", "No such address.");
+  if (address.pathname !== url.split("?")[0]) throw new ApiError("not_found", "No route has this path.");
   return new Request(address, { method, headers: sent });
 }
 

@@ -1,9 +1,9 @@
-// Address: the target of a request → its path and query, and the route that the path leads to.
+// Request path: the target of a request → its path and query, and the matching route.
 // Invariants:
-//   AD1. A path has one reading: the path as sent and the path decoded name the same thing. Escapes of characters that
-//        need none, escaped separators, dot segments and broken escapes lead nowhere.
-//        A fragment is no part of a target: readers of the whole address would see less than the router.
-//   AD2. The mount prefix decides where routes are, and nothing about who may use them.
+//   AD1. A path has one reading: the path as sent and the decoded path name the same resource. Needless escapes,
+//        escaped separators, dot segments and broken escapes match nothing.
+//        A target has no fragment: parsers of the whole URL would see less than the router.
+//   AD2. The mount prefix decides where routes are, never who may use them.
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
@@ -16,7 +16,7 @@ export interface Address {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** @param prefix `""`, or `/of/the/mount`. Null when the target is no path below it. */
+/** @param prefix `""`, or `/of/the/mount`. Null if the target is no path below it. */
 export function addressOf(target: string, prefix: string): Address | null {
   const mark = target.indexOf("?");
   const whole = mark < 0 ? target : target.slice(0, mark);
@@ -26,7 +26,7 @@ export function addressOf(target: string, prefix: string): Address | null {
   return { path, search, query: queryOf(search) };
 }
 
-/** Of a name that comes several times the values are joined with commas. */
+/** Joins the values of a repeated name with commas. */
 function queryOf(search: string): Readonly<Record<string, string>> {
   const query: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [name, value] of new URLSearchParams(search)) {
@@ -35,7 +35,7 @@ function queryOf(search: string): Readonly<Record<string, string>> {
   return { ...query };
 }
 
-/** The official client puts a Location of ours behind its own base address, which has the prefix too: it counts once. */
+/** The official client prepends its base URL, with the prefix, to our Location: the prefix counts once. */
 function below(path: string, prefix: string): string | null {
   if (prefix === "") return path;
   const once = cut(path, prefix);
@@ -63,16 +63,16 @@ export interface Found<Route> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** What the router answers: handlers with their parameters, as text or as places in a list of texts. */
+/** The router's result: handlers with their parameters, as text or as indexes into a list of texts. */
 type Matches<Route> = readonly [
   handlers: readonly (readonly [Route, Readonly<Record<string, string | number>>])[],
   texts?: readonly string[],
 ];
 
 export interface Finder<Route> {
-  /** @throws {ApiError} `not_found` or `method_not_allowed` when no route fits. */
+  /** @throws {ApiError} `not_found` or `method_not_allowed` if no route matches. */
   find(method: string, path: string): Found<Route>;
-  /** Some method of this path is served. */
+  /** At least one method of this path has a route. */
   knows(path: string): boolean;
 }
 
@@ -104,8 +104,8 @@ export function createFinder<Route extends { readonly method: string; readonly p
       const found = hasOneReading(path) ? match(method === "HEAD" ? "GET" : method, path) : null;
       if (found !== null) return found;
       const others = methodsOf(path).join(", ");
-      if (others === "") throw new ApiError("not_found", "No such address; GET /openapi.json lists them.");
-      throw new ApiError("method_not_allowed", `This address takes ${others}.`, {}, { Allow: others });
+      if (others === "") throw new ApiError("not_found", "No route has this path; GET /openapi.json lists all routes.");
+      throw new ApiError("method_not_allowed", `This path supports ${others}.`, {}, { Allow: others });
     },
     knows: (path) => methodsOf(path).length > 0,
   };

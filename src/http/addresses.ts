@@ -1,8 +1,8 @@
-// Addresses: which IP addresses are on the public internet. Pure. For requests that this server makes because somebody
-// from outside asked for them: what is not public is somebody's inside.
+// Public addresses: which IP addresses are on the public internet. Pure. Guards requests to destinations that outside
+// callers choose: a non-public address may be internal.
 // Invariants:
-//   AD1. What is not known to be public is not: IPv6 only from the global unicast range, without what tunnels IPv4.
-//   AD2. An address of a network that was opened by name is allowed, in whichever form it is written.
+//   AD1. Unknown counts as non-public: IPv6 only from the global unicast range, without ranges that tunnel IPv4.
+//   AD2. An address of an explicitly allowed network passes, in every notation.
 import { BlockList, isIP } from "node:net";
 
 /** IANA's special-purpose registries: everything that is not an ordinary public address. */
@@ -41,25 +41,26 @@ const notPublicV4 = networks(NOT_PUBLIC_IPV4);
 const globalV6 = networks(GLOBAL_IPV6);
 const notPublicV6 = networks(NOT_PUBLIC_IPV6);
 
-/** @param cidrs `10.0.0.0/8`, `fd00::/8`, or one address. @throws {Error} for what is neither. */
+/** @param cidrs `10.0.0.0/8`, `fd00::/8`, or one address. @throws {Error} for any other text. */
 export function networks(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
     const [address = "", bits] = cidr.split("/");
     const version = isIP(address);
     const length = bits === undefined ? (version === 4 ? 32 : 128) : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
-    if (version === 0 || length < 0 || length > (version === 4 ? 32 : 128)) throw new Error(`"${cidr}" is no network`);
+    if (version === 0 || length < 0 || length > (version === 4 ? 32 : 128))
+      throw new Error(`"${cidr}" is not a network`);
     list.addSubnet(address, length, version === 4 ? "ipv4" : "ipv6");
   }
   return list;
 }
 
-/** @param open networks that are allowed although they are not public. */
+/** @param open non-public networks to allow. */
 export function isAllowedAddress(address: string, open: BlockList): boolean {
   const version = isIP(address);
   if (version === 0) return false;
   if (open.check(address, version === 4 ? "ipv4" : "ipv6")) return true; // AD2
   if (version === 4) return !notPublicV4.check(address);
-  const bare = address.split("%")[0] ?? ""; // a zone only makes sense inside
+  const bare = address.split("%")[0] ?? ""; // zones exist only on local networks
   return bare === address && globalV6.check(address, "ipv6") && !notPublicV6.check(address, "ipv6"); // AD1
 }

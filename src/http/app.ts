@@ -1,9 +1,10 @@
-// App: routes → one request listener. Reads bodies, answers refusals, adds the headers that every reply has.
+// App: routes → one request listener. Reads bodies, sends refusals, adds the common headers of every reply.
 // Invariants:
-//   AP1. Every request gets exactly one reply, also when the route, the body or the peer fails.
-//   AP2. A custom app's own routes win over the server's, and its middleware runs around them; what neither has is not found.
-//   AP3. The address that handlers see is put together from what the request was routed by, never from its Host header.
-//   AP4. HEAD gets the head of the reply and ends: pieces that come over time are not waited for.
+//   AP1. Every request gets exactly one reply, also if the route, the body or the peer fails.
+//   AP2. A custom app's own routes take precedence over the server's, and its middleware wraps them; a path that
+//        neither serves is not found.
+//   AP3. The URL that handlers see comes from the routed path, never from the Host header.
+//   AP4. HEAD sends the head of the reply and ends: it does not wait for streamed chunks.
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -16,27 +17,27 @@ import { askWebApp, responseOf, type WebApp, type WebInner } from "./web.ts";
 
 export interface HttpRequest {
   readonly method: string;
-  /** Prefix, path and query that the request was routed by: handlers decide about the same path (AP3). */
+  /** Prefix, path and query of the routed request: handlers decide about the same path (AP3). */
   readonly url: string;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
-  /** A name that comes several times has its values in one text, with commas between them. */
+  /** The values of a repeated name are one text, separated by commas. */
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
-  /** Of the peer of the connection; empty when it has gone. */
+  /** Address of the connection's peer; empty after a disconnect. */
   readonly remoteAddress: string;
-  /** Once. A route that turns its caller away before it asks has cost them a head, not a body. */
+  /** Reads the body, once. A route that rejects its caller first has read only the head. */
   readonly readBody: () => Promise<JsonBody>;
-  /** Calls back when the peer goes away before it has its reply, and after the reply to a HEAD. */
+  /** Calls back if the peer disconnects before the reply, and after the reply to a HEAD. */
   readonly onHangUp: (callback: () => void) => void;
 }
 
 export interface HttpReply {
   readonly status: number;
-  /** JSON text, other text with its Content-Type in the headers, or pieces over time. */
+  /** JSON text, other text with its Content-Type in the headers, or streamed chunks. */
   readonly body: string | AsyncIterable<string | Uint8Array> | null;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** A peer that takes nothing of the pieces for so long is cut off. */
+  /** Time without progress after which a slow reader is disconnected. */
   readonly stallMs?: number;
 }
 
@@ -44,7 +45,7 @@ export interface HttpRoute {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   /** `/threads/{thread_id}/runs` */
   readonly path: string;
-  /** It authenticates its callers. */
+  /** Authenticates its callers. */
   readonly guarded?: boolean;
   readonly handle: (request: HttpRequest) => Promise<HttpReply>;
 }
@@ -53,16 +54,16 @@ export interface HttpRoute {
 export type RequestHead = Pick<HttpRequest, "method" | "url" | "headers">;
 
 export interface CustomApp extends WebApp {
-  /** Turns away callers who may not use routes of the app; its result is handed to the app. */
+  /** Rejects callers without access to routes of the app; the app receives its result. */
   readonly admit: (head: RequestHead) => Promise<object>;
-  /** Turns away callers before the app's middleware sees them. */
+  /** Rejects callers before the app's middleware sees them. */
   readonly admitBefore: (head: RequestHead, route: HttpRoute | null) => Promise<void>;
 }
 
 export interface AppOptions {
   readonly routes: readonly HttpRoute[];
   readonly custom: CustomApp | null;
-  /** `""`, or the path that all addresses are below. */
+  /** `""`, or the prefix of all paths. */
   readonly prefix: string;
   readonly cors: CorsRules;
   readonly bodyBytesMax: number;
@@ -72,7 +73,7 @@ export interface AppOptions {
   readonly monotonic: () => number;
 }
 
-/** Who answers: a route of ours, the custom app, or nobody because it is a question about CORS. */
+/** The responder: a route of ours, the custom app, or the CORS preflight. */
 type Answerer =
   | { readonly kind: "route"; readonly route: HttpRoute; readonly params: HttpRequest["params"] }
   | { readonly kind: "custom"; readonly app: CustomApp }
@@ -85,7 +86,7 @@ export function createApp(options: AppOptions): RequestListener {
     const { custom: app } = options;
     if (method === "OPTIONS") {
       const isPreflight = headers["access-control-request-method"] !== undefined;
-      if (isPreflight || finder.knows(path)) return { kind: "preflight" }; // also of unknown paths: pages see their 404
+      if (isPreflight || finder.knows(path)) return { kind: "preflight" }; // also for unknown paths, so that pages see the 404
     }
     const claim = app === null ? "none" : app.claim(method, path);
     if (app !== null && (claim === "first" || claim === "around" || (claim === "rest" && !finder.knows(path))))
@@ -98,7 +99,7 @@ export function createApp(options: AppOptions): RequestListener {
     const onHangUp = (callback: () => void): void => {
       if (outgoing.destroyed && !outgoing.writableFinished) return callback();
       outgoing.once("close", () => {
-        if (!outgoing.writableFinished || method === "HEAD") callback(); // AP4: nobody reads what is still to come
+        if (!outgoing.writableFinished || method === "HEAD") callback(); // AP4: no reader for the rest
       });
     };
     let route: HttpRoute | null = null;
@@ -110,7 +111,7 @@ export function createApp(options: AppOptions): RequestListener {
     try {
       checkHost(incoming, options.hosts);
       const address = addressOf(url, options.prefix);
-      if (address === null) throw new ApiError("not_found", `All addresses are below ${options.prefix}/.`);
+      if (address === null) throw new ApiError("not_found", `All paths are below ${options.prefix}/.`);
       const { path, query, search } = address;
       const seen = `${options.prefix}${path}${search}`; // AP3
       const ask = async (found: Found<HttpRoute>, read: (() => Promise<string>) | null): Promise<HttpReply> => {
@@ -158,19 +159,19 @@ export function createApp(options: AppOptions): RequestListener {
       reply = refuse(error);
     }
     options.onReply(route, reply.status, (options.monotonic() - startedAt) / 1000);
-    const decided = "access-control-allow-origin" in (reply.headers ?? {}); // by the custom app, for itself
+    const decided = "access-control-allow-origin" in (reply.headers ?? {}); // the custom app set its own
     const allowed = decided ? {} : cors.headers(headers.origin);
     await write(outgoing, { ...reply, headers: { ...reply.headers, ...allowed } }, method);
   };
   return (incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
       options.log.warning("reply_failed", { reason: error instanceof Error ? error.message : String(error) });
-      outgoing.destroy(); // AP1: a reply that cannot be finished is seen as cut, not as whole
+      outgoing.destroy(); // AP1: an incomplete reply must not look complete
     });
   };
 }
 
-/** Addresses in headers, as they are from outside. */
+/** Header addresses, as clients see them. */
 function placed(reply: HttpReply, prefix: string): HttpReply {
   if (prefix === "" || reply.headers === undefined) return reply;
   const headers = Object.entries(reply.headers).map(([name, value]): [string, string | string[]] => {
@@ -194,7 +195,7 @@ async function write(outgoing: ServerResponse, reply: HttpReply, method: string)
   outgoing.writeHead(status, headers);
   if (body !== null && method === "HEAD") void body[Symbol.asyncIterator]().return?.(); // AP4
   else if (body !== null) {
-    outgoing.flushHeaders(); // the first piece may be long in coming
+    outgoing.flushHeaders(); // the first chunk may take long
     for await (const piece of body) {
       if (outgoing.destroyed) return;
       writeNow(outgoing, piece);
@@ -204,7 +205,7 @@ async function write(outgoing: ServerResponse, reply: HttpReply, method: string)
   outgoing.end();
 }
 
-/** In one write to the socket, and at once: a graph that runs on without a pause would keep the piece here. */
+/** In one write and at once: a graph that runs on without a pause would delay the chunk. */
 function writeNow(outgoing: ServerResponse, piece: string | Uint8Array): void {
   const { socket } = outgoing;
   socket?.cork();
@@ -214,7 +215,7 @@ function writeNow(outgoing: ServerResponse, piece: string | Uint8Array): void {
   socket?.uncork();
 }
 
-/** The peer has taken what was written, or has gone. */
+/** Resolves once the peer has read the data, or has disconnected. */
 function drained(outgoing: ServerResponse, stallMs: number | undefined): Promise<void> {
   return new Promise((resolve) => {
     const stalled = stallMs === undefined ? undefined : setTimeout(() => outgoing.destroy(), stallMs);

@@ -1,9 +1,9 @@
-// Body: the bytes of a request, counted while they arrive, → text and JSON.
+// Body: the bytes of a request, with a size limit, → text and JSON.
 // Invariants:
-//   BD1. Never more than `bytesMax` are held, whatever the headers promise.
-//   BD2. Bytes that are not UTF-8 and text that is not JSON are refused; so is what nests deeper than DEPTH_MAX.
-//   BD3. Only application/json is read as JSON: a form or plain-text post from another site is refused.
-//   BD4. A long body is read in slices of the event loop (base/parse-slowly.ts).
+//   BD1. Memory never holds more than `bytesMax`, whatever the headers declare.
+//   BD2. Invalid UTF-8, invalid JSON and nesting deeper than DEPTH_MAX are errors.
+//   BD3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
+//   BD4. A long body parses in slices of the event loop (base/parse-slowly.ts).
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../base/errors.ts";
 import { fitsDepth } from "../base/json.ts";
@@ -16,18 +16,21 @@ export interface JsonBody {
   readonly text: string;
 }
 
-/** An empty body is undefined. @throws {ApiError} `unsupported_media_type`, `body_too_large`, `malformed_json`, `body_too_deep` */
+/**
+ * An empty body yields undefined. @throws {ApiError} `unsupported_media_type`, `body_too_large`, `malformed_json`,
+ * `body_too_deep`
+ */
 export async function readJsonBody(incoming: IncomingMessage, bytesMax: number): Promise<JsonBody> {
   const bytes = await readBytes(incoming, bytesMax);
   if (bytes.length === 0) return { value: undefined, text: "" };
   checkMediaType(incoming.headers["content-type"]); // BD3
   const encoding = incoming.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
-    throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not read here.`);
+    throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not supported.`);
   return parseBody(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 }
 
-/** Of a body that the deployment's own middleware has read. @throws {ApiError} as {@link readJsonBody} */
+/** For a body that the deployment's own middleware has read. @throws {ApiError} as {@link readJsonBody} */
 export async function jsonBodyOf(text: string, mediaType: string | undefined): Promise<JsonBody> {
   if (text === "") return { value: undefined, text };
   checkMediaType(mediaType);
@@ -41,7 +44,7 @@ async function parseBody(read: () => string): Promise<JsonBody> {
     text = read();
     value = await parseSlowly(text); // BD4
   } catch (error) {
-    throw new ApiError("malformed_json", error instanceof Error ? error.message : "The body cannot be read.");
+    throw new ApiError("malformed_json", error instanceof Error ? error.message : "The body is unreadable.");
   }
   if (!fitsDepth(value, DEPTH_MAX)) {
     throw new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);
@@ -54,7 +57,7 @@ function checkMediaType(header: string | undefined): void {
   if (type === "application/json") return;
   throw new ApiError(
     "unsupported_media_type",
-    `Content-Type ${type === "" ? "is missing" : `"${type}" is not read here`}.`,
+    `Content-Type ${type === "" ? "is missing" : `"${type}" is not supported`}.`,
   );
 }
 
@@ -63,10 +66,11 @@ function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>
     const tooLarge = (): void => {
       incoming.pause();
       incoming.removeAllListeners("data");
-      const detail = `The body may have at most ${bytesMax} bytes.`;
+      const detail = `The limit is ${bytesMax} bytes.`;
       reject(new ApiError("body_too_large", detail, {}, { Connection: "close" }));
     };
-    if (incoming.destroyed) return reject(new ApiError("malformed_request", "The body was cut off."));
+    if (incoming.destroyed)
+      return reject(new ApiError("malformed_request", "The connection closed before the end of the body."));
     if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) return tooLarge();
     const chunks: Buffer[] = [];
     let size = 0;
@@ -80,7 +84,8 @@ function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>
     );
     incoming.on("error", reject);
     incoming.on("close", () => {
-      if (!incoming.readableEnded) reject(new ApiError("malformed_request", "The body was cut off."));
+      if (!incoming.readableEnded)
+        reject(new ApiError("malformed_request", "The connection closed before the end of the body."));
     });
   });
 }

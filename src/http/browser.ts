@@ -1,11 +1,11 @@
-// Browser: requests that a browser may have sent for a page of somebody else. Pure checks of a request's head.
+// Browser checks: the Host header and the origin of a request. Pure checks of a request's head.
 // Invariants:
-//   BR1. On loopback the Host header names this machine, or a host that the operator names: a foreign name that resolves
-//        to this machine is an attack (DNS rebinding). Beyond loopback, a list of the operator's is kept in the same way;
-//        IP addresses pass there, because only names can be rebound.
-//   BR2. A request has one Host header, and it holds a host and a port, nothing else.
-//   BR3. A request that changes something and comes from another site needs an allowed origin, with a body or without.
-//        Sec-Fetch-Site decides; a browser that does not send it sends Origin.
+//   BR1. On loopback the Host header must name this machine or a configured host: a foreign name that resolves to this
+//        machine is a DNS rebinding attack. Beyond loopback, a configured list applies in the same way; IP addresses
+//        pass there, because rebinding needs a name.
+//   BR2. A request has one Host header, which holds a host and a port only.
+//   BR3. A state-changing cross-site request needs an allowed origin, with or without a body. Sec-Fetch-Site decides;
+//        browsers without it send Origin.
 import { isIP } from "node:net";
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../base/errors.ts";
@@ -13,7 +13,7 @@ import { ApiError } from "../base/errors.ts";
 export interface HostRules {
   /** The server listens on loopback only. */
   readonly loopback: boolean;
-  /** Names that the operator allows; `*.example.com` stands for every name below it. Null: no list. */
+  /** Allowed names; `*.example.com` matches every subdomain. Null: no list. */
   readonly allowed: readonly string[] | null;
 }
 
@@ -34,13 +34,14 @@ export function checkHost({ headers, rawHeaders }: HostHead, rules: HostRules): 
   const { host } = headers;
   const name = host === undefined ? undefined : HOST.exec(host)?.groups?.["name"]?.toLowerCase();
   if (hosts > 1 || (host !== undefined && name === undefined)) {
-    const detail = hosts > 1 ? "There is more than one Host header." : "The Host header is not a host with a port.";
+    const detail =
+      hosts > 1 ? "The request has more than one Host header." : "The Host header is not a host with a port.";
     throw new ApiError("malformed_request", detail, {}, { Connection: "close" });
   }
   if (isServed(host, name, rules)) return;
   const detail = rules.loopback
-    ? "This server listens on loopback and answers to localhost; ALLOWED_HOSTS can name further hosts."
-    : "The Host header names a host that is not in ALLOWED_HOSTS.";
+    ? "This server listens on loopback and accepts localhost; ALLOWED_HOSTS adds further hosts."
+    : "ALLOWED_HOSTS does not contain the host of the Host header.";
   throw new ApiError("forbidden_host", detail);
 }
 
@@ -56,7 +57,7 @@ function isServed(host: string | undefined, name: string | undefined, { loopback
 
 type SiteHead = Pick<IncomingMessage, "method" | "headers">;
 
-/** Whether a page on another origin had the request sent, as far as its browser says (BR3). */
+/** Whether the request is cross-site, according to the browser (BR3). */
 function isFromElsewhere({ headers }: SiteHead): boolean {
   const { origin, host } = headers;
   const site = headers["sec-fetch-site"];
@@ -69,5 +70,5 @@ export function checkSite(request: SiteHead, isAllowed: (origin: string | undefi
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return;
   if (!isFromElsewhere(request) || isAllowed(headers.origin)) return;
-  throw new ApiError("forbidden_origin", `Pages of other sites may not call this; ${remedy}.`);
+  throw new ApiError("forbidden_origin", `Cross-site requests are not allowed here; ${remedy}.`);
 }

@@ -1,20 +1,20 @@
-// CORS: which pages on other origins may read replies, and what a preflight is told.
+// CORS: which other origins may read replies, and the reply to a preflight.
 // Invariants:
-//   CO1. By default only pages from this machine may read replies, and never with credentials.
-//   CO2. A preflight runs nothing.
-//   CO3. Credentials are for origins that the rules name. "*" is answered with "*", which browsers take for none.
-//   CO4. What clients need to follow a run is always exposed.
+//   CO1. By default only pages from this machine may read replies, never with credentials.
+//   CO2. A preflight executes no route.
+//   CO3. Credentials need an origin that the rules name. "*" gets "*", which browsers never combine with credentials.
+//   CO4. The headers that clients need to follow a run are always exposed.
 export interface CorsRules {
   /** Origins as browsers send them, or "*". */
   readonly origins: readonly string[];
   /** Matches whole origins. */
   readonly pattern: RegExp | null;
-  /** Null: those that the routes have. */
+  /** Null: the methods of the routes. */
   readonly methods: readonly string[] | null;
-  /** Null: those that the page asks for. */
+  /** Null: the headers that the page requests. */
   readonly headers: readonly string[] | null;
   readonly credentials: boolean;
-  /** Besides those of CO4. */
+  /** In addition to those of CO4. */
   readonly exposed: readonly string[];
   readonly maxAgeSecs: number;
 }

@@ -1,9 +1,9 @@
-// Guarded post: one POST to an address that somebody from outside has chosen.
+// Guarded post: one POST to a URL that an outside caller chose.
 // Invariants:
-//   GP1. The name is resolved once. The connection goes to the address that was checked, whatever the name says by then.
-//   GP2. If any address of the name is not allowed, none is used.
-//   GP3. No redirect is followed: a reply is a status and nothing else.
-//   GP4. It ends in `timeoutMs`, with at most `replyBytesMax` read. It never throws.
+//   GP1. The name resolves once. The connection uses the checked address, even if the DNS answer changes later.
+//   GP2. One disallowed address rejects the name with all its addresses.
+//   GP3. Redirects are not followed: the result is a status only.
+//   GP4. It ends within `timeoutMs` and reads at most `replyBytesMax`. It never throws.
 import { lookup } from "node:dns/promises";
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -21,7 +21,7 @@ export interface Post {
 export type PostOutcome =
   | { readonly kind: "replied"; readonly status: number }
   | { readonly kind: "failed"; readonly reason: string }
-  /** The rules do not allow it: trying again will not help. */
+  /** The rules reject it: a retry cannot succeed. */
   | { readonly kind: "refused"; readonly reason: string };
 
 export interface PostLimits {
@@ -50,14 +50,14 @@ export async function guardedPost(
     const host = hostOf(checked.url);
     const addresses = isIP(host) > 0 ? [host] : await Promise.race([ports.resolve(host), rejectsOn(either)]);
     const wrong = addresses.find((address) => !isAllowedAddress(address, checked.open));
-    if (wrong !== undefined) return { kind: "refused", reason: `${host} leads to ${wrong}, which is not allowed` }; // GP2
+    if (wrong !== undefined) return { kind: "refused", reason: `${host} resolves to ${wrong}, which is not allowed` }; // GP2
     const [address] = addresses;
     if (address === undefined) return { kind: "failed", reason: `${host} has no address` };
     return { kind: "replied", status: await exchange(checked.url, address, post, limits.replyBytesMax, either) };
   } catch (error) {
     if (deadline.signal.aborted) return { kind: "failed", reason: `no reply within ${limits.timeoutMs} ms` };
     const code = error instanceof Error && "code" in error ? String(error.code) : null;
-    return { kind: "failed", reason: code ?? (error instanceof Error ? error.message : "the request failed") };
+    return { kind: "failed", reason: code ?? (error instanceof Error ? error.message : "request failed") };
   } finally {
     cancelTimer();
   }
@@ -65,13 +65,13 @@ export async function guardedPost(
 
 function rejectsOn(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const stop = (): void => reject(new Error("it was stopped"));
+    const stop = (): void => reject(new Error("request aborted"));
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
   });
 }
 
-/** @returns the status, as soon as the reply is over or its limit reached. */
+/** @returns the status, once the reply ends or reaches its limit. */
 function exchange(url: URL, address: string, post: Post, replyBytesMax: number, signal: AbortSignal): Promise<number> {
   const pinned: LookupFunction = (_host, options, callback) => {
     const family = isIP(address);
@@ -95,7 +95,7 @@ function exchange(url: URL, address: string, post: Post, replyBytesMax: number, 
         resolve(status);
         request.destroy();
       };
-      request.off("error", reject).on("error", settle); // the reply has begun: its status counts
+      request.off("error", reject).on("error", settle); // the reply has started: its status counts
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes > replyBytesMax) settle(); // GP4

@@ -1,7 +1,7 @@
-// Loopback: requests to this server's own listener, inside the process: no port, no network, the same rules for callers.
+// Loopback: in-process requests to this server's own listener: no port, no network, the same rules for callers.
 // Invariants:
-//   LO1. A request takes the way of every other one: parsed, authenticated, limited. Nothing is trusted because it comes from here.
-//   LO2. Only path and query of an address count; its host is this server.
+//   LO1. A loopback request is parsed, authenticated and limited like every other one. Its origin grants no trust.
+//   LO2. Only path and query of a URL count; its host is this server.
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
 import { duplexPair, Readable } from "node:stream";
@@ -14,7 +14,7 @@ const BASE = "http://localhost";
 const BODILESS_STATUSES = new Set([204, 205, 304]);
 
 export function createLoopback(listener: RequestListener): Loopback {
-  const server = createServer({ keepAliveTimeout: 1 }, listener); // it never listens: connections are handed to it
+  const server = createServer({ keepAliveTimeout: 1 }, listener); // never listens: receives its connections directly
   return async (input, init) => {
     const request = new Request(typeof input === "string" ? new URL(input, BASE) : input, {
       ...init,
@@ -38,7 +38,7 @@ export function createLoopback(listener: RequestListener): Loopback {
   };
 }
 
-/** One POST to a route here, with the limits of one that leaves. Never throws. */
+/** One POST to a route of this server, with the limits of an outbound one. Never throws. */
 export async function postHere(
   loopback: Loopback,
   target: string,
@@ -56,7 +56,7 @@ export async function postHere(
     await body?.cancel();
     return { kind: "replied", status };
   } catch (error) {
-    return { kind: "failed", reason: error instanceof Error ? error.message : "the request failed" };
+    return { kind: "failed", reason: error instanceof Error ? error.message : "request failed" };
   }
 }
 

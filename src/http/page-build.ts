@@ -1,8 +1,8 @@
-// Page build: finds the built files of a page. A package has them; a clone builds them the first time they are needed,
-// in a process of its own, and again only when the sources have changed.
+// Page build: locates the built files of a page. A package contains them; a clone builds them on first use, in a
+// separate process, and rebuilds only after a change of the sources.
 // Invariants:
-//   PB1. What is given out was built from the sources that are there, or there are no sources.
-//   PB2. A build that is cut short leaves nothing that could be taken for a whole one.
+//   PB1. A served build matches the current sources, unless no sources exist.
+//   PB2. An interrupted build leaves nothing that looks complete.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -21,25 +21,25 @@ import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 
 export interface PageSources {
-  /** Of the sources; missing in a package. */
+  /** Of the sources; absent in a package. */
   readonly sources: string;
   /** Other files and folders that the result depends on, such as the lock file. */
   readonly besides: readonly string[];
-  /** Where a package has the result. */
+  /** Location of the result in a package. */
   readonly shipped: string;
-  /** Where results are kept, one folder each. */
+  /** Folder of cached results, one subfolder each. */
   readonly cache: string;
-  /** Run by Node with the folder for the result as its argument. */
+  /** Node runs it with the target folder as its argument. */
   readonly builder: string;
 }
 
-/** In a kept result: the hash of its sources. */
+/** In a cached result: the hash of its sources. */
 const SOURCES_HASH_FILE = "sources.sha256";
 const BUILD_TIMEOUT_MS = 120_000;
 const OUTPUT_BYTES_MAX = 1024 * 1024;
 const RESULTS_KEPT = 3;
 
-/** Builds once, however many ask at the same time; after a failure the next who asks tries again. */
+/** Builds once for all concurrent callers; after a failure the next call tries again. */
 export function createPageBuild(page: PageSources, log: Log): () => Promise<string> {
   let building: Promise<string> | null = null;
   return () => {
@@ -47,7 +47,7 @@ export function createPageBuild(page: PageSources, log: Log): () => Promise<stri
       building = null;
       const reason = error instanceof Error ? error.message : String(error);
       log.error("page_build_failed", { builder: page.builder, reason });
-      const detail = "The page could not be built; the server's log says why. `npm run build` builds it ahead.";
+      const detail = "The page build failed; the server log has the reason. `npm run build` builds it in advance.";
       throw new ApiError("page_unavailable", detail);
     });
     return building;
@@ -64,7 +64,7 @@ async function findOrBuild(page: PageSources, log: Log): Promise<string> {
   const made = mkdtempSync(join(page.cache, ".making-"));
   try {
     await runBuilder(page.builder, made);
-    if (sourcesHash(page) !== hash) throw new Error("the sources changed while they were built");
+    if (sourcesHash(page) !== hash) throw new Error("the sources changed during the build");
     writeFileSync(join(made, SOURCES_HASH_FILE), `${hash}\n`);
     rmSync(kept, { recursive: true, force: true });
     moveFolder(made, kept); // PB2
@@ -76,7 +76,7 @@ async function findOrBuild(page: PageSources, log: Log): Promise<string> {
   return kept;
 }
 
-/** Another process may have put the same result there meanwhile: then that one is as good. */
+/** Another process may have stored the same result meanwhile: that one is equivalent. */
 function moveFolder(from: string, to: string): void {
   try {
     renameSync(from, to);
@@ -103,7 +103,7 @@ function hashOf(folder: string): string | null {
 
 const TEST_FILE = /\.test\.tsx?$/;
 
-/** Null when there are no sources. */
+/** Null without sources. */
 function sourcesHash({ sources, besides }: Pick<PageSources, "sources" | "besides">): string | null {
   if (!existsSync(sources)) return null;
   const hash = createHash("sha256");
@@ -114,7 +114,7 @@ function sourcesHash({ sources, besides }: Pick<PageSources, "sources" | "beside
   return hash.digest("hex");
 }
 
-/** The file itself, or the files below a folder, tests left out. */
+/** The file itself, or the files below a folder, without tests. */
 function filesAt(path: string): readonly string[] {
   if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path, { recursive: true, withFileTypes: true })

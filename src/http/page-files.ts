@@ -1,10 +1,10 @@
 // Page files: the built files of a single-page app → the route that serves them.
 // Invariants:
-//   PF1. Only what was in the folder when it was read is served: the address is a key, never a path on a disk.
-//   PF2. A file whose name has its hash is kept by browsers for ever; the page itself is asked for every time.
-//   PF3. Every address below the route that names no file is the page, so that links into the app work.
-//   PF4. The page names its files by relative addresses: it works below whatever prefix it is reached.
-//   PF5. Nothing runs in the page but its own files, and nothing is loaded from elsewhere.
+//   PF1. The route serves only files that the folder had when it was read: the URL is a key, never a path on a disk.
+//   PF2. Browsers cache a file with a hash in its name for ever and revalidate the page itself every time.
+//   PF3. Every path below the route that names no file returns the page, so that deep links work.
+//   PF4. The page refers to its files by relative URLs: it works below any prefix.
+//   PF5. The page runs only its own files and loads nothing from elsewhere.
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
@@ -15,7 +15,7 @@ import type { HttpReply, HttpRequest, HttpRoute } from "./app.ts";
 interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
-  /** Null when packing does not make it smaller. */
+  /** Null if compression does not shrink it. */
   readonly packed: Buffer | null;
 }
 
@@ -40,8 +40,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param at `/console`: the page's own address; all below it are the app's.
- * @param folder of the built files, with an `index.html` whose own addresses are relative. Asked once it is needed.
+ * @param at `/console`: the page's own path; all paths below it belong to the app.
+ * @param folder of the built files, with an `index.html` that uses relative URLs. Resolved on first use.
  */
 export function pageRoute(at: string, folder: () => Promise<string>): HttpRoute {
   let page: Page | null = null;
@@ -53,7 +53,7 @@ export function pageRoute(at: string, folder: () => Promise<string>): HttpRoute 
       const name = request.path.slice(at.length + 1);
       const file = page.files.get(name); // PF1
       if (file !== undefined) return fileReply(name, file, request);
-      if (name.startsWith(ASSETS)) throw new ApiError("not_found", "The page has no such file; load it again.");
+      if (name.startsWith(ASSETS)) throw new ApiError("not_found", "The page has no such file; reload the page.");
       return pageReply(page.html, request.path, at); // PF3
     },
   };
@@ -68,7 +68,7 @@ function readPage(folder: string): Page {
     const type = TYPES[extname(name)];
     if (!entry.isFile() || type === undefined || name.startsWith(".")) continue;
     size += statSync(path).size;
-    if (files.size >= FILES_MAX || size > BYTES_MAX) throw new Error(`${folder} has more than a page needs`);
+    if (files.size >= FILES_MAX || size > BYTES_MAX) throw new Error(`${folder} exceeds the limits of a page`);
     const bytes = readFileSync(path);
     const packed = gzipSync(bytes, { level: 9 });
     files.set(name, { type, bytes, packed: packed.length < bytes.length ? packed : null });
@@ -94,7 +94,7 @@ function fileReply(name: string, { type, bytes, packed }: PageFile, { headers }:
       Vary: "Accept-Encoding",
       "Cache-Control": name.startsWith(ASSETS) ? "public, max-age=31536000, immutable" : "no-cache", // PF2
       "X-Content-Type-Options": "nosniff",
-      "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", // an image opened by itself
+      "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", // for an image opened directly
     },
   };
 }
@@ -117,7 +117,7 @@ function pageReply(html: string, path: string, at: string): HttpReply {
     body,
     headers: {
       "Content-Type": "text/html; charset=utf-8",
-      "Cache-Control": "no-store", // PF2; the nonce is good for one load
+      "Cache-Control": "no-store", // PF2; the nonce is valid for one load
       "Content-Security-Policy": policy(nonce),
       "X-Content-Type-Options": "nosniff",
       "X-Frame-Options": "DENY",
@@ -128,7 +128,7 @@ function pageReply(html: string, path: string, at: string): HttpReply {
   };
 }
 
-/** PF5. The nonce is for style elements that libraries make; scripts come from files only. */
+/** PF5. The nonce is for style elements that libraries create; scripts come from files only. */
 function policy(nonce: string): string {
   return [
     "default-src 'self'",

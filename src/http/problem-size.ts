@@ -1,8 +1,8 @@
-// Problem size: the further members of a problem, cut to what a person can be shown. Clients print the whole body.
+// Problem size: limits the extra members of a problem, because clients print the whole body.
 // Rules:
-//   PS1. A problem has at most 1,024 bytes. What fits is left as it is.
-//   PS2. What is cut first is what can be had elsewhere: the values and schemas of questions, then the ends of lists. A list
-//        that was cut has its whole length beside it, as `<name>_count`; `see` says where to get it.
+//   PS1. A problem has at most 1,024 bytes. A smaller one stays unchanged.
+//   PS2. Data available elsewhere goes first: the values and schemas of interrupts, then the ends of lists. A shortened
+//        list has its full length in `<name>_count`; `see` names the source of the full data.
 //   PS3. The members that programs decide by (`code`, `thread_status`, `answered`, ids) stay.
 import { isJsonObject, type Json } from "../base/json.ts";
 

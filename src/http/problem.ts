@@ -1,4 +1,4 @@
-// Problem: a refusal as RFC 9457 has it, in one shape for every status.
+// Problem: a refusal in RFC 9457 form, one shape for every status.
 import { ApiError, describeError, ERROR_CODES } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { fitted, shortText } from "./problem-size.ts";
@@ -15,17 +15,17 @@ export function problemOf(thrown: unknown, log: Log): Problem {
   return { status: error.status, text, headers: { "Content-Type": "application/problem+json", ...error.headers } };
 }
 
-/** The members of a problem, also for one that is told beside others in one reply. What people read comes first. */
+/** The members of a problem, also for one of several in a single reply. Human-readable members come first. */
 export function problemObject({ code, status, message: text, extra }: ApiError): object {
   const [, title] = ERROR_CODES[code];
   const detail = shortText(text);
   return fitted({ title, detail, message: detail, type: `urn:holdpoint:error:${code}`, status, code }, extra);
 }
 
-/** What is no ApiError is a defect of ours: it is logged whole and told in one word. */
+/** Any error other than ApiError is a defect: the log has its details, the reply only its code. */
 export function apiErrorOf(thrown: unknown, log: Log): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const { name, message } = describeError(thrown);
   log.error("request_failed", { name, message, stack: thrown instanceof Error ? thrown.stack : undefined });
-  return new ApiError("internal_error", "The server failed; its log says why.");
+  return new ApiError("internal_error", "Internal error; the server log has the details.");
 }

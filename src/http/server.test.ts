@@ -250,7 +250,7 @@ test("a port that is taken is named, with what to do", async (t) => {
   const second = createHttpService({ name: "other", host: "127.0.0.1", port, listener: answer });
   await assert.rejects(second.start(), (error) => {
     assert.ok(error instanceof ListenError);
-    assert.equal(error.message, `port ${port} on 127.0.0.1 is taken by another process: stop it, or set another port`);
+    assert.equal(error.message, `port ${port} on 127.0.0.1 is in use by another process: stop it, or set another port`);
     return true;
   });
 });

@@ -1,18 +1,18 @@
-// Server: a node:http server as a service, with limits on everything a slow or hostile peer can hold.
+// Server: a node:http server as a service, with limits on every resource that a slow or hostile peer can hold.
 // Invariants:
-//   S1. A peer that sends nothing, or drips, is closed within `headersTimeoutMs` or `requestTimeoutMs`.
-//   S2. stop() takes no new connection, lets requests in progress end until `drainMs`, then cuts them. A reply is in
-//       progress until its last byte has left; a connection without one is closed at once, and so is each of the
-//       others as soon as its reply has left.
+//   S1. The server closes a silent or slow connection within `headersTimeoutMs` or `requestTimeoutMs`.
+//   S2. stop() accepts no new connection, lets requests in progress end until `drainMs`, then cuts them. A reply is in
+//       progress until its last byte has left. A connection without one closes at once, every other as soon as its
+//       reply has left.
 //   S3. A fault of the listening socket never ends the process.
-//   S4. Every reply forbids browsers to guess its type (nosniff): stored data must never be run as a page.
+//   S4. Every reply forbids content-type sniffing (nosniff): stored data must never run as a page.
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
 import type { Service } from "../base/lifecycle.ts";
 
 export interface HttpLimits {
   readonly headersTimeoutMs: number;
-  /** Time for a request to arrive whole. The reply may take as long as it likes. */
+  /** Time limit for receiving a whole request. The reply has no time limit. */
   readonly requestTimeoutMs: number;
   readonly keepAliveMs: number;
   readonly connectionsMax: number;
@@ -28,7 +28,7 @@ const HTTP_LIMITS: HttpLimits = {
 };
 
 export interface HttpService extends Service {
-  /** The bound address; `port: 0` in the options becomes a real port here. Only after start(). */
+  /** The bound address, with the real port for `port: 0` in the options. Only after start(). */
   address(): { readonly host: string; readonly port: number };
 }
 
@@ -36,7 +36,7 @@ export class ListenError extends Error {
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
     const why =
       cause.code === "EADDRINUSE"
-        ? `port ${port} on ${host} is taken by another process: stop it, or set another port`
+        ? `port ${port} on ${host} is in use by another process: stop it, or set another port`
         : `cannot listen on ${host}:${port}: ${cause.message}`;
     super(why, { cause });
     this.name = "ListenError";
@@ -63,7 +63,7 @@ export function createHttpService(options: {
             headersTimeout: limits.headersTimeoutMs,
             requestTimeout: limits.requestTimeoutMs,
             keepAliveTimeout: limits.keepAliveMs,
-            connectionsCheckingInterval: Math.min(2000, limits.headersTimeoutMs / 2), // S1: Node's default looks every 30 s
+            connectionsCheckingInterval: Math.min(2000, limits.headersTimeoutMs / 2), // S1: Node's default checks every 30 s
             noDelay: true,
           },
           (request, response) => {
@@ -86,10 +86,10 @@ export function createHttpService(options: {
         running = null;
         const { drainMs } = limits;
         const cut = setTimeout(() => connections.cut(), typeof drainMs === "number" ? drainMs : drainMs()); // S2
-        // The HTTP server's own close() also destroys connections whose reply was ended but has not left yet.
+        // The HTTP server's own close() also destroys connections with an ended reply that has not left yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(cut);
-          server.close(); // by now only ends its timer
+          server.close(); // only ends its timer here
           resolve();
         });
         connections.drain();
@@ -103,9 +103,9 @@ export function createHttpService(options: {
 }
 
 interface Connections {
-  /** Closes each connection as soon as it has no reply in progress. */
+  /** Closes each connection once it has no reply in progress. */
   drain(): void;
-  /** Destroys all that are left. */
+  /** Destroys all remaining connections. */
   cut(): void;
 }
 

@@ -1,8 +1,8 @@
 // SSE: events over time → the text of a `text/event-stream` reply.
 // Invariants:
-//   SE1. An event without an id has no `id:` line: an empty one would clear the reader's place.
-//   SE2. A heartbeat is a comment with one newline. With two, clients of the official SDK see an event of no name.
-//   SE3. A reader that goes away ends its source.
+//   SE1. An event without an id has no `id:` line: an empty one would reset the reader's position.
+//   SE2. A heartbeat is a comment with one newline. After two, clients of the official SDK see an unnamed event.
+//   SE3. A disconnected reader ends its source.
 import type { Clock } from "../base/clock.ts";
 
 export interface SseEvent {
@@ -15,7 +15,7 @@ export interface SseEvent {
 export const SSE_HEADERS: Readonly<Record<string, string>> = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store",
-  "X-Accel-Buffering": "no", // proxies of the nginx family pass events on at once
+  "X-Accel-Buffering": "no", // nginx-style proxies forward events at once
 };
 
 const HEARTBEAT = ": hb\n";
@@ -24,7 +24,7 @@ export function sseText({ event, data, id }: SseEvent): string {
   return `event: ${event}\ndata: ${data}\n${id === null ? "" : `id: ${id}\n`}\n`; // SE1
 }
 
-/** @param pieces of the stream as they come about. Between them, a heartbeat whenever `everyMs` pass in silence. */
+/** @param pieces of the stream, as they arrive. Between them, a heartbeat after every `everyMs` of silence. */
 export async function* withHeartbeats(
   pieces: AsyncIterable<string | Uint8Array>,
   clock: Clock,
@@ -46,6 +46,6 @@ export async function* withHeartbeats(
       next = source.next();
     }
   } finally {
-    void source.return?.(); // SE3; not awaited: a source that waits for its next event would keep the reader here
+    void source.return?.(); // SE3; not awaited: a source that waits for its next event would block here
   }
 }

@@ -1,8 +1,8 @@
-// UI routes: components that graphs name, served the way that LangGraph's clients load them: a piece of HTML with the
-// addresses of a bundle, then the files of the bundle.
+// UI routes: UI components of graphs, served in the format of LangGraph's clients: an HTML fragment with the URLs of a
+// bundle, then the files of the bundle.
 // Rules:
-//   UR1. What a caller sends is quoted for the place where it ends up: an address, a script text, an attribute.
-//   UR2. A bundle is code for browsers and is public, as other pages are: a script element sends no credentials.
+//   UR1. Caller input is quoted for its target context: a URL, a script text, an attribute.
+//   UR2. A bundle is public browser code, like other pages: a script element sends no credentials.
 import { extname } from "node:path";
 import { ApiError } from "../base/errors.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "./app.ts";
@@ -21,7 +21,7 @@ const HOST = /^[\w.-]+(?::\d+)?$|^\[[\da-fA-F:.]+\](?::\d+)?$/;
 const LOCAL = /^(?:localhost|127\.0\.0\.1)(?::|$)/;
 const NAME_UNITS_MAX = 1000;
 
-/** @param prefix of the server's addresses */
+/** @param prefix of the server's paths */
 export function uiRoutes(
   bundles: (name: string) => Promise<readonly UiFile[] | null>,
   prefix: string,
@@ -56,13 +56,13 @@ export function uiRoutes(
 function nameIn(body: unknown): string {
   const name = typeof body === "object" && body !== null && "name" in body ? body.name : null;
   if (typeof name === "string" && name.length <= NAME_UNITS_MAX) return name;
-  throw new ApiError("invalid_request", `name: a text of at most ${NAME_UNITS_MAX} characters is expected.`);
+  throw new ApiError("invalid_request", `name: must be a text of at most ${NAME_UNITS_MAX} characters.`);
 }
 
 function snippet(request: HttpRequest, files: readonly UiFile[], name: string, prefix: string): string {
   const agent = request.params["agent"] ?? "";
   const host = request.headers.host ?? "";
-  if (!HOST.test(host)) throw new ApiError("malformed_request", "The Host header is not well-formed.");
+  if (!HOST.test(host)) throw new ApiError("malformed_request", "The Host header is malformed.");
   const base = `${LOCAL.test(host) ? "http:" : ""}//${host}${prefix}/ui/${encodeURIComponent(agent)}`;
   const address = ({ basename }: UiFile): string => attribute(`${base}/${encodeURIComponent(basename)}`);
   const styles = files.filter(({ basename }) => extname(basename) === ".css");
@@ -74,7 +74,7 @@ function snippet(request: HttpRequest, files: readonly UiFile[], name: string, p
   ].join("\n");
 }
 
-/** UR1. Clients put their own id in the place of `{{shadowRootId}}` and read `"` in a script as it is. */
+/** UR1. Clients replace `{{shadowRootId}}` with their own id and read `"` in a script verbatim. */
 function attribute(text: string, quote: '"' | "'" = '"'): string {
   const safe = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   return quote === '"' ? safe.replaceAll('"', "&quot;") : safe.replaceAll("'", "&#39;");

@@ -1,9 +1,9 @@
-// Wait: a reply that may take hours. It is an ordinary reply when it comes soon, and otherwise begins with blank lines
-// that keep every proxy between here and the caller from giving up. JSON may begin with blanks, so clients need no care.
+// Long poll: a reply that may take hours. A fast result is an ordinary reply; a slow one starts with blank lines that
+// keep proxies from timing out. JSON may start with whitespace, so clients need no special handling.
 import type { Clock } from "../base/clock.ts";
 import type { HttpReply } from "./app.ts";
 
-/** @param result the reply, when it comes. Its status and headers count only if it comes within `keepAliveMs`. */
+/** @param result the eventual reply. Its status and headers count only within `keepAliveMs`. */
 export async function replyWhenReady(
   result: Promise<HttpReply>,
   earlyHeaders: Readonly<Record<string, string>>,
@@ -23,7 +23,7 @@ async function* blankLinesUntil(result: Promise<HttpReply>, clock: Clock, everyM
   yield typeof reply.body === "string" ? reply.body : "null";
 }
 
-/** Null when the time is up first. */
+/** Null if the time elapses first. */
 async function within<T>(result: Promise<T>, clock: Clock, ms: number): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<null>();
   const cancel = clock.after(ms, () => resolve(null));

@@ -11,7 +11,7 @@ const inflate = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) } as 
 export async function readUpload(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const encoding = incoming.headers["content-encoding"] ?? "identity";
   if (encoding !== "identity" && encoding !== "gzip" && encoding !== "zstd")
-    throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not read here.`);
+    throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not supported.`);
   const wire = await readWire(incoming, bytesMax);
   if (encoding === "identity") return wire;
   try {
@@ -35,5 +35,5 @@ async function readWire(incoming: IncomingMessage, bytesMax: number): Promise<Bu
 }
 
 function tooLarge(bytesMax: number): ApiError {
-  return new ApiError("body_too_large", `The body may have at most ${bytesMax} bytes.`, {}, { Connection: "close" });
+  return new ApiError("body_too_large", `The limit is ${bytesMax} bytes.`, {}, { Connection: "close" });
 }
