@@ -26,7 +26,7 @@ import { createReceiver, type Intake } from "./receive/http-receiver.ts";
 import { isHeaderSafe } from "./receive/request-head.ts";
 import { type CollectorConfig, deadLetterDir, decompressedBytesMax } from "./settings.ts";
 import type { FilePort } from "./spool/file-port.ts";
-import { lockSpool, SpoolInUseError } from "./spool/lock.ts";
+import { lockSpool, SpoolInUseError, type SpoolLock } from "./spool/lock.ts";
 import { createSpool } from "./spool/spool.ts";
 import { steady } from "./steady-clock.ts";
 import { createTenants } from "./shared/tenants.ts";
@@ -65,7 +65,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   const tenants = createTenants();
   const letters = deadLetterDir(config);
   let stopping = false;
-  let unlock: (() => void) | null = null;
+  let lock: SpoolLock | null = null;
   const metricsHolder: { current: CollectorMetrics | null } = { current: null };
   const onMetric = (): CollectorMetrics | null => metricsHolder.current;
 
@@ -159,7 +159,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   metricsHolder.current = metrics;
 
   const unwritable = (): string | null => {
-    const reason = spool?.failure() ?? null;
+    const reason = lock?.problem() ?? spool?.failure() ?? null;
     return reason === null ? null : `the spool cannot be written: ${reason}`;
   };
   const inMemory: Intake = async ({ decoded, context }) => {
@@ -190,7 +190,8 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
         tenants: tenants.of,
         intake: async (request) => {
           if (request.decoded.mendedTexts > 0) metrics.onMendedTexts(request.decoded.mendedTexts);
-          return durable === null ? inMemory(request) : durable.take(request);
+          if (durable === null) return inMemory(request);
+          return unwritable() === null ? durable.take(request) : "unwritable";
         },
         notReady: () => (stopping ? "the collector is stopping" : unwritable()),
         metrics: metrics.show,
@@ -203,13 +204,13 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     if (config.deadLetterDir !== null) await openFolder("DEAD_LETTER_DIR", config.deadLetterDir, ports.files.makeDir);
     if (config.spoolDir !== null && spool !== null && durable !== null) {
       await openFolder("SPOOL_DIR", config.spoolDir, ports.files.makeDir);
-      unlock = await openFolder("SPOOL_DIR", config.spoolDir, lockSpool);
+      lock = await openFolder("SPOOL_DIR", config.spoolDir, (dir) => lockSpool(dir, clock, log));
       try {
         const recovered = await spool.recover();
         metrics.onBadRecords(recovered.badRecords);
         durable.resume(recovered);
       } catch (error) {
-        unlock();
+        lock.release();
         throw error;
       }
     }
@@ -230,7 +231,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     if (spool === null) await pipeline.giveUp(left); // CO2
     await spool?.close();
     backend.close();
-    unlock?.();
+    lock?.release();
     log.flush();
     log.info("collector_stopped", { ...booksLine(books), mode: spool === null ? "memory" : "durable" }); // CO3
   }

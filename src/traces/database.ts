@@ -3,10 +3,15 @@
 //   TB1. A transaction that was acknowledged survives kill -9 and power loss: WAL with synchronous=FULL.
 //   TB2. One process has the file; a second is refused by name. kill -9 frees it.
 //   TB3. A file of a newer version is not touched.
+//   TB4. Nothing is written while the file is not the one of that name any more (base/file-guard.ts).
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import { guardFiles } from "../base/file-guard.ts";
 import { makeFolder } from "../base/folder.ts";
+import type { Log } from "../base/log.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -14,8 +19,10 @@ export interface Database {
   get(sql: string, ...parameters: SQLInputValue[]): Row | null;
   all(sql: string, ...parameters: SQLInputValue[]): readonly Row[];
   run(sql: string, ...parameters: SQLInputValue[]): number;
-  /** Undone when `work` throws. */
+  /** Undone when `work` throws. @throws {ApiError} `storage_unavailable`: TB4. */
   transaction<T>(work: () => T): T;
+  /** Null, or why nothing can be written (TB4). */
+  readonly problem: () => string | null;
   close(): void;
 }
 
@@ -59,7 +66,7 @@ export class TraceDatabaseError extends Error {
 }
 
 /** @throws {TraceDatabaseError} TB2, TB3. */
-export function openDatabase(folder: string): Database {
+export function openDatabase(folder: string, clock: Clock, log: Log): Database {
   makeFolder(folder);
   const file = join(folder, "traces.db");
   closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
@@ -80,6 +87,7 @@ export function openDatabase(folder: string): Database {
     const busy = /locked|busy/.test(reason) ? `${file} is in use by another process: stop it first` : null;
     throw new TraceDatabaseError(busy ?? `${file} cannot be opened: ${reason}`);
   }
+  const files = guardFiles([file, `${file}-wal`], clock, log);
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
     let statement = statements.get(sql);
@@ -94,6 +102,8 @@ export function openDatabase(folder: string): Database {
       connection.exec("BEGIN IMMEDIATE");
       try {
         const result = work();
+        const problem = files.problem();
+        if (problem !== null) throw new ApiError("storage_unavailable", `${problem}.`); // TB4
         connection.exec("COMMIT");
         return result;
       } catch (error) {
@@ -101,7 +111,11 @@ export function openDatabase(folder: string): Database {
         throw error;
       }
     },
-    close: () => connection.close(),
+    problem: files.problem,
+    close() {
+      files.stop();
+      connection.close();
+    },
   };
 }
 

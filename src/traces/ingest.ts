@@ -48,6 +48,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
     const path = (incoming.url ?? "/").split("?")[0] ?? "/";
     const what = `${incoming.method} ${path}`;
     if (what === "GET /info") return reply(outgoing, 200, info);
+    if (what === "GET /ready") return replyReady(outgoing, store.problem());
     const read = readerOf(what, incoming.headers["content-type"]);
     if (read === null) return reply(outgoing, 404, NOT_FOUND);
     store.write(read(await readUpload(incoming, BODY_BYTES_MAX)));
@@ -104,7 +105,12 @@ const STATUS: Readonly<Partial<Record<string, number>>> = {
   unsupported_media_type: 415,
   forbidden_host: 403,
   forbidden_origin: 403,
+  storage_unavailable: 503,
 };
+
+function replyReady(outgoing: ServerResponse, problem: string | null): void {
+  reply(outgoing, problem === null ? 200 : 503, JSON.stringify(problem === null ? { ok: true } : { error: problem }));
+}
 
 function reply(outgoing: ServerResponse, status: number, body: string): void {
   outgoing.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });

@@ -13,6 +13,8 @@ export interface TraceStore extends Service, TraceQueries {
   /** Durable when it returns. */
   write(changes: readonly RunChange[]): Written;
   deleteTrace(traceId: string): boolean;
+  /** Null, or why nothing can be stored. */
+  readonly problem: () => string | null;
   readonly totals: TraceWriter["totals"];
 }
 
@@ -45,7 +47,7 @@ export function createTraceStore(
   return {
     name: "traces",
     async start() {
-      const db = openDatabase(folder);
+      const db = openDatabase(folder, clock, log);
       const bounds = { runsMax: config.traceRunsMax, bytesMax: config.traceBytesMax };
       open = { db, writer: createTraceWriter(db, bounds), queries: createTraceQueries(db) };
       cancelSweep = clock.after(SWEEP_EVERY_MS, sweep);
@@ -62,6 +64,7 @@ export function createTraceStore(
       return written;
     },
     deleteTrace: (traceId) => opened().writer.deleteTrace(traceId),
+    problem: () => opened().db.problem(),
     totals: () => opened().writer.totals(),
     search: (search) => opened().queries.search(search),
     trace: (traceId) => opened().queries.trace(traceId),

@@ -570,8 +570,8 @@ describe("one owner", () => {
     await collector.send(protobufRequest([spanOf(1, 0)]));
     for (const name of ["0000000001.log", "lock"]) assert.equal((await stat(`${dir}/${name}`)).mode & 0o077, 0, name);
     await collector.stop();
-    const unlock = lockSpool(dir);
-    unlock();
+    const lock = lockSpool(dir, systemClock, silent);
+    lock.release();
     await backend.close();
     await rm(dir, { recursive: true });
   });

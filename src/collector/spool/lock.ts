@@ -1,7 +1,17 @@
 // Lock: one process a spool. A transaction on a small database holds the lock; the operating system frees it when the
-// process ends, however it ends, so there is no stale lock file to remove.
+// process ends, however it ends, so there is no stale lock file to remove. A deleted lock file would let a second process
+// in, so its file is guarded (base/file-guard.ts).
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import type { Clock } from "../../base/clock.ts";
+import { guardFiles } from "../../base/file-guard.ts";
+import type { Log } from "../../base/log.ts";
+
+export interface SpoolLock {
+  /** Null while the lock file is in its place; else why nothing may be written. */
+  readonly problem: () => string | null;
+  release(): void;
+}
 
 export class SpoolInUseError extends Error {
   constructor(dir: string) {
@@ -10,8 +20,8 @@ export class SpoolInUseError extends Error {
   }
 }
 
-/** Returns the function that gives the lock back. @throws {SpoolInUseError} */
-export function lockSpool(dir: string): () => void {
+/** @throws {SpoolInUseError} */
+export function lockSpool(dir: string, clock: Clock, log: Log): SpoolLock {
   closeSync(openSync(`${dir}/lock`, "a", 0o600)); // its owner's only, as all files here
   const database = new DatabaseSync(`${dir}/lock`, { timeout: 0 });
   try {
@@ -21,5 +31,12 @@ export function lockSpool(dir: string): () => void {
     if (error instanceof Error && /locked|busy/i.test(error.message)) throw new SpoolInUseError(dir);
     throw error;
   }
-  return () => database.close();
+  const guard = guardFiles([`${dir}/lock`], clock, log);
+  return {
+    problem: guard.problem,
+    release() {
+      guard.stop();
+      database.close();
+    },
+  };
 }

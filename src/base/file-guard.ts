@@ -1,16 +1,18 @@
 // File guard: notices that a file which this process has open is not the one of that name any more. What is written to a
 // deleted file is gone with the process, and another process can take a lock whose file was deleted.
 // Invariants:
-//   FG1. Nothing is written while a file is missing or another one: every commit looks first.
+//   FG1. Nothing is written while a file is missing or another one: every write looks first.
 //   FG2. It is said in the log once, also when nothing is written, and once more when the file is back.
 import { statSync } from "node:fs";
 import { basename } from "node:path";
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
+import type { Clock } from "./clock.ts";
+import type { Log } from "./log.ts";
 
 export interface FileGuard {
   /** @throws {Error} FG1; it names the file. */
   readonly check: () => void;
+  /** Null while every file is in its place; else which one is not. */
+  readonly problem: () => string | null;
   stop(): void;
 }
 
@@ -47,6 +49,7 @@ export function guardFiles(paths: readonly string[], clock: Clock, log: Log): Fi
       const found = look();
       if (found !== null) throw new Error(`${found}; nothing can be stored until it is back`);
     },
+    problem: look,
     stop: () => cancel(),
   };
 }
