@@ -4,6 +4,7 @@
 //   AS2. An assistant whose graph is not deployed stays stored and is not offered.
 import { ApiError } from "../base/errors.ts";
 import { isUuid, uuidV5 } from "../base/ids.ts";
+import type { DefaultsByGraph } from "./graph-config.ts";
 import type { Agent } from "./agent.ts";
 import type { Assistant, AssistantVersion, Scope } from "./model.ts";
 import type { AssistantFilter, AssistantQuery, GraphDescription, GraphDrawing, GraphSchemas, Tx } from "./ports.ts";
@@ -20,13 +21,20 @@ export function versionOf({ updatedAt, ...assistant }: Assistant): AssistantVers
   return { ...assistant, createdAt: updatedAt };
 }
 
-/** Stores the built-in assistants and fingerprints of the deployed graphs. Once, at start. */
-export async function registerGraphs({ storage, graphs, clock }: Agent): Promise<void> {
+/**
+ * Stores the fingerprints of the deployed graphs, and the built-in assistants that are not stored yet. At start, and
+ * after a reload.
+ * @param defaults config and context of assistants that are made now
+ */
+export async function registerGraphs(
+  { storage, graphs, clock }: Agent,
+  defaults: DefaultsByGraph = new Map(),
+): Promise<void> {
   const at = clock.now();
   await storage.transaction(async (tx) => {
     for (const graph of graphs.list()) {
       await tx.putFingerprint(graph.fingerprint, at);
-      const assistant = builtIn(graph, at);
+      const assistant = { ...builtIn(graph, at), ...defaults.get(graph.graphId) };
       const stored = await tx.assistant(assistant.assistantId, true); // other servers start at the same time
       if (stored?.graphId === graph.graphId) continue;
       if (stored !== null) await tx.deleteAssistant(stored.assistantId); // AS1: somebody took this id before the graph came

@@ -14,6 +14,7 @@ import { createLoopback, postHere, type Loopback } from "../http/loopback.ts";
 import { createHttpService, type HttpService } from "../http/server.ts";
 import type { Agent } from "./agent.ts";
 import { registerGraphs } from "./assistants.ts";
+import { assistantDefaults } from "./graph-config.ts";
 import { besideRoutes, type Beside } from "./beside.ts";
 import { createConfigurableHeaders } from "./configurable-headers.ts";
 import { createDeadlines, LOOK_OFTEN_MS } from "./deadlines.ts";
@@ -87,6 +88,7 @@ const SETTLE_MS = 5000;
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
   const { storage, store, graphs, engine, access, surface, clock, newId, log, metrics, versions } = ports;
   const graceMs = config.shutdownGraceSecs * 1000;
+  const defaults = assistantDefaults(config.graphConfig);
   const slots = config.role === "api" ? 0 : config.jobsPerWorker;
   let running = (): number => 0;
   const counted = createAgentMetrics(metrics, storage, { slots, running: () => running() }, storage.boundUnits);
@@ -194,7 +196,11 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     stopMs: graceMs + DRAIN_SPARE_MS + SETTLE_MS,
     listener,
   });
-  const register: Service = { name: "graphs", start: () => registerGraphs(agent), stop: () => Promise.resolve() };
+  const register: Service = {
+    name: "graphs",
+    start: () => registerGraphs(agent, defaults),
+    stop: () => Promise.resolve(),
+  };
   // The worker starts before the port opens, and is told to stop before the port closes (SV1, SV2).
   // Where the port does not open, it is told by the part that started it.
   let workerStops: Promise<void> | null = null;
@@ -243,7 +249,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     stopMs: null,
     address: () => http.address(),
     loopback,
-    registerGraphs: () => registerGraphs(agent),
+    registerGraphs: () => registerGraphs(agent, defaults),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   choice,
   ShownReason,
 } from "../base/config.ts";
+import { assistantDefaults, GRAPH_CONFIG_FILE } from "./graph-config.ts";
 import { apiKeysSetting } from "./api-keys.ts";
 import { HOST_SETTINGS } from "../base/host-settings.ts";
 import { LOG_SETTINGS } from "../base/log-settings.ts";
@@ -32,6 +33,15 @@ function graphEnv(name: string): Setting<readonly string[] | null> {
     const bad = names.find((one) => !/^(\w+|\w*\*)$/.test(one));
     if (bad === undefined) return names;
     throw new Error(`"${bad}" is no name of a variable`);
+  });
+}
+
+function graphConfig(name: string): Setting<string> {
+  const meaning =
+    "Configuration file that names the graphs; the --config option wins. A text that begins with `{` is JSON instead: `{graph: {configurable, context, …}}`, with which the graphs' own assistants are made; the file is then langgraph.json, or that of --config.";
+  return setting(name, "text", GRAPH_CONFIG_FILE, "not empty", { meaning }, (value) => {
+    assistantDefaults(value);
+    return value;
   });
 }
 
@@ -81,9 +91,7 @@ export const AGENT_SETTINGS = {
       "What this process does, with DATABASE_URI: answer calls (`api`), execute runs (`worker`), or both. --role wins.",
   }),
   graphEnv: graphEnv("HOLDPOINT_GRAPH_ENV"),
-  graphConfig: text("LANGGRAPH_CONFIG", "langgraph.json", {
-    meaning: "Configuration file that names the graphs; the --config option wins.",
-  }),
+  graphConfig: graphConfig("LANGGRAPH_CONFIG"),
   jobsPerWorker: integer(
     "N_JOBS_PER_WORKER",
     10,

@@ -1,6 +1,7 @@
 // Dev: `holdpoint dev`: agent server, collector and trace store in one process, for one person, with a run that waits.
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { graphConfigFile } from "../agent/graph-config.ts";
 import type { Beside, BesideCollector } from "../agent/beside.ts";
 import type { AgentConfig } from "../agent/settings.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
@@ -209,7 +210,8 @@ const samplesOf = ({ product }: Host): string => join(product.root, "examples", 
 
 /** The user's own file, wherever it is named; the samples where there is none. */
 function graphConfigPath(host: Host, config: AgentConfig, options: ServeOptions): string {
-  const path = options.config ?? config.graphConfig;
-  const named = options.config !== undefined || host.env["LANGGRAPH_CONFIG"] !== undefined;
+  const file = graphConfigFile(config.graphConfig);
+  const path = options.config ?? file;
+  const named = options.config !== undefined || host.env["LANGGRAPH_CONFIG"] === file;
   return !named && !isReadable(path) ? samplesOf(host) : path;
 }

@@ -1,5 +1,6 @@
 // Serve: `holdpoint serve`: the agent server alone, from options and environment to a process that lasts.
 import { relative } from "node:path";
+import { graphConfigFile } from "../agent/graph-config.ts";
 import type { Beside } from "../agent/beside.ts";
 import type { AgentConfig } from "../agent/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config.ts";
@@ -35,7 +36,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LastingP
   }
   if (config.databaseUri !== null) giveHeapRoom();
   const log = await openLog(host, table, config);
-  const graphs = await readGraphConfig(host, options.config ?? config.graphConfig, log);
+  const graphs = await readGraphConfig(host, options.config ?? graphConfigFile(config.graphConfig), log);
   await checkAccess(config, graphs);
   const tracing = await openTracing(host, config, log, null);
   const beside = await besideOf(host, table, config, env, graphs, { traces: null, collector: null });

@@ -1,6 +1,7 @@
 // Storage of a process: PostgreSQL when there is one, else the data folder; the engine that fits; and what is done with a
 // database while no server has it.
 import { dirname, resolve } from "node:path";
+import { graphConfigFile } from "../agent/graph-config.ts";
 import type { Engine, Storage } from "../agent/ports.ts";
 import type { AgentConfig } from "../agent/settings.ts";
 import type { Log } from "../base/log.ts";
@@ -49,7 +50,7 @@ export async function withStorage<T>(
   ]);
   const folder = dataDir === undefined ? {} : { HOLDPOINT_DATA_DIR: dataDir, DATABASE_URI: undefined };
   const config = await configOf(AGENT_SETTINGS, { ...host.env, ...folder }); // a folder that is named is meant
-  const library = libraryVersion(dirname(resolve(config.graphConfig)));
+  const library = libraryVersion(dirname(resolve(graphConfigFile(config.graphConfig))));
   const storage = await openStorage(host, config, library, await openLog(host, AGENT_SETTINGS, config));
   await storage.start();
   try {
@@ -71,7 +72,9 @@ export async function migrate(host: Host, options: { readonly config?: string })
     throw new ConfigError([{ name: "DATABASE_URI", reason: "is not set; an embedded database is migrated at start" }]);
   }
   const { migrateDatabase } = await import("../storage/postgres/migrate.ts");
-  const { version: library } = await loadLibrary(dirname(resolve(options.config ?? config.graphConfig)));
+  const { version: library } = await loadLibrary(
+    dirname(resolve(options.config ?? graphConfigFile(config.graphConfig))),
+  );
   const { from, to } = await migrateDatabase(config.databaseUri, { holdpoint: host.product.version, library });
   host.out(from === to ? `The schema is at ${to} already.\n` : `The schema went from ${from} to ${to}.\n`);
 }

@@ -1,5 +1,6 @@
 // Verb ports: what the verbs of the terminal need of rooms that theirs does not know.
 import { join } from "node:path";
+import { graphConfigFile } from "../agent/graph-config.ts";
 import type { VerbPorts } from "../cli/verbs.ts";
 import { collectorConfig } from "./collect.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
@@ -32,7 +33,7 @@ export function createVerbPorts(host: Host): VerbPorts {
     validate: async (file) => {
       const { validateFile } = await import("../graphs/validate.ts");
       const { graphConfig, graphEnv: listed } = await agentConfig();
-      const path = file ?? graphConfig;
+      const path = file ?? graphConfigFile(graphConfig);
       const tables = await productTables();
       console.log = console.error; // what graphs print while they load is no part of the result
       const log = await openLog(host, {}, { logLevel: "error", logJson: null });
@@ -52,7 +53,7 @@ export function createVerbPorts(host: Host): VerbPorts {
         return { port, tracesPort, endpoint };
       },
       graphs: async () => {
-        const file = (await agentConfig()).graphConfig;
+        const file = graphConfigFile((await agentConfig()).graphConfig);
         if (!isReadable(file)) return null;
         const { graphs, remarks } = (await import("../graphs/config-file.ts")).readGraphsConfig(file, host.env);
         return { file, ids: graphs.map(({ graphId }) => graphId), remarks };
