@@ -116,10 +116,10 @@ const REFUSED: readonly (readonly [
   says: RegExp,
 ])[] = [
   ["a plain question", "?", ["approve"], 1, /does not allow "approve", only respond$/],
-  ["a plain question", "?", ["answer", "hello"], 2, /is not JSON; words are sent with --text$/],
-  ["a plain question", "?", ["answer"], 2, /give the answer/],
-  ["a plain question", "?", ["answer", "@/no/such/file"], 2, /cannot be read$/],
-  ["an action", SNAKE, ["edit"], 2, /say what to change/],
+  ["a plain question", "?", ["answer", "hello"], 2, /is not JSON; for plain text use --text$/],
+  ["a plain question", "?", ["answer"], 2, /missing answer/],
+  ["a plain question", "?", ["answer", "@/no/such/file"], 2, /cannot read \/no\/such\/file$/],
+  ["an action", SNAKE, ["edit"], 2, /nothing to change/],
   ["an action", SNAKE, ["edit", "--set", "amount=much"], 2, /of type number/],
   [
     "two actions",
@@ -207,7 +207,7 @@ test("a breakpoint is passed by approval, and by nothing else (CI2)", async () =
   const [item] = lines((await run(["inbox", "ls", "--kind", "breakpoint", "--json"])).out) as readonly WireItem[];
   assert.ok(item !== undefined);
   const refused = await run(["inbox", "answer", place(item), "1"]);
-  assert.deepEqual([refused.code, /inbox approve passes it/.test(refused.err)], [1, true]);
+  assert.deepEqual([refused.code, /inbox approve continues it/.test(refused.err)], [1, true]);
   assert.equal((await run(["inbox", "approve", item.id, "--wait"])).code, 0);
 });
 
@@ -241,7 +241,7 @@ test("a beginning of an id is enough when it means one thing only (CI3)", async 
   const copied = await call(server, "POST", `/threads/${item.thread_id}/copy`, undefined, headers);
   const copy = (copied.body as { readonly thread_id: string }).thread_id;
   const both = await run(["inbox", "show", item.id]);
-  assert.match(both.err, new RegExp(`means several: .*${copy}/${item.id}`));
+  assert.match(both.err, new RegExp(`is ambiguous: .*${copy}/${item.id}`));
   const link = `${server.url}/console/inbox/${copy}/${item.id}`;
   const one = await run(["inbox", "show", link, "--json"]);
   assert.equal((JSON.parse(one.out) as WireItem).thread_id, copy);

@@ -83,7 +83,7 @@ test("threads are listed, shown, given up and deleted by the beginning of their 
   assert.deepEqual((JSON.parse(state.out) as { readonly answer: unknown }).answer, ["yes"]);
   const checkpoints = lines(history.out) as readonly { readonly checkpoint: { readonly checkpoint_id: string } }[];
   assert.equal(checkpoints.length, 3);
-  assert.equal(cancelled.out, "No run is active.\n");
+  assert.equal(cancelled.out, "No active runs.\n");
   const first = checkpoints[1]?.checkpoint.checkpoint_id ?? "";
   assert.deepEqual(JSON.parse((await run(["threads", "state", done.threadId, "--at", first])).out), {
     payload: "Well?",
@@ -98,7 +98,7 @@ test("threads are listed, shown, given up and deleted by the beginning of their 
   assert.equal((await paused.open()).length, 0);
   const deleted = await run(["threads", "delete", short, done.threadId, "--yes", "--json"]);
   assert.equal(lines(deleted.out).length, 2);
-  assert.equal((await run(["threads", "ls", ...filter])).out, "There is no such thread.\n");
+  assert.equal((await run(["threads", "ls", ...filter])).out, "No matching threads.\n");
 });
 
 test("a run in progress is cancelled (CT1)", async () => {
@@ -166,7 +166,7 @@ test("traces are listed, and shown as trees that fit (CT1)", async () => {
   assert.match(shown.out, /refund .* █{24}\n.*plan .* ·{12}█{12}\n/);
   assert.doesNotMatch(shown.out, /\u001b/);
   for (const line of narrow.out.split("\n")) assert.ok(line.length <= 50, line);
-  assert.equal(none.out, "No trace is there.\n");
+  assert.equal(none.out, "No traces yet.\n");
 });
 
 /** A port that nobody listens at. */
@@ -182,16 +182,16 @@ test("what cannot be reached, and what cannot be understood, is told in one line
   const nobody = `http://127.0.0.1:${await freePort()}`;
   const other = `http://127.0.0.1:${traces.address().port}`;
   const cases: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
-    [["inbox", "ls", "--url", nobody], 69, /no server answers at .*: start one with holdpoint dev/],
+    [["inbox", "ls", "--url", nobody], 69, /no server responds at .*: start one with holdpoint dev/],
     [["trace", "ls", "--url", nobody], 69, /holdpoint dev or holdpoint collector/],
     [["inbox", "ls", "--url", other], 1, /404|not_found/],
-    [["inbox", "ls", "--url", "localhost:2024"], 2, /--url is not an address/],
+    [["inbox", "ls", "--url", "localhost:2024"], 2, /--url is not a URL/],
     [["inbox", "ls", "--url", "http://ann:canary-secret@localhost"], 2, /must not hold a user/],
     [["inbox", "ls", "--api-key", "canary-secret\nx"], 2, /--api-key/],
     [["inbox", "ls", "--limit", "0"], 2, /write a number from 1/],
     [["inbox", "ls", "--older-than", "soon"], 1, /older_than/],
     [["inbox", "look"], 2, /unknown command/],
-    [["threads", "show", "zz"], 1, /no thread has an id that begins with "zz"/],
+    [["threads", "show", "zz"], 1, /no thread has an id starting with "zz"/],
   ];
   await Promise.all(
     cases.map(async ([args, code, says]) => {
@@ -277,7 +277,7 @@ test("the doctor says what fails and what to do, and changes nothing (CT3)", asy
   assert.equal(ill.code, 1);
   assert.doesNotMatch(ill.out + ill.err, /canary-secret/);
   for (const says of [
-    /^fail {2}data folder .* is no folder\n.*→ .*HOLDPOINT_DATA_DIR/m,
+    /^fail {2}data folder .* is not a folder\n.*→ .*HOLDPOINT_DATA_DIR/m,
     /^fail {2}langgraph.json .*Python graph/m,
     /^fail {2}server .*\n.*→ start one: holdpoint dev/m,
     /^fail {2}traces .*\n.*→ check TRACING_ENDPOINT/m,
@@ -355,9 +355,6 @@ test("a new project is valid, and runs until it pauses for a person (CT5)", asyn
 
   writeFileSync(join(home, "agent.ts"), "mine");
   const again = await run(["new", "My Project"]);
-  assert.deepEqual(
-    [again.code, again.err],
-    [1, "holdpoint: My Project is not empty: name a new folder, or an empty one\n"],
-  );
+  assert.deepEqual([again.code, again.err], [1, "holdpoint: My Project is not empty: choose a new or empty folder\n"]);
   assert.equal(readFileSync(join(home, "agent.ts"), "utf8"), "mine");
 });

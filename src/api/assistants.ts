@@ -1,4 +1,4 @@
-// The wire contract of assistants.
+// API contract of assistants.
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import {
@@ -41,7 +41,7 @@ export const createAssistant = operation("createAssistant", "post", "/assistants
   body: z.object({
     graph_id: graphId,
     assistant_id: uuid.nullish(),
-    name: name.nullish().describe("Untitled when left out"),
+    name: name.nullish().describe("default: Untitled"),
     description: description.nullish(),
     metadata: jsonObject.nullish(),
     config: runConfig.nullish(),
@@ -54,7 +54,7 @@ export const createAssistant = operation("createAssistant", "post", "/assistants
 
 const filter = {
   graph_id: z.string().nullish(),
-  name: z.string().max(256).nullish().describe("part of the name, in whatever case"),
+  name: z.string().max(256).nullish().describe("part of the name, case-insensitive"),
   metadata: jsonObject.nullish(),
 };
 
@@ -92,7 +92,7 @@ export const getAssistant = operation("getAssistant", "get", "/assistants/{assis
 export const patchAssistant = operation("patchAssistant", "patch", "/assistants/{assistant_id}", {
   tag: TAG,
   access: "assistants:update",
-  summary: "Change an assistant, which makes a version; metadata is merged, one level deep",
+  summary: "Update an assistant, which creates a version; merges metadata one level deep",
   body: z.object({
     graph_id: graphId.nullish(),
     name: name.nullish(),
@@ -126,7 +126,7 @@ export const listVersions = operation("listAssistantVersions", "post", "/assista
 export const setLatest = operation("setLatestAssistantVersion", "post", "/assistants/{assistant_id}/latest", {
   tag: TAG,
   access: "assistants:update",
-  summary: "Bring a version of an assistant back, all of it",
+  summary: "Restore a version of an assistant as a whole",
   body: z.object({ version: z.number().int().min(1) }),
   reply: assistant,
   refusals: ["assistant_not_found", "assistant_version_not_found", "graph_not_found"],
@@ -134,7 +134,7 @@ export const setLatest = operation("setLatestAssistantVersion", "post", "/assist
 
 const XRAY_DEPTH_MAX = 100;
 
-/** `true` opens all subgraphs, a number so many levels of them. Becomes a depth. */
+/** `true` expands all subgraphs, a number that many levels of them. Becomes a depth. */
 const xray = z
   .union([z.enum(["true", "false", ""]), z.string().regex(/^\d{1,3}$/, "must be true, false or a number of levels")])
   .default("false")
@@ -146,7 +146,7 @@ const xray = z
 export const getGraph = operation("getAssistantGraph", "get", "/assistants/{assistant_id}/graph", {
   tag: TAG,
   access: "assistants:read",
-  summary: "Get the drawing of an assistant's graph, with its subgraphs opened as xray says",
+  summary: "Get the drawing of an assistant's graph, with its subgraphs expanded to the depth of xray",
   query: z.object({ xray }),
   reply: z.object({
     nodes: z.array(z.record(z.string(), z.unknown())),
@@ -158,7 +158,7 @@ export const getGraph = operation("getAssistantGraph", "get", "/assistants/{assi
 export const getSchemas = operation("getAssistantSchemas", "get", "/assistants/{assistant_id}/schemas", {
   tag: TAG,
   access: "assistants:read",
-  summary: "Get the JSON Schemas of an assistant's graph: {} allows everything, null was not declared",
+  summary: "Get the JSON Schemas of an assistant's graph: {} allows everything, null means undeclared",
   reply: graphSchemas,
   refusals: ["assistant_not_found"],
 });

@@ -1,4 +1,4 @@
-// The wire contract of crons: runs at times that a schedule gives.
+// API contract of crons: scheduled runs.
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import { runBody } from "./runs.ts";
@@ -31,12 +31,12 @@ const cronBody = runMembers
   .extend({
     schedule,
     timezone: timezone.optional(),
-    end_time: time.nullish().describe("no run at or after this"),
+    end_time: time.nullish().describe("no run starts at or after this time"),
     enabled: z.boolean().nullish(),
     on_run_completed: z
       .enum(["delete", "keep"])
       .nullish()
-      .describe("what becomes of the thread of a run that has one of its own; delete by default"),
+      .describe("what to do with a run's own thread after the run; default: delete"),
   })
   .meta({ id: "CronCreate" });
 
@@ -95,7 +95,7 @@ const CREATE_REFUSALS = [
 export const createCron = operation("createCron", "post", "/runs/crons", {
   tag: TAG,
   access: "crons:create",
-  summary: "Create a cron whose runs each have a thread of their own",
+  summary: "Create a cron with a separate thread for each run",
   body: cronBody,
   reply: cron,
   refusals: CREATE_REFUSALS,
@@ -104,7 +104,7 @@ export const createCron = operation("createCron", "post", "/runs/crons", {
 export const createThreadCron = operation("createThreadCron", "post", "/threads/{thread_id}/runs/crons", {
   tag: TAG,
   access: "crons:create",
-  summary: "Create a cron whose runs are on a thread",
+  summary: "Create a cron on a thread",
   body: cronBody,
   reply: cron,
   refusals: ["thread_not_found", ...CREATE_REFUSALS],
@@ -148,7 +148,7 @@ export const countCrons = operation("countCrons", "post", "/runs/crons/count", {
 export const patchCron = operation("patchCron", "patch", "/runs/crons/{cron_id}", {
   tag: TAG,
   access: "crons:update",
-  summary: "Change a cron; what is left out stays, metadata is merged one level deep",
+  summary: "Update a cron; omitted fields keep their value, metadata merges one level deep",
   body: cronPatch,
   reply: cron,
   refusals: ["cron_not_found", "assistant_not_found", "cron_schedule_invalid", "node_unknown", "webhook_refused"],
@@ -157,7 +157,7 @@ export const patchCron = operation("patchCron", "patch", "/runs/crons/{cron_id}"
 export const deleteCron = operation("deleteCron", "delete", "/runs/crons/{cron_id}", {
   tag: TAG,
   access: "crons:delete",
-  summary: "Delete a cron; runs that it has started go on",
+  summary: "Delete a cron; its active runs continue",
   reply: null,
   status: 204,
   refusals: ["cron_not_found"],

@@ -184,13 +184,13 @@ const SAID: readonly Said[] = [
     to: "a HumanInterrupt that takes words only",
     value: [human(config(true, true, true, false))],
     decision: REJECT,
-    is: /say why/,
+    is: /a message is required/,
   },
   {
     to: "a HumanInterrupt that takes no words",
     value: [human(config(true, true, false, true))],
     decision: WHY,
-    is: /takes no message/,
+    is: /accepts no message/,
   },
   {
     to: "a HumanInterrupt that allows an acceptance only",
@@ -248,7 +248,7 @@ const SAID: readonly Said[] = [
   { to: "a form", value: { schema: SCHEMA }, decision: APPROVE, is: /does not allow "approve", only respond/ },
   { to: "a yes or no", value: "?", schema: { type: "boolean" }, decision: APPROVE, is: true },
   { to: "a yes or no", value: "?", schema: { type: "boolean" }, decision: REJECT, is: false },
-  { to: "a yes or no", value: "?", schema: { type: "boolean" }, decision: WHY, is: /takes no message/ },
+  { to: "a yes or no", value: "?", schema: { type: "boolean" }, decision: WHY, is: /accepts no message/ },
   ...[null, false, 0, "", "0", "true", [], {}, { a: [1.5, null] }].map((value): Said => ({
     to: `a plain question with ${JSON.stringify(value)}`,
     value: "?",
@@ -279,7 +279,7 @@ test("several actions get a decision each, in their order, or none of them gets 
     },
   });
   for (const few of [[], [APPROVE], [APPROVE, APPROVE, APPROVE, APPROVE]])
-    assert.match(String((buildAnswer(asked, few) as { reason?: string }).reason), /the question wants 3/);
+    assert.match(String((buildAnswer(asked, few) as { reason?: string }).reason), /the question expects 3/);
 });
 
 test("names that every object has are names like others (D1)", () => {

@@ -1,11 +1,11 @@
-// Dialects: the ways in which graphs ask people, and how each wants to be answered. A payload (what a node gave to
-// interrupt()) → what it asks for; a person's decisions → the answer in the shape and the case of the question.
-// Pure, and runs in browsers: the inbox, the console and the command line all ask here.
+// Dialects: the formats in which graphs ask people and expect answers. An interrupt payload (the argument of
+// interrupt()) → the request; a person's decisions → the answer in the format and case of the payload.
+// Pure, and runs in browsers: the inbox, the console and the command line all use it.
 // Invariants:
-//   D1. Any JSON is understood: what fits no dialect is a plain question, and members that are missing allow.
-//   D2. An answer has one decision for each action, in their order, in the dialect's own words.
-//   D3. What a person gave is passed on as it is: no value changes its type.
-//   D4. What the question does not allow is no answer, but a reason in words.
+//   D1. Any JSON parses: a payload outside all dialects is a plain question, and missing members allow.
+//   D2. An answer has one decision per action, in their order, in the terms of the dialect.
+//   D3. A person's input is passed through unchanged: no value changes its type.
+//   D4. A decision that the interrupt does not allow yields a reason instead of an answer.
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import { actionTitle, memberOf, textOf, titleOf } from "./payload-text.ts";
 
@@ -22,7 +22,7 @@ export type Dialect = "human_interrupt" | "hitl" | "hitl_camel" | "json_schema" 
 
 export type DecisionType = "approve" | "edit" | "reject" | "respond" | "ignore";
 
-/** `respond` is a message where actions wait for approval, and the answer itself where a question is asked. */
+/** `respond` is a message if actions are pending approval, and the answer itself for a question. */
 export type Decision =
   | { readonly type: "approve" | "ignore" }
   | { readonly type: "edit"; readonly args: Json }
@@ -32,7 +32,7 @@ export type Decision =
 export interface Action {
   readonly name: string | null;
   readonly args: Json;
-  /** Markdown of the graph's: not to be trusted. */
+  /** Markdown from the graph: untrusted. */
   readonly description: string | null;
   readonly allowed: readonly DecisionType[];
   /** JSON Schema of `args`. */
@@ -45,9 +45,9 @@ export interface Question {
   /** One line, at most 200 units. */
   readonly title: string;
   readonly description: string | null;
-  /** What waits for approval; empty when it is no such question. */
+  /** Actions pending approval; empty for a question. */
   readonly actions: readonly Action[];
-  /** What may be said to the question as a whole: of all its actions, or with a plain answer. */
+  /** Decisions on the interrupt as a whole: for all its actions, or with a plain answer. */
   readonly allowed: readonly DecisionType[];
   /** JSON Schema of the answer. */
   readonly schema: JsonObject | null;
@@ -55,19 +55,19 @@ export interface Question {
 
 export type Built = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string };
 
-/** @param responseSchema as the interrupt has it beside its payload */
+/** @param responseSchema the interrupt's own schema beside its payload */
 export function recognise(value: Json, responseSchema: JsonObject | null): Question {
   return humanInterrupt(value, responseSchema) ?? middleware(value, responseSchema) ?? question(value, responseSchema);
 }
 
 /**
- * One decision for each action, or one for a question that has none.
- * A number of decisions other than that is refused: middleware would throw at it, and the question would be gone.
+ * One decision per action, or one for a question without actions.
+ * Any other number is an error: middleware would throw at it, and the interrupt would be lost.
  */
 export function buildAnswer(asked: Question, decisions: readonly Decision[]): Built {
   const wanted = Math.max(1, asked.actions.length);
   if (decisions.length !== wanted)
-    return refused(`${decisions.length} decisions were given, the question wants ${wanted}`); // D2
+    return refused(`${decisions.length} decisions given, the question expects ${wanted}`); // D2
   if (asked.actions.length === 0) return plainAnswer(asked, decisions[0] as Decision);
   const said: Json[] = [];
   for (const [index, action] of asked.actions.entries()) {
@@ -86,7 +86,7 @@ export function answerAll(asked: Question, decision: Decision): Built {
   return buildAnswer(asked, asked.actions.length === 0 ? [decision] : asked.actions.map(() => decision));
 }
 
-// ── HumanInterrupt, as Agent Inbox knows it
+// ── HumanInterrupt, the format of Agent Inbox
 
 const FLAGS = [
   ["allow_accept", "approve"],
@@ -109,20 +109,20 @@ function humanInterrupt(value: Json, schema: JsonObject | null): Question | null
   return approval("human_interrupt", actions, schema);
 }
 
-/** Flags that are not there at all allow everything; beside others, one that is missing does not allow (D1). */
+/** Without any flags everything is allowed; a single missing flag does not allow (D1). */
 function flagged(config: Json): readonly DecisionType[] {
   const set = FLAGS.filter(([flag]) => typeof memberOf(config, flag) === "boolean");
   const allowed: DecisionType[] = FLAGS.filter(([flag]) => set.length === 0 || memberOf(config, flag) === true).map(
     ([, type]) => type,
   );
-  // There is no word for a refusal: it is a response that says so, or the request is ignored.
+  // The format has no reject type: a rejection is a response with the reason, or an ignore.
   return allowed.includes("respond") || allowed.includes("ignore") ? [...allowed, "reject"] : allowed;
 }
 
 function humanResponse({ name, args, allowed }: Action, decision: Decision): Built {
   const request = { action: name ?? "", args };
   switch (decision.type) {
-    case "approve": // graphs that can be edited read the arguments of either; the others are sent none
+    case "approve": // editable requests read the arguments of either type; others receive none
       return accepted({ type: "accept", args: allowed.includes("edit") ? request : null });
     case "edit":
       return accepted({ type: "edit", args: { ...request, args: decision.args } });
@@ -133,16 +133,16 @@ function humanResponse({ name, args, allowed }: Action, decision: Decision): Bui
     case "reject": {
       const { message } = decision;
       if (message !== undefined && allowed.includes("respond")) return accepted({ type: "response", args: message });
-      if (message !== undefined) return refused("this question takes no message: it can only be ignored");
+      if (message !== undefined) return refused("this question accepts no message: it can only be ignored");
       if (allowed.includes("ignore")) return accepted({ type: "ignore", args: null });
-      return refused("say why: this question takes a refusal as a message only");
+      return refused("a message is required: this question accepts a rejection only as a message");
     }
     default:
       return decision satisfies never;
   }
 }
 
-// ── Human-in-the-loop middleware, in the case of Python or of JavaScript
+// ── Human-in-the-loop middleware, in Python or JavaScript case
 
 function middleware(value: Json, schema: JsonObject | null): Question | null {
   for (const [dialect, key] of [
@@ -160,7 +160,7 @@ function middleware(value: Json, schema: JsonObject | null): Question | null {
 
 type ReviewOf = (name: string | null, index: number) => Json;
 
-/** A review belongs to the action of its name, or, when it has none, to the one in its place. */
+/** A review belongs to the action of the same name; a nameless review belongs to the action at its index. */
 function reviews(value: Json): ReviewOf {
   const list = Array.isArray(value) ? (value as readonly Json[]) : [];
   const nameOf = (review: Json): Json => either(review, "action_name", "actionName");
@@ -213,9 +213,9 @@ function approval(dialect: Dialect, actions: readonly Action[], schema: JsonObje
   return { kind: "tool_approval", dialect, title, description: first.description, actions, allowed, schema };
 }
 
-// ── Questions: a value is wanted, which a schema may describe
+// ── Questions: the graph expects a value, optionally described by a schema
 
-/** Where payloads carry the JSON Schema of their answer. */
+/** Members of payloads that carry the JSON Schema of their answer. */
 const SCHEMA_KEYS = [
   "response_schema",
   "responseSchema",
@@ -237,7 +237,7 @@ function schemaIn(value: Json): JsonObject | null {
   return SCHEMA_KEYS.map((key) => memberOf(value, key)).find(isJsonObject) ?? null;
 }
 
-/** Only a schema that wants a yes or a no tells what approval is; nothing is guessed for the others. */
+/** Only a boolean schema defines approval; the others get no guess. */
 function yesOrNo(schema: JsonObject): boolean {
   return schema["type"] === "boolean";
 }
@@ -246,7 +246,7 @@ function plainAnswer({ allowed }: Question, decision: Decision): Built {
   if (!allowed.includes(decision.type)) return refused(notAllowed(decision, allowed, null)); // D4
   if (decision.type === "respond") return accepted(decision.value);
   if (decision.type === "reject" && decision.message !== undefined)
-    return refused("this question takes no message: its answer is true or false");
+    return refused("this question accepts no message: its answer is true or false");
   return accepted(decision.type === "approve");
 }
 

@@ -1,4 +1,4 @@
-// The wire contract of the inbox and of the audit trail.
+// API contract of the inbox and of the audit trail.
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import { flag, json, jsonObject, limit, uuid } from "./schemas.ts";
@@ -22,24 +22,24 @@ const item = z
     kind,
     dialect: z.enum(["human_interrupt", "hitl", "hitl_camel", "json_schema", "plain"]).nullable(),
     title: z.string().describe("one line, at most 200 characters"),
-    action: z.string().nullable().describe("name of the first action that waits for approval"),
-    actions: z.number().int().describe("how many actions wait for approval in this item"),
+    action: z.string().nullable().describe("name of the first action pending approval"),
+    actions: z.number().int().describe("number of actions pending approval"),
     created_at: z.string(),
     claim: z.object({ by: z.string(), at: z.string(), until: z.string().nullable() }).nullable(),
     deadline: z
       .object({ expires_at: z.string(), on_expiry: z.enum(["fail", "answer"]).nullable() })
       .nullable()
-      .describe("on_expiry null: it waits on, overdue"),
+      .describe("on_expiry null: the item stays open, overdue"),
     state: z.enum(["open", "answered", "abandoned"]),
     overdue: z.boolean(),
     thread_status: z.enum(["idle", "busy", "interrupted", "error"]),
-    metadata: z.record(z.string(), z.unknown()).describe("the thread's"),
-    value: z.unknown().describe("what the node gave to interrupt()"),
+    metadata: z.record(z.string(), z.unknown()).describe("metadata of the thread"),
+    value: z.unknown().describe("the argument of interrupt()"),
     response_schema: z.record(z.string(), z.unknown()).optional(),
     answered: z
       .object({ by: z.string(), at: z.string(), run_id: z.string(), value: z.unknown() })
       .optional()
-      .describe("present when it has been answered"),
+      .describe("present once the item is answered"),
   })
   .meta({ id: "InboxItem" });
 
@@ -76,7 +76,7 @@ const objectText = z
 export const listInbox = operation("listInbox", "get", "/inbox", {
   tag: TAG,
   access: "threads:search",
-  summary: "List what waits for a person, over all threads: one item an open question or breakpoint",
+  summary: "List open interrupts and breakpoints over all threads, one item each",
   query: z.object({
     thread_id: uuid.optional(),
     graph_id: z.string().max(1024).optional(),
@@ -98,20 +98,20 @@ export const listInbox = operation("listInbox", "get", "/inbox", {
 export const getInboxItem = operation("getInboxItem", "get", "/inbox/{thread_id}/{interrupt_id}", {
   tag: TAG,
   access: "threads:read",
-  summary: "Get one item, also after it was answered",
+  summary: "Get one item, also after its answer",
   reply: item,
   refusals: ["thread_not_found", "interrupt_not_found"],
 });
 
-const author = { by: name.optional().describe("who does this, where nobody has to authenticate") };
+const author = { by: name.optional().describe("name of the person, on a server without authentication") };
 
 export const claimInboxItem = operation("claimInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/claim", {
   tag: TAG,
   access: "threads:update",
-  summary: "Claim an item: nobody else can answer it through the inbox then",
+  summary: "Claim an item: others cannot answer it through the inbox",
   body: z.object({
     ...author,
-    expires_in_seconds: z.number().positive().max(SECONDS_MAX).nullish().describe("how long the claim holds"),
+    expires_in_seconds: z.number().positive().max(SECONDS_MAX).nullish().describe("lifetime of the claim"),
   }),
   reply: item,
   refusals: ["thread_not_found", "interrupt_not_found", "interrupt_claimed", "interrupt_stale", "thread_busy"],
@@ -121,7 +121,7 @@ export const releaseInboxItem = operation("releaseInboxItem", "post", "/inbox/{t
   tag: TAG,
   access: "threads:update",
   summary: "Release a claim",
-  body: z.object({ ...author, force: z.boolean().default(false).describe("also the claim of somebody else") }),
+  body: z.object({ ...author, force: z.boolean().default(false).describe("release another person's claim too") }),
   reply: item,
   refusals: ["thread_not_found", "interrupt_not_found", "interrupt_claimed", "interrupt_stale", "thread_busy"],
 });
@@ -133,7 +133,7 @@ const answers = z
     z.object({
       thread_id: uuid,
       interrupt_id: interruptId,
-      resume: json.optional().describe("the answer; left out to go on at a breakpoint"),
+      resume: json.optional().describe("the answer; omit to continue at a breakpoint"),
     }),
   )
   .min(1)
@@ -152,12 +152,12 @@ export const answerInbox = operation("answerInbox", "post", "/inbox/answers", {
         thread_id: uuid,
         interrupt_id: z.string(),
         status: z.enum(["answered", "refused"]),
-        run_id: z.string().optional().describe("the run that goes on with the answer"),
-        problem: jsonObject.optional().describe("why it was refused: a problem as other calls have it"),
+        run_id: z.string().optional().describe("the run that resumes with the answer"),
+        problem: jsonObject.optional().describe("the reason of a refusal: a problem, as for other calls"),
       }),
     ),
   }),
-  description: "One result an answer, in their order. 200 also when all were refused: look at each.",
+  description: "One result per answer, in order. The status is 200 even if all were refused: check each result.",
   refusals: ["idempotency_key_reused", "shutting_down", "overloaded"],
 });
 
@@ -167,7 +167,7 @@ export const watchInbox = operation("watchInbox", "get", "/inbox/events", {
   summary: "Watch the inbox: server-sent events as items come, go and are claimed",
   reply: z.string(),
   description:
-    "ready (the list can be loaded now), added, claimed, released, answered, expired, removed; reload says to load the list again. Last-Event-ID goes on after that event.",
+    "ready (load the list now), added, claimed, released, answered, expired, removed; after reload, load the list again. Last-Event-ID resumes after that event.",
   refusals: ["overloaded"],
 });
 
@@ -196,11 +196,11 @@ export type AuditEntry = z.infer<typeof auditEntry>;
 export const getAudit = operation("getAudit", "get", "/threads/{thread_id}/audit", {
   tag: TAG,
   access: "threads:read",
-  summary: "The audit trail of a thread, oldest first: who did what to what waited, and from where",
+  summary: "The audit trail of a thread, oldest first: who acted on which interrupt, and from where",
   query: z.object({
     limit: limit(100),
-    after: z.coerce.number().int().min(0).default(0).describe("the seq after which to begin"),
-    format: z.enum(["json", "ndjson", "csv"]).default("json").describe("ndjson and csv have the whole trail"),
+    after: z.coerce.number().int().min(0).default(0).describe("start after this seq"),
+    format: z.enum(["json", "ndjson", "csv"]).default("json").describe("ndjson and csv contain the whole trail"),
   }),
   reply: z.object({ items: z.array(auditEntry), next_after: z.number().int().nullable() }),
   refusals: ["thread_not_found"],

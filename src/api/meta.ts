@@ -1,4 +1,4 @@
-// The wire contract of the server about itself.
+// API contract of health, version and metrics.
 import * as z from "zod";
 import { operation } from "./operation.ts";
 
@@ -7,7 +7,7 @@ const ok = z.object({ ok: z.literal(true) });
 export const getOk = operation("getOk", "get", "/ok", {
   tag: "Meta",
   access: "public",
-  summary: "The server answers",
+  summary: "The server is reachable",
   reply: ok,
 });
 export const getLive = operation("getLive", "get", "/live", {
@@ -19,14 +19,14 @@ export const getLive = operation("getLive", "get", "/live", {
 export const getReady = operation("getReady", "get", "/ready", {
   tag: "Meta",
   access: "public",
-  summary: "The server takes runs: the storage can be written and no shutdown is under way",
+  summary: "The server accepts runs: the storage is writable and no shutdown is in progress",
   reply: ok,
   refusals: ["storage_unavailable", "shutting_down"],
 });
 export const getInfo = operation("getInfo", "get", "/info", {
   tag: "Meta",
   access: "public",
-  summary: "Versions and what this server can do",
+  summary: "Versions and features of this server",
   reply: z.object({
     version: z.string(),
     langgraph_js_version: z.string(),

@@ -1,4 +1,4 @@
-// OpenAPI: the operations → one document, from the very schemas that check requests.
+// OpenAPI: the operations → one document, from the same schemas that validate requests.
 import * as z from "zod";
 import { ERROR_CODES, type ErrorCode } from "../base/errors.ts";
 import { takesBody, type AnyOperation } from "./operation.ts";

@@ -1,4 +1,4 @@
-// Operation: one call of the wire contract. The same schemas check requests and make the OpenAPI document.
+// Operation: one call of the API contract. The same schemas validate requests and generate the OpenAPI document.
 import * as z from "zod";
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import { isUuid } from "../base/ids.ts";
@@ -6,13 +6,13 @@ import { isUuid } from "../base/ids.ts";
 type Resource = "threads" | "assistants" | "crons";
 type ResourceAction = "create" | "read" | "update" | "delete" | "search";
 
-/** What a call does, in the words of the SDK's `Auth`: what its handlers are asked about. */
+/** Action of a call, in the terms of the SDK's `Auth`: the resource and action that its handlers check. */
 export type AccessEvent =
   | `${Resource}:${ResourceAction}`
   | "threads:create_run"
-  /** To go round what a graph's author or an open question demands: breakpoints switched off, edits as a node that asks. */
+  /** The right to bypass a review: switch breakpoints off, or edit the state as a node that asks. */
   | "threads:bypass"
-  /** To say which answer an assistant's questions get when nobody gives one. */
+  /** The right to set the default answer of an assistant's interrupts. */
   | "assistants:administrate"
   | "store:put"
   | "store:get"
@@ -20,7 +20,7 @@ export type AccessEvent =
   | "store:list_namespaces"
   | "store:delete";
 
-/** `public`: nobody has to authenticate. `authenticated`: whoever has. Otherwise who may is decided for every call. */
+/** `public`: no authentication. `authenticated`: any authenticated caller. Otherwise handlers decide per call. */
 export type AccessRule = "public" | "authenticated" | AccessEvent;
 
 export interface Operation<Query, Body> {
@@ -82,7 +82,7 @@ export function takesBody(one: AnyOperation): boolean {
   return one.body !== NO_BODY;
 }
 
-/** @throws {ApiError} `invalid_request` with every field that does not fit. */
+/** @throws {ApiError} `invalid_request` with every invalid field. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown, where: "body" | "query"): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -99,7 +99,7 @@ const MISSING: Readonly<Record<string, ErrorCode>> = {
   cron_id: "cron_not_found",
 };
 
-/** A malformed id in a path names nothing, and gets the answer of an unknown one. Ids are lower case from here on. */
+/** A malformed id in a path gets the reply of an unknown one. Ids are lower case from here on. */
 export function parsePathIds(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const ids: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {

@@ -1,14 +1,14 @@
-// Payload text: one short line that says what a question is about. Pure, and runs in browsers.
+// Payload text: a one-line summary of an interrupt. Pure, and runs in browsers.
 // Invariants:
-//   PT1. A line is at most TITLE_UNITS_MAX units, well-formed, and found without reading all of a long payload.
+//   PT1. A line has at most TITLE_UNITS_MAX units, is well-formed, and needs only part of a long payload.
 import { isJsonObject, type Json } from "../base/json.ts";
 
 const TITLE_UNITS_MAX = 200;
 
-/** Members that say in words what is asked, the best first. */
+/** Members that usually hold the question in words, best first. */
 const TITLE_KEYS = ["question", "title", "message", "prompt", "description", "text", "task", "action"] as const;
 
-/** Title of a question that is no request for approval. */
+/** Title of an interrupt without an action. */
 export function titleOf(value: Json): string {
   if (typeof value === "string") return short(firstLine(value));
   for (const key of TITLE_KEYS) {
@@ -24,12 +24,12 @@ export function actionTitle(name: string | null, description: string | null): st
   return short(said.join(": ") || "an action");
 }
 
-/** A member that a dialect knows, or null. */
+/** A member of a known dialect, or null. */
 export function memberOf(value: Json, key: string): Json {
   return isJsonObject(value) ? (value[key] ?? null) : null;
 }
 
-/** Text that has something in it, or null. */
+/** Non-empty text, or null. */
 export function textOf(value: Json | undefined): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;
 }
@@ -38,7 +38,7 @@ export function short(text: string): string {
   return text.length <= TITLE_UNITS_MAX ? text : `${text.slice(0, TITLE_UNITS_MAX - 1).toWellFormed()}…`; // PT1
 }
 
-/** JSON text of a value, given up on where it gets long (PT1). */
+/** JSON text of a value, truncated at the limit (PT1). */
 function glance(value: Json): string {
   if (typeof value === "string") return short(JSON.stringify(short(value)));
   if (typeof value !== "object" || value === null) return String(value);

@@ -1,11 +1,11 @@
-// The wire contract of runs.
+// API contract of runs.
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import { checkpointConfig, flag, json, jsonObject, limit, offset, run, runConfig, runStatus, uuid } from "./schemas.ts";
 
 const TAG = "Runs";
 
-/** `["*"]` means `"*"`: clients that only send lists can say it too. */
+/** `["*"]` means `"*"`: some clients can only send lists. */
 const breakpoints = z
   .union([z.literal("*"), z.array(z.string().min(1).max(1024)).max(1000)])
   .transform((value) => (Array.isArray(value) && value.length === 1 && value[0] === "*" ? "*" : value));
@@ -25,7 +25,7 @@ export const streamMode = z.enum([
   "tools",
 ]);
 
-/** Members that are not named here do not count: clients of the library send its own, such as `lg_name`. */
+/** Unknown members are ignored: clients of the library send their own, such as `lg_name`. */
 const command = jsonObject
   .refine(({ fork }) => fork === undefined || fork === null || typeof fork === "boolean", {
     path: ["fork"],
@@ -38,10 +38,10 @@ const command = jsonObject
       resume: { description: "the answer to the open question, or an object from interrupt ids to answers" },
       fork: {
         type: "boolean",
-        description: "true answers the question of an older checkpoint anew, on a branch that starts there",
+        description: "true answers the interrupt of an older checkpoint again, on a branch that starts there",
       },
       update: { description: "channel values to write" },
-      goto: { description: "a node, {node, input}, or a list of these; __end__ gives up what is pending" },
+      goto: { description: "a node, {node, input}, or a list of these; __end__ discards pending tasks" },
     },
     additionalProperties: true,
   });
@@ -49,7 +49,7 @@ const command = jsonObject
 export const runBody = z
   .object({
     assistant_id: z.string().min(1).max(1024).describe("a graph's name or an assistant's id"),
-    input: json.optional().describe("initial state; null or left out goes on from where the thread is"),
+    input: json.optional().describe("initial state; null or omitted continues the thread"),
     command: command.nullish(),
     checkpoint_id: uuid.nullish(),
     checkpoint: checkpointConfig.nullish(),
@@ -66,24 +66,24 @@ export const runBody = z
     stream_subgraphs: z.boolean().nullish(),
     stream_resumable: z.boolean().nullish(),
     on_disconnect: z.enum(["cancel", "continue"]).nullish(),
-    webhook: z.string().nullish().describe("told by POST how the run ended"),
+    webhook: z.string().nullish().describe("URL that receives a POST when the run ends"),
     notify: z
       .union([z.literal(false), z.object({ url: z.string(), format: z.enum(["event", "slack"]).default("event") })])
       .nullish()
-      .describe("told by POST of each question that the run asks; false tells nobody"),
+      .describe("URL that receives a POST for each interrupt of the run; false sends none"),
     after_seconds: z
       .number()
       .min(0)
       .max(AFTER_SECONDS_MAX)
       .nullish()
-      .describe("begin no sooner than this; fractions count"),
+      .describe("delay before the start; fractions allowed"),
     feedback_keys: z.array(z.string()).nullish(),
   })
   .meta({ id: "RunCreate" });
 
 export type RunBody = z.infer<typeof runBody>;
 
-/** `?select=run_id,status`, or the member again and again in the query. */
+/** `?select=run_id,status`, or the parameter repeated in the query. */
 const selectList = z
   .string()
   .max(1024)
@@ -150,7 +150,7 @@ export const getRun = operation("getRun", "get", "/threads/{thread_id}/runs/{run
 export const joinRun = operation("joinRun", "get", "/threads/{thread_id}/runs/{run_id}/join", {
   tag: TAG,
   access: "threads:read",
-  summary: "Wait for a run; its result is the same however late it is asked for",
+  summary: "Wait for a run; later calls return the same result",
   query: z.object({ cancel_on_disconnect: flag }),
   reply: z.unknown(),
   refusals: ["thread_not_found", "run_not_found"],
@@ -159,11 +159,11 @@ export const joinRun = operation("joinRun", "get", "/threads/{thread_id}/runs/{r
 export const cancelRun = operation("cancelRun", "post", "/threads/{thread_id}/runs/{run_id}/cancel", {
   tag: TAG,
   access: "threads:update",
-  summary: "Cancel a run; rollback also takes back what it wrote",
+  summary: "Cancel a run; rollback also reverts its writes",
   query: z.object({ wait: flag, action: z.enum(["interrupt", "rollback"]).default("interrupt") }),
   reply: null,
   status: 202,
-  description: "Told to end. 204 when it has ended (always with wait=true).",
+  description: "Cancellation requested. 204 if the run has ended (always with wait=true).",
   refusals: ["thread_not_found", "run_not_found"],
 });
 

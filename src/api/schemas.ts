@@ -1,4 +1,4 @@
-// Schemas that several calls share: the objects of the wire.
+// Schemas that several calls share: the objects of the API.
 import * as z from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 
@@ -7,9 +7,9 @@ export const uuid = z
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, "must be a UUID")
   .transform((text) => text.toLowerCase());
 
-/** Anything that JSON can say. What it says is the graph's business. */
+/** Any JSON. Its meaning is up to the graph. */
 export const json = z.unknown().transform((value) => value as Json | undefined);
-/** Taken as it is: z.record() would leave out a member named `__proto__`. */
+/** Accepted unchanged: z.record() would drop a member named `__proto__`. */
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, "Invalid input: expected object")
   .meta({ type: "object", additionalProperties: true });
@@ -17,7 +17,7 @@ export const jsonObject = z
 const TTL_MINUTES_MAX = 10 * 366 * 24 * 60;
 const MINUTE_MS = 60_000;
 
-/** Minutes, or `{ttl: minutes, strategy}`; null keeps the thread as it is. */
+/** Minutes, or `{ttl: minutes, strategy}`; null keeps the thread's current value. */
 export const ttl = z
   .union([
     z.number().positive().max(TTL_MINUTES_MAX),
@@ -43,7 +43,7 @@ export const flag = z
   .default("false")
   .transform((text) => text === "true" || text === "1" || text === "");
 
-/** What a run's graph gets as its config; other members are kept and passed on. */
+/** The config of a run's graph; unknown members pass through. */
 export const runConfig = z
   .looseObject({
     tags: z.array(z.string()).nullish(),
@@ -58,11 +58,11 @@ export const runStatus = z.enum(["pending", "running", "success", "error", "time
 export const interrupt = z
   .object({
     id: z.string().describe("32 hex digits; the key of an answer map"),
-    value: z.unknown().describe("what the node gave to interrupt()"),
-    resumable: z.boolean().describe("true while the question is open on the newest checkpoint"),
+    value: z.unknown().describe("the argument of interrupt()"),
+    resumable: z.boolean().describe("true while the interrupt is open on the newest checkpoint"),
     ns: z.array(z.string()).describe("<node>:<task uuid>, from the root graph to the node that asks"),
     when: z.literal("during"),
-    response_schema: z.record(z.string(), z.unknown()).optional().describe("JSON Schema that an answer must fit"),
+    response_schema: z.record(z.string(), z.unknown()).optional().describe("JSON Schema of the answer"),
   })
   .meta({ id: "Interrupt" });
 
@@ -82,8 +82,8 @@ export const thread = z
       .object({ ttl: z.number(), strategy: z.enum(["delete", "keep_latest"]), expires_at: z.string() })
       .nullable()
       .optional()
-      .describe("minutes after the last change; present when it was asked for"),
-    extracted: z.record(z.string(), z.unknown()).optional().describe("what the paths of `extract` lead to"),
+      .describe("minutes after the last change; present on request"),
+    extracted: z.record(z.string(), z.unknown()).optional().describe("values at the paths of `extract`"),
   })
   .meta({ id: "Thread" });
 
@@ -104,7 +104,7 @@ export const run = z
       .object({
         error: z.string(),
         message: z.string(),
-        stack: z.string().optional().describe("files and lines of the code that failed"),
+        stack: z.string().optional().describe("files and lines of the failed code"),
       })
       .optional(),
   })

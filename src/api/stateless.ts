@@ -1,4 +1,4 @@
-// The wire contract of runs without a thread, and of runs of any thread.
+// API contract of stateless runs, and of runs across threads.
 import * as z from "zod";
 import { isJsonObject, type Json } from "../base/json.ts";
 import { operation } from "./operation.ts";
@@ -15,13 +15,13 @@ export const statelessRunBody = runBody
       .describe(
         'what becomes of the run\'s own thread at its end; "complete" and "continue" are other words for the two',
       ),
-    thread_id: uuid.nullish().describe("run on this thread, which is kept, instead of one of its own"),
+    thread_id: uuid.nullish().describe("run on this existing thread instead of a temporary one"),
   })
   .meta({ id: "RunCreateStateless" });
 
 export type StatelessRunBody = z.infer<typeof statelessRunBody>;
 
-/** The official client sends the runs of a batch with names as it has them itself: `multitaskStrategy`. Both are read. */
+/** The official client sends batch runs with its own member names: `multitaskStrategy`. Both forms are accepted. */
 function snakeNames(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const given = Object.entries(value).map(([name, member]): [string, Json] => {
@@ -34,7 +34,7 @@ function snakeNames(value: unknown): unknown {
 export const createStatelessRun = operation("createStatelessRun", "post", "/runs", {
   tag: TAG,
   access: "threads:create_run",
-  summary: "Start a run in the background on a thread of its own, which is deleted when the run has ended",
+  summary: "Start a run in the background on a temporary thread, deleted after the run",
   body: statelessRunBody,
   reply: run,
   refusals: RUN_REFUSALS,
@@ -43,10 +43,10 @@ export const createStatelessRun = operation("createStatelessRun", "post", "/runs
 export const waitStatelessRun = operation("waitStatelessRun", "post", "/runs/wait", {
   tag: TAG,
   access: "threads:create_run",
-  summary: "Start a run on a thread of its own and wait until it ends or pauses",
+  summary: "Start a run on a temporary thread and wait until it ends or pauses",
   body: statelessRunBody,
   reply: z.unknown(),
-  description: "As POST /threads/{thread_id}/runs/wait. A run that pauses keeps its thread until the pause has ended.",
+  description: "As POST /threads/{thread_id}/runs/wait. A paused run keeps its thread until the pause ends.",
   refusals: RUN_REFUSALS,
 });
 
@@ -56,13 +56,9 @@ export const createRunBatch = operation("createRunBatch", "post", "/runs/batch",
   tag: TAG,
   access: "threads:create_run",
   summary: "Start several runs in the background: all of them, or none",
-  body: z
-    .array(z.preprocess(snakeNames, statelessRunBody))
-    .min(1)
-    .max(BATCH_MAX)
-    .describe("bodies as POST /runs takes them"),
+  body: z.array(z.preprocess(snakeNames, statelessRunBody)).min(1).max(BATCH_MAX).describe("bodies of POST /runs"),
   reply: z.array(run),
-  description: "The runs in the order of their bodies. A refusal says in `index` which body it is about.",
+  description: "The runs in the order of their bodies. `index` of a refusal is the position of the refused body.",
   refusals: RUN_REFUSALS,
 });
 
@@ -78,7 +74,7 @@ export const cancelRuns = operation("cancelRuns", "post", "/runs/cancel", {
   }),
   reply: null,
   status: 204,
-  description: "Pending runs have ended, running ones are told to.",
+  description: "Pending runs have ended; running ones receive a cancellation.",
   refusals: ["thread_not_found", "run_not_found"],
 });
 

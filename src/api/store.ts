@@ -1,27 +1,27 @@
-// The wire contract of the store: the long-term memory.
+// API contract of the store: the long-term memory.
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import { jsonObject, limit, offset } from "./schemas.ts";
 
 const TAG = "Store";
 
-/** What a namespace may be is checked by the operation, which also sees what an authorisation handler made of it. */
-const namespace = z.array(z.string()).describe("labels from the outside in, without dots");
+/** The operation validates the namespace, because it also sees the changes of an authorisation handler. */
+const namespace = z.array(z.string()).describe("labels from the root down, without dots");
 const key = z.string();
 
 const TTL_MINUTES_MAX = 10 * 366 * 24 * 60;
 const MINUTE_MS = 60_000;
 
-/** Minutes; null is for ever. Becomes milliseconds. */
+/** Minutes; null never expires. Becomes milliseconds. */
 const ttl = z
   .number()
   .positive()
   .max(TTL_MINUTES_MAX)
   .nullable()
   .transform((minutes) => (minutes === null ? null : Math.ceil(minutes * MINUTE_MS)))
-  .describe("minutes after the last use when the item is deleted; null keeps it; left out, as configured");
+  .describe("minutes after the last use until deletion; null keeps the item; default: as configured");
 
-const refreshTtl = z.boolean().nullish().describe("whether reading counts as a use; left out, as configured");
+const refreshTtl = z.boolean().nullish().describe("whether reading counts as a use; default: as configured");
 
 export const item = z
   .object({
@@ -36,7 +36,7 @@ export const item = z
 export const putItem = operation("putItem", "put", "/store/items", {
   tag: TAG,
   access: "store:put",
-  summary: "Store an item, in the place of the one that has this namespace and key",
+  summary: "Store an item, replacing one with the same namespace and key",
   body: z.object({
     namespace,
     key,
@@ -44,7 +44,7 @@ export const putItem = operation("putItem", "put", "/store/items", {
     index: z
       .union([z.literal(false), z.array(z.string().max(1024)).max(100)])
       .nullish()
-      .describe("fields to search by meaning; false for none"),
+      .describe("fields to index for semantic search; false for none"),
     ttl: ttl.optional(),
   }),
   reply: null,
@@ -55,7 +55,7 @@ export const putItem = operation("putItem", "put", "/store/items", {
 export const getItem = operation("getItem", "get", "/store/items", {
   tag: TAG,
   access: "store:get",
-  summary: "Get an item; null when there is none",
+  summary: "Get an item; null if absent",
   query: z.object({
     namespace: z
       .string()
@@ -74,7 +74,7 @@ export const getItem = operation("getItem", "get", "/store/items", {
 export const deleteItem = operation("deleteItem", "delete", "/store/items", {
   tag: TAG,
   access: "store:delete",
-  summary: "Delete an item, if it is there",
+  summary: "Delete an item, if it exists",
   body: z.object({ namespace, key }),
   reply: null,
   status: 204,
@@ -84,13 +84,17 @@ export const deleteItem = operation("deleteItem", "delete", "/store/items", {
 export const searchItems = operation("searchItems", "post", "/store/items/search", {
   tag: TAG,
   access: "store:search",
-  summary: "Search the items of a namespace and of those below it, newest first or by meaning",
+  summary: "Search the items of a namespace and of those below it, newest first or by semantic similarity",
   body: z.object({
     namespace_prefix: namespace.nullish(),
     filter: jsonObject.nullish(),
     limit: limit(10),
     offset,
-    query: z.string().max(100_000).nullish().describe("ranks by meaning, when the server has an embedding function"),
+    query: z
+      .string()
+      .max(100_000)
+      .nullish()
+      .describe("ranks by semantic similarity, if the server has an embedding function"),
     refresh_ttl: refreshTtl,
   }),
   reply: z.object({ items: z.array(item.extend({ score: z.number().optional() }).meta({ id: "SearchItem" })) }),
@@ -102,8 +106,8 @@ export const listNamespaces = operation("listNamespaces", "post", "/store/namesp
   access: "store:list_namespaces",
   summary: "List the namespaces that have items",
   body: z.object({
-    prefix: namespace.nullish().describe("labels; * for any one"),
-    suffix: namespace.nullish().describe("labels; * for any one"),
+    prefix: namespace.nullish().describe("labels; * matches any label"),
+    suffix: namespace.nullish().describe("labels; * matches any label"),
     max_depth: z.number().int().min(1).nullish(),
     limit: limit(100),
     offset,

@@ -1,4 +1,4 @@
-// The wire contract of streams: server-sent events of runs and threads.
+// API contract of streams: server-sent events of runs and threads.
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import { RUN_REFUSALS, runBody, streamMode, type RunBody } from "./runs.ts";
@@ -13,7 +13,7 @@ const EVENTS = "Server-sent events (text/event-stream): metadata first, then the
 export const streamRun = operation("streamRun", "post", "/threads/{thread_id}/runs/stream", {
   tag: TAG,
   access: "threads:create_run",
-  summary: "Start a run, or answer a pause with one, and read its events as they come about",
+  summary: "Start a run, or answer a pause with one, and stream its events",
   body: runBody,
   reply: z.unknown(),
   description: EVENTS,
@@ -23,32 +23,32 @@ export const streamRun = operation("streamRun", "post", "/threads/{thread_id}/ru
 export const streamStatelessRun = operation("streamStatelessRun", "post", "/runs/stream", {
   tag: TAG,
   access: "threads:create_run",
-  summary: "Start a run on a thread of its own and read its events as they come about",
+  summary: "Start a run on a temporary thread and stream its events",
   body: statelessRunBody,
   reply: z.unknown(),
   description: EVENTS,
   refusals: RUN_REFUSALS,
 });
 
-/** One name, or several with commas between them. */
+/** One name, or several separated by commas. */
 function listOf<Mode extends z.ZodEnum>(mode: Mode) {
   return z.preprocess((text) => (typeof text === "string" ? text.split(",") : text), z.array(mode));
 }
 
 const joinQuery = z.object({
   cancel_on_disconnect: flag,
-  stream_mode: listOf(streamMode).optional().describe("which of the modes that the run streams"),
+  stream_mode: listOf(streamMode).optional().describe("subset of the run's stream modes"),
 });
 
 export type JoinQuery = z.infer<typeof joinQuery>;
 
 const AGAIN =
-  "Last-Event-ID goes on after that event; -1, or none, reads from the beginning. The stream ends with the run.";
+  "Last-Event-ID resumes after that event; -1, or none, reads from the start. The stream ends with the run.";
 
 export const joinRunStream = operation("joinRunStream", "get", "/threads/{thread_id}/runs/{run_id}/stream", {
   tag: TAG,
   access: "threads:read",
-  summary: "Read the events of a run, from the beginning or from where a reader was",
+  summary: "Stream the events of a run, from the start or from the last received event",
   query: joinQuery,
   reply: z.unknown(),
   description: `${EVENTS} ${AGAIN}`,
@@ -58,7 +58,7 @@ export const joinRunStream = operation("joinRunStream", "get", "/threads/{thread
 export const joinRunStreamById = operation("joinRunStreamById", "get", "/runs/{run_id}/stream", {
   tag: TAG,
   access: "threads:read",
-  summary: "Read the events of a run that is named by its id alone",
+  summary: "Stream the events of a run by its id alone",
   query: joinQuery,
   reply: z.unknown(),
   description: `${EVENTS} ${AGAIN}`,
@@ -68,16 +68,16 @@ export const joinRunStreamById = operation("joinRunStreamById", "get", "/runs/{r
 export const joinThreadStream = operation("joinThreadStream", "get", "/threads/{thread_id}/stream", {
   tag: TAG,
   access: "threads:read",
-  summary: "Read the events of all runs of a thread, until the reader leaves",
+  summary: "Stream the events of all runs of a thread, until the reader disconnects",
   query: z.object({
     stream_mode: listOf(z.enum(["run_modes", "lifecycle", "state_update"]))
       .optional()
       .describe(
-        "run_modes: all that the runs stream; lifecycle: begin and end of runs; state_update is accepted and tells nothing",
+        "run_modes: all that the runs stream; lifecycle: begin and end of runs; state_update is accepted and yields no events",
       ),
   }),
   reply: z.unknown(),
   description:
-    "Server-sent events (text/event-stream). Ids are <run id>:<number>. Without Last-Event-ID it begins with what comes next; with -1, with the oldest event that is kept.",
+    "Server-sent events (text/event-stream). Ids are <run id>:<number>. Without Last-Event-ID it starts at the next event; with -1, at the oldest retained event.",
   refusals: ["thread_not_found"],
 });

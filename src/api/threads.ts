@@ -1,4 +1,4 @@
-// The wire contract of threads and their state.
+// API contract of threads and their state.
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import {
@@ -23,7 +23,7 @@ const UPDATES_MAX = 100;
 
 const superstepUpdate = z.object({
   values: json.optional(),
-  command: jsonObject.nullish().describe("{update, goto}, in place of values"),
+  command: jsonObject.nullish().describe("{update, goto}, instead of values"),
   as_node: z.string().min(1).max(1024).nullish(),
 });
 
@@ -40,7 +40,7 @@ export const createThread = operation("createThread", "post", "/threads", {
       .array(z.object({ updates: z.array(superstepUpdate).min(1).max(UPDATES_MAX) }))
       .max(SUPERSTEPS_MAX)
       .nullish()
-      .describe("state updates to begin with, on the graph that metadata.graph_id names"),
+      .describe("initial state updates, on the graph of metadata.graph_id"),
   }),
   reply: thread,
   refusals: [
@@ -57,7 +57,7 @@ export const getThread = operation("getThread", "get", "/threads/{thread_id}", {
   tag: TAG,
   access: "threads:read",
   summary: "Get a thread",
-  query: z.object({ include: z.string().max(200).optional().describe("`ttl`: its time to live too") }),
+  query: z.object({ include: z.string().max(200).optional().describe("`ttl`: include the time to live") }),
   reply: thread,
   refusals: ["thread_not_found"],
 });
@@ -91,13 +91,13 @@ export const pruneThreads = operation("pruneThreads", "post", "/threads/prune", 
     strategy: z.enum(["delete", "keep_latest"]).default("delete"),
   }),
   reply: z.object({ pruned_count: z.number().int() }),
-  description: "Threads that are not there do not count; nor, with keep_latest, do those with a run in progress.",
+  description: "The count omits unknown threads and, with keep_latest, threads with a run in progress.",
 });
 
 export const deleteThread = operation("deleteThread", "delete", "/threads/{thread_id}", {
   tag: TAG,
   access: "threads:delete",
-  summary: "Delete a thread with its runs and checkpoints; a run in progress is stopped",
+  summary: "Delete a thread with its runs and checkpoints; stops a run in progress",
   reply: null,
   status: 204,
   refusals: ["thread_not_found"],
@@ -157,7 +157,7 @@ export const countThreads = operation("countThreads", "post", "/threads/count", 
 export const copyThread = operation("copyThread", "post", "/threads/{thread_id}/copy", {
   tag: TAG,
   access: "threads:create",
-  summary: "Copy a thread; the copy of a paused thread is paused at the same questions",
+  summary: "Copy a thread; the copy of a paused thread has the same interrupts",
   reply: thread,
   refusals: ["thread_not_found"],
 });
@@ -167,7 +167,7 @@ const stateQuery = z.object({ subgraphs: flag });
 export const getState = operation("getState", "get", "/threads/{thread_id}/state", {
   tag: TAG,
   access: "threads:read",
-  summary: "Get the present state of a thread",
+  summary: "Get the current state of a thread",
   query: stateQuery,
   reply: state,
   refusals: ["thread_not_found"],
@@ -194,7 +194,7 @@ export const getStateOf = operation("getStateOf", "post", "/threads/{thread_id}/
 export const updateState = operation("updateState", "post", "/threads/{thread_id}/state", {
   tag: TAG,
   access: "threads:update",
-  summary: "Change the state as if a node had; as_node __end__ with no values gives up what is pending",
+  summary: "Change the state as if a node had; as_node __end__ with no values discards pending tasks",
   body: z.object({
     values: json.optional(),
     as_node: z.string().min(1).max(1024).nullish(),
@@ -216,7 +216,7 @@ export const updateState = operation("updateState", "post", "/threads/{thread_id
 const before = z
   .union([
     uuid,
-    z.object({ configurable: checkpointConfig }).transform(({ configurable }) => configurable), // first: the next one takes any object
+    z.object({ configurable: checkpointConfig }).transform(({ configurable }) => configurable), // first: the next option accepts any object
     checkpointConfig,
   ])
   .transform((value) => (typeof value === "string" ? value : (value.checkpoint_id ?? null)));

@@ -1,4 +1,4 @@
-// Traces: the objects of the trace store's API, as its replies hold them. The console and the command line read them too.
+// Traces: the reply objects of the trace store's API, shared with the console and the command line.
 
 export interface TraceItem {
   readonly trace_id: string;
@@ -23,7 +23,7 @@ export interface TracePage {
   readonly next_cursor: string | null;
 }
 
-/** A span as the tree lists it: without inputs and outputs. */
+/** A span in the tree, without inputs and outputs. */
 export interface SpanSummary {
   readonly id: string;
   readonly trace_id: string;
@@ -44,7 +44,7 @@ export interface SpanSummary {
 
 export interface TraceTree {
   readonly trace: TraceItem;
-  /** In the order of the tree. */
+  /** In tree order. */
   readonly runs: readonly SpanSummary[];
 }
 

@@ -1,16 +1,16 @@
-// Cli: what every verb of the terminal gets from outside, and how it ends.
+// Command context: the dependencies of every CLI command, and its exit codes.
 // Invariants:
-//   CL1. A verb ends with an exit code of EXIT. What failed is told in one line that says what to do.
-//   CL2. A verb reads no environment, no clock and no terminal but those that it is given.
+//   CL1. A command ends with an exit code of EXIT. A failure prints one line with its remedy.
+//   CL2. A command reads no environment, clock or terminal except its own arguments.
 import type { Clock } from "../base/clock.ts";
 import type { ClientConfig } from "./settings.ts";
 
 /** docs/cli.md lists these. */
 export const EXIT = {
   done: 0,
-  /** The server, or the files that were looked at, said no. */
+  /** The server refused, or a check of files failed. */
   failed: 1,
-  /** The command line cannot be understood. */
+  /** Invalid command line. */
   usage: 2,
   /** sysexits.h EX_UNAVAILABLE: no server answers. */
   unavailable: 69,
@@ -32,14 +32,16 @@ export class CliError extends Error {
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Signs a line; null when the output is no terminal and nothing says how wide it is: lines are as long as they are. */
+  /**
+   * Width of a line in columns; null if the output is no terminal and no width is set: lines have their full length.
+   */
   readonly columns: number | null;
   readonly colour: boolean;
-  /** Whether somebody sees what is going on: the error output is a terminal. */
+  /** Whether a person can watch progress: the error output is a terminal. */
   readonly watched: boolean;
-  /** Everything that comes in, for values that are too long for a command line. */
+  /** All of standard input, for values too long for a command line. */
   readonly readInput: () => Promise<string>;
-  /** The answer of the person at the terminal; null when nobody is there. */
+  /** The reply of the person at the terminal; null without an interactive terminal. */
   readonly ask: ((question: string) => Promise<string>) | null;
 }
 
@@ -49,6 +51,6 @@ export interface Cli {
   readonly config: () => Promise<ClientConfig>;
   readonly clock: Clock;
   readonly readFile: (path: string) => string;
-  /** Runs a verb, tells what went wrong, and ends the process with its exit code (CL1). */
+  /** Runs a command, reports its failure, and ends the process with its exit code (CL1). */
   readonly run: (verb: () => Promise<ExitCode>) => Promise<void>;
 }

@@ -1,7 +1,7 @@
-// Client: calls of a server's HTTP API. What goes wrong becomes one line that says what to do.
+// Client: calls of a server's HTTP API. Every failure becomes one line with its remedy.
 // Invariants:
-//   CC1. The key goes into its header and nowhere else: no message has it.
-//   CC2. Nothing is sent twice: whoever repeats a call decides that, and is told what became of the first.
+//   CC1. The key goes into its header only: no message contains it.
+//   CC2. No automatic retries: the caller decides, and learns the outcome of the first attempt.
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import { CliError, EXIT, type Cli } from "./cli.ts";
 import { patiently } from "./print.ts";
@@ -21,7 +21,7 @@ export interface Client {
   post(path: string, body: object): Promise<never>;
   /** @throws {CliError} */
   delete(path: string): Promise<void>;
-  /** Waits as long as it takes. @throws {CliError} */
+  /** Waits without a time limit. @throws {CliError} */
   wait(path: string, what: string): Promise<never>;
 }
 
@@ -29,12 +29,12 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 
 const TIMEOUT_MS = 30_000;
 
-/** @throws {ConfigError} @throws {CliError} when an option does not fit. */
+/** @throws {ConfigError} @throws {CliError} for an invalid option. */
 export async function agentClient(cli: Cli, options: ServerOptions): Promise<Client> {
   return clientOf(cli, options, ({ url }) => url, "holdpoint dev");
 }
 
-/** @throws {ConfigError} @throws {CliError} when an option does not fit. */
+/** @throws {ConfigError} @throws {CliError} for an invalid option. */
 export async function tracesClient(cli: Cli, options: ServerOptions): Promise<Client> {
   return clientOf(cli, options, ({ tracesUrl }) => tracesUrl, "holdpoint dev or holdpoint collector");
 }
@@ -48,7 +48,7 @@ async function clientOf(
   const config = await cli.config();
   const { apiKey = config.apiKey } = options;
   if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey))
-    throw new CliError("--api-key is empty, or has signs that a key cannot have", EXIT.usage); // CC1
+    throw new CliError("--api-key is empty or contains invalid characters", EXIT.usage); // CC1
   return createClient(cli, {
     url: options.url === undefined ? urlOf(config) : urlOption(options.url),
     apiKey,
@@ -103,7 +103,7 @@ function createClient(cli: Cli, server: Server): Client {
 
 interface Sending {
   readonly body?: object;
-  /** Null waits on. */
+  /** Null waits without a limit. */
   readonly timeoutMs?: number | null;
 }
 
@@ -138,22 +138,22 @@ function parsed(text: string): Json | undefined {
 function unreachable({ url, starter }: Server, error: unknown): CliError {
   const { name, cause } = error instanceof Error ? error : new Error(String(error));
   if (name === "TimeoutError")
-    return new CliError(`${url} did not answer within ${TIMEOUT_MS / 1000} s: look at its log`, EXIT.unavailable);
-  const { code, message = "the connection broke" } = (cause ?? {}) as {
+    return new CliError(`${url} did not respond within ${TIMEOUT_MS / 1000} s: check its log`, EXIT.unavailable);
+  const { code, message = "connection lost" } = (cause ?? {}) as {
     readonly code?: string;
     readonly message?: string;
   };
   if (code === "ECONNREFUSED")
     return new CliError(
-      `no server answers at ${url}: start one with ${starter}, or name another with --url`,
+      `no server responds at ${url}: start one with ${starter}, or set another with --url`,
       EXIT.unavailable,
     );
-  return new CliError(`${url} cannot be reached (${code ?? message}): check --url`, EXIT.unavailable);
+  return new CliError(`cannot reach ${url} (${code ?? message}): check --url`, EXIT.unavailable);
 }
 
 function refusal({ url }: Server, status: number, body: Json | undefined): CliError {
   if (!isJsonObject(body) || typeof body["code"] !== "string")
-    return new CliError(`${url} answered ${status}, and not as Holdpoint does: check --url`);
+    return new CliError(`${url} returned ${status} and is not a Holdpoint server: check --url`);
   const said = problemText(body);
   if (status === 401) return new CliError(`${said}: set HOLDPOINT_API_KEY, or use --api-key`);
   return new CliError(said);

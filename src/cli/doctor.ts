@@ -1,7 +1,7 @@
-// Doctor: looks at everything that a server and a collector need on this machine, and says what to do.
+// Doctor: checks the requirements of a server and a collector on this machine, and prints remedies.
 // Invariants:
-//   DR1. Nothing is changed: no folder is made, no run is started, no trace is sent.
-//   DR2. Every check gets a line; a check that breaks down is a failed one, and the others go on.
+//   DR1. Read-only: creates no folder, starts no run, sends no trace.
+//   DR2. Every check prints a line; a check that throws counts as failed, and the others continue.
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { EXIT, type Cli, type ExitCode } from "./cli.ts";
@@ -12,14 +12,14 @@ export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warn" | "fail";
   readonly detail: string;
-  /** What to do; null when all is well. */
+  /** The remedy; null if the check passes. */
   readonly remedy: string | null;
 }
 
-/** What the doctor looks at, as a start here would have it. */
+/** The subject of the checks, as a start on this machine would use it. */
 export interface Surroundings {
   readonly nodeVersion: string;
-  /** As `engines` of package.json has it: `>=24.12`. */
+  /** The `engines` range of package.json: `>=24.12`. */
   readonly nodeWanted: string;
   /** @throws {ConfigError} */
   readonly agent: () => Promise<{ readonly port: number; readonly dataDir: string }>;
@@ -29,7 +29,7 @@ export interface Surroundings {
     readonly tracesPort: number;
     readonly endpoint: string | null;
   }>;
-  /** Null: there is no file. @throws {ConfigFileError} */
+  /** Null without the file. @throws {ConfigFileError} */
   readonly graphs: () => Promise<{
     readonly file: string;
     readonly ids: readonly string[];
@@ -53,7 +53,7 @@ export async function doctor(cli: Cli, around: Surroundings, options: DoctorOpti
   const { terminal } = cli;
   const findings: Finding[] = [];
   for (const [check, look] of checksOf(cli, around, options)) {
-    for (const seen of await patiently(cli, `looking at: ${check}`, attempt(look))) {
+    for (const seen of await patiently(cli, `checking: ${check}`, attempt(look))) {
       findings.push({ check, ...seen });
       if (options.json !== true) terminal.out(`${lineOf(cli, { check, ...seen })}\n`);
     }
@@ -69,7 +69,7 @@ async function attempt(look: () => Promise<readonly Seen[]>): Promise<readonly S
     return await look();
   } catch (error) {
     const { message } = error instanceof Error ? error : new Error(String(error));
-    return message.split("\n").map((line) => fail(line, "correct it and look again"));
+    return message.split("\n").map((line) => fail(line, "correct it and run doctor again"));
   }
 }
 
@@ -86,7 +86,7 @@ function checksOf(cli: Cli, around: Surroundings, options: DoctorOptions): reado
       "settings",
       async () => (
         await Promise.all([around.agent(), around.collector(), cli.config()]),
-        [ok("every variable can be read")]
+        [ok("all variables are valid")]
       ),
     ],
     ["data folder", async () => [await folderCheck((await around.agent()).dataDir)]],
@@ -109,17 +109,17 @@ function nodeCheck({ nodeVersion, nodeWanted }: Surroundings): Seen {
 async function folderCheck(dataDir: string): Promise<Seen> {
   const folder = resolve(dataDir);
   const there = await nearest(folder);
-  const remedy = "give this user a folder to write to, or set HOLDPOINT_DATA_DIR";
-  if (!(await stat(there)).isDirectory()) return fail(`${there} is no folder`, remedy);
+  const remedy = "make the folder writable for this user, or set HOLDPOINT_DATA_DIR";
+  if (!(await stat(there)).isDirectory()) return fail(`${there} is not a folder`, remedy);
   const can = await access(there, constants.W_OK | constants.X_OK).then(
     () => true,
     () => false,
   );
-  if (!can) return fail(`${there} cannot be written`, remedy);
-  return ok(there === folder ? folder : `${folder} will be made`);
+  if (!can) return fail(`${there} is not writable`, remedy);
+  return ok(there === folder ? folder : `${folder} (not created yet)`);
 }
 
-/** The folder, or the nearest one above it that is there (DR1). */
+/** The folder, or its nearest existing ancestor (DR1). */
 async function nearest(folder: string): Promise<string> {
   try {
     await access(folder, constants.F_OK);
@@ -138,16 +138,16 @@ async function spaceCheck(dataDir: string): Promise<Seen> {
   const { bavail, bsize } = await statfs(await nearest(resolve(dataDir)));
   const free = Math.floor((bavail * bsize) / MIB);
   const text = `${free} MiB free`;
-  if (free < SPACE_FAIL_MIB) return fail(text, "make room: nothing can be stored on a full disk");
-  return free < SPACE_WARN_MIB ? warn(text, "make room before it runs out") : ok(text);
+  if (free < SPACE_FAIL_MIB) return fail(text, "free disk space: a full disk stores nothing");
+  return free < SPACE_WARN_MIB ? warn(text, "free disk space before it runs out") : ok(text);
 }
 
 async function graphsCheck({ graphs }: Surroundings): Promise<readonly Seen[]> {
   const found = await graphs();
   if (found === null)
-    return [warn("there is none here", "holdpoint dev serves samples; holdpoint new makes a project")];
+    return [warn("no langgraph.json here", "holdpoint dev serves samples; holdpoint new creates a project")];
   const { ids, remarks } = found;
-  const remarked = remarks.map((remark) => warn(remark, "take it out, if nothing else reads the file"));
+  const remarked = remarks.map((remark) => warn(remark, "remove it, unless another program reads the file"));
   return [ok(`${ids.join(", ")} (holdpoint validate loads them)`), ...remarked];
 }
 
@@ -159,7 +159,7 @@ interface Reply {
 
 const TIMEOUT_MS = 5000;
 
-/** Null when nothing listens there. @throws {Error} when what listens does not answer. */
+/** Null if the port is closed. @throws {Error} if the listener does not respond. */
 async function ask(address: string, apiKey: string | null = null): Promise<Reply | null> {
   try {
     const headers = apiKey === null ? {} : { "x-api-key": apiKey };
@@ -170,7 +170,7 @@ async function ask(address: string, apiKey: string | null = null): Promise<Reply
   } catch (error) {
     const { name, cause } = error instanceof Error ? error : new Error(String(error));
     if ((cause as { readonly code?: string } | undefined)?.code === "ECONNREFUSED") return null;
-    throw new Error(`${address} ${name === "TimeoutError" ? "does not answer" : "cannot be reached"}`, {
+    throw new Error(`${address} ${name === "TimeoutError" ? "does not respond" : "is unreachable"}`, {
       cause: error,
     });
   }
@@ -182,34 +182,34 @@ async function serverCheck(cli: Cli, { agent }: Surroundings, options: DoctorOpt
   const [info, { port }] = [await ask(`${url}/info`, options.apiKey ?? config.apiKey), await agent()];
   if (info === null) {
     const start = "start one: holdpoint dev, or holdpoint serve";
-    const seen = `no server answers at ${url}`;
-    return [options.url === undefined ? warn(`${seen}; port ${port} is to be had`, start) : fail(seen, start)];
+    const seen = `no server responds at ${url}`;
+    return [options.url === undefined ? warn(`${seen}; port ${port} is free`, start) : fail(seen, start)];
   }
   const { version } = (info.body ?? {}) as { readonly version?: string };
   if (info.status === 401)
-    return [fail(`${url} wants a key`, "set HOLDPOINT_API_KEY, or use --api-key"), clockCheck(cli, info)];
+    return [fail(`${url} requires an API key`, "set HOLDPOINT_API_KEY, or use --api-key"), clockCheck(cli, info)];
   if (info.status !== 200 || version === undefined)
-    return [
-      fail(`${url} is not a Holdpoint server (it answered ${info.status})`, "check --url, or take another port: PORT"),
-    ];
+    return [fail(`${url} is not a Holdpoint server (it returned ${info.status})`, "check --url, or set another PORT")];
   const ready = await ask(`${url}/ready`);
   const running = `Holdpoint ${version} at ${url}`;
   return [
-    ready?.status === 200 ? ok(running) : fail(`${running} takes no runs`, "look at its log; GET /ready says why"),
+    ready?.status === 200
+      ? ok(running)
+      : fail(`${running} accepts no runs`, "check its log; GET /ready has the reason"),
     clockCheck(cli, info),
   ];
 }
 
 const SKEW_MS_MAX = 5000;
 
-/** Deadlines and claims are decided by the server's clock, ages are shown by this one. */
+/** The server's clock decides deadlines and claims; this clock shows ages. */
 function clockCheck({ clock }: Cli, { headers }: Reply): Seen {
   const there = Date.parse(headers.get("date") ?? "");
   const skew = Math.round(Math.abs(clock.now() - there) / 1000);
-  if (Number.isNaN(there)) return warn("the server does not say what time it is", "compare the clocks by hand");
+  if (Number.isNaN(there)) return warn("the server sends no Date header", "compare the clocks by hand");
   if (skew * 1000 > SKEW_MS_MAX)
-    return warn(`its clock and this one are ${skew} s apart`, "let both follow a time server");
-  return ok("its clock and this one agree");
+    return warn(`server and local clock differ by ${skew} s`, "synchronize both with a time server");
+  return ok("server and local clock agree");
 }
 
 async function collectorCheck({ collector }: Surroundings): Promise<readonly Seen[]> {
@@ -217,11 +217,9 @@ async function collectorCheck({ collector }: Surroundings): Promise<readonly See
   const url = `http://127.0.0.1:${port}`;
   const ready = await ask(`${url}/ready`);
   if (ready === null)
-    return [warn(`no collector answers at ${url}`, "start one, if traces are wanted: holdpoint collector")];
+    return [warn(`no collector responds at ${url}`, "to collect traces, start one: holdpoint collector")];
   if (ready.status === 200) return [ok(`ready at ${url}`)];
-  return [
-    fail(`what listens at ${url} is not ready (it answered ${ready.status})`, "look at its log, or set HTTP_PORT"),
-  ];
+  return [fail(`the listener at ${url} is not ready (it returned ${ready.status})`, "check its log, or set HTTP_PORT")];
 }
 
 async function backendCheck({ collector }: Surroundings): Promise<readonly Seen[]> {
@@ -230,10 +228,10 @@ async function backendCheck({ collector }: Surroundings): Promise<readonly Seen[
   const what = endpoint === null ? "the local trace store" : "the tracing backend";
   const info = await ask(`${url}/info`);
   if (info === null) {
-    const seen = `${what} does not answer at ${url}`;
+    const seen = `${what} does not respond at ${url}`;
     if (endpoint === null) return [warn(seen, "it runs with holdpoint dev and holdpoint collector")];
     return [fail(seen, "check TRACING_ENDPOINT")];
   }
-  if (info.status < 500) return [ok(`${what} answers at ${url}; holdpoint collector check tries key and upload`)];
-  return [fail(`${what} at ${url} answered ${info.status}`, "look at its log")];
+  if (info.status < 500) return [ok(`${what} responds at ${url}; holdpoint collector check tests key and upload`)];
+  return [fail(`${what} at ${url} returned ${info.status}`, "check its log")];
 }

@@ -1,14 +1,15 @@
-// Edit of arguments: `amount=5` and the arguments of an action → its new arguments, each value of its old type.
+// Edit of arguments: `amount=5` and the arguments of an action → its new arguments. Values keep their types.
 // Invariants:
-//   EA1. A value keeps its type: text stays text even if it looks like a number; what does not fit is refused.
-//   EA2. What is not named stays as it is.
+//   EA1. A value keeps its type: text stays text even if it looks like a number; a value of another type is an error.
+//   EA2. Unnamed arguments stay unchanged.
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import { CliError, EXIT } from "./cli.ts";
 import { jsonText } from "./text.ts";
 
-/** @param changes each `name=value`; `a.b=value` for a member of a member. @throws {CliError} */
+/** @param changes each `name=value`; `a.b=value` for a nested member. @throws {CliError} */
 export function editArgs(args: Json, changes: readonly string[]): JsonObject {
-  if (!isJsonObject(args)) throw new CliError("the arguments are no object: give them whole with --args", EXIT.usage);
+  if (!isJsonObject(args))
+    throw new CliError("the arguments are not an object: pass all of them with --args", EXIT.usage);
   return changes.reduce((edited, change) => {
     const equals = change.indexOf("=");
     if (equals < 1) throw new CliError(`--set ${change}: write name=value`, EXIT.usage);
@@ -53,7 +54,7 @@ function kindOf(value: Json): string {
   return Array.isArray(value) ? "list" : value === null ? "null" : typeof value;
 }
 
-/** One line a member that differs: `amount: 129.9 → 100`. */
+/** One line per changed member: `amount: 129.9 → 100`. */
 export function changesOf(before: Json, after: Json, path = ""): readonly string[] {
   if (isJsonObject(before) && isJsonObject(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];

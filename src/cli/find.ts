@@ -1,7 +1,7 @@
-// Find: what people type for an id → the object that is meant.
+// Id resolution: a typed id prefix → the matching object.
 // Invariants:
-//   FI1. A beginning of an id is enough when it means one thing only; several are named, and nothing is done.
-//   FI2. At most LOOKED_AT_MAX objects are looked at; who has more gives the whole id.
+//   FI1. An unambiguous id prefix is enough; an ambiguous one lists the matches and changes nothing.
+//   FI2. The search covers at most LOOKED_AT_MAX objects; beyond that, use the full id.
 import type { JsonObject } from "../base/json.ts";
 import { CliError, EXIT } from "./cli.ts";
 import type { Client, Query } from "./client.ts";
@@ -57,8 +57,8 @@ export async function threadsOf(client: Client, search: JsonObject, limit: numbe
 }
 
 /**
- * `"0fb6"`, `"01a1…/0fb6…"` or an address of the console that ends like this → the items, in that order.
- * Items that are named in full are found after they were answered, too.
+ * `"0fb6"`, `"01a1…/0fb6…"` or a console URL with that ending → the items, in that order.
+ * A full id also finds answered items.
  */
 export async function findItems(client: Client, words: readonly string[]): Promise<readonly InboxItem[]> {
   const wanted = words.map(placeOf);
@@ -71,7 +71,7 @@ export async function findItems(client: Client, words: readonly string[]): Promi
           all.filter(({ id, thread_id }) => id.startsWith(place.id) && thread_id.startsWith(place.thread)),
           place.word,
           ({ id, thread_id }) => `${thread_id}/${id}`,
-          { what: "item that is still open", list: "holdpoint inbox ls", looked: all.length },
+          { what: "open item", list: "holdpoint inbox ls", looked: all.length },
         );
     if (!found.some(({ id, thread_id }) => id === item.id && thread_id === item.thread_id)) found.push(item);
   }
@@ -109,7 +109,7 @@ export async function findTrace(client: Client, word: string): Promise<string> {
 
 interface Looked {
   readonly what: string;
-  /** The command that lists them. */
+  /** The command that lists the objects. */
   readonly list: string;
   readonly looked: number;
 }
@@ -120,11 +120,11 @@ const NAMED_MAX = 5;
 function only<T>(matching: readonly T[], word: string, nameOf: (one: T) => string, { what, list, looked }: Looked): T {
   const [one, ...others] = matching;
   if (one === undefined) {
-    const whole = looked < LOOKED_AT_MAX ? "" : ` among ${looked}; give the whole id`; // FI2
-    throw new CliError(`no ${what} has an id that begins with "${word}"${whole}: see ${list}`);
+    const whole = looked < LOOKED_AT_MAX ? "" : ` among ${looked}; use the full id`; // FI2
+    throw new CliError(`no ${what} has an id starting with "${word}"${whole}: see ${list}`);
   }
   if (others.length === 0) return one;
   const names = matching.slice(0, NAMED_MAX).map(nameOf).join(", ");
   const more = matching.length > NAMED_MAX ? `, and ${matching.length - NAMED_MAX} more` : "";
-  throw new CliError(`"${word}" means several: ${names}${more}; give more of it`, EXIT.failed);
+  throw new CliError(`"${word}" is ambiguous: ${names}${more}; use a longer prefix`, EXIT.failed);
 }

@@ -1,7 +1,7 @@
-// Inbox, answered: decisions of a person → answers in the dialect of their questions → what became of each.
+// Inbox answers: a person's decisions → answers in the dialects of their interrupts → the result of each.
 // Invariants:
-//   AN1. All answers of one command are built before any is sent: what cannot be said to one question is said to none.
-//   AN2. Every answer gets a line; the exit code is 1 when one was refused.
+//   AN1. A command builds all its answers before it sends any: one invalid answer sends none.
+//   AN2. Every answer prints a line; the exit code is 1 if one was refused.
 import { answerAll, buildAnswer, type Built, type Decision, type Question } from "../api/dialects.ts";
 import type { Json } from "../base/json.ts";
 import { CliError, EXIT, type Cli, type ExitCode } from "./cli.ts";
@@ -18,7 +18,7 @@ export interface AnswerOptions extends ServerOptions, PrintOptions {
   readonly wait?: boolean;
 }
 
-/** Undefined: a breakpoint is passed, not answered. */
+/** Undefined: a breakpoint has no answer and simply continues. */
 type Answer = Json | undefined;
 
 export function approve(cli: Cli, words: readonly string[], options: AnswerOptions): Promise<ExitCode> {
@@ -46,7 +46,7 @@ export interface EditOptions extends AnswerOptions {
 
 export async function edit(cli: Cli, word: string, options: EditOptions): Promise<ExitCode> {
   if ((options.args === undefined) === (options.set.length === 0))
-    throw new CliError("say what to change: --set name=value, or all arguments with --args", EXIT.usage);
+    throw new CliError("nothing to change: use --set name=value, or all arguments with --args", EXIT.usage);
   const whole = options.args === undefined ? undefined : await jsonOption(cli, "--args", options.args);
   return answerItems(cli, [word], options, (item) => {
     const question = questionOf(asksSomething(item));
@@ -67,19 +67,19 @@ export async function edit(cli: Cli, word: string, options: EditOptions): Promis
   });
 }
 
-/** With several actions, what becomes of the others is never guessed. @throws {CliError} */
+/** With several actions, the decision on the others must be explicit. @throws {CliError} */
 function chooseAction({ actions }: Question, { action, others }: EditOptions): number {
   if (actions.length <= 1 && action === undefined) return 0;
   if (action === undefined || (others === undefined && actions.length > 1)) {
     const count = `it has ${actions.length} actions`;
-    throw new CliError(`${count}: say which with --action, and what becomes of the others with --others`, EXIT.usage);
+    throw new CliError(`${count}: choose one with --action, and decide the others with --others`, EXIT.usage);
   }
   if (action > actions.length)
-    throw new CliError(`it has ${actions.length} actions, there is no ${action}`, EXIT.usage);
+    throw new CliError(`it has ${actions.length} actions, and no action ${action}`, EXIT.usage);
   return action - 1;
 }
 
-/** @param value JSON, `@file` or `-`; with `text` it is left out */
+/** @param value JSON, `@file` or `-`; omitted with `text` */
 export async function answer(
   cli: Cli,
   word: string,
@@ -88,7 +88,7 @@ export async function answer(
 ): Promise<ExitCode> {
   const { text } = options;
   if ((value === undefined) === (text === undefined))
-    throw new CliError("give the answer: JSON, or words with --text", EXIT.usage);
+    throw new CliError("missing answer: pass JSON, or text with --text", EXIT.usage);
   const given = value === undefined ? undefined : await jsonOption(cli, "the answer", value);
   return answerItems(cli, [word], options, (item) => {
     asksSomething(item);
@@ -98,14 +98,14 @@ export async function answer(
   });
 }
 
-/** JSON, `@file` with JSON, or `-` for JSON that comes in. @throws {CliError} */
+/** JSON, `@file` with JSON, or `-` for JSON on standard input. @throws {CliError} */
 export async function jsonOption({ terminal, readFile }: Cli, name: string, value: string): Promise<Json> {
   const text =
     value === "-" ? await terminal.readInput() : value.startsWith("@") ? fileText(readFile, value.slice(1)) : value;
   try {
     return JSON.parse(text) as Json;
   } catch {
-    const words = name === "the answer" ? `; words are sent with --text` : "";
+    const words = name === "the answer" ? `; for plain text use --text` : "";
     throw new CliError(`${name} is not JSON${words}`, EXIT.usage);
   }
 }
@@ -114,14 +114,14 @@ function fileText(readFile: (path: string) => string, path: string): string {
   try {
     return readFile(path);
   } catch {
-    throw new CliError(`${path} cannot be read`, EXIT.usage);
+    throw new CliError(`cannot read ${path}`, EXIT.usage);
   }
 }
 
 function asksSomething(item: InboxItem): InboxItem {
   if (item.kind !== "breakpoint") return item;
   throw new CliError(
-    `${item.id} is a breakpoint, which asks nothing: holdpoint inbox approve passes it, holdpoint threads end gives it up`,
+    `${item.id} is a breakpoint without a question: holdpoint inbox approve continues it, holdpoint threads end discards it`,
   );
 }
 
@@ -163,7 +163,7 @@ interface End {
   readonly next: readonly string[];
 }
 
-/** What became of the threads once their runs have ended. */
+/** The state of the threads after their runs. */
 async function endsOf(client: Client, results: readonly AnswerResult[]): Promise<ReadonlyMap<string, End>> {
   const ends = new Map<string, End>();
   for (const { run_id: run, thread_id: thread } of results) {

@@ -1,4 +1,4 @@
-// Inbox, shown: the list, and one item as a person has to see it to decide.
+// Inbox views: the list, and one item with everything a decision needs.
 import { recognise, type Action, type Question } from "../api/dialects.ts";
 import { EXIT, type Cli, type ExitCode, type Terminal } from "./cli.ts";
 import { agentClient, type ServerOptions } from "./client.ts";
@@ -39,7 +39,7 @@ export async function listItems(cli: Cli, filter: InboxFilter): Promise<ExitCode
   const items = await inboxItems(client, query, filter.limit);
   printList(cli.terminal, items, columnsOf(items, cli.clock.now(), filter.wide === true), {
     ...filter,
-    none: "Nothing waits for a person.",
+    none: "No pending interrupts.",
   });
   return EXIT.done;
 }
@@ -95,7 +95,7 @@ function linesOf(terminal: Terminal, item: InboxItem, now: number): readonly str
     ...(claim === null ? [] : [fact("claimed", `by ${claim.by}`)]),
     ...(deadline === null
       ? []
-      : [fact("deadline", `${deadline.expires_at}, then: ${deadline.on_expiry ?? "it waits on"}`)]),
+      : [fact("deadline", `${deadline.expires_at}, then: ${deadline.on_expiry ?? "the item stays open"}`)]),
     ...(item.state === "open" ? [] : [fact("state", item.state)]),
     ...(answered === undefined
       ? []
@@ -112,7 +112,7 @@ function asked(terminal: Terminal, item: InboxItem, told: (text: string) => read
     const schema =
       question.schema === null
         ? []
-        : ["", paint(terminal, "dim", "answer has to fit"), ...told(jsonText(question.schema, 2))];
+        : ["", paint(terminal, "dim", "answer schema"), ...told(jsonText(question.schema, 2))];
     return [...told(typeof item.value === "string" ? item.value : jsonText(item.value, 2)), ...schema];
   }
   return question.actions.flatMap((action, index) => [
@@ -134,7 +134,7 @@ function actionLines(
   ];
 }
 
-/** The commands that answer it. */
+/** The commands that answer the item. */
 function hints(item: InboxItem): readonly string[] {
   const id = item.id.slice(0, 12);
   if (item.kind === "breakpoint") return [`holdpoint inbox approve ${id}`];

@@ -1,10 +1,10 @@
-// Move: copies of what a server keeps: a backup while it runs, or everything as a dump for another storage.
+// Data copies: a backup of a running server, or a full dump for another storage.
 import { EXIT, type Cli, type ExitCode } from "./cli.ts";
 import { patiently, printJson, type PrintOptions } from "./print.ts";
 
 type RowCounts = Readonly<Record<string, number>>;
 
-/** What is done to files and storages, by rooms that know them. Each @throws {Error} in words. */
+/** Operations on files and storages, implemented by their rooms. Each @throws {Error} with a readable message */
 export interface Mover {
   backUp(dataDir: string | undefined, file: string): Promise<{ readonly bytes: number; readonly threads: number }>;
   exportTo(dataDir: string | undefined, file: string): Promise<RowCounts>;

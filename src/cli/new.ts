@@ -1,7 +1,7 @@
-// New: a project from the template, ready to run.
+// New: a runnable project from the template.
 // Invariants:
-//   NW1. Only an empty folder, or one that is not there, is written to: nothing of anybody is ever replaced.
-//   NW2. The versions that the project asks for are those that this Holdpoint was checked with.
+//   NW1. Writes only to an empty or absent folder: never replaces an existing file.
+//   NW2. The project's dependencies have the versions that this Holdpoint is tested with.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { JsonObject } from "../base/json.ts";
@@ -15,7 +15,7 @@ export interface Template {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** npm leaves files of the name .gitignore out of packages. */
+/** npm excludes files named .gitignore from packages. */
 const RENAMED: Readonly<Record<string, string>> = { gitignore: ".gitignore" };
 
 export async function makeProject(
@@ -42,7 +42,7 @@ export async function makeProject(
   if (options.json === true) printJson(terminal, { folder: target, files: made });
   else {
     const enter = target === resolve(".") ? "" : `  cd ${folder}\n`;
-    terminal.out(`Made ${made.join(", ")} in ${target}\n\nGo on with\n\n${enter}  npm install\n  npm run dev\n`);
+    terminal.out(`Created ${made.join(", ")} in ${target}\n\nNext steps:\n\n${enter}  npm install\n  npm run dev\n`);
   }
   return EXIT.done;
 }
@@ -54,9 +54,9 @@ function checkEmpty(target: string, folder: string): void {
     there = readdirSync(target);
   } catch (error) {
     if ((error as { readonly code?: string }).code === "ENOENT") return;
-    throw new CliError(`${folder} is not a folder that can be read: name another one`);
+    throw new CliError(`${folder} is not a readable folder: choose another one`);
   }
-  if (there.length > 0) throw new CliError(`${folder} is not empty: name a new folder, or an empty one`); // NW1
+  if (there.length > 0) throw new CliError(`${folder} is not empty: choose a new or empty folder`); // NW1
 }
 
 function packageText(text: string, folder: string, { version, versions }: Template): string {

@@ -1,7 +1,7 @@
-// Print: what a verb says, as text for people or as JSON for programs, and what it says while it takes its time.
+// Print: the output of a command, as text for people or as JSON for programs, and its progress.
 // Invariants:
-//   PR1. With --json the output is JSON and nothing else: one document, or one object a line for lists.
-//   PR2. What takes longer than PATIENCE_MS is told on the error output, if somebody sees it, and wiped away again.
+//   PR1. With --json the output is JSON only: one document, or one object per line for lists.
+//   PR2. An operation longer than PATIENCE_MS shows progress on an interactive error output, and clears it afterwards.
 import { styleText } from "node:util";
 import type { Cli, Terminal } from "./cli.ts";
 import { tableOf, type Column } from "./table.ts";
@@ -18,7 +18,7 @@ export function paint({ colour }: Terminal, style: Style, text: string): string 
   return colour ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** A list: a table, or one JSON object a line (PR1). */
+/** A list: a table, or one JSON object per line (PR1). */
 export function printList<Row>(
   { out, columns, ...terminal }: Terminal,
   rows: readonly Row[],
@@ -35,7 +35,7 @@ export function printJson({ out }: Terminal, value: unknown): void {
   out(`${jsonText(value, 2)}\n`);
 }
 
-/** How long people wait without asking what goes on. */
+/** Delay before people expect a sign of progress. */
 const PATIENCE_MS = 1000;
 
 /** PR2. */

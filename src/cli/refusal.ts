@@ -1,4 +1,4 @@
-// Refusal: why a command stopped → what is told, and the exit code that says whether starting again can help.
+// Refusal: the reason why a command stopped → the message, and the exit code that states whether a restart can help.
 import { EXIT } from "./cli.ts";
 
 export interface Refusal {
@@ -6,11 +6,11 @@ export interface Refusal {
   readonly exitCode: number;
 }
 
-/** Errors that name their exit code keep it. What is wrong in a file that is configuration is EXIT.config; the rest failed. */
+/** Errors with an exit code keep it. A fault in a configuration file is EXIT.config; every other error is a failure. */
 export function refusalOf(error: unknown): Refusal {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   if (error instanceof Error && "exitCode" in error) return { message, exitCode: Number(error.exitCode) };
-  if (name === "ConfigError") return { message: `The configuration is wrong:\n${message}`, exitCode: EXIT.config };
+  if (name === "ConfigError") return { message: `Invalid configuration:\n${message}`, exitCode: EXIT.config };
   return { message, exitCode: CONFIGURED.has(name) ? EXIT.config : EXIT.failed };
 }
 

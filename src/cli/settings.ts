@@ -1,17 +1,17 @@
-// Settings of the terminal: which server it talks to, and as whom. An option of the same meaning wins.
+// CLI settings: the server to call and the credentials. An option with the same meaning takes precedence.
 import { setting, ShownReason, text, type Config } from "../base/config.ts";
 
-/** A key that is no legal header value would be told, in full, by what refuses the header. */
+/** Headers rejects an invalid value with an error that contains the whole key: check it before. */
 function keyOf(value: string): string {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
-  throw new ShownReason("is empty, or has spaces or other signs that a key cannot have");
+  throw new ShownReason("is empty or contains spaces or other invalid characters");
 }
 
 export function serverUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new Error("is not an address: write http://host:port or https://host");
-  if (url.username !== "" || url.password !== "") throw new Error("must not hold a user or a password");
+    throw new Error("is not a URL: write http://host:port or https://host");
+  if (url.username !== "" || url.password !== "") throw new Error("must not contain a user or a password");
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
@@ -22,7 +22,7 @@ export const CLIENT_SETTINGS = {
     "http://127.0.0.1:2024",
     "http or https",
     {
-      meaning: "The agent server that the commands of the terminal talk to, with its prefix.",
+      meaning: "The agent server that CLI commands call, with its prefix.",
       aliases: ["LANGGRAPH_API_URL"],
     },
     serverUrl,
@@ -33,7 +33,7 @@ export const CLIENT_SETTINGS = {
     "http://127.0.0.1:4319",
     "http or https",
     {
-      meaning: "The trace store that `holdpoint trace` asks.",
+      meaning: "The trace store that `holdpoint trace` reads.",
     },
     serverUrl,
   ),
@@ -43,14 +43,14 @@ export const CLIENT_SETTINGS = {
     null,
     "not empty, no spaces",
     {
-      meaning: "The key that is sent as `x-api-key`. It is never shown.",
+      meaning: "API key, sent as `x-api-key`. Never shown.",
       aliases: ["LANGGRAPH_API_KEY"],
       secret: true,
     },
     keyOf,
   ),
   author: text("HOLDPOINT_USER", null, {
-    meaning: "Who answers, for the audit trail of a server where nobody has to authenticate.",
+    meaning: "Your name in the audit trail, on a server without authentication.",
   }),
 } as const;
 

@@ -1,22 +1,22 @@
-// Table: rows → lines that fit the window.
+// Table: rows → lines that fit the terminal width.
 // Invariants:
-//   TB1. No line is wider than the window: columns that can be done without go first, then long ones get shorter.
-//   TB2. Without a window (a pipe, --wide) nothing is left out.
+//   TB1. No line is wider than the terminal: optional columns go first, then long cells are truncated.
+//   TB2. Without a width (a pipe, --wide) nothing is omitted.
 import { clip, pad, printable, widthOf } from "./text.ts";
 
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => string;
-  /** How narrow it may get; without it, its cells are never cut. */
+  /** Minimum width; without it, cells are never truncated. */
   readonly least?: number;
-  /** Left out when it has nothing to say, or when there is no room for it: the last one first. */
+  /** Omitted if all its cells are empty, or for lack of space: the last optional column first. */
   readonly optional?: boolean;
   readonly right?: boolean;
 }
 
 const GAP = "  ";
 
-/** @param columns of the window; null: as wide as it gets */
+/** @param columns of the terminal; null for unlimited width */
 export function tableOf<Row>(rows: readonly Row[], layout: readonly Column<Row>[], columns: number | null): string[] {
   const drawn = layout.map((column) => {
     const cells = rows.map((row) => printable(column.cell(row)).replace(/\s*[\n\t]\s*/g, " "));

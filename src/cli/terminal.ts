@@ -1,7 +1,7 @@
-// Terminal: the streams of a process as verbs use them.
+// Terminal: the streams of a process, for CLI commands.
 // Invariants:
-//   TE1. When whoever reads the output has seen enough (`| head`), the process ends quietly.
-//   TE2. Colours are for terminals, and for nobody who says NO_COLOR.
+//   TE1. If the reader closes the output early (`| head`), the process ends quietly.
+//   TE2. Colours only on a terminal, and never with NO_COLOR.
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import type { Env } from "../base/config.ts";

@@ -1,9 +1,9 @@
-// Text: what graphs, models and other people wrote, made fit for a terminal.
+// Text: sanitises text of graphs, models and other people for a terminal.
 // Invariants:
-//   TX1. Nothing that came from a server moves the cursor, colours, rings or turns the direction of a line.
-//   TX2. Widths count the columns that a terminal shows, not the units of a string.
+//   TX1. Server text never moves the cursor, sets colours, rings the bell or changes the text direction.
+//   TX2. Widths count terminal columns, not string units.
 
-/** Control characters, and those that change the direction of what follows. */
+/** Control characters, and characters that change the direction of the text. */
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const WIDE =
   /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
@@ -22,11 +22,11 @@ export function oneLine(text: string): string {
   return printable(text).replace(/\s+/g, " ").trim();
 }
 
-/** JSON that says the same and is harmless to look at (TX1). */
+/** Equivalent JSON without control characters (TX1). */
 export function jsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent) ?? "null";
   return text.replace(
-    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, // among them what readers of lines take for an end
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, // includes characters that line readers treat as line ends
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
@@ -44,15 +44,15 @@ function columnsOf(segment: string): number {
   return WIDE.test(segment) ? 2 : 1;
 }
 
-/** At most `columns` wide; what is left out is an ellipsis. */
+/** At most `columns` wide, truncated with an ellipsis. */
 export function clip(text: string, columns: number): string {
   return beginning(text, columns) === text ? text : `${beginning(text, columns - 1).trimEnd()}…`;
 }
 
-/** More than any writing needs; who piles up more invisible signs than that loses some. */
+/** More than any script needs; longer sequences of invisible characters are truncated. */
 const UNITS_A_COLUMN_MAX = 32;
 
-/** The longest beginning that is at most `columns` wide, found without looking at the rest. */
+/** The longest prefix of at most `columns` width, found without reading the rest. */
 function beginning(text: string, columns: number): string {
   const looked = text.slice(0, columns * UNITS_A_COLUMN_MAX);
   if (PLAIN.test(looked)) return text.slice(0, columns);
@@ -69,14 +69,14 @@ export function pad(text: string, columns: number, right = false): string {
   return right ? `${blanks}${text}` : `${text}${blanks}`;
 }
 
-/** `("a b c", 3)` → `["a b", "c"]`: broken between words where it can be. */
+/** `("a b c", 3)` → `["a b", "c"]`: breaks between words where possible. */
 export function wrap(text: string, columns: number): readonly string[] {
   return text.split("\n").flatMap((line) => {
     const lines: string[] = [];
     let rest = line;
     for (let part = beginning(rest, columns); part !== rest; part = beginning(rest, columns)) {
       const blank = rest[part.length] === " " ? part.length : part.lastIndexOf(" ");
-      const cut = blank > 0 ? blank : Math.max(1, part.length); // never nothing: it has to come to an end
+      const cut = blank > 0 ? blank : Math.max(1, part.length); // at least one: guarantees progress
       lines.push(rest.slice(0, cut).trimEnd());
       rest = rest.slice(cut).trimStart();
     }
@@ -97,7 +97,7 @@ export function duration(ms: number): string {
   return `${seconds}s`;
 }
 
-/** `["ab12cd…", …]` → the shortest beginnings that tell them apart, all of one length, at least `least`. */
+/** `["ab12cd…", …]` → the shortest unambiguous prefixes, all of one length, at least `least`. */
 export function shortIds(ids: readonly string[], least = 8): (id: string) => string {
   const sorted = [...new Set(ids)].toSorted();
   const shared = sorted.map((id, index) => commonLength(id, sorted[index + 1] ?? ""));

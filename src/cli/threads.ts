@@ -1,5 +1,5 @@
-// Threads: list, look into, stop, give up, delete.
-// Invariant TV1: what cannot be taken back is asked about in a terminal, and elsewhere needs --yes.
+// Threads: list, inspect, cancel, end, delete.
+// Invariant TV1: an irreversible command asks for confirmation on a terminal, and requires --yes elsewhere.
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { CliError, EXIT, type Cli, type ExitCode } from "./cli.ts";
 import { agentClient, type Client, type ServerOptions } from "./client.ts";
@@ -18,7 +18,7 @@ export interface ThreadFilter extends Options {
   readonly limit: number;
 }
 
-/** The values of a thread may be large, and a list does not show them. */
+/** The values of a thread may be large, and a list omits them. */
 const LISTED = ["thread_id", "created_at", "updated_at", "metadata", "status", "interrupts", "error"];
 
 export async function listThreads(cli: Cli, filter: ThreadFilter): Promise<ExitCode> {
@@ -32,7 +32,7 @@ export async function listThreads(cli: Cli, filter: ThreadFilter): Promise<ExitC
   const threads = await threadsOf(client, search, filter.limit);
   printList(cli.terminal, threads, threadColumns(threads, cli.clock.now(), filter.wide === true), {
     ...filter,
-    none: "There is no such thread.",
+    none: "No matching threads.",
   });
   return EXIT.done;
 }
@@ -46,7 +46,7 @@ function metadataOption(text: string | undefined): JsonObject {
   } catch {
     // said below
   }
-  throw new CliError(`--metadata has to be a JSON object, such as '{"tenant": "acme"}'`, EXIT.usage);
+  throw new CliError(`--metadata must be a JSON object, such as '{"tenant": "acme"}'`, EXIT.usage);
 }
 
 function threadColumns(threads: readonly Thread[], now: number, wide: boolean): readonly Column<Thread>[] {
@@ -67,7 +67,7 @@ function waitsFor({ interrupts, error, status }: Thread): string {
   if (error !== undefined) return `${error.error}: ${error.message}`;
   const open = Object.values(interrupts).flat().length;
   if (open > 0) return open === 1 ? "1 answer" : `${open} answers`;
-  return status === "interrupted" ? "a breakpoint to be passed" : "";
+  return status === "interrupted" ? "a breakpoint" : "";
 }
 
 const RUNS_SHOWN = 10;
@@ -91,7 +91,7 @@ export async function showThread(cli: Cli, word: string, options: Options): Prom
   fact("metadata", jsonText(thread.metadata));
   for (const open of Object.values(thread.interrupts).flat()) fact("waits for", `${open.id}  ${jsonText(open.value)}`);
   terminal.out("\n");
-  printList(terminal, runs, runColumns(cli.clock.now()), { wide: options.wide ?? false, none: "It has had no run." });
+  printList(terminal, runs, runColumns(cli.clock.now()), { wide: options.wide ?? false, none: "No runs yet." });
   return EXIT.done;
 }
 
@@ -121,14 +121,14 @@ export async function showState(
 
 const HISTORY_MAX = 1000;
 
-/** A beginning of a checkpoint's id is enough. @throws {CliError} */
+/** A prefix of a checkpoint id is enough. @throws {CliError} */
 async function checkpointOf(client: Client, thread: string, word: string): Promise<string> {
   if (word.length === 36) return word;
   const states: readonly State[] = await client.get(`/threads/${thread}/history`, { limit: HISTORY_MAX });
   const ids = states.flatMap(({ checkpoint }) => checkpoint?.checkpoint_id ?? []).filter((id) => id.startsWith(word));
   const [one, another] = ids;
-  if (one === undefined) throw new CliError(`no checkpoint begins with "${word}": see holdpoint threads history`);
-  if (another !== undefined) throw new CliError(`"${word}" means several checkpoints; give more of it`);
+  if (one === undefined) throw new CliError(`no checkpoint id starts with "${word}": see holdpoint threads history`);
+  if (another !== undefined) throw new CliError(`"${word}" matches several checkpoints; use a longer prefix`);
   return one;
 }
 
@@ -165,7 +165,7 @@ export async function cancelRuns(
   if (active.length > 0) await client.post(`/runs/cancel?action=${action}`, { thread_id: id, run_ids: active });
   if (options.json === true) printJson(cli.terminal, { thread_id: id, cancelled: active });
   else
-    cli.terminal.out(active.length === 0 ? "No run is active.\n" : active.map((one) => `cancelled  ${one}\n`).join(""));
+    cli.terminal.out(active.length === 0 ? "No active runs.\n" : active.map((one) => `cancelled  ${one}\n`).join(""));
   return EXIT.done;
 }
 
@@ -176,10 +176,10 @@ async function activeRuns(client: Client, thread: string, beginning: string): Pr
   return lists.flat().flatMap(({ run_id: id }) => (id.startsWith(beginning) ? [id] : []));
 }
 
-/** Gives up what a thread waits for, without an answer. */
+/** Discards the pending work of a thread without an answer. */
 export async function endThread(cli: Cli, word: string, options: Options & Confirmed): Promise<ExitCode> {
   const { client, id } = await named(cli, word, options);
-  await confirm(cli, `Give up what thread ${id} waits for?`, options);
+  await confirm(cli, `Discard the pending interrupts of thread ${id}?`, options);
   await client.post(`/threads/${id}/state`, { values: null, as_node: "__end__" });
   if (options.json === true) printJson(cli.terminal, { thread_id: id, ended: true });
   else cli.terminal.out(`ended  ${id}\n`);
@@ -209,9 +209,9 @@ interface Confirmed {
 /** TV1. @throws {CliError} */
 async function confirm({ terminal }: Cli, question: string, { yes }: Confirmed): Promise<void> {
   if (yes === true) return;
-  if (terminal.ask === null) throw new CliError("this cannot be taken back: say --yes", EXIT.usage);
+  if (terminal.ask === null) throw new CliError("this is irreversible: confirm with --yes", EXIT.usage);
   const said = await terminal.ask(`${question} [y/N] `);
-  if (!/^y(es)?$/i.test(said.trim())) throw new CliError("nothing was changed");
+  if (!/^y(es)?$/i.test(said.trim())) throw new CliError("cancelled: nothing changed");
 }
 
 async function named(

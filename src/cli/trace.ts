@@ -1,5 +1,5 @@
-// Trace: traces of the local store as lists, and one as a tree with its times.
-// Invariant TR1: a tree shows every run of its trace, in the order of the store, also when parents are missing.
+// Trace: lists traces of the local store, and shows one as a tree with timings.
+// Invariant TR1: a tree shows every run of its trace, in store order, also with missing parents.
 import { EXIT, type Cli, type ExitCode } from "./cli.ts";
 import { tracesClient, type ServerOptions } from "./client.ts";
 import { findTrace, tracesOf } from "./find.ts";
@@ -38,7 +38,7 @@ export async function listTraces(cli: Cli, filter: TraceFilter): Promise<ExitCod
   const traces = await tracesOf(client, query, filter.limit);
   printList(cli.terminal, traces, traceColumns(traces, cli.clock.now(), filter.wide === true), {
     ...filter,
-    none: "No trace is there.",
+    none: "No traces yet.",
   });
   return EXIT.done;
 }
@@ -104,15 +104,15 @@ export async function showTrace(cli: Cli, word: string, options: ServerOptions &
 
 interface Branch {
   readonly run: SpanSummary;
-  /** `│  ├─ `: what stands before its name. */
+  /** `│  ├─ `: the prefix of the run's name. */
   readonly rails: string;
 }
 
-/** TR1: depth is the number of the dotted order's parts. */
+/** TR1: the depth is the number of segments of the dotted order. */
 function branchesOf(runs: readonly SpanSummary[]): readonly Branch[] {
   const depths = runs.map(({ dotted_order: order }) => order.split(".").length - 1);
   const least = depths.reduce((lowest, depth) => Math.min(lowest, depth), Infinity);
-  const open: boolean[] = []; // from the end up: whether a later sibling is at this depth
+  const open: boolean[] = []; // from the end up: whether a later sibling exists at this depth
   const branches: Branch[] = [];
   for (let index = runs.length - 1; index >= 0; index--) {
     const depth = (depths[index] ?? 0) - least;
@@ -143,7 +143,7 @@ function runColumns(runs: readonly SpanSummary[]): readonly Column<Branch>[] {
   ];
 }
 
-/** At least one sign, so that the shortest run is seen. */
+/** At least one character, so that the shortest run stays visible. */
 function bar({ start_us: start, end_us: end }: SpanSummary, from: number, length: number): string {
   const at = (time: number): number => (length <= 0 ? 0 : Math.round(((time - from) / length) * BAR_COLUMNS));
   const begin = Math.min(at(start), BAR_COLUMNS - 1);

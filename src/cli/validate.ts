@@ -1,4 +1,4 @@
-// Validate: what a langgraph.json names, tried before it is deployed.
+// Validate: loads everything that a langgraph.json names, before deployment.
 import { EXIT, type Cli, type ExitCode } from "./cli.ts";
 import { paint, printJson, type PrintOptions } from "./print.ts";
 import { oneLine } from "./text.ts";
@@ -9,12 +9,12 @@ export interface Validation {
     readonly graph_id: string;
     readonly source: string;
     readonly nodes: readonly string[];
-    /** Null when it loads. */
+    /** Null if it loads. */
     readonly problem: string | null;
   }[];
-  /** What else does not fit, each with its place. */
+  /** Further errors, each with its position. */
   readonly problems: readonly string[];
-  /** What has no effect. */
+  /** Entries without effect. */
   readonly remarks: readonly string[];
 }
 

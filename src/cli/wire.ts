@@ -1,4 +1,4 @@
-// Wire: the members of the servers' objects that the terminal shows. The contract is in src/api and docs/traces.md.
+// API objects as the CLI displays them. The contract is in src/api and docs/traces.md.
 import type { Json, JsonObject } from "../base/json.ts";
 
 export interface InboxItem {

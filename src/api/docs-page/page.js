@@ -1,17 +1,17 @@
-// Page: openapi.json → operations by tag, each with what it takes, what it answers, and a form to try it.
+// Page: openapi.json → operations by tag, each with its parameters, its replies and a form to try it.
 // Invariants:
-//   PJ1. What comes from the document or from a reply is put on the page as text, never as markup.
-//   PJ2. A key that is typed in stays in this page: it is in no address, no storage and no curl line.
-//   PJ3. Every operation has an address of its own, `#<operation id>`.
+//   PJ1. Text from the document or from a reply enters the page as text, never as markup.
+//   PJ2. A typed API key stays in this page: never in a URL, in storage or in a curl line.
+//   PJ3. Every operation has its own link, `#<operation id>`.
 import { firstBody, nameOf, schemaText } from "./schema-text.js";
 
-/** Root of the server, below whatever prefix it is reached. */
+/** Root of the server, below any prefix. */
 const ROOT = new URL("..", import.meta.url);
 const SHOWN_UNITS_MAX = 1_000_000;
 
 const byId = (id) => document.getElementById(id);
 
-/** PJ1: children that are no elements become text. */
+/** PJ1: children other than elements become text. */
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -90,7 +90,7 @@ function operationOf({ path, method, operation }, components) {
   return details;
 }
 
-/** What is in an operation is made when it is opened: the document is long, and few look at all of it. */
+/** The content of an operation is built when it opens: the document is long, and few readers need all of it. */
 function fill(body, { path, method, operation }, components) {
   const { parameters = [], requestBody, responses = {} } = operation;
   const schema = requestBody?.content?.["application/json"]?.schema;
@@ -180,7 +180,7 @@ function curlOf({ url, method, body }) {
   return `curl -s -X ${method} ${quoted(url.href)}${key}${data}`;
 }
 
-/** Shown as it comes: a stream of events is read while it is under way. */
+/** Renders the reply as it arrives: an event stream is readable in progress. */
 async function send({ url, method, body }, { answer, status, stop }) {
   const aborted = new AbortController();
   stop.hidden = false;
@@ -210,7 +210,7 @@ async function send({ url, method, body }, { answer, status, stop }) {
     status.textContent = aborted.signal.aborted ? `Stopped after ${took()}` : `Not sent: ${error.message}`;
   } finally {
     stop.hidden = true;
-    aborted.abort(); // nobody listens to the button any more
+    aborted.abort(); // removes the listener of the button
   }
 }
 
@@ -222,7 +222,7 @@ async function readText(response, onPart) {
     text += part.value;
     if (text.length > SHOWN_UNITS_MAX) {
       await reader.cancel();
-      return `${text.slice(0, SHOWN_UNITS_MAX)}\n… the rest is not shown`;
+      return `${text.slice(0, SHOWN_UNITS_MAX)}\n… truncated`;
     }
     onPart(text);
   }

@@ -1,18 +1,18 @@
-// Schema text: a JSON Schema → the short form in which people write types, and a first body to try. Pure.
-// Invariant SX1: schemas that contain themselves end: what has a name is shown by its name, and made up only so deep.
+// Schema text: a JSON Schema → a short type notation, and a sample body. Pure.
+// Invariant SX1: recursive schemas terminate: a named schema shows its name, and sample bodies have a depth limit.
 
 const DEPTH_MAX = 12;
 const MADE_DEPTH_MAX = 3;
 const REFERENCE = "#/components/schemas/";
 
-/** `{"$ref": "#/components/schemas/Run"}` → `Run`; null for everything else. */
+/** `{"$ref": "#/components/schemas/Run"}` → `Run`; null for every other schema. */
 export function nameOf(schema) {
   return typeof schema?.$ref === "string" && schema.$ref.startsWith(REFERENCE)
     ? schema.$ref.slice(REFERENCE.length)
     : null;
 }
 
-/** @returns `{ name: string, tags?: string[] }`, over several lines with what the members mean */
+/** @returns `{ name: string, tags?: string[] }`, on several lines with the descriptions of the members */
 export function schemaText(schema, indent = "", depth = 0) {
   if (schema === undefined || schema === true) return "any";
   if (schema === false) return "nothing";
@@ -65,7 +65,7 @@ function limitsText({ format, pattern, minimum, maximum, maxLength }) {
   return maxLength === undefined ? "" : `, at most ${maxLength} characters`;
 }
 
-/** The smallest value that has every member which must be there. */
+/** The smallest value with every required member. */
 export function firstBody(schema, components, depth = 0) {
   const name = nameOf(schema);
   if (name !== null) return firstBody(components[name], components, depth + 1);

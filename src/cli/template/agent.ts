@@ -1,5 +1,5 @@
-// An agent that writes a mail and lets a person approve, edit or reject it before it is sent. The model is a script,
-// so that no key is needed: put a real one in the place of `model`.
+// An agent that writes a mail and asks a person to approve, edit or reject it before sending. The model is scripted and
+// needs no API key: replace `model` with a real one.
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 
@@ -11,13 +11,13 @@ interface Mail {
   readonly urgent: boolean;
 }
 
-/** What a person may answer. */
+/** The possible answers of a person. */
 type Decision =
   | { readonly type: "approve" }
   | { readonly type: "edit"; readonly edited_action: { readonly args: Mail } }
   | { readonly type: "reject"; readonly message?: string };
 
-/** Asks for a mail about what it was told last. */
+/** Requests a mail about the last user message. */
 function model(messages: readonly BaseMessage[]): AIMessage {
   const args = { to: "team@example.com", subject: messages.at(-1)?.text ?? "", urgent: false };
   return new AIMessage({ content: "", tool_calls: [{ type: "tool_call", id: "call_1", name: "send_mail", args }] });
@@ -27,7 +27,7 @@ function draft({ messages }: State) {
   return { messages: [model(messages)] };
 }
 
-/** The run stops at interrupt(), for days if need be; when somebody has answered, the node runs again from its first line. */
+/** The run pauses at interrupt(), for days if necessary; after the answer, the node runs again from its first line. */
 function review({ messages }: State) {
   const call = (messages.at(-1) as AIMessage).tool_calls?.[0];
   if (call === undefined) return new Command({ goto: END });
@@ -36,7 +36,7 @@ function review({ messages }: State) {
     review_configs: [{ action_name: call.name, allowed_decisions: ["approve", "edit", "reject"] }],
   }) as { readonly decisions: readonly Decision[] };
   const [decision] = answer.decisions;
-  if (decision?.type === "reject") return say(`Not sent: ${decision.message ?? "it was rejected"}`);
+  if (decision?.type === "reject") return say(`Not sent: ${decision.message ?? "rejected"}`);
   return say(send(decision?.type === "edit" ? decision.edited_action.args : (call.args as Mail)));
 }
 
@@ -44,7 +44,7 @@ function say(text: string) {
   return new Command({ update: { messages: [new AIMessage(text)] }, goto: END });
 }
 
-/** Here a mail service would be called, with a key of its own for each mail: a node may run again after a crash. */
+/** Call a mail service here, with an idempotency key per mail: a node may run again after a crash. */
 function send({ to, subject, urgent }: Mail): string {
   return `Sent to ${to}: ${subject}${urgent ? " (urgent)" : ""}`;
 }

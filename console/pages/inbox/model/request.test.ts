@@ -208,5 +208,5 @@ test("all are approved at once where each of them may be", () => {
 
 test("too few decisions are no answer", () => {
   const request = ask(snake);
-  assert.throws(() => request.kind === "actions" && answerOf(request, [{ type: "approve" }]), /the question wants 2/);
+  assert.throws(() => request.kind === "actions" && answerOf(request, [{ type: "approve" }]), /the question expects 2/);
 });
