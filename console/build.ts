@@ -1,7 +1,7 @@
 // Build: the console's sources → files that any HTTP server can serve. `node console/build.ts <folder>`.
 // Invariants:
-//   CB1. Nothing is fetched: everything comes from this repository and node_modules.
-//   CB2. The same sources give the same bytes.
+//   CB1. No downloads: everything comes from this repository and node_modules.
+//   CB2. The build is reproducible: the same sources give the same bytes.
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
@@ -14,7 +14,7 @@ await build({
   root: fileURLToPath(new URL(".", import.meta.url)),
   configFile: false,
   envDir: false,
-  base: "./", // the server places the page's own addresses, the rest follow from import.meta.url
+  base: "./", // the server sets the page's own URLs, the rest derive from import.meta.url
   plugins: [react()],
   logLevel: "warn",
   build: {
@@ -22,8 +22,8 @@ await build({
     emptyOutDir: true,
     target: ["chrome123", "firefox120", "safari17.5"],
     manifest: "manifest.json",
-    modulePreload: { polyfill: false }, // an inline script, which the page's policy refuses
+    modulePreload: { polyfill: false }, // an inline script, which the page's policy blocks
     assetsInlineLimit: 0,
-    chunkSizeWarningLimit: 1000, // kB; test/console.test.ts measures what a first load costs
+    chunkSizeWarningLimit: 1000, // kB; test/console.test.ts measures the first load
   },
 });

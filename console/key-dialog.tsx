@@ -1,4 +1,4 @@
-// Key dialog: asks for the API key when the server wants one.
+// Key dialog: asks for the API key if the server requires one.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { apiKey, keyWanted, setApiKey } from "./api/credentials.ts";

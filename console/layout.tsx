@@ -1,4 +1,4 @@
-// Layout: the frame around every page: navigation, the name and theme of this browser, keys, dialogs, toasts.
+// Layout: the frame around every page: navigation, name, theme, shortcuts, dialogs, toasts.
 import { Link, Outlet, useNavigate, type ErrorComponentProps } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { keyWanted } from "./api/credentials.ts";
@@ -22,7 +22,7 @@ export function Layout(): ReactNode {
   const [open, setOpen] = useState<Open>(null);
   const navigate = useNavigate();
   useShortcuts("Everywhere", [
-    { keys: "?", label: "Show the keys", run: () => setOpen("help") },
+    { keys: "?", label: "Show keyboard shortcuts", run: () => setOpen("help") },
     { keys: "Mod+k", label: "Find a page or an action", run: () => setOpen("palette"), inFields: true },
     ...DESTINATIONS.map(({ key, label, to }) => ({
       keys: `g ${key}`,
@@ -78,7 +78,7 @@ function Navigation({ onOpen }: { readonly onOpen: (what: Open) => void }): Reac
       </ul>
       <div className="nav-tools">
         <IconButton icon="search" label="Find a page or an action" onClick={() => onOpen("palette")} />
-        <IconButton icon="keyboard" label="Keys" onClick={() => onOpen("help")} />
+        <IconButton icon="keyboard" label="Keyboard shortcuts" onClick={() => onOpen("help")} />
         <IconButton icon="person" label="Name, theme and other preferences" onClick={() => onOpen("preferences")} />
       </div>
     </nav>

@@ -21,14 +21,14 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: FRESH_MS,
-      // What was refused once is refused again; what did not come through may.
+      // A refusal is final; a failed connection may recover.
       retry: (failures, error) =>
         failures < RETRIES_MAX && (!(error instanceof ApiProblem) || error.status === 0 || error.status === 503),
     },
   },
 });
 
-// Libraries that make style elements (the scroll lock of dialogs) give them the page's nonce.
+// Libraries that create style elements (the scroll lock of dialogs) use the page's nonce.
 Object.assign(globalThis, { __webpack_nonce__: document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce });
 applyTheme();
 startShortcuts();

@@ -1,5 +1,5 @@
-// Navigation: the pages that the bar at the side leads to, in its order. A page is added here, in routes.ts, and as a
-// folder below pages/.
+// Navigation: the pages in the sidebar, in order. A new page needs an entry here, one in routes.ts, and a folder below
+// pages/.
 import type { IconName } from "./ui/icons.tsx";
 
 export interface Destination {
@@ -8,7 +8,7 @@ export interface Destination {
   readonly icon: IconName;
   /** Second key after `g`. */
   readonly key: string;
-  /** Where a rule is drawn above it. */
+  /** Draws a divider above. */
   readonly group?: boolean;
 }
 

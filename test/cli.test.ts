@@ -186,7 +186,7 @@ test("what cannot be reached, and what cannot be understood, is told in one line
     [["trace", "ls", "--url", nobody], 69, /holdpoint dev or holdpoint collector/],
     [["inbox", "ls", "--url", other], 1, /404|not_found/],
     [["inbox", "ls", "--url", "localhost:2024"], 2, /--url is not a URL/],
-    [["inbox", "ls", "--url", "http://ann:canary-secret@localhost"], 2, /must not hold a user/],
+    [["inbox", "ls", "--url", "http://ann:canary-secret@localhost"], 2, /must not contain a user/],
     [["inbox", "ls", "--api-key", "canary-secret\nx"], 2, /--api-key/],
     [["inbox", "ls", "--limit", "0"], 2, /write a number from 1/],
     [["inbox", "ls", "--older-than", "soon"], 1, /older_than/],

@@ -1,10 +1,10 @@
-// About: what the process behind the console says of itself: which parts run in it, and its configuration.
+// About: the parts that run in the server process behind the console, and its configuration.
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { call } from "./client.ts";
 
 export interface SettingLine {
   readonly name: string;
-  /** Secrets are masked by the server. */
+  /** The server masks secrets. */
   readonly value: string;
   readonly origin: "default" | "environment" | "file";
   readonly secret: boolean;

@@ -1,15 +1,15 @@
-// Client: calls of the HTTP API, which is all that the console knows of the server.
+// Client: calls of the HTTP API, the console's only interface to the server.
 import { API_URL } from "../browser/address.ts";
 import { apiKey, keyWanted } from "./credentials.ts";
 import { problemFrom, unreachable } from "./problem.ts";
 
 export interface CallOptions {
-  /** Members that are undefined, null or empty are left out. */
+  /** Omits members that are undefined, null or empty. */
   readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** The call goes out even if the page is left right after it. */
+  /** Sends the call even if the user leaves the page right after. */
   readonly keepalive?: boolean;
 }
 
@@ -24,7 +24,7 @@ export function urlOf(path: string, query: CallOptions["query"] = {}): string {
   return `${API_URL}${path}${text === "" ? "" : `?${text}`}`;
 }
 
-/** @throws {ApiProblem} for every reply that is not 2xx, and when none comes. */
+/** @throws {ApiProblem} for every non-2xx reply, and without a reply. */
 export async function request(method: Method, path: string, options: CallOptions = {}): Promise<Response> {
   const { query, body, headers, signal, keepalive = false } = options;
   const key = apiKey.get();

@@ -1,5 +1,5 @@
-// Credentials: the API key of this browser, when the server asks for one. It goes into the header `x-api-key` and
-// nowhere else: not into addresses, not into copied commands.
+// Credentials: the API key of this browser, if the server requires one. It goes into the header `x-api-key` only: never
+// into URLs or copied commands.
 import { createValue } from "../hooks/value.ts";
 
 const STORAGE_KEY = "holdpoint.api_key";
@@ -8,10 +8,10 @@ const stored = (): string | null => sessionStorage.getItem(STORAGE_KEY) ?? local
 
 export const apiKey = createValue<string | null>(stored());
 
-/** A call was refused for want of a key, or of a better one. */
+/** A call failed because of a missing or insufficient key. */
 export const keyWanted = createValue(false);
 
-/** @param remember beyond this tab. */
+/** @param remember keep it after the tab closes. */
 export function setApiKey(key: string | null, remember: boolean): void {
   sessionStorage.removeItem(STORAGE_KEY);
   localStorage.removeItem(STORAGE_KEY);

@@ -1,9 +1,9 @@
-// Curl: a call as a command for a terminal. Never with a key in it.
+// Curl: a call as a shell command. Never contains a key.
 import type { Method } from "./client.ts";
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** @param withKey the server asks for one: the command takes it from a variable. */
+/** @param withKey the server requires a key: the command reads it from a variable. */
 export function curlOf(method: Method, url: string, body: unknown, withKey: boolean): string {
   const parts = ["curl", ...(method === "GET" || (method === "POST" && body !== undefined) ? [] : ["-X", method])];
   parts.push(quoted(url));

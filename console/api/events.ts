@@ -1,8 +1,8 @@
-// Events: a stream of server-sent events that is read for as long as somebody listens. By fetch and not by EventSource,
+// Events: a stream of server-sent events that stays open while it has listeners. Uses fetch instead of EventSource,
 // which cannot send the key.
 // Invariants:
-//   EV1. A broken stream is opened again, with a growing pause, after the last event that was read.
-//   EV2. When nobody listens any more, the connection is closed and nothing is called back.
+//   EV1. A broken stream reconnects with backoff, after the last event read.
+//   EV2. Without listeners, the connection closes and callbacks stop.
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { request } from "./client.ts";
 import { ApiProblem } from "./problem.ts";
@@ -17,7 +17,7 @@ export type StreamState = "connecting" | "open" | "closed";
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 15_000;
 
-/** @returns ends the reading. */
+/** @returns stops reading. */
 export function listen(
   path: string,
   onEvent: (event: StreamEvent) => void,

@@ -1,9 +1,9 @@
-// Problem: a refusal of the API (RFC 9457), or that no reply came at all, as an error that can be shown.
+// Problem: a refusal of the API (RFC 9457), or a missing reply, as a displayable error.
 
 export class ApiProblem extends Error {
-  /** 0 when there was no reply. */
+  /** 0 without a reply. */
   readonly status: number;
-  /** One of docs/errors.md, or `unreachable`. */
+  /** A code of docs/errors.md, or `unreachable`. */
   readonly code: string;
   readonly title: string;
   readonly members: Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** From the members of a problem, also of one that stands in another reply. */
+/** From the members of a problem, also of one inside another reply. */
 export function problemFrom(value: unknown, status: number): ApiProblem {
   const members = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
   const text = (name: string, fallback: string): string => {
@@ -37,10 +37,10 @@ export function problemFrom(value: unknown, status: number): ApiProblem {
 
 export function unreachable(cause: unknown): ApiProblem {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new ApiProblem(0, "unreachable", "The server cannot be reached", reason, {});
+  return new ApiProblem(0, "unreachable", "Cannot reach the server", reason, {});
 }
 
-/** Whatever was thrown, in words for a person. */
+/** Any thrown value, as text for a person. */
 export function sayProblem(thrown: unknown): string {
   if (thrown instanceof ApiProblem) return thrown.status === 0 ? thrown.title : thrown.message;
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,9 +1,9 @@
-// Read stream: the events of one run, read once from its beginning to its end. A reader that is cut off begins anew.
+// Read stream: the events of one run, read once from start to end. An interrupted reader starts again.
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { request } from "./client.ts";
 import type { StreamEvent } from "./events.ts";
 
-/** Resolves when the stream has ended. @throws {ApiProblem} when it cannot be opened or breaks. */
+/** Resolves at the end of the stream. @throws {ApiProblem} if it fails to open or breaks. */
 export async function readStream(
   path: string,
   onEvent: (event: StreamEvent) => void,

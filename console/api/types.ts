@@ -1,4 +1,4 @@
-// Types: the objects of the wire as the console reads them, from the contract itself.
+// Types: the API objects as the console reads them, derived from the contract.
 import type * as z from "zod";
 import type * as crons from "../../src/api/crons.ts";
 import type * as schemas from "../../src/api/schemas.ts";
@@ -11,11 +11,11 @@ export type Assistant = z.output<typeof schemas.assistant>;
 export type AssistantVersion = z.output<typeof schemas.assistantVersion>;
 export type GraphSchemas = z.output<typeof schemas.graphSchemas>;
 export type Cron = z.output<typeof crons.cron>;
-/** `score` where a search was by meaning. */
+/** `score` only for a semantic search. */
 export type StoreItem = z.output<typeof store.item> & { readonly score?: number };
 export type ThreadState = z.output<typeof schemas.state>;
 
-/** As the library draws it. */
+/** In the library's drawing format. */
 export interface Drawing {
   readonly nodes: readonly {
     readonly id: string;

@@ -1,4 +1,4 @@
-// Badge: how many items wait, where it is seen from other tabs: in the title and on the icon of the page.
+// Badge: the number of pending items, visible from other tabs: in the title and on the icon of the page.
 import { createValue } from "../hooks/value.ts";
 
 /** "3", "100+", or empty for none. */
@@ -8,7 +8,7 @@ const NAME = "Holdpoint";
 const ICON_SIZE = 32;
 let title = NAME;
 
-/** @param page name of the page that is shown. */
+/** @param page name of the current page. */
 export function setTitle(page: string): void {
   title = `${page} · ${NAME}`;
   show();

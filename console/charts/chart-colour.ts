@@ -1,6 +1,6 @@
-// Chart colour: a canvas knows no variables of a style sheet, so they are looked up where the chart stands.
+// Chart colour: a canvas has no CSS variables, so the chart resolves them at its element.
 
-/** A colour that is told for light and dark becomes the one that is shown: "--accent" → "rgb(43, 71, 209)". */
+/** Resolves a light/dark colour to the current one: "--accent" → "rgb(43, 71, 209)". */
 export function colourOf(element: HTMLElement, name: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(${name})`;

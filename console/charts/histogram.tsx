@@ -1,5 +1,5 @@
-// Histogram: counts over time as bars, errors on top. uPlot, in a chunk of its own: import it lazily. A range that is
-// drawn with the mouse is told; for the keyboard the same range is a filter.
+// Histogram: counts over time as bars, errors on top. uPlot, in its own chunk: import it lazily. Dragging selects a
+// range and reports it; keyboard users set the same range as a filter.
 import { useEffect, useRef, type ReactNode } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";

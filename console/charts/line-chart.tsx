@@ -1,4 +1,4 @@
-// Line chart: values over time. uPlot, in a chunk of its own: import it lazily. What it draws is told in words beside it.
+// Line chart: values over time. uPlot, in its own chunk: import it lazily. Text beside it describes the same data.
 import { useEffect, useRef, type ReactNode } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -9,12 +9,12 @@ export interface LineChartProps {
   readonly times: readonly number[];
   readonly lines: readonly {
     readonly name: string;
-    /** A variable of the style sheet. */
+    /** A CSS variable. */
     readonly colour: string;
-    /** One for each time; null leaves a gap. */
+    /** One per time; null leaves a gap. */
     readonly values: readonly (number | null)[];
   }[];
-  /** What is shown at least, seconds. */
+  /** Minimum range of the time axis, seconds. */
   readonly windowSecs: number;
   readonly label: string;
 }

@@ -1,5 +1,5 @@
-// Prometheus: figures in the text format → numbers to show. Pure. It knows what a service of ours writes, no more:
-// names, labels, values; no timestamps.
+// Prometheus: metrics in the text format → numbers. Pure. Supports the subset that our services write: names, labels,
+// values; no timestamps.
 
 export interface Figure {
   readonly name: string;
@@ -11,7 +11,7 @@ const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", '"': '"', "\\": "\\" };
 
-/** What is no line of the format is left out. */
+/** Skips lines outside the format. */
 export function figuresIn(text: string): readonly Figure[] {
   const found: Figure[] = [];
   for (const line of text.split("\n")) {
@@ -31,12 +31,12 @@ function labelsIn(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-/** Of all that have the name; 0 when none has. */
+/** Sum of all series with the name; 0 without any. */
 export function sumOf(figures: readonly Figure[], name: string): number {
   return figures.reduce((sum, figure) => (figure.name === name ? sum + figure.value : sum), 0);
 }
 
-/** Value of the label → sum, those that are not 0, the largest first. */
+/** Label value → sum, without zeros, largest first. */
 export function sharesOf(
   figures: readonly Figure[],
   name: string,
@@ -52,8 +52,8 @@ export function sharesOf(
 }
 
 /**
- * Of a histogram, over all its labels: the value that `share` (0 to 1) of what was counted stays below, taken as spread
- * evenly within its bucket. Null when nothing was counted.
+ * Quantile of a histogram, over all its labels: the value below which `share` (0 to 1) of the observations lie,
+ * interpolated linearly within its bucket. Null without observations.
  */
 export function quantileOf(figures: readonly Figure[], name: string, share: number): number | null {
   const buckets = new Map<number, number>();

@@ -1,4 +1,4 @@
-// Edit dialog: the frame of every dialog that sends one call. It shows the fields, the call as curl, and the refusal.
+// Edit dialog: the frame of dialogs that send one call: the fields, the call as curl, and the error.
 import { useState, type ReactNode } from "react";
 import { sayProblem } from "../api/problem.ts";
 import { Button } from "../ui/controls.tsx";
@@ -22,7 +22,7 @@ export function EditDialog({
 }: {
   readonly title: string;
   readonly description: string;
-  /** The call that `save.run` makes, for the curl button. */
+  /** The call of `save.run`, for the curl button. */
   readonly call: EditCall;
   readonly save: { readonly label: string; readonly ready: boolean; readonly run: () => Promise<void> };
   readonly onClose: () => void;
@@ -69,7 +69,7 @@ export function EditDialog({
   );
 }
 
-/** A labelled JSON editor, with the error of its text below. */
+/** A labelled JSON editor, with its parse error below. */
 export function JsonField({
   label,
   initial,

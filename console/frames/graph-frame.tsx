@@ -1,4 +1,4 @@
-// Graph frame: the drawing of an assistant's graph with its tools, and breakpoints that live in the page's address.
+// Graph frame: the drawing of an assistant's graph with its tools; breakpoints are in the URL.
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { call } from "../api/client.ts";
@@ -55,7 +55,7 @@ export interface GraphSearch {
   readonly after?: string | undefined;
 }
 
-/** Selection and breakpoints as the address has them. @param go changes members of the address */
+/** Selection and breakpoints from the URL. @param go changes members of the URL */
 export function addressMarks(
   search: GraphSearch,
   go: (change: GraphSearch) => void,

@@ -1,4 +1,4 @@
-// List page: the frame of the pages that list objects page by page: query, header, failure, loading, empty list, rows.
+// List page: the frame of paged lists: query, header, error, loading state, empty state, rows.
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, type ReactNode } from "react";
 import { call } from "../api/client.ts";
@@ -26,7 +26,7 @@ export interface PagedList<Item> {
   readonly isError: boolean;
   readonly error: Error | null;
   readonly retry: () => void;
-  /** Undefined while there is nothing more to load. */
+  /** Undefined once everything is loaded. */
   readonly loadMore: (() => void) | undefined;
   /** The call of the first page, for the curl button. */
   readonly call: { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
@@ -54,7 +54,7 @@ export function usePagedList<Reply, Item>(search: PagedSearch<Reply, Item>): Pag
   };
 }
 
-/** Title of the page and of the browser's tab, the search as curl, and a button for a new object. */
+/** Title of the page and of the browser tab, the search as curl, and a create button. */
 export function ListHeader({
   title,
   list,
@@ -80,7 +80,7 @@ export function ListHeader({
   );
 }
 
-/** The failure or the spinner of a list that has nothing to show yet, otherwise the children. */
+/** The error or the spinner of a list without data, otherwise the children. */
 export function ListBody({
   list,
   children,
@@ -126,7 +126,7 @@ export function ChoiceRow({
   );
 }
 
-/** `j` and `k`. @param place of the chosen item, -1 for none */
+/** `j` and `k`. @param place of the selected item, -1 for none */
 export function moveKeys(noun: string, place: number, choose: (at: number) => void): readonly Shortcut[] {
   return [
     { keys: "j", label: `Next ${noun}`, run: () => choose(place + 1) },
@@ -134,7 +134,7 @@ export function moveKeys(noun: string, place: number, choose: (at: number) => vo
   ];
 }
 
-/** The item at a place, or the nearest that there is. */
+/** The item at an index, or the nearest one. */
 export function nearest<Item>(items: readonly Item[], at: number): Item | undefined {
   return items[Math.max(0, Math.min(items.length - 1, at))];
 }

@@ -1,10 +1,10 @@
-// Input: what a graph takes, as its JSON Schema says, and an example to begin with. Pure.
+// Graph input: the input of a graph according to its JSON Schema, and an initial example. Pure.
 
 type Schema = Readonly<Record<string, unknown>>;
 const DEPTH_MAX = 6;
 const MEMBERS_MAX = 30;
 
-/** The graph has messages, and a message alone is an input. */
+/** The graph has messages and accepts a single message as input. */
 export function takesMessages(schema: unknown): boolean {
   const properties = membersOf(membersOf(schema)?.["properties"]);
   const required = membersOf(schema)?.["required"];
@@ -12,7 +12,7 @@ export function takesMessages(schema: unknown): boolean {
   return properties?.["messages"] !== undefined && others.length === 0;
 }
 
-/** A value of the schema's shape; what the schema leaves open is null or empty. */
+/** A value of the schema's shape; unspecified parts are null or empty. */
 export function exampleOf(schema: unknown, depth = 0): unknown {
   const one = membersOf(schema);
   if (one === undefined) return depth === 0 ? {} : null;

@@ -1,11 +1,11 @@
-// Graph layout: a drawing as boxes and arrows with places, from top to bottom. Pure.
+// Graph layout: a drawing as positioned boxes and arrows, from top to bottom. Pure.
 import { graphlib, layout } from "@dagrejs/dagre";
 import type { Drawing } from "../api/types.ts";
 
 export interface Box {
   readonly id: string;
   readonly label: string;
-  /** Where the graph begins or ends: drawn as a small pill. */
+  /** Start or end of the graph: drawn as a small pill. */
   readonly terminal: boolean;
   readonly x: number;
   readonly y: number;
@@ -19,9 +19,9 @@ export interface Arrow {
   readonly target: string;
   readonly label: string | null;
   readonly conditional: boolean;
-  /** Goes up: back to where the graph has been. */
+  /** A back edge: leads up. */
   readonly back: boolean;
-  /** Between the boxes, around what stands in the way. */
+  /** Routed between the boxes, around obstacles. */
   readonly points: readonly Point[];
 }
 
@@ -76,7 +76,7 @@ function sizeOf(id: string): { readonly width: number; readonly height: number }
   return { width: Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, id.length * UNIT_WIDTH + PADDING)), height: HEIGHT };
 }
 
-/** Through all points, round at each: a path for SVG. */
+/** Through all points, with rounded corners: a path for SVG. */
 export function pathThrough([first, ...points]: readonly Point[]): string {
   if (first === undefined) return "";
   const last = points.at(-1);

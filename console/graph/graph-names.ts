@@ -1,4 +1,4 @@
-// Graph names: the graphs that are deployed, for filters and forms.
+// Graph names: the deployed graphs, for filters and forms.
 import { useQuery } from "@tanstack/react-query";
 import { call } from "../api/client.ts";
 import type { Assistant } from "../api/types.ts";

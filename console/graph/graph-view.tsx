@@ -1,4 +1,4 @@
-// Graph view: a graph drawn with what is known of its nodes. In a chunk of its own: import it lazily.
+// Graph view: a graph with the state of its nodes. In its own chunk: import it lazily.
 import {
   Background,
   BaseEdge,
@@ -22,13 +22,13 @@ export type NodeMark = "done" | "paused" | "running" | "failed" | "never" | "pla
 
 export interface GraphMarks {
   readonly markOf: (node: string) => NodeMark;
-  /** The graph has gone this way, as far as can be told. */
+  /** The run took this edge, as far as known. */
   readonly isTaken: (source: string, target: string) => boolean;
-  /** Said below the name. */
+  /** Text below the name. */
   readonly noteOf: (node: string) => string | null;
   readonly selected: string | null;
   readonly onSelect: (node: string) => void;
-  /** Null: there is no next run to stop. */
+  /** Null: breakpoints are not available. */
   readonly breakpoints: {
     readonly before: ReadonlySet<string>;
     readonly after: ReadonlySet<string>;
@@ -41,7 +41,7 @@ type BoxNode = Node<{ readonly box: Box }, "box">;
 type ArrowEdge = Edge<{ readonly arrow: Arrow }, "arrow">;
 const NODE_TYPES = { box: BoxView };
 const EDGE_TYPES = { arrow: ArrowView };
-/** At the top there may be tools. */
+/** Tools at the top. */
 const FIT = { maxZoom: 1.1, padding: { top: "52px", x: "28px", bottom: "28px" } } as const;
 
 export default function GraphView({

@@ -1,4 +1,4 @@
-// Clock: the time of day for everything that shows ages. One timer for all; it rests while the page is hidden.
+// Clock: the current time for all relative times. One shared timer, paused while the page is hidden.
 import { useSyncExternalStore } from "react";
 
 const TICK_MS = 10_000;
@@ -28,7 +28,7 @@ function subscribe(callback: () => void): () => void {
   };
 }
 
-/** Milliseconds since 1970, as of the last tick. */
+/** Milliseconds since 1970, at the last tick. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }

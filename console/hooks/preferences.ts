@@ -1,11 +1,11 @@
-// Preferences: what a person has chosen in this browser. Nothing of it is needed to see what a link shows.
+// Preferences: a person's choices in this browser. No link depends on them.
 import { createValue, type Value } from "./value.ts";
 
 export type Theme = "system" | "light" | "dark";
 
 const PREFIX = "holdpoint.";
 
-/** A value that outlives the tab. What is stored and is none of the choices counts as not stored. */
+/** A value that survives the tab. An invalid stored value counts as absent. */
 function preference<T extends string | number | boolean>(
   name: string,
   fallback: T,
@@ -32,17 +32,17 @@ function read<T>(key: string, fallback: T, choices: readonly T[] | null): T {
 
 export const theme = preference<Theme>("theme", "system", ["system", "light", "dark"]);
 
-/** Who answers, where nobody has to authenticate; empty: nobody says. */
+/** Name of the author on a server without authentication; empty for anonymous. */
 export const ownName = preference<string>("name", "", null);
 
 export const HOLD_CHOICES_SECS = [0, 5, 10, 30] as const;
 
-/** How long an answer can be taken back before it is sent. */
+/** Undo window before an answer is sent. */
 export const holdSecs = preference<number>("hold_secs", 5, HOLD_CHOICES_SECS);
 
 export const notifications = preference<boolean>("notifications", false, null);
 
-/** Puts the theme on the page, now and whenever it changes. */
+/** Applies the theme to the page, now and on every change. */
 export function applyTheme(): void {
   const apply = (): void => {
     document.documentElement.dataset["theme"] = theme.get();

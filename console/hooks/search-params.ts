@@ -1,8 +1,8 @@
-// Search params: what an address says, as texts. An address is typed by people too: what does not fit is left out.
+// Search params: the query of a URL, as texts. People type URLs too: invalid members are dropped.
 
 const TEXT_UNITS_MAX = 2048;
 
-/** @returns the members of `names` that the address has a text for; `tab=42` comes as a number. */
+/** @returns the members of `names` with a text in the URL; `tab=42` arrives as a number. */
 export function readTexts<const Name extends string>(
   search: Readonly<Record<string, unknown>>,
   names: readonly Name[],
@@ -22,7 +22,7 @@ export function readList(text: string | undefined): readonly string[] {
   return text === undefined ? [] : text.split(",").filter((one) => one !== "");
 }
 
-/** ["a", "b"] → "a,b"; [] → undefined, which leaves the member out of the address. */
+/** ["a", "b"] → "a,b"; [] → undefined, which removes the member from the URL. */
 export function writeList(items: readonly string[]): string | undefined {
   return items.length === 0 ? undefined : items.join(",");
 }

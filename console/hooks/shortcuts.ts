@@ -1,8 +1,8 @@
-// Shortcuts: the keys of the console. A component says which keys it has while it is there; `?` lists them all.
+// Shortcuts: the keys of the console. A mounted component registers its keys; `?` lists all of them.
 // Invariants:
-//   SH1. What is typed into a field is text, except with Ctrl or Cmd, and Escape.
-//   SH2. While a dialog is open, only keys that were added inside it work: those that came last.
-//   SH3. A sequence ("g i") is given up when its second key does not come within SEQUENCE_MS.
+//   SH1. Keys typed into a field are text, except with Ctrl or Cmd, and Escape.
+//   SH2. While a dialog is open, only its own keys work: the last registered layer.
+//   SH3. A sequence ("g i") expires if its second key does not follow within SEQUENCE_MS.
 import { useEffect, useRef } from "react";
 import { createValue } from "./value.ts";
 
@@ -11,7 +11,7 @@ export interface Shortcut {
   readonly keys: string;
   readonly label: string;
   readonly run: () => void;
-  /** Works in text fields too. */
+  /** Also works in text fields. */
   readonly inFields?: boolean;
 }
 
@@ -25,7 +25,7 @@ const SEQUENCE_MS = 1000;
 export const layers = createValue<readonly Layer[]>([]);
 let pending: { readonly key: string; readonly at: number } | null = null;
 
-/** @param modal hides the keys of everything below (SH2). */
+/** @param modal hides the keys of all layers below (SH2). */
 export function useShortcuts(title: string, shortcuts: readonly Shortcut[], modal = false): void {
   const layer = useRef<Layer | null>(null);
   useEffect(() => {
@@ -39,7 +39,7 @@ export function useShortcuts(title: string, shortcuts: readonly Shortcut[], moda
   });
 }
 
-/** Layers that keys reach now, the last added first (SH2). */
+/** Active layers, the last added first (SH2). */
 export function reachable(): readonly Layer[] {
   const all = [...layers.get()].reverse();
   const modal = all.findIndex((layer) => layer.modal);
@@ -61,7 +61,7 @@ function onKeyDown(event: KeyboardEvent): void {
   const found =
     all.find((one) => one.keys === sequence && usable(one)) ?? all.find((one) => one.keys === key && usable(one));
   if (found !== undefined) {
-    // On a focused button or link Enter and Space mean that one.
+    // Enter and Space activate a focused button or link.
     if ((key === "Enter" || key === "Space") && isControl(event.target)) return;
     event.preventDefault();
     found.run();

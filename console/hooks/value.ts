@@ -1,11 +1,11 @@
-// Value: something small that several components look at, such as a preference. What comes from the server is not kept
-// here but in the query cache, and what a link should bring back is kept in the address.
+// Value: small shared state such as a preference. Server data belongs in the query cache, and linkable state in the
+// URL.
 import { useSyncExternalStore } from "react";
 
 export interface Value<T> {
   readonly get: () => T;
   readonly set: (next: T) => void;
-  /** @returns ends it. */
+  /** @returns unsubscribes. */
   readonly subscribe: (callback: () => void) => () => void;
 }
 

@@ -1,4 +1,4 @@
-// Code editor: CodeMirror for JSON. In a chunk of its own; json/editor.tsx is what pages use.
+// Code editor: CodeMirror for JSON. In its own chunk; pages use json/editor.tsx.
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { bracketMatching, indentOnInput, syntaxTree } from "@codemirror/language";
@@ -8,12 +8,12 @@ import { Decoration, EditorView, keymap, lineNumbers, ViewPlugin, type Decoratio
 import { useEffect, useRef, type ReactNode } from "react";
 import type { EditorProps } from "./editor.tsx";
 
-/** The page's policy lets style elements in that have its nonce. */
+/** The page's policy allows style elements with its nonce. */
 const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
 
 const LINT_DELAY_MS = 200;
 
-/** Names of the grammar → our classes. */
+/** Grammar names → our classes. */
 const CLASSES: Readonly<Record<string, string>> = {
   PropertyName: "json-key",
   String: "json-string",
@@ -82,7 +82,7 @@ export default function CodeEditor({ initial, label, onChange, readOnly = false 
       }),
     });
     return () => view.destroy();
-    // The editor keeps its text: what comes from outside later is another editor, with another key.
+    // The editor owns its text: a new external value needs a new editor, with another key.
   }, [label, readOnly]);
   return <div className="code-editor" ref={place} />;
 }

@@ -1,4 +1,4 @@
-// Diff: what is different between two JSON values, member by member, and between two texts, word by word. Pure.
+// Diff: the differences between two JSON values by member, and between two texts by word. Pure.
 import microdiff from "microdiff";
 
 export interface Change {
@@ -30,10 +30,10 @@ export interface Piece {
   readonly text: string;
 }
 
-/** Words of both texts times each other that are compared at most; beyond that the whole text counts as changed. */
+/** Limit of the product of both word counts; beyond it the whole text counts as changed. */
 const CELLS_MAX = 4_000_000;
 
-/** The longest common run of words stays; the rest is removed or added. */
+/** Keeps the longest common subsequence of words; the rest is removed or added. */
 export function textPieces(before: string, after: string): readonly Piece[] {
   const [old, young] = [words(before), words(after)];
   if (old.length * young.length > CELLS_MAX)
@@ -70,7 +70,7 @@ function words(text: string): readonly string[] {
   return text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
 }
 
-/** Neighbours of one kind as one piece. */
+/** Merges neighbours of one kind. */
 function joined(pieces: readonly Piece[]): readonly Piece[] {
   const result: Piece[] = [];
   for (const piece of pieces) {

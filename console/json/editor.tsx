@@ -1,9 +1,9 @@
-// Editor: JSON as text, checked while it is typed. What it is made of is loaded when the first one is shown.
+// Editor: JSON as text, validated while typing. Loads the code editor on first use.
 import { lazy, Suspense, type ReactNode } from "react";
 import { Loading } from "../ui/controls.tsx";
 
 export interface EditorProps {
-  /** Only the first one counts; later ones come from typing. */
+  /** Only the first value counts; later ones come from typing. */
   readonly initial: string;
   readonly label: string;
   readonly onChange: (text: string) => void;

@@ -1,4 +1,4 @@
-// JSON diff: what changes from one value to another, one row a member. Changed texts show the words that changed.
+// JSON diff: the changes between two values, one row per member. Changed texts highlight the changed words.
 import type { ReactNode } from "react";
 import { changesOf, textPieces, type Change } from "./diff.ts";
 import { glance } from "../ui/format.ts";

@@ -1,4 +1,4 @@
-// JSON search: where in a value a text is found, in names or in scalars. Pure.
+// JSON search: finds a text in the member names and scalars of a value. Pure.
 
 export interface Found {
   /** `order.items[2].price` */
@@ -8,7 +8,7 @@ export interface Found {
 
 const NODES_MAX = 200_000;
 
-/** @param max finds at most; the search ends there. Whatever the case of the letters. */
+/** @param max limit of matches; the search stops there. Case-insensitive. */
 export function pathsIn(value: unknown, wanted: string, max: number): readonly Found[] {
   const needle = wanted.toLowerCase();
   const found: Found[] = [];

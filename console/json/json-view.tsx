@@ -1,4 +1,4 @@
-// JSON view: a value as a tree that can be folded. Long texts and long lists are cut, and shown whole when asked.
+// JSON view: a value as a collapsible tree. Long texts and lists are truncated, and expand on request.
 import { useState, type ReactNode } from "react";
 import { CopyButton } from "../ui/copy.tsx";
 

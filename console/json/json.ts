@@ -1,4 +1,4 @@
-// JSON: the value type, and what is asked of values everywhere. Pure.
+// JSON: the value type and common helpers. Pure.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The member, or null when there is none or `value` has no members. */
+/** The member, or null if absent or if `value` has no members. */
 export function memberOf(value: unknown, name: string): Json {
   return isObject(value) && Object.hasOwn(value, name) ? (value[name] ?? null) : null;
 }

@@ -1,4 +1,4 @@
-// Parse JSON: what was typed, or why it is no JSON. Pure.
+// Parse JSON: the typed value, or the parse error. Pure.
 
 export type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
 

@@ -1,5 +1,5 @@
-// Schema form: fields for a value that fits a JSON Schema (json/schema.ts). The form's state is the value itself; what
-// is typed and is not yet a value of its type, such as "1.", is kept where it is typed.
+// Schema form: fields for a value of a JSON Schema (json/schema.ts). The form's state is the value itself; each field
+// keeps its incomplete input, such as "1.".
 import { useId, useState, type ReactNode } from "react";
 import { Button, IconButton } from "../ui/controls.tsx";
 import { JsonEditor } from "./editor.tsx";
@@ -12,11 +12,11 @@ interface FieldProps {
   readonly value: Json | undefined;
   readonly path: string;
   readonly faults: readonly Fault[];
-  /** Undefined leaves the member out. NaN stands for a text that is no number. */
+  /** Undefined omits the member. NaN stands for text that is not a number. */
   readonly onChange: (value: Json | undefined) => void;
 }
 
-/** @param faults are shown at their fields. */
+/** @param faults appear at their fields. */
 export function SchemaForm({ field, value, faults, onChange }: Omit<FieldProps, "path">): ReactNode {
   return (
     <div className="form">
@@ -197,7 +197,7 @@ function List({ field, value, path, faults, onChange, id }: FieldProps & { reado
       {items.map((one, at) => {
         const own = { ...item, label: `${field.label} ${at + 1}` };
         return (
-          // Entries have no name of their own but their place.
+          // Entries have no identity except their index.
           <div className="form-entry" key={at}>
             <AnyField
               field={own}
@@ -280,7 +280,7 @@ function Group({ field, value, path, faults, onChange }: FieldProps): ReactNode 
   );
 }
 
-/** A value with NaN in it has a text that is none of its type: it must not be sent. */
+/** A value with NaN contains invalid input: do not send it. */
 export function isWhole(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object" || value === null) return true;

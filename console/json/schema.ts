@@ -1,8 +1,8 @@
-// Schema: a JSON Schema → the fields of a form, its first values, and what is wrong with a value. Pure. It knows what
-// forms need and no more; the server checks the whole schema.
+// Schema: a JSON Schema → the fields of a form, its initial values, and the errors of a value. Pure. Covers only the
+// needs of forms; the server validates the whole schema.
 // Invariants:
-//   SC1. A value that nobody touched comes out as it went in, with its type.
-//   SC2. What has no control of its own is a field of JSON: nothing is left out of a form.
+//   SC1. An untouched value stays unchanged, with its type.
+//   SC2. A part without its own control becomes a JSON field: a form omits nothing.
 import { isObject, memberOf, sameJson, textOf, type Json, type JsonObject } from "./json.ts";
 import { matches } from "./patterns.ts";
 
@@ -16,9 +16,9 @@ export interface FormField {
   readonly required: boolean;
   readonly nullable: boolean;
   readonly schema: JsonObject;
-  /** Of a choice. */
+  /** For a choice. */
   readonly choices: readonly Json[];
-  /** Of a group its members, of a list its one kind of item. */
+  /** Members of a group; the item of a list. */
   readonly fields: readonly FormField[];
 }
 
@@ -68,7 +68,7 @@ function resolve(schema: JsonObject, root: JsonObject): JsonObject {
   return current;
 }
 
-/** `anyOf: [X, null]` and `type: ["x", "null"]` → X, which may be null. */
+/** `anyOf: [X, null]` and `type: ["x", "null"]` → X, nullable. */
 function plain(schema: JsonObject, root: JsonObject): { readonly schema: JsonObject; readonly nullable: boolean } {
   const { type } = schema;
   if (Array.isArray(type)) {
@@ -125,7 +125,7 @@ function membersOf(schema: JsonObject): readonly (readonly [name: string, schema
   ]);
 }
 
-/** What a form starts with where nothing is given; undefined where nothing is needed. */
+/** Initial value of a form without a given one; undefined if optional. */
 export function initialOf(one: FormField): Json | undefined {
   const { schema, control } = one;
   if (Object.hasOwn(schema, "default")) return schema["default"];
@@ -142,7 +142,7 @@ export function initialOf(one: FormField): Json | undefined {
   return control === "text" || control === "long_text" ? "" : undefined;
 }
 
-/** A schema for editing a value that came without one: each member keeps its type (SC1). */
+/** A schema for editing a value without one: each member keeps its type (SC1). */
 export function schemaOfValue(value: Json): JsonObject {
   if (typeof value === "string") {
     return value.length > LONG_TEXT_UNITS || value.includes("\n")
@@ -150,13 +150,13 @@ export function schemaOfValue(value: Json): JsonObject {
       : { type: "string" };
   }
   if (typeof value === "boolean" || typeof value === "number") return { type: typeof value };
-  if (!isObject(value)) return {}; // lists and null: JSON says it best
+  if (!isObject(value)) return {}; // lists and null: edited as JSON
   const properties = Object.entries(value).map(([name, member]) => [name, schemaOfValue(member)] as const);
   return { type: "object", properties: Object.fromEntries(properties), required: Object.keys(value) };
 }
 
 export interface Fault {
-  /** `order.items`; empty for the whole. */
+  /** `order.items`; empty for the whole value. */
   readonly path: string;
   readonly message: string;
 }

@@ -1,4 +1,4 @@
-// Value table: the members of an object, one row each. Values that have members of their own are shown as JSON.
+// Value table: the members of an object, one row each. Nested values appear as JSON.
 import type { ReactNode } from "react";
 import { isObject } from "./json.ts";
 import { JsonView } from "./json-view.tsx";

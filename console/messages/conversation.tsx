@@ -1,4 +1,4 @@
-// Conversation: messages as people read them: who spoke, the text, calls of tools with what came of them.
+// Conversation: readable messages: the speaker, the text, tool calls with their results.
 import { useState, type ReactNode } from "react";
 import { Chip } from "../ui/controls.tsx";
 import { glance } from "../ui/format.ts";
@@ -14,13 +14,13 @@ export function Conversation({
   live = false,
 }: {
   readonly messages: readonly Message[];
-  /** The last one is still being written. */
+  /** The last message is still streaming. */
   readonly live?: boolean;
 }): ReactNode {
   return (
     <ol className="conversation" aria-label="Conversation">
       {messages.map((message, at) => (
-        // Messages have no place but their own in the list; ids are missing in some forms.
+        // Messages have no identity except their index; some formats lack ids.
         <li key={message.id ?? `${at}`} className={`message ${message.speaker}`}>
           <div className="message-head">
             <span className="message-speaker">{NAMES[message.speaker]}</span>

@@ -1,8 +1,8 @@
-// Messages: what was said in a conversation, in one form, whoever wrote it down: LangChain's messages, the chat format
-// of model providers, OpenTelemetry's parts. Pure.
+// Messages: a conversation in one form for all sources: LangChain's messages, the chat format of model providers,
+// OpenTelemetry's parts. Pure.
 // Invariants:
-//   ME1. Nothing makes reading throw: what is no message is left out, what is not understood is kept as JSON.
-//   ME2. The result of a tool stands with the call that asked for it; one that nobody asked for stands by itself.
+//   ME1. Reading never throws: non-messages are skipped, unknown parts stay as JSON.
+//   ME2. A tool result appears with its call; one without a call appears alone.
 
 export type Speaker = "human" | "ai" | "system" | "tool";
 
@@ -10,7 +10,7 @@ export interface ToolCall {
   readonly id: string | null;
   readonly name: string;
   readonly args: unknown;
-  /** Undefined until it has come. */
+  /** Undefined until it arrives. */
   readonly result: unknown;
   readonly failed: boolean;
 }
@@ -21,10 +21,10 @@ export interface Message {
   readonly name: string | null;
   readonly text: string;
   readonly reasoning: string;
-  /** Addresses that the page's policy lets in: data: only. */
+  /** URLs that the page's policy allows: data: only. */
   readonly images: readonly string[];
   readonly calls: readonly ToolCall[];
-  /** Parts that have no form here. */
+  /** Parts of unknown kinds. */
   readonly others: readonly unknown[];
 }
 
@@ -46,7 +46,7 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
   function: "tool",
 };
 
-/** The list of messages that a value is or has, at whatever name senders use; null when it has none. */
+/** The list of messages in a value, under any known member name; null without one. */
 export function messagesIn(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return isTalk(value) ? (value as readonly unknown[]) : null;
   if (!isMembers(value)) return null;
@@ -84,7 +84,7 @@ export function readMessages(list: readonly unknown[]): readonly Message[] {
   });
 }
 
-/** `{lc, id, kwargs}`, `{type, data}` and `{message}` hold the message inside. */
+/** `{lc, id, kwargs}`, `{type, data}` and `{message}` wrap the message. */
 function unwrapped(value: unknown): unknown {
   if (!isMembers(value)) return value;
   if (isMembers(value["kwargs"]) && Array.isArray(value["id"])) {
@@ -176,7 +176,7 @@ function callOf(call: Members): Call {
   };
 }
 
-/** Id of a call → what came of it. */
+/** Id of a call → its result. */
 function resultsOf(
   message: Members,
 ): readonly (readonly [string, { readonly content: unknown; readonly failed: boolean }])[] {

@@ -1,4 +1,4 @@
-// Tokens: what models read and wrote, and what it cost, in few words; nothing when nothing was counted.
+// Tokens: token counts and cost of model calls, in brief; empty without counts.
 import type { ReactNode } from "react";
 import { count } from "../ui/format.ts";
 

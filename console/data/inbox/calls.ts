@@ -1,4 +1,4 @@
-// Calls of the inbox: lists, single items, claims, answers, the audit trail.
+// Inbox calls: lists, single items, claims, answers, the audit trail.
 import type { AuditEntry, InboxItem } from "../../../src/api/inbox.ts";
 import { call } from "../../api/client.ts";
 import { apiKey } from "../../api/credentials.ts";
@@ -23,7 +23,7 @@ export function getItem({ thread_id, id }: Named, signal?: AbortSignal): Promise
   return call("GET", `/inbox/${encodeURIComponent(thread_id)}/${encodeURIComponent(id)}`, { signal });
 }
 
-/** Who is known by a key has its name; others may say who they are. */
+/** The key determines the author's name; without authentication the caller supplies it. */
 export function author(): { readonly by?: string } {
   const by = ownName.get().trim();
   return apiKey.get() !== null || by === "" ? {} : { by };
@@ -33,7 +33,7 @@ export function claimItem({ thread_id, id }: Named): Promise<InboxItem> {
   return call("POST", `/inbox/${thread_id}/${id}/claim`, { body: author() });
 }
 
-/** @param force also the claim of somebody else. */
+/** @param force also releases another person's claim. */
 export function releaseItem({ thread_id, id }: Named, force: boolean): Promise<InboxItem> {
   return call("POST", `/inbox/${thread_id}/${id}/release`, { body: { ...author(), force } });
 }
@@ -41,7 +41,7 @@ export function releaseItem({ thread_id, id }: Named, force: boolean): Promise<I
 export interface Answer {
   readonly thread_id: string;
   readonly interrupt_id: string;
-  /** Left out at a breakpoint. */
+  /** Absent at a breakpoint. */
   readonly resume?: Json;
 }
 
@@ -63,7 +63,7 @@ interface WireResult {
   readonly problem?: unknown;
 }
 
-/** @param key makes sending the same again safe. */
+/** @param key makes a repeated send idempotent. */
 export async function sendAnswers(
   answers: readonly Answer[],
   key: string,

@@ -1,14 +1,14 @@
-// Item: what waits for a person, as lists and pages here have it. Pure.
-// Invariant IT1: an item is named by its thread and its interrupt; a copied thread has the same interrupts.
+// Item: a pending interrupt in lists and pages. Pure.
+// Invariant IT1: thread and interrupt identify an item; a copied thread has the same interrupts.
 import type { InboxItem } from "../../../src/api/inbox.ts";
 
-/** What an event tells of an item: all but its value and its thread. */
+/** The part of an item that an event carries: all but its value and its thread. */
 export type ItemSummary = Omit<
   InboxItem,
   "state" | "overdue" | "thread_status" | "metadata" | "value" | "response_schema" | "answered"
 >;
 
-/** An item in a list, with what has become of it since. */
+/** An item in a list, with its later state. */
 export interface ListedItem extends ItemSummary {
   readonly state: InboxItem["state"] | "expired";
   readonly overdue: boolean;
@@ -39,7 +39,7 @@ export type InboxEvent =
     }
   | { readonly type: "removed"; readonly item: ItemSummary; readonly reason: string };
 
-/** An event of GET /inbox/events → what it tells; null for one that tells nothing of an item. */
+/** An event of GET /inbox/events → its change of an item; null for other events. */
 export function readEvent(event: string, data: unknown): InboxEvent | null {
   const item = data as ItemSummary & Readonly<Record<"by" | "at" | "answer_run_id" | "reason", string>>;
   switch (event) {
@@ -57,7 +57,7 @@ export function readEvent(event: string, data: unknown): InboxEvent | null {
   }
 }
 
-/** What an event makes of the item that it is about. */
+/** Applies an event to its item. */
 export function applied(item: ListedItem, event: InboxEvent): ListedItem {
   switch (event.type) {
     case "added":
@@ -87,7 +87,7 @@ export function kindLabel(kind: InboxItem["kind"]): string {
   return KIND_LABELS[kind];
 }
 
-/** Why an item does not wait any more, in words. */
+/** The reason why an item is no longer pending. */
 export function endOf(
   { state, answered }: Pick<ListedItem, "state" | "answered">,
   time: (at: string) => string,
@@ -96,5 +96,5 @@ export function endOf(
   if (state === "answered") {
     return answered === undefined ? "answered" : `answered by ${answered.by} at ${time(answered.at)}`;
   }
-  return state === "expired" ? "its deadline has passed" : "no longer waiting";
+  return state === "expired" ? "its deadline has passed" : "no longer pending";
 }

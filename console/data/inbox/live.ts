@@ -1,9 +1,8 @@
-// Live: what happens in the inbox, as it happens, put into the query cache. One stream for the whole console.
+// Live: applies inbox events to the query cache as they arrive. One stream for the whole console.
 // Invariants:
-//   LI1. After a gap in the stream, every list is loaded again.
-//   LI2. An item that was answered or went away stays in the lists that show it, marked, until they are loaded again:
-//        nothing vanishes under a cursor.
-//   LI3. What is loaded for the first time while something happens is loaded once more.
+//   LI1. After a gap in the stream, every list reloads.
+//   LI2. An answered or removed item stays marked in its lists until they reload: nothing vanishes under a cursor.
+//   LI3. A first load that overlaps an event repeats.
 import { useQueryClient, type InfiniteData, type QueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { listen, type StreamState } from "../../api/events.ts";
@@ -30,7 +29,7 @@ const COUNTED_MAX = 100;
 const open = new Set<string>();
 let more = false;
 
-/** Keeps lists, items and the badge up to date for as long as it is there. */
+/** Keeps lists, items and the badge up to date while it is mounted. */
 export function useInboxLive(): void {
   const queries = useQueryClient();
   const key = useValue(apiKey);
@@ -52,7 +51,7 @@ export function useInboxLive(): void {
   }, [queries, key]);
 }
 
-/** The badge starts with what waits, and from there on goes by what is told. */
+/** The badge starts with the pending count and follows the events. */
 async function count(): Promise<void> {
   try {
     const { items, next_cursor } = await listInbox({ limit: COUNTED_MAX });
@@ -61,7 +60,7 @@ async function count(): Promise<void> {
     more = next_cursor !== null;
     showBadge();
   } catch {
-    badge.set(""); // the page that is shown says what is wrong
+    badge.set(""); // the current page shows the error
   }
 }
 
@@ -92,13 +91,13 @@ function take(queries: QueryClient, event: InboxEvent): void {
   invalidate(queries, [INBOX, "audit", event.item.thread_id]);
 }
 
-/** Loads again what is there, and what is just being loaded. */
+/** Reloads loaded and loading data. */
 function invalidate(queries: QueryClient, queryKey: QueryKey): void {
   repeatFirst(queries, queryKey); // LI3
   void queries.invalidateQueries({ queryKey });
 }
 
-/** A first load that is under way is not begun anew by an invalidation, and may have been answered before what has happened. */
+/** An invalidation does not restart a first load in progress, whose reply may predate the event. */
 function repeatFirst(queries: QueryClient, queryKey: QueryKey): void {
   for (const { queryKey: own, promise, state } of queries.getQueryCache().findAll({ queryKey })) {
     if (state.data !== undefined || state.fetchStatus !== "fetching") continue;
@@ -112,7 +111,7 @@ function repeatFirst(queries: QueryClient, queryKey: QueryKey): void {
 const RELOAD_AFTER_MS = 150;
 let reloading: ReturnType<typeof setTimeout> | null = null;
 
-/** Where a new item belongs in a filtered list, the server knows. Many that come together are one reload. */
+/** Only the server knows the position of a new item in a filtered list. Several arrivals cause one reload. */
 function reloadSoon(queries: QueryClient): void {
   reloading ??= setTimeout(() => {
     reloading = null;
@@ -131,5 +130,5 @@ function announce({ item }: InboxEvent): void {
   });
 }
 
-/** Where a notification leads; the inbox goes there. */
+/** Link of a notification; the inbox opens it. */
 export const openPath = createValue<string | null>(null);

@@ -1,4 +1,4 @@
-// Outbox view: what is held or did not come through, at the bottom of every page, with a way to take it back.
+// Outbox view: held and failed answers at the bottom of every page, with an undo button.
 import { useEffect, useState, type ReactNode } from "react";
 import { sayProblem } from "../../api/problem.ts";
 import { Button } from "../../ui/controls.tsx";
@@ -14,10 +14,7 @@ export function OutboxView(): ReactNode {
   const undo = (): void => {
     if (takeBack()) tell("Undone. Nothing was sent.");
   };
-  useShortcuts(
-    "Answers on their way",
-    parcels.length === 0 ? [] : [{ keys: "u", label: "Take the answer back", run: undo }],
-  );
+  useShortcuts("Sending answers", parcels.length === 0 ? [] : [{ keys: "u", label: "Undo the answer", run: undo }]);
   return (
     <div className="outbox" role="status" aria-live="polite">
       {parcels.map((parcel) => (
@@ -54,7 +51,7 @@ function ParcelView({ parcel }: { readonly parcel: Parcel }): ReactNode {
   );
 }
 
-/** Not read out: it would be every second. */
+/** Hidden from screen readers: it changes every second. */
 function Countdown({ until }: { readonly until: number }): ReactNode {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,19 +1,18 @@
-// Outbox: answers that were confirmed and are on their way. They are held for some seconds, so that they can be taken
-// back, and then sent.
+// Outbox: confirmed answers, held for some seconds for undo and then sent.
 // Invariants:
-//   OB1. An answer is sent once: a try that did not come through is made again under the same key.
-//   OB2. Leaving the page sends what is held. Confirmed is confirmed.
-//   OB3. What was taken back is never sent.
+//   OB1. An answer takes effect once: a retry uses the same idempotency key.
+//   OB2. Leaving the page sends held answers: they are confirmed.
+//   OB3. An undone answer is never sent.
 import { sendAnswers, type Answer, type AnswerResult } from "./calls.ts";
 import { createValue } from "../../hooks/value.ts";
 
 export interface Parcel {
   readonly id: string;
-  /** "Approved refund", for a person. */
+  /** "Approved refund", for display. */
   readonly label: string;
   readonly answers: readonly Answer[];
   readonly state: "held" | "sending" | "failed";
-  /** When it will be sent, in ms since 1970. */
+  /** Send time, in ms since 1970. */
   readonly sendAt: number;
   readonly error: unknown;
   readonly onResults: (results: readonly AnswerResult[]) => void;
@@ -39,12 +38,12 @@ export function post(label: string, answers: readonly Answer[], holdMs: number, 
     );
 }
 
-/** Also outside secure contexts, where there is no randomUUID(). */
+/** Also outside secure contexts, which lack randomUUID(). */
 function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Sends what is held now, or what failed again. */
+/** Sends held answers now, and retries failed ones. */
 export async function send(id: string, leaving = false): Promise<void> {
   clearTimeout(timers.get(id));
   timers.delete(id);
@@ -64,7 +63,7 @@ function drop(id: string): void {
   outbox.set(outbox.get().filter((parcel) => parcel.id !== id));
 }
 
-/** Of what is held, the last; of what failed, the one. @returns false when there is nothing to take back. */
+/** The last held answer, or the given failed one. @returns false without one. */
 export function takeBack(id?: string): boolean {
   const parcel = outbox.get().findLast((one) => one.state !== "sending" && (id === undefined || one.id === id));
   if (parcel === undefined || (id === undefined && parcel.state !== "held")) return false;
@@ -74,7 +73,7 @@ export function takeBack(id?: string): boolean {
   return true;
 }
 
-/** OB2; once, at start. */
+/** OB2; call once, at start. */
 export function sendWhenLeaving(): void {
   window.addEventListener("pagehide", () => {
     for (const { id, state } of outbox.get()) if (state === "held") void send(id, true);
