@@ -53,3 +53,10 @@ test("the first of options, deployment, payload and assistant that names a time 
   assert.ok(hasDefaultAnswer(assistant));
   assert.ok(!hasDefaultAnswer({ interrupt_deadline: { expires_in_seconds: 1, on_expiry: "fail" } }));
 });
+
+test("options count as options also where the payload is the same object (DL3)", () => {
+  const both = { expires_in_seconds: 3600, on_expiry: { answer: "no" } };
+  const answers = { ...inAnHour, onExpiry: { answer: "no" } };
+  assert.deepEqual(deadlineOf({ value: both, responseSchema: { "x-holdpoint-deadline": both } }, {}, AT), answers);
+  assert.deepEqual(deadlineOf(asked(both, { deadline: both }), {}, AT), answers);
+});

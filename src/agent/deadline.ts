@@ -34,12 +34,13 @@ export function deadlineOf(
   askedAt: number,
 ): Deadline {
   const payload = Array.isArray(value) && value.length === 1 ? (value[0] as Json) : value; // as agent inboxes know it
-  const sources = [responseSchema?.[SCHEMA_KEY], deadline, payload, assistant[ASSISTANT_KEY]];
-  for (const from of sources) {
+  // By name, not by identity: a graph may use one object as payload and as option.
+  const sources = { schema: responseSchema?.[SCHEMA_KEY], deadline, payload, assistant: assistant[ASSISTANT_KEY] };
+  for (const [source, from] of Object.entries(sources)) {
     const found = isJsonObject(from) ? read(from, askedAt) : NONE;
     if (found.expiresAt === null) continue;
     const isAnswer = found.onExpiry !== null && found.onExpiry !== "fail";
-    return from === payload && isAnswer ? { ...found, onExpiry: null } : found; // DL3
+    return source === "payload" && isAnswer ? { ...found, onExpiry: null } : found; // DL3
   }
   return NONE;
 }
