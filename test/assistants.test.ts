@@ -371,7 +371,8 @@ suite("describing the graph", () => {
 
   test("schemas where nothing is declared: everything is allowed, and no context", PATIENCE, async () => {
     const { output_schema, context_schema, config_schema } = await client.assistants.getSchemas("settings");
-    assert.deepEqual(output_schema, { type: "object", properties: { config: {}, context: {} } });
+    const $schema = "http://json-schema.org/draft-07/schema#";
+    assert.deepEqual(output_schema, { $schema, type: "object", properties: { config: {}, context: {} } });
     assert.deepEqual([context_schema, config_schema], [null, null]);
     assert.deepEqual((await client.assistants.getSchemas("zod4")).context_schema?.required, ["user"]);
   });
@@ -388,12 +389,25 @@ suite("describing the graph", () => {
       properties: {
         count: { type: "number", description: "How many" },
         tags: { type: "array", items: { type: "string" } },
-        kind: { enum: ["a", "b"] },
+        kind: { type: "string", enum: ["a", "b"] },
         next: {},
       },
       required: ["count", "kind", "next"],
     });
-    assert.equal((messages as { langgraph_type?: string }).langgraph_type, "messages");
+    const items = { $ref: "#/definitions/BaseMessage" };
+    assert.deepEqual(messages, { type: "array", langgraph_type: "messages", items });
+    const { definitions } = state_schema as unknown as { definitions: Record<string, { oneOf?: { $ref: string }[] }> };
+    const names = definitions["BaseMessage"]?.oneOf?.map(({ $ref }) => $ref.replace("#/definitions/", "")) ?? [];
+    assert.deepEqual(
+      names.toSorted(),
+      Object.keys(definitions)
+        .filter((name) => name !== "BaseMessage")
+        .toSorted(),
+    );
+    assert.deepEqual(
+      ["AIMessage", "BaseMessageChunk", "ToolMessage"].filter((name) => !names.includes(name)),
+      [],
+    );
     const { input_schema, output_schema } = await client.assistants.getSchemas("body");
     assert.deepEqual(Object.keys(input_schema?.properties ?? {}), ["topic"]);
     assert.deepEqual(Object.keys(output_schema?.properties ?? {}), ["text"]);
@@ -410,6 +424,8 @@ suite("describing the graph", () => {
     assert.equal(await names("annotated", { namespace: "oute" }), "");
     assert.equal(await names("agent", { recurse: true }), "");
     const { inner } = await client.assistants.getSubgraphs("zod_messages");
+    const { state, input } = inner as unknown as Readonly<Record<string, object>>;
+    assert.deepEqual([state, input], [inner?.state_schema, inner?.input_schema]);
     assert.deepEqual(inner?.input_schema?.properties, {
       topic: { type: "string" },
       count: { type: "number", default: 1 },

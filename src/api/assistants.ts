@@ -6,6 +6,7 @@ import {
   assistantVersion,
   flag,
   graphSchemas,
+  subgraphSchemas,
   json,
   jsonObject,
   limit,
@@ -170,7 +171,7 @@ export const getSubgraphs = operation("getAssistantSubgraphs", "get", "/assistan
   access: "assistants:read",
   summary: "Get the JSON Schemas of the subgraphs by namespace; with recurse also of those below them",
   query: subgraphQuery,
-  reply: z.record(z.string(), graphSchemas),
+  reply: z.record(z.string(), subgraphSchemas),
   refusals: ["assistant_not_found"],
 });
 
@@ -183,7 +184,7 @@ export const getSubgraph = operation(
     access: "assistants:read",
     summary: "Get the JSON Schemas of one subgraph, named as child|grandchild; with recurse also of those below it",
     query: subgraphQuery,
-    reply: z.record(z.string(), graphSchemas),
+    reply: z.record(z.string(), subgraphSchemas),
     refusals: ["assistant_not_found"],
   },
 );

@@ -138,6 +138,11 @@ export const graphSchemas = z
   })
   .meta({ id: "GraphSchemas" });
 
+/** Those of a subgraph have the reference's names as well. */
+export const subgraphSchemas = graphSchemas
+  .extend({ state: jsonSchema, input: jsonSchema, output: jsonSchema, config: jsonSchema.nullable() })
+  .meta({ id: "SubgraphSchemas" });
+
 export const checkpointConfig = z
   .object({
     thread_id: uuid.optional(),

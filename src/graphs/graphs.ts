@@ -20,6 +20,7 @@ import {
   type FactoryRuntime,
   type MadeGraph,
 } from "./graph-factory.ts";
+import { servedSchemas } from "./message-definitions.ts";
 import { createInterruptIds } from "./interrupt-ids.ts";
 import type { Library } from "./library.ts";
 import { loadGraph } from "./load.ts";
@@ -120,11 +121,14 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
     async draw(graphId, depth, config) {
       return drawGraph(await graphToRead(get(graphId), config, "assistants.read", clock), depth);
     },
-    schemas: (graphId) => completeSchemas(schemasOf(get(graphId).graph, library), () => types.read(graphId)),
+    async schemas(graphId) {
+      const known = schemasOf(get(graphId).graph, library);
+      return servedSchemas(await completeSchemas(known, () => types.read(graphId)));
+    },
     async subgraphSchemas(graphId) {
       const schemas = new Map<string, GraphSchemas>();
       for await (const [namespace, subgraph] of get(graphId).graph.getSubgraphsAsync(undefined, true))
-        schemas.set(namespace, schemasOf(subgraph, library));
+        schemas.set(namespace, servedSchemas(schemasOf(subgraph, library)));
       return schemas;
     },
     encode: (value) => codec.encode(value),

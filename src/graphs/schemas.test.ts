@@ -68,6 +68,7 @@ test("input, output and context of their own", () => {
   assert.deepEqual(Object.keys(properties(state)), ["question", "draft", "answer"]);
   assert.equal(context, null);
   assert.deepEqual(schemas(zod4).context, {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",
     properties: { user: { type: "string" }, dry: { type: "boolean" } },
     required: ["user"],

@@ -9,9 +9,13 @@ import type { GraphSchemas } from "../agent/ports.ts";
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import type { Channel, CompiledGraph } from "./graph.ts";
 import type { Library } from "./library.ts";
+import { MESSAGE_LIST, MESSAGE_REFERENCE } from "./message-definitions.ts";
 
 /** The library's mark for "the state's fields, all optional". */
 const PARTIAL_STATE = Symbol.for("langgraph.state.partial");
+
+/** Of zod 4, as its own converter says it. */
+const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
 
 type Purpose = "input" | "output";
 
@@ -20,8 +24,10 @@ export function schemasOf(graph: CompiledGraph, library: Library): GraphSchemas 
   if (builder === undefined) return { input: {}, output: {}, state: {}, context: null }; // the functional API
   const state = builder._schemaRuntimeDefinition;
   const input = builder._inputRuntimeDefinition;
-  const read = (definition: unknown, names: object | undefined, purpose: Purpose): JsonObject =>
-    objectSchema(fieldsOf(definition, Object.keys(names ?? {}), graph, library, purpose));
+  const read = (definition: unknown, names: object | undefined, purpose: Purpose): JsonObject => ({
+    ...(library.types.isZodSchemaV4(definition) || isStateSchema(definition) ? { $schema: DRAFT_2020 } : {}),
+    ...objectSchema(fieldsOf(definition, Object.keys(names ?? {}), graph, library, purpose)),
+  });
   return {
     state: read(state, builder._schemaDefinition, "output"),
     input: read(input === PARTIAL_STATE ? state : input, builder._inputDefinition, "input"),
@@ -79,7 +85,7 @@ function moved(schema: JsonObject, path: string): JsonObject {
     return Object.fromEntries(
       Object.entries(part).map(([key, value]) => [
         key,
-        key === "$ref" && typeof value === "string" && value.startsWith("#")
+        key === "$ref" && typeof value === "string" && value.startsWith("#") && value !== MESSAGE_REFERENCE
           ? `#${path}${value.slice(1)}`
           : move(value),
       ]),
@@ -156,7 +162,7 @@ const MESSAGE_REDUCERS = ["messagesStateReducer", "messagesDeltaReducer"] as con
 
 function channelSchema(channel: Channel | undefined, library: Library): JsonObject {
   const reducer = channel?.operator ?? channel?.reducer;
-  if (MESSAGE_REDUCERS.some((name) => reducer === library.langgraph[name])) return MESSAGES;
+  if (MESSAGE_REDUCERS.some((name) => reducer === library.langgraph[name])) return MESSAGE_LIST;
   const initial = reducer === undefined ? undefined : channel?.value; // only these have their default here
   if (Array.isArray(initial)) return { type: "array" };
   if (typeof initial === "string" || typeof initial === "number" || typeof initial === "boolean")
@@ -167,22 +173,5 @@ function channelSchema(channel: Channel | undefined, library: Library): JsonObje
 /** A field that is marked as messages, and says no more, says what messages are. */
 function withMessages(schema: JsonObject): JsonObject {
   const silent = schema["type"] === undefined && schema["anyOf"] === undefined;
-  return schema["langgraph_type"] === "messages" && silent ? { ...MESSAGES, ...schema } : schema;
+  return schema["langgraph_type"] === "messages" && silent ? { ...MESSAGE_LIST, ...schema } : schema;
 }
-
-const MESSAGES: JsonObject = {
-  type: "array",
-  langgraph_type: "messages",
-  items: {
-    type: "object",
-    properties: {
-      type: { type: "string", description: "human, ai, system, tool, remove" },
-      role: { type: "string", description: "user, assistant, system, tool: another way to say the type" },
-      content: { anyOf: [{ type: "string" }, { type: "array", items: { type: "object" } }] },
-      id: { type: "string" },
-      name: { type: "string" },
-      tool_calls: { type: "array", items: { type: "object" } },
-      tool_call_id: { type: "string" },
-    },
-  },
-};

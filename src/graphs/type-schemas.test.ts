@@ -26,8 +26,8 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   list: { type: "array", items: { type: "number" } },
   pair: { type: "array", items: { anyOf: [{ type: "string" }, { type: "number" }] } },
   table: { type: "object", properties: {}, additionalProperties: { type: "number" } },
-  choice: { enum: ["big", "small"] },
-  mixed: { anyOf: [{ const: true }, { enum: ["x", 7] }] },
+  choice: { type: "string", enum: ["big", "small"] },
+  mixed: { anyOf: [{ type: "boolean", const: true }, { enum: [7, "x"] }] },
   either: { anyOf: [{ type: "null" }, { type: "string" }, texts] },
   open: {}, // one of its members allows everything (TS2)
   object: {
@@ -47,7 +47,7 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   branded: { type: "string" },
   date: {}, // TS1
   map: {},
-  chat: { type: "array", langgraph_type: "messages" },
+  chat: { type: "array", langgraph_type: "messages", items: { $ref: "#/definitions/BaseMessage" } },
 };
 
 /** The order of a union's members is the checker's own. */
@@ -71,7 +71,7 @@ test("input has the same fields, and requires none; the context is told too", ()
   const { chat: _chat, ...expected } = FIELDS;
   assert.deepEqual(sorted(read), sorted(expected));
   assert.deepEqual(output, state);
-  const model = { enum: ["big", "small"] };
+  const model = { type: "string", enum: ["big", "small"] };
   assert.deepEqual(sorted(context?.["properties"]), sorted({ model, warmth: { type: "number" } }));
 });
 

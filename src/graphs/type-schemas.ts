@@ -3,6 +3,7 @@
 //   TS1. What has no JSON Schema allows everything: functions, classes, dates, maps, types that go on for ever.
 //   TS2. A schema is never stricter than its type: a type that is only partly understood loses the part, not the value.
 import type { JsonObject } from "../base/json.ts";
+import { MESSAGE_LIST } from "./message-definitions.ts";
 import type { Type, TypeProgram, TypeSymbol } from "./type-checker.ts";
 
 /** Of a graph: what its types say. Null where they say nothing. */
@@ -98,9 +99,8 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
   };
 
   const describe = (type: Type): JsonObject => {
-    if (is(type, "StringLiteral", "NumberLiteral") && !is(type, "Union"))
-      return { const: type.value as string | number };
-    if (is(type, "BooleanLiteral")) return { const: checker.typeToString(type) === "true" };
+    if (is(type, "StringLiteral", "NumberLiteral") && !is(type, "Union")) return literal(type.value as string | number);
+    if (is(type, "BooleanLiteral")) return literal(checker.typeToString(type) === "true");
     if (is(type, "Union")) return union(program.members(type));
     if (is(type, "String", "TemplateLiteral", "StringMapping")) return { type: "string" };
     if (is(type, "Number", "Enum")) return { type: "number" };
@@ -163,7 +163,7 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
     is(type, "Any", "Unknown", "Undefined") || (is(type, "Union") && program.members(type).some(mayBeUndefined));
 
   const array = (item: Type | undefined): JsonObject => {
-    if (item?.getSymbol()?.name === "BaseMessage") return { type: "array", langgraph_type: "messages" };
+    if (item?.getSymbol()?.name === "BaseMessage") return MESSAGE_LIST;
     const items = item === undefined ? {} : walk(item);
     return { type: "array", ...(Object.keys(items).length === 0 ? {} : { items }) };
   };
@@ -191,9 +191,20 @@ const OPAQUE = new Set([
 
 function literalSchemas(values: readonly unknown[]): readonly JsonObject[] {
   const rest = values.filter((value) => typeof value !== "boolean") as readonly (string | number)[];
-  const booleans = values.filter((value) => typeof value === "boolean");
+  const booleans = values.filter((value) => typeof value === "boolean") as readonly boolean[];
   return [
-    ...(booleans.length === 2 ? [{ type: "boolean" }] : booleans.map((value) => ({ const: value }))),
-    ...(rest.length === 0 ? [] : rest.length === 1 ? [{ const: rest[0] ?? null }] : [{ enum: rest }]),
+    ...(booleans.length === 2 ? [{ type: "boolean" }] : booleans.map(literal)),
+    ...(rest.length < 2 ? rest.map(literal) : [enumeration(rest)]),
   ];
+}
+
+const literal = (value: string | number | boolean): JsonObject => ({ type: typeof value, const: value });
+
+/** Sorted, because the order of a union's members is the checker's own. */
+function enumeration(values: readonly (string | number)[]): JsonObject {
+  const [type, other] = new Set(values.map((value) => typeof value));
+  const sorted = values.toSorted((one, two) =>
+    typeof one === "number" && typeof two === "number" ? one - two : String(one) < String(two) ? -1 : 1,
+  );
+  return { ...(type === undefined || other !== undefined ? {} : { type }), enum: sorted };
 }

@@ -103,7 +103,12 @@ export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
 }
 
 function subgraphsToWire(subgraphs: Readonly<Record<string, AssistantSchemas>>): JsonObject {
-  return Object.fromEntries(Object.entries(subgraphs).map(([path, schemas]) => [path, schemasToWire(schemas)]));
+  return Object.fromEntries(
+    Object.entries(subgraphs).map(([path, schemas]) => {
+      const { state, input, output, context: config } = schemas;
+      return [path, { ...schemasToWire(schemas), state, input, output, config }]; // the reference has these names
+    }),
+  );
 }
 
 interface FilterBody {
