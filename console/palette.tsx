@@ -1,4 +1,4 @@
-// Palette: pages and actions by name. What can be done is what has a key at the moment.
+// Palette: pages and actions by name. Actions are the current shortcuts.
 import { useNavigate } from "@tanstack/react-router";
 import { useState, type KeyboardEvent, type ReactNode } from "react";
 import { DESTINATIONS } from "./navigation.ts";
@@ -24,7 +24,7 @@ export function Palette({
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  // As it was when the palette opened: its own layer hides the keys below.
+  // Captured when the palette opened: its own layer hides the keys below.
   const [actions] = useState<readonly Action[]>(() => [
     ...DESTINATIONS.map(({ to, label, key }) => ({ label, keys: `g ${key}`, run: () => void navigate({ to }) })),
     ...reachable()
@@ -39,7 +39,7 @@ export function Palette({
   const choose = (action: Action | undefined): void => {
     if (action === undefined) return;
     onClose();
-    queueMicrotask(action.run); // after the dialog has gone, so that what opens next is not closed with it
+    queueMicrotask(action.run); // after the dialog has closed, so that it does not close the next one
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
@@ -66,7 +66,7 @@ export function Palette({
           setAt(0);
         }}
       />
-      <ul id="palette-list" className="palette-list" role="listbox" aria-label="Found">
+      <ul id="palette-list" className="palette-list" role="listbox" aria-label="Results">
         {found.map((action, index) => (
           <li
             key={`${action.keys} ${action.label}`}

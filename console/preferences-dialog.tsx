@@ -1,4 +1,4 @@
-// Preferences dialog: name, theme, the time to take an answer back, notifications, the key.
+// Preferences dialog: name, theme, undo window, notifications, API key.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { apiKey, setApiKey } from "./api/credentials.ts";
@@ -9,7 +9,7 @@ import { useValue } from "./hooks/value.ts";
 
 const NAME_UNITS_MAX = 200;
 const THEMES: readonly (readonly [Theme, string])[] = [
-  ["system", "As the system has it"],
+  ["system", "System"],
   ["light", "Light"],
   ["dark", "Dark"],
 ];

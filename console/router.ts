@@ -1,4 +1,4 @@
-// Router: the routes with their frame, at the address that the console is served from.
+// Router: the routes with their frame, below the console's base path.
 import { createRouter } from "@tanstack/react-router";
 import { CONSOLE_PATH } from "./browser/address.ts";
 import { Layout, NotFound, PageFailure } from "./layout.tsx";
@@ -9,12 +9,11 @@ import { routeTree } from "./routes.ts";
 let shownPage = "";
 
 /**
- * Who comes back to a page finds it scrolled as it was. Within a page nothing is put back: there a list has just
- * scrolled to what was chosen.
+ * Restores the scroll position of a revisited page. Not within a page, where a list has just scrolled to the selection.
  */
 function isAnotherPage(pathname: string): boolean {
   const path = pathname.slice(CONSOLE_PATH.length);
-  const page = path.startsWith(INBOX) ? INBOX : path; // its items are panes of one page
+  const page = path.startsWith(INBOX) ? INBOX : path; // items are panes of one page
   const isAnother = page !== shownPage;
   shownPage = page;
   return isAnother;

@@ -1,5 +1,5 @@
-// Routes: the table of pages. A page's folder has `route.ts` (its address and what the address may say, small, loaded
-// at start) and `page.tsx` (its look, loaded when it is first shown).
+// Routes: the table of pages. A page's folder has `route.ts` (path and URL parameters, small, loaded at start) and
+// `page.tsx` (the component, loaded on first use).
 import { createRoute, redirect } from "@tanstack/react-router";
 import { assistantsRoute } from "./pages/assistants/route.ts";
 import { collectorRoute } from "./pages/collector/route.ts";
@@ -17,7 +17,7 @@ const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
   beforeLoad: () => {
-    // A redirect is thrown, not returned: so the router wants it.
+    // The router expects a thrown redirect.
     throw redirect({ to: "/inbox" });
   },
 });

@@ -1,4 +1,4 @@
-// Controls: the small parts that every page is made of. Plain elements with our classes; no state of their own.
+// Controls: the basic elements of every page. Plain elements with our classes; no state of their own.
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { sayProblem } from "../api/problem.ts";
 import { Icon, type IconName } from "./icons.tsx";
@@ -6,10 +6,10 @@ import { Icon, type IconName } from "./icons.tsx";
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "type"> {
   readonly kind?: "plain" | "primary" | "danger" | "quiet";
   readonly icon?: IconName;
-  /** Shown as the key that does the same. */
+  /** The keyboard shortcut of the button. */
   readonly hint?: string;
   readonly submit?: boolean;
-  /** One of several that can be on. */
+  /** A toggle. */
   readonly pressed?: boolean;
 }
 
@@ -52,7 +52,7 @@ export function IconButton({
   );
 }
 
-/** For eyes only: shortcuts are announced in the list of keys, not with every button. */
+/** Visual only: the shortcut list announces them, instead of every button. */
 export function Key({ keys }: { readonly keys: string }): ReactNode {
   return (
     <kbd className="key" aria-hidden="true">
@@ -79,7 +79,7 @@ export function Chip({
   );
 }
 
-/** A label with its control, and what is wrong with it. */
+/** A label with its control and its error. */
 export function Field({
   label,
   hint,
@@ -123,7 +123,7 @@ export function EmptyState({
   );
 }
 
-/** What went wrong, and a way to try again. */
+/** The error, with a retry button. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }): ReactNode {
   return (
     <div className="failure" role="alert">

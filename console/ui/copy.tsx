@@ -1,4 +1,4 @@
-// Copy: puts a text on the clipboard and says so. Also a call of the API as a command for a terminal.
+// Copy: puts a text on the clipboard and reports it. Also offers an API call as a shell command.
 import type { ReactNode } from "react";
 import { curlOf } from "../api/curl.ts";
 import { urlOf, type CallOptions, type Method } from "../api/client.ts";
@@ -19,7 +19,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   return <IconButton icon="copy" label={`Copy ${what}`} onClick={() => void copy(text, what)} />;
 }
 
-/** The command that does what the button beside it does. */
+/** The shell command for the button beside it. */
 export function CopyCurl({
   method,
   path,

@@ -1,4 +1,4 @@
-// Dialog: something that must be answered or closed before anything else. Focus stays in it and goes back afterwards.
+// Dialog: a modal that must be answered or closed first. Traps focus and restores it afterwards.
 import { Dialog as Parts } from "radix-ui";
 import type { ReactNode } from "react";
 import { IconButton } from "./controls.tsx";

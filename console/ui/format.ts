@@ -1,4 +1,4 @@
-// Format: times, spans of time, sizes and JSON as short texts. Pure.
+// Format: times, durations, sizes and JSON as short texts. Pure.
 
 const UNITS = [
   ["d", 86_400_000],
@@ -46,13 +46,13 @@ export function count(value: number): string {
   return value.toLocaleString("en");
 }
 
-/** JSON on one line, cut off at `max` units. */
+/** JSON on one line, truncated at `max` units. */
 export function glance(value: unknown, max = 120): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
 }
 
-/** A UUID or hash, enough of it to tell it from others. */
+/** A UUID or hash, shortened but still distinguishable. */
 export function shortId(id: string): string {
   return id.length <= 12 ? id : `${id.slice(0, 4)}…${id.slice(-6)}`;
 }

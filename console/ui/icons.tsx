@@ -1,4 +1,4 @@
-// Icons: drawn here, 16 × 16, in the colour of the text. Decoration only: what has no other text names itself.
+// Icons: drawn here, 16 × 16, in the text colour. Decoration only: icon-only controls have their own label.
 import type { ReactNode } from "react";
 
 const PATHS = {

@@ -1,10 +1,10 @@
-// Markdown: text of a graph as it was meant. Untrusted: no HTML, no pictures from elsewhere, links open apart.
+// Markdown: renders a graph's text. Untrusted: no HTML, no external images, links open in a new tab.
 import { lazy, Suspense, type ReactNode } from "react";
 
 const Rendered = lazy(() => import("./rendered-markdown.tsx"));
 const PLAIN = /^[^*_`#[\]<>|~\n]*$/;
 
-/** What has no marks needs no renderer, which is loaded with the first text that does. */
+/** Text without markup skips the renderer, which loads on first use. */
 export function Markdown({ text }: { readonly text: string }): ReactNode {
   if (PLAIN.test(text)) return <p>{text}</p>;
   return (

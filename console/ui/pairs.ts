@@ -1,6 +1,6 @@
-// Pairs: `key=value, other=2` as people type it into filters → an object. Pure.
+// Pairs: `key=value, other=2` from a filter field → an object. Pure.
 
-/** A value that is a number, true, false or null in JSON counts as that; what is no pair is left out. */
+/** Numbers, true, false and null in JSON form keep their type; invalid pairs are skipped. */
 export function pairsOf(text: string | undefined): Readonly<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const pair of (text ?? "").split(",")) {

@@ -1,9 +1,9 @@
-// Rendered markdown: in a chunk of its own; ui/markdown.tsx is what pages use.
+// Rendered markdown: in its own chunk; pages use ui/markdown.tsx.
 import type { ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 
 const COMPONENTS: Components = {
-  // The page's policy would not load it: the text says where it is.
+  // The page's policy would block it: the text shows the URL instead.
   img: ({ alt, src }) => <code>{`[${alt ?? "image"}] ${typeof src === "string" ? src : ""}`}</code>,
   a: ({ href, children }) => (
     <a href={href} target="_blank" rel="noreferrer noopener">

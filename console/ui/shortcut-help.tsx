@@ -1,4 +1,4 @@
-// Shortcut help: the keys that work at the moment, by where they come from.
+// Shortcut help: the active shortcuts, by component.
 import { useState, type ReactNode } from "react";
 import { Key } from "./controls.tsx";
 import { Dialog } from "./dialog.tsx";

@@ -1,4 +1,4 @@
-// Status: how a thread, a run or a trace is, as a chip with the same colour everywhere.
+// Status: the status of a thread, a run or a trace, as a chip with the same colour everywhere.
 import type { ReactNode } from "react";
 import { Chip, type Tone } from "./controls.tsx";
 

@@ -1,4 +1,4 @@
-// Time: a moment as its distance from now, with the date and time on hover.
+// Time: a relative time, with date and time on hover.
 import type { ReactNode } from "react";
 import { useNow } from "../hooks/clock.ts";
 import { absoluteTime, relativeTime, shortDuration } from "./format.ts";
@@ -12,7 +12,7 @@ export function RelativeTime({ at }: { readonly at: string }): ReactNode {
   );
 }
 
-/** How long ago, without "ago": for columns. */
+/** Age without "ago": for columns. */
 export function Age({ at, className }: { readonly at: string; readonly className?: string }): ReactNode {
   const ms = Date.parse(at);
   return (

@@ -1,4 +1,4 @@
-// Toast: something that has happened, told in passing and read out by screen readers. At most TOASTS_MAX at a time.
+// Toast: a short notification, announced by screen readers. At most TOASTS_MAX at a time.
 import type { ReactNode } from "react";
 import { Button, IconButton, type Tone } from "./controls.tsx";
 import { createValue, useValue } from "../hooks/value.ts";
@@ -15,7 +15,7 @@ const SHOWN_MS = 6000;
 const toasts = createValue<readonly Toast[]>([]);
 let lastId = 0;
 
-/** @returns takes it away. @param ms how long it stays; null until it is taken away. */
+/** @returns dismisses it. @param ms duration; null until dismissed. */
 export function tell(
   text: string,
   {

@@ -1,4 +1,4 @@
-// Part absent: says what to do when the process behind the console has no trace store, or no collector.
+// Unavailable: instructions if the server process has no trace store or no collector.
 import type { ReactNode } from "react";
 import { ApiProblem } from "../api/problem.ts";
 import { EmptyState } from "./controls.tsx";

@@ -1,4 +1,4 @@
-// Virtual list: of many rows of one height, only those in sight are in the page.
+// Virtual list: renders only the visible rows of a long list with a fixed row height.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, type ReactNode } from "react";
 
@@ -21,9 +21,9 @@ export function VirtualList<Item>({
   readonly role?: "list" | "listbox" | "tree" | "table";
   readonly keyOf: (item: Item) => string;
   readonly renderRow: (item: Item, index: number) => ReactNode;
-  /** Is kept in sight. */
+  /** Scrolled into view. */
   readonly active?: number;
-  /** The rows are almost over: load more. */
+  /** Near the end of the rows: load more. */
   readonly onNearEnd?: (() => void) | undefined;
 }): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);

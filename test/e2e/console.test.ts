@@ -245,7 +245,7 @@ test("an assistant is made, gets a second version, the first is brought back, an
     .getByRole("button", { name: /^Stop before / })
     .first()
     .click();
-  await shown.getByRole("link", { name: "Try it so" }).click();
+  await shown.getByRole("link", { name: "Try it with these breakpoints" }).click();
   await shown.getByRole("button", { name: "Run" }).click();
   await page.waitForURL(/\/threads\//);
   await page.getByText(/^stopped before /).waitFor();

@@ -198,7 +198,7 @@ test("a breakpoint is passed", async () => {
     interrupt_before: "*",
   });
   const page = await browser.open(await itemPath(threadId), { name: "Ada" });
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await confirm(page);
   await isDone(page);
   await page.close();
@@ -222,7 +222,7 @@ test("a confirmed answer can be taken back with `u`, and is sent otherwise", asy
   await page.getByRole("button", { name: "Approve" }).waitFor();
   await page.keyboard.press("a");
   await confirm(page);
-  await page.getByText("On its way. Press u").waitFor();
+  await page.getByText("Sending. Press u").waitFor();
   await page.keyboard.press("u");
   await page.getByText("Undone. Nothing was sent.").waitFor();
   assert.equal((await itemsOf(server, threadId)).length, 1);
@@ -239,7 +239,7 @@ test("who leaves the page has what was confirmed sent", async () => {
   await page.getByRole("button", { name: "Approve" }).waitFor();
   await page.keyboard.press("a");
   await confirm(page);
-  await page.getByText("On its way. Press u").waitFor();
+  await page.getByText("Sending. Press u").waitFor();
   const watcher = await watchInbox(server);
   await page.goto(`${server.url}/ok`);
   const { event, data } = await watcher.next();

@@ -1,4 +1,4 @@
-// Actions: what can be done to an assistant. Those that a graph comes with stay as they are.
+// Actions: operations on an assistant. Built-in assistants are read-only.
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";

@@ -1,4 +1,5 @@
-// Assistant dialog: a new assistant of a graph, or a new version of one that is there, with what changes shown before.
+// Assistant dialog: creates an assistant of a graph, or a new version of an existing one, with a preview of the
+// changes.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -20,7 +21,7 @@ export function AssistantDialog({
   assistant,
   onClose,
 }: {
-  /** Null: a new one. */
+  /** Null: create. */
   readonly assistant: Assistant | null;
   readonly onClose: () => void;
 }): ReactNode {

@@ -1,4 +1,4 @@
-// Built in: the assistant that a graph comes with, which nobody can change.
+// Built in: the read-only assistant of each graph.
 import type { Assistant } from "../../api/types.ts";
 
 export const isBuiltIn = ({ metadata }: Assistant): boolean => metadata["created_by"] === "system";

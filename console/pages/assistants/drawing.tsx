@@ -1,4 +1,4 @@
-// Drawing: the graph of an assistant, its nodes with what leads to them and away, and where a tried run would stop.
+// Drawing: the graph of an assistant, the edges of each node, and the breakpoints of a test run.
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Assistant, Drawing } from "../../api/types.ts";
@@ -51,7 +51,7 @@ function Side({ drawing }: { readonly drawing: Drawing }): ReactNode {
           </p>
           <p>
             <Link to="/assistants" search={{ ...search, tab: "try" }}>
-              Try it so
+              Try it with these breakpoints
             </Link>
           </p>
         </section>
@@ -94,7 +94,7 @@ function Ends({
   return (
     <div>
       <h4 className="muted">{title}</h4>
-      {ends.length === 0 ? <p className="muted">none in the drawing</p> : null}
+      {ends.length === 0 ? <p className="muted">none</p> : null}
       <ul>
         {ends.map(({ node, conditional }, at) => (
           <li key={`${node} ${at}`}>

@@ -1,5 +1,5 @@
-// Page Assistants: the graphs that are deployed and the assistants made of them; of one its drawing, schemas, versions,
-// and a form to try it.
+// Page Assistants: the deployed graphs and their assistants; for each the drawing, schemas, versions, and a form to try
+// it.
 import { useQuery } from "@tanstack/react-query";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useRef, useState } from "react";
@@ -134,7 +134,7 @@ function Row({
   );
 }
 
-/** The file of a graph, where the caller may know it. */
+/** The file of a graph, if visible to the caller. */
 function Source({ graph }: { readonly graph: string }): ReactNode {
   const about = useAbout();
   const source = about.data?.graphs.find(({ graph_id: id }) => id === graph)?.source;

@@ -1,4 +1,4 @@
-// Route of the page Assistants: the chosen graph or assistant, the tab, and where a run that is tried would stop.
+// Route of the page Assistants: the selected graph or assistant, the tab, and the breakpoints of a test run.
 import { createRoute } from "@tanstack/react-router";
 import { readTexts } from "../../hooks/search-params.ts";
 import { rootRoute } from "../../browser/root-route.ts";

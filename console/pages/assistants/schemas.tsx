@@ -1,4 +1,4 @@
-// Schemas: what the graph takes, keeps and gives, as fields and as JSON Schema.
+// Schemas: input, state and output of the graph, as fields and as JSON Schema.
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { call } from "../../api/client.ts";
@@ -18,11 +18,11 @@ export function useSchemas(assistant: Assistant) {
 }
 
 const PARTS = [
-  { member: "input_schema", title: "Input", about: "What a run begins with." },
-  { member: "state_schema", title: "State", about: "What the graph keeps while it runs." },
-  { member: "output_schema", title: "Output", about: "What a run ends with." },
-  { member: "context_schema", title: "Context", about: "What does not change during a run." },
-  { member: "config_schema", title: "Config", about: "What is configurable, in the older way." },
+  { member: "input_schema", title: "Input", about: "Input of a run." },
+  { member: "state_schema", title: "State", about: "State of the graph during a run." },
+  { member: "output_schema", title: "Output", about: "Output of a run." },
+  { member: "context_schema", title: "Context", about: "Constant during a run." },
+  { member: "config_schema", title: "Config", about: "Configuration in the older form." },
 ] as const;
 
 export function SchemasTab({ assistant }: { readonly assistant: Assistant }): ReactNode {
@@ -58,8 +58,8 @@ function Schema({ schema, title }: { readonly schema: unknown; readonly title: s
               <tr>
                 <th scope="col">Name</th>
                 <th scope="col">Type</th>
-                <th scope="col">Needed</th>
-                <th scope="col">What it is</th>
+                <th scope="col">Required</th>
+                <th scope="col">Description</th>
               </tr>
             </thead>
             <tbody>

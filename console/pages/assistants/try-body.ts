@@ -1,8 +1,8 @@
-// Try body: what was entered into the form → the request that starts the run. Pure.
+// Try body: the form's input → the request that starts the run. Pure.
 import type { Json } from "../../json/json.ts";
 import { parseJson } from "../../json/parse-json.ts";
 
-/** A value as it is entered: as a message, in the fields of a form, as JSON, or not at all yet. */
+/** A value in its input form: a message, form fields, JSON, or nothing yet. */
 export type Entry =
   | { readonly kind: "none" }
   | { readonly kind: "message"; readonly text: string }
@@ -11,7 +11,7 @@ export type Entry =
 
 export type Entered = { readonly ok: true; readonly value: unknown } | { readonly ok: false };
 
-/** Nothing entered is an empty object: a graph without an input is started by one. */
+/** No input becomes an empty object, which starts a graph without an input. */
 export function valueOf(entry: Entry): Entered {
   switch (entry.kind) {
     case "none":
@@ -32,14 +32,14 @@ export function valueOf(entry: Entry): Entered {
 }
 
 export interface TryOptions {
-  /** "": a new one. */
+  /** "": a new thread. */
   readonly thread: string;
   /** "": server default; the same below. */
   readonly durability: string;
   readonly multitask: string;
 }
 
-/** What the thread's page needs to show a run while it runs. */
+/** Initial data for the thread's page to show a running run. */
 const STREAMED = { stream_mode: ["values", "updates", "messages-tuple"], stream_resumable: true } as const;
 
 export function tryBody(

@@ -1,5 +1,5 @@
-// Try: a run of an assistant with an input from a form, on a new thread or on one that is there. The thread's page then
-// shows how it goes.
+// Try: runs an assistant with input from a form, on a new or an existing thread. The thread's page then shows the
+// progress.
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import { call } from "../../api/client.ts";

@@ -1,5 +1,5 @@
-// Value entry: a value for a graph, as a message where the graph has messages, as a form where its schema has fields,
-// and always as JSON.
+// Value entry: a value for a graph, as a message if the graph has messages, as a form if its schema has fields, and
+// always as JSON.
 import { useMemo, useState, type ReactNode } from "react";
 import { Button } from "../../ui/controls.tsx";
 import { JsonEditor } from "../../json/editor.tsx";

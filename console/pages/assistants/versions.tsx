@@ -1,4 +1,4 @@
-// Versions: what an assistant was, what changed from one to the next, and bringing one back.
+// Versions: the versions of an assistant, their differences, and restoring one.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -66,7 +66,7 @@ export function VersionsTab({ assistant }: { readonly assistant: Assistant }): R
             )}
           </div>
           <section className="card state-card">
-            <h3>{before === undefined ? "The first version" : `What changed since version ${before.version}`}</h3>
+            <h3>{before === undefined ? "First version" : `What changed since version ${before.version}`}</h3>
             {before === undefined ? (
               <p className="muted">First version.</p>
             ) : (
@@ -74,7 +74,7 @@ export function VersionsTab({ assistant }: { readonly assistant: Assistant }): R
             )}
           </section>
           <section className="card state-card">
-            <h3>All of it</h3>
+            <h3>Full version</h3>
             <JsonView value={saidBy(shown)} label="the version" openLevels={2} />
           </section>
         </div>
@@ -97,7 +97,7 @@ function MakeLatest({ path, version }: { readonly path: string; readonly version
   const bring = async (): Promise<void> => {
     try {
       await call<Assistant>("POST", `${path}/latest`, { body: { version } });
-      tell(`Version ${version} is the latest now.`, { tone: "green" });
+      tell(`Version ${version} is now the latest.`, { tone: "green" });
     } catch (error) {
       tell(sayProblem(error), { tone: "red" });
     }

@@ -1,5 +1,5 @@
-// Moments: the figures of the collector, asked for once a second while somebody looks, and kept for the chart. They
-// outlive the page, so that who comes back still sees the minutes before.
+// Moments: the collector's metrics, polled every second while the page is open, and kept for the chart. They outlive
+// the page, so that the last minutes remain after a return.
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { call } from "../../api/client.ts";
@@ -26,7 +26,7 @@ export interface Figures {
   readonly figures: readonly Figure[];
   readonly problems: readonly Problem[];
   readonly moments: readonly Moment[];
-  /** Why the last time failed, or null. */
+  /** The error of the last poll, or null. */
   readonly error: Error | null;
   readonly isPending: boolean;
   readonly retry: () => void;

@@ -1,4 +1,4 @@
-// Page Collector: what goes through the collector of this process, what went wrong, and how to send to it.
+// Page Collector: the traffic of this process's collector, its warnings, and setup for senders.
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
@@ -67,7 +67,7 @@ function SendSample({ hasStore }: { readonly hasStore: boolean }): ReactNode {
     try {
       const { trace_id: traceId } = await call<{ readonly trace_id: string }>("POST", `${PATH}/sample`);
       const open = (): void => void navigate({ to: "/traces/$traceId", params: { traceId } });
-      tell("The collector took a sample span.", {
+      tell("The collector accepted a sample span.", {
         tone: "green",
         actions: hasStore ? [{ label: "See its trace", run: open }] : [],
       });

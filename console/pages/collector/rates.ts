@@ -1,10 +1,10 @@
-// Rates: what was counted at several moments → how much it was per second between them. Pure.
+// Rates: counter samples → rates per second between them. Pure.
 // Invariants:
-//   RA1. No more than MOMENTS_MAX moments are kept, those of the last WINDOW_MS.
-//   RA2. A count that went down belongs to a process that began anew: between the two nothing is told.
+//   RA1. At most MOMENTS_MAX moments, of the last WINDOW_MS.
+//   RA2. A decreased counter means a restarted process: no rate spans the restart.
 import { sumOf, type Figure } from "../../charts/prometheus.ts";
 
-/** What grows, by the name of its series. */
+/** Counters, by the name of their series. */
 export const COUNTED = {
   requests: "http_server_requests_total",
   received: "otelcol_receiver_received_spans_total",
@@ -36,7 +36,7 @@ export function withMoment(moments: readonly Moment[], next: Moment): readonly M
   return [...moments.filter(({ at }) => at >= next.at - WINDOW_MS), next].slice(-MOMENTS_MAX); // RA1
 }
 
-/** Per second, between each moment and the one before; null where it is not known (RA2). */
+/** Rate per second between each moment and the previous one; null if unknown (RA2). */
 export function ratesOf(moments: readonly Moment[], name: Counted): readonly (number | null)[] {
   return moments.slice(1).map((moment, at) => {
     const before = moments[at];
@@ -46,7 +46,7 @@ export function ratesOf(moments: readonly Moment[], name: Counted): readonly (nu
   });
 }
 
-/** How long the present is: rates of single seconds jump too much to be read. */
+/** Window of the current rate: rates over single seconds fluctuate too much. */
 const RECENT_MS = 10_000;
 
 /** Per second over the last RECENT_MS; null before there are two moments. */

@@ -1,4 +1,4 @@
-// Route of the page Collector, with the sender that is told how to send here.
+// Route of the page Collector, with the selected sender.
 import { createRoute } from "@tanstack/react-router";
 import { readTexts } from "../../hooks/search-params.ts";
 import { rootRoute } from "../../browser/root-route.ts";

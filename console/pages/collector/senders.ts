@@ -1,4 +1,4 @@
-// Senders: what a program needs to send its traces to this collector, ready to be copied. Pure.
+// Senders: configuration snippets for programs that send traces to this collector. Pure.
 import type { About } from "../../api/about.ts";
 
 export interface Sender {
@@ -7,10 +7,10 @@ export interface Sender {
   readonly text: string;
 }
 
-/** A header that senders must bring, with words in the place of what is secret. */
+/** A required header, with a placeholder for secrets. */
 type Header = readonly [name: string, value: string];
 
-/** As the configuration wants it: none for a collector that keeps traces here. */
+/** According to the configuration: none for a collector with a local store. */
 export function headersFor(settings: About["settings"]): readonly Header[] {
   const isSet = (name: string): boolean => settings.some((one) => one.name === name && one.value !== "");
   return [

@@ -1,4 +1,4 @@
-// Tiles: what the collector does now, in a few figures; those that call for somebody are red or amber.
+// Tiles: the current state of the collector in a few figures; problems are red or amber.
 import type { ReactNode } from "react";
 import { bytes, count, duration } from "../../ui/format.ts";
 import { quantileOf, sharesOf, sumOf, type Figure } from "../../charts/prometheus.ts";
@@ -29,19 +29,19 @@ export function Tiles({
         name="Requests"
         value={perSecond(rateNow(moments, "requests"))}
         note={
-          refused.length === 0 ? "all taken" : refused.map(([status, sum]) => `${count(sum)} × ${status}`).join(", ")
+          refused.length === 0 ? "all accepted" : refused.map(([status, sum]) => `${count(sum)} × ${status}`).join(", ")
         }
         tone={refused.length === 0 ? null : "amber"}
       />
       <Tile
         name="Spans in"
         value={perSecond(rateNow(moments, "received"))}
-        note={`${count(total("receiver_accepted_spans_total"))} taken, ${count(total("receiver_rejected_spans_total"))} refused`}
+        note={`${count(total("receiver_accepted_spans_total"))} accepted, ${count(total("receiver_rejected_spans_total"))} rejected`}
       />
       <Tile
         name="Spans out"
         value={perSecond(rateNow(moments, "sent"))}
-        note={`${count(total("exporter_sent_spans_total"))} delivered, ${count(total("exporter_pending_spans"))} on the way`}
+        note={`${count(total("exporter_sent_spans_total"))} delivered, ${count(total("exporter_pending_spans"))} in flight`}
       />
       <Tile
         name="Uploaded"
@@ -58,22 +58,22 @@ export function Tiles({
         share={capacity === 0 ? 0 : queued / capacity}
       />
       <Tile
-        name="Uploads under way"
+        name="Uploads in progress"
         value={count(total("exporter_inflight_uploads"))}
         note={
           uploads[0] === null
-            ? "none ended yet"
+            ? "none finished yet"
             : `p50 ${secs(uploads[0])}, p95 ${secs(uploads[1])}, p99 ${secs(uploads[2])}`
         }
       />
       <Tile
         name="Retries"
         value={count(total("exporter_retries_total"))}
-        note={resting === 0 ? "no key rests" : `${count(resting)} resting after failures`}
+        note={resting === 0 ? "no keys backing off" : `${count(resting)} backing off`}
         tone={resting === 0 ? null : "amber"}
       />
       <Tile
-        name="Given up"
+        name="Dead letters"
         value={count(total("exporter_dead_letter_spans_total"))}
         note={reasons(figures, "otelcol_exporter_dead_letter_spans_total") || "no dead letters"}
         tone={total("exporter_dead_letter_spans_total") === 0 ? null : "amber"}
@@ -115,7 +115,7 @@ function Tile({
   readonly value: string;
   readonly note: string;
   readonly tone?: "amber" | "red" | null;
-  /** 0 to 1: how full it is. */
+  /** Fill level, 0 to 1. */
   readonly share?: number;
 }): ReactNode {
   return (

@@ -16,7 +16,7 @@ export function CronDialog({
   cron,
   onClose,
 }: {
-  /** Null: a new one. */
+  /** Null: create. */
   readonly cron: Cron | null;
   readonly onClose: () => void;
 }): ReactNode {

@@ -1,4 +1,4 @@
-// Detail: one cron: when it is due, what it runs with, the threads that its runs have made, and what can be done to it.
+// Detail: one cron: its next run, its request, the threads of its runs, and its operations.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -47,7 +47,7 @@ export function CronDetail({
       cron.enabled ? "Cron paused." : "Cron resumed.",
     );
   useShortcuts("Cron", [
-    { keys: "e", label: "Change the cron", run: () => setOpen("edit") },
+    { keys: "e", label: "Edit the cron", run: () => setOpen("edit") },
     { keys: "p", label: cron.enabled ? "Pause" : "Resume", run: () => void toggle() },
   ]);
   return (
@@ -122,7 +122,7 @@ function Facts({ cron, assistantName }: { readonly cron: Cron; readonly assistan
   return (
     <dl className="facts">
       <div>
-        <dt>Due next</dt>
+        <dt>Next run</dt>
         <dd>
           {next === null ? (
             "never"
@@ -153,7 +153,7 @@ function Facts({ cron, assistantName }: { readonly cron: Cron; readonly assistan
         <dt>Thread</dt>
         <dd>
           {cron.thread_id === null ? (
-            `one for each run, ${cron.on_run_completed === "keep" ? "kept" : "deleted when it is through"}`
+            `one for each run, ${cron.on_run_completed === "keep" ? "kept" : "deleted after the run"}`
           ) : (
             <Link to="/threads/$threadId" params={{ threadId: cron.thread_id }} className="mono">
               {shortId(cron.thread_id)}
@@ -162,7 +162,7 @@ function Facts({ cron, assistantName }: { readonly cron: Cron; readonly assistan
         </dd>
       </div>
       <div>
-        <dt>Made</dt>
+        <dt>Created</dt>
         <dd>
           <RelativeTime at={cron.created_at} />
           {cron.user_id === null ? "" : ` by ${cron.user_id}`}
@@ -172,7 +172,7 @@ function Facts({ cron, assistantName }: { readonly cron: Cron; readonly assistan
   );
 }
 
-/** Threads that runs of the cron have left: those that were kept, and those that wait for somebody. */
+/** Remaining threads of the cron's runs: retained ones and those with pending interrupts. */
 function Threads({ cron }: { readonly cron: Cron }): ReactNode {
   const threads = useQuery({
     queryKey: ["crons", "threads", cron.cron_id],

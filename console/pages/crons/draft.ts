@@ -1,15 +1,15 @@
-// Draft: a cron as it stands in a form → the body of the call that makes or changes it. Pure.
+// Draft: a cron in the form → the body of the call that creates or updates it. Pure.
 import type { Cron } from "../../api/types.ts";
 import { parseJson } from "../../json/parse-json.ts";
 
 export interface Draft {
   readonly assistant: string;
-  /** "": every run has a thread of its own. */
+  /** "": a separate thread per run. */
   readonly thread: string;
   readonly schedule: string;
   /** "": UTC. */
   readonly timezone: string;
-  /** As an input of a date and time gives it, in the browser's own zone; "": none. */
+  /** Value of a date and time input, in the browser's time zone; "": none. */
   readonly end: string;
   readonly keeps: boolean;
   /** JSON. */
@@ -38,15 +38,15 @@ export function draftOf(cron: Cron): Draft {
   };
 }
 
-/** What is wrong with it as far as the browser can tell; the server knows schedules. */
+/** Validation errors that the browser can detect; the server validates schedules. */
 export function faultOf(draft: Draft): string | null {
   if (draft.assistant === "") return "Choose an assistant.";
-  if (draft.schedule.trim() === "") return "Say when.";
+  if (draft.schedule.trim() === "") return "Enter a schedule.";
   const parsed = parseJson(draft.input);
   return parsed.ok ? null : `Input: ${parsed.error}`;
 }
 
-/** The members that both calls have; a new cron also names its assistant. */
+/** Members of both calls; a new cron also has its assistant. */
 export function bodyOf(draft: Draft): Readonly<Record<string, unknown>> {
   const parsed = parseJson(draft.input);
   return {
@@ -58,7 +58,7 @@ export function bodyOf(draft: Draft): Readonly<Record<string, unknown>> {
   };
 }
 
-/** "2026-11-21T18:30": what an input of a date and time takes. */
+/** "2026-11-21T18:30": the format of a date and time input. */
 function localTime(at: Date): string {
   const two = (value: number): string => String(value).padStart(2, "0");
   const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;

@@ -1,4 +1,4 @@
-// Route of the page Crons: what the list is narrowed to, and the cron that is chosen.
+// Route of the page Crons: the filters and the selected cron.
 import { createRoute } from "@tanstack/react-router";
 import { readTexts } from "../../hooks/search-params.ts";
 import { rootRoute } from "../../browser/root-route.ts";

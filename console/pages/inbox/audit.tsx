@@ -1,4 +1,4 @@
-// Audit: who did what to this item, when and from where; the whole trail of the thread as a file.
+// Audit: who acted on this item, when and from where; the whole trail of the thread as a file.
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import type { AuditEntry, InboxItem } from "../../../src/api/inbox.ts";
@@ -62,7 +62,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }): ReactNode {
   );
 }
 
-/** By a call and not by a link: the key goes along. */
+/** A call instead of a link: it sends the key. */
 async function download(threadId: string, format: (typeof FORMATS)[number]): Promise<void> {
   try {
     const response = await request("GET", `/threads/${threadId}/audit`, { query: { format } });

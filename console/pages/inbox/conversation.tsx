@@ -1,4 +1,4 @@
-// Conversation: the last messages of the thread, so that who answers knows what it is about. Loaded when it is unfolded.
+// Conversation: the last messages of the thread, as context for the answer. Loads when expanded.
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
@@ -69,7 +69,7 @@ function Message({ message }: { readonly message: Json }): ReactNode {
   );
 }
 
-/** Text, or a list of parts of which the texts are shown. */
+/** Text, or the texts in a list of parts. */
 function contentOf(content: Json): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

@@ -1,4 +1,4 @@
-// Item pane: one item. At the left what is asked and where it comes from, at the right the answer.
+// Item pane: one item: the request and its context at the left, the answer at the right.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, type ReactNode } from "react";
 import type { InboxItem } from "../../../src/api/inbox.ts";
@@ -109,7 +109,7 @@ function Header({
   );
 }
 
-/** Without what is only for this window. */
+/** Without the parameters of this window. */
 const linkOf = (): string => `${window.location.origin}${window.location.pathname}`;
 
 function ThreadLink({ item }: { readonly item: InboxItem }): ReactNode {
@@ -142,10 +142,10 @@ function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
     else release(!mine);
   };
   const open = item.state === "open";
-  // Somebody else's claim is not broken by a key that was pressed in passing.
+  // A stray key press must not release another person's claim.
   const byKey = (): void => {
     if (mine || item.claim === null) toggle();
-    else tell(`${item.claim.by} has claimed it. The button releases it anyway.`, { tone: "amber" });
+    else tell(`Claimed by ${item.claim.by}. Use the button to release it anyway.`, { tone: "amber" });
   };
   useShortcuts("Claim", open ? [{ keys: "c", label: mine ? "Release" : "Claim", run: byKey }] : []);
   if (!open) return null;
@@ -189,7 +189,7 @@ function Body({ item }: { readonly item: InboxItem }): ReactNode {
   );
 }
 
-/** What became of it, when it does not wait any more. */
+/** The outcome of an item that is no longer pending. */
 function State({ item }: { readonly item: InboxItem }): ReactNode {
   if (item.state === "open") {
     return item.thread_status === "busy" ? (
@@ -210,7 +210,7 @@ function State({ item }: { readonly item: InboxItem }): ReactNode {
   );
 }
 
-/** While an answer is on its way, there is nothing to edit. */
+/** While an answer is being sent, nothing is editable. */
 function Pending({ item, children }: { readonly item: InboxItem; readonly children: ReactNode }): ReactNode {
   const parcel = useValue(outbox).find(({ answers }) =>
     answers.some((answer) => answer.interrupt_id === item.id && answer.thread_id === item.thread_id),
@@ -219,7 +219,7 @@ function Pending({ item, children }: { readonly item: InboxItem; readonly childr
   return (
     <div className="note accent">
       <strong>{parcel.label}</strong>
-      <span>{parcel.state === "failed" ? "It could not be sent." : "On its way. Press u to take it back."}</span>
+      <span>{parcel.state === "failed" ? "It could not be sent." : "Sending. Press u to undo."}</span>
       <div hidden>{children}</div>
     </div>
   );

@@ -1,4 +1,4 @@
-// Page Inbox: what waits for a person. The list, its filters and its keys; beside it the item that the address names.
+// Page Inbox: pending interrupts. The list, its filters and keys, and the item of the URL beside it.
 import { createLazyRoute, getRouteApi, useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { setTitle } from "../../browser/badge.ts";
@@ -30,7 +30,7 @@ const NARROW_ROW_PX = 62;
 
 function InboxPage(): ReactNode {
   const search = inboxRoute.useSearch();
-  const filters = useMemo(() => readFilters({ ...search }), [search]); // the router leaves in what it does not know
+  const filters = useMemo(() => readFilters({ ...search }), [search]); // the router keeps unknown parameters
   const navigate = useNavigate();
   const { threadId, interruptId } = useParams({ strict: false });
   const openKey = threadId === undefined || interruptId === undefined ? null : `${threadId}/${interruptId}`;
@@ -62,7 +62,7 @@ function InboxPage(): ReactNode {
     if (openKey === null) setCursor(keyOf(next));
     else open(next, true);
   };
-  /** Keys that decide something open the item first: what is decided is seen. */
+  /** Decision keys open the item first, so that it is visible. */
   const decide = (kind: IntentKind) => (): void => {
     if (kind === "approve" && selection.chosen.length > 0) return setBulk(selection.chosen);
     if (current === undefined) return;
@@ -90,7 +90,7 @@ function InboxPage(): ReactNode {
     { keys: "/", label: "Search", run: () => document.getElementById("inbox-search")?.focus() },
     {
       keys: "Escape",
-      label: "Close, or select nothing",
+      label: "Close, or clear the selection",
       inFields: true,
       run: () => {
         const focused = document.activeElement;
@@ -165,7 +165,7 @@ function InboxPage(): ReactNode {
   );
 }
 
-/** A notification was clicked: it names a path. */
+/** A clicked notification names a path. */
 function useFollowedNotification(search: Filters): void {
   const path = useValue(openPath);
   const navigate = useNavigate();

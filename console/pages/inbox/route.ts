@@ -1,4 +1,4 @@
-// Routes of the inbox: the list with its filters, and beside it one item. Every view is an address.
+// Routes of the inbox: the list with its filters, and one item beside it. Every view has a URL.
 import { createRoute } from "@tanstack/react-router";
 import { rootRoute } from "../../browser/root-route.ts";
 import { readFilters } from "./list/filters.ts";

@@ -1,4 +1,4 @@
-// Page Settings: the configuration that this process runs with, where each value comes from, and what it is.
+// Page Settings: the configuration of this process, with the source and the meaning of each value.
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
@@ -126,7 +126,7 @@ function Facts({ about }: { readonly about: About }): ReactNode {
 
 const LOOK_MS = 5000;
 
-/** How busy the workers of this process are. */
+/** Load of the workers of this process. */
 function Workers(): ReactNode {
   const figures = useQuery({
     queryKey: ["metrics"],
@@ -179,7 +179,7 @@ function List({ settings }: { readonly settings: readonly SettingLine[] }): Reac
             </div>
             <p className="muted">
               {one.meaning}
-              {one.origin === "default" ? null : ` Without it: ${one.fallback}.`}
+              {one.origin === "default" ? null : ` Default: ${one.fallback}.`}
             </p>
           </li>
         ))}

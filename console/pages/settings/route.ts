@@ -1,4 +1,4 @@
-// Route of the page Settings, with what the list is narrowed to.
+// Route of the page Settings, with the search of the list.
 import { createRoute } from "@tanstack/react-router";
 import { readTexts } from "../../hooks/search-params.ts";
 import { rootRoute } from "../../browser/root-route.ts";

@@ -21,9 +21,9 @@ export function ItemDialog({
   namespace,
   onClose,
 }: {
-  /** Null: a new one. */
+  /** Null: create. */
   readonly item: StoreItem | null;
-  /** Where a new one is begun. */
+  /** Initial namespace of a new item. */
   readonly namespace: string;
   readonly onClose: () => void;
 }): ReactNode {

@@ -1,4 +1,4 @@
-// Item pane: one item, read by its namespace and key, so that a link leads to it wherever it stands in the list.
+// Item pane: one item, read by its namespace and key, so that links work for any item.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -65,13 +65,13 @@ export function ItemPane({
           <dd>{item.namespace.join(" › ")}</dd>
         </div>
         <div>
-          <dt>Changed</dt>
+          <dt>Updated</dt>
           <dd title={absoluteTime(Date.parse(item.updated_at))}>
             <RelativeTime at={item.updated_at} />
           </dd>
         </div>
         <div>
-          <dt>Made</dt>
+          <dt>Created</dt>
           <dd title={absoluteTime(Date.parse(item.created_at))}>
             <RelativeTime at={item.created_at} />
           </dd>

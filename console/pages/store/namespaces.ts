@@ -1,4 +1,4 @@
-// Namespaces: the lists of labels that the server names → rows of a tree, and what the address says → a search. Pure.
+// Namespaces: the server's label lists → rows of a tree, and the URL → a search. Pure.
 import { pairsOf } from "../../ui/pairs.ts";
 
 export interface NamespaceRow {
@@ -9,7 +9,7 @@ export interface NamespaceRow {
   readonly level: number;
 }
 
-/** Each namespace once, and everything that it is in, in the order of a tree. */
+/** Each namespace once, with all its ancestors, in tree order. */
 export function rowsOf(namespaces: readonly (readonly string[])[]): readonly NamespaceRow[] {
   const rows = new Map<string, NamespaceRow>();
   const sorted = [...namespaces].sort((one, other) => compare(one, other));
@@ -39,7 +39,7 @@ export interface StoreView {
   readonly filter?: string | undefined;
 }
 
-/** Looking does not count as a use: an item that somebody looks at here does not live longer for it. */
+/** Reading here does not count as a use, so that viewing an item does not extend its lifetime. */
 export function searchOf(view: StoreView, limit: number, offset: number): Readonly<Record<string, unknown>> {
   const filter = pairsOf(view.filter);
   return {

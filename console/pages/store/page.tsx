@@ -126,9 +126,9 @@ function FilterBar({ field }: { readonly field: React.RefObject<HTMLInputElement
       <input
         ref={field}
         type="search"
-        aria-label="Search by meaning"
-        title="Ranks by meaning where the server has an embedding function"
-        placeholder="search by meaning"
+        aria-label="Semantic search"
+        title="Ranks by semantic similarity if the server has an embedding function"
+        placeholder="semantic search"
         value={search.find ?? ""}
         onChange={(event) => set("find", event.target.value)}
       />

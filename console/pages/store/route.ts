@@ -1,4 +1,4 @@
-// Route of the page Store: the namespace, what is looked for in it, and the item that is chosen.
+// Route of the page Store: the namespace, the search in it, and the selected item.
 import { createRoute } from "@tanstack/react-router";
 import { readTexts } from "../../hooks/search-params.ts";
 import { rootRoute } from "../../browser/root-route.ts";
@@ -6,6 +6,6 @@ import { rootRoute } from "../../browser/root-route.ts";
 export const storeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/store",
-  // `in` is the namespace that is looked in, `ns` with `key` the item; both are labels joined by dots.
+  // `in` is the namespace of the search, `ns` with `key` the item; both are labels joined by dots.
   validateSearch: (search) => readTexts(search, ["in", "find", "filter", "ns", "key"]),
 }).lazy(() => import("./page.tsx").then(({ page }) => page));

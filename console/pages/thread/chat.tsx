@@ -1,4 +1,4 @@
-// Chat: what was said on the thread, as it is said, and the composer that goes on with it.
+// Chat: the messages of the thread as they stream, and the composer for the next run.
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import type { Interrupt, Run, Thread } from "../../api/types.ts";
@@ -82,12 +82,12 @@ function Working({ live, running }: { readonly live: Live | null; readonly runni
   return (
     <p className="chat-working muted" role="status">
       <span className="spinner" aria-hidden="true" />
-      {running.status === "pending" ? "Waits for its turn" : last === undefined ? "Runs" : `Runs; ${last} has ended`}
+      {running.status === "pending" ? "Queued" : last === undefined ? "Running" : `Running; ${last} finished`}
     </p>
   );
 }
 
-/** An open question: it is answered in the inbox, which knows its forms. */
+/** An open interrupt: the inbox answers it, with the forms. */
 export function QuestionCard({
   threadId,
   question,
@@ -114,7 +114,7 @@ export function QuestionCard({
   );
 }
 
-/** Request, in a line. */
+/** Request, in one line. */
 function titleOf(value: unknown): unknown {
   const first: unknown = Array.isArray(value) ? (value as readonly unknown[])[0] : value;
   if (typeof first !== "object" || first === null) return first;

@@ -1,4 +1,4 @@
-// Composer: the next run of the thread: a message where the graph has messages, JSON where it has not.
+// Composer: the next run of the thread: a message if the graph has messages, JSON otherwise.
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -17,7 +17,7 @@ import { useRefresh } from "./use-thread.ts";
 
 const threadRoute = getRouteApi("/threads/$threadId");
 
-/** What the page needs to show a run while it runs. */
+/** Initial data for the page to show a running run. */
 const STREAMED = { stream_mode: ["values", "updates", "messages-tuple"], stream_resumable: true } as const;
 
 export function Composer({
@@ -27,7 +27,7 @@ export function Composer({
 }: {
   readonly thread: Thread;
   readonly busy: boolean;
-  /** Nodes that come next when the thread goes on; none when it is through. */
+  /** Next nodes of a paused thread; empty after the end. */
   readonly next: readonly string[];
 }): ReactNode {
   const known = thread.metadata["assistant_id"];
@@ -134,7 +134,7 @@ export function Composer({
   );
 }
 
-/** Where the next run stops, as it was chosen in the drawing of the graph. */
+/** Breakpoints of the next run, as set in the drawing of the graph. */
 function Breakpoints(): ReactNode {
   const search = threadRoute.useSearch();
   const params = threadRoute.useParams();

@@ -1,11 +1,11 @@
-// Graph marks: what the checkpoints of a thread say of the nodes of its graph. Pure.
+// Graph marks: the state of the graph's nodes, derived from the checkpoints of a thread. Pure.
 import type { ThreadState } from "../../api/types.ts";
 
 export interface NodeStory {
-  /** How often it ran to its end, as far as the loaded checkpoints tell. */
+  /** Number of completed executions in the loaded checkpoints. */
   readonly times: number;
   readonly failed: boolean;
-  /** Checkpoints that it ran from, the newest first. */
+  /** Checkpoints from which it ran, newest first. */
   readonly checkpoints: readonly string[];
 }
 
@@ -16,8 +16,8 @@ interface Task {
 }
 
 /**
- * @param states the newest first. A task of the newest that has not ended does not count; one that asked does when the
- * graph went on from there, and not by a new input or an edit.
+ * @param states newest first. An unfinished task of the newest state does not count; a task with an interrupt counts if
+ * the graph continued from there, and not through a new input or an edit.
  */
 export function storiesOf(states: readonly ThreadState[]): ReadonlyMap<string, NodeStory> {
   const stories = new Map<string, NodeStory>();
@@ -45,15 +45,15 @@ export function storiesOf(states: readonly ThreadState[]): ReadonlyMap<string, N
 }
 
 /**
- * The ways that were gone, as "source target": from what ran at a checkpoint to what ran at the one after it. Where
- * several ran at once, each may have led to each.
+ * The taken edges, as "source target": from the nodes of a checkpoint to the nodes of the next one. After parallel
+ * nodes, each may have led to each.
  */
 export function waysOf(states: readonly ThreadState[]): ReadonlySet<string> {
   const byId = new Map(states.map((state) => [state.checkpoint?.checkpoint_id, state]));
   const ways = new Set<string>();
   for (const state of states) {
     const before = byId.get(state.parent_checkpoint?.checkpoint_id);
-    if (before === undefined || state.metadata["source"] !== "loop") continue; // an input or an edit begins anew
+    if (before === undefined || state.metadata["source"] !== "loop") continue; // an input or an edit starts afresh
     const targets = namesOf(state);
     for (const source of namesOf(before)) {
       for (const target of targets.length === 0 ? ["__end__"] : targets) ways.add(`${source} ${target}`);
@@ -65,7 +65,7 @@ export function waysOf(states: readonly ThreadState[]): ReadonlySet<string> {
 const namesOf = ({ tasks }: ThreadState): readonly string[] =>
   (tasks as readonly Task[]).map(({ name }) => name).filter((name) => typeof name === "string");
 
-/** Nodes at which the thread stands: with a question, or held back at a breakpoint. */
+/** Nodes where the thread is paused: at an interrupt or at a breakpoint. */
 export function pausedNodes(newest: ThreadState | undefined, status: string): ReadonlySet<string> {
   if (newest === undefined || status !== "interrupted") return new Set();
   const asking = (newest.tasks as readonly Task[]).filter(

@@ -1,4 +1,4 @@
-// Graph: the thread's graph with what has happened on it: the way that was taken, where it stands, where the next run stops.
+// Graph: the thread's graph with its history: the taken edges, the current position, the next breakpoints.
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import type { Run, Thread, ThreadState } from "../../api/types.ts";
@@ -69,7 +69,7 @@ function useMarks(thread: Thread, live: Live | null): GraphMarks {
   const reached = (node: string): boolean => (node === "__end__" ? thread.status === "idle" : markOf(node) !== "never");
   return {
     markOf,
-    // Of what is inside a subgraph the checkpoints of the thread say nothing.
+    // The checkpoints of the thread do not cover the inside of subgraphs.
     isTaken: (source, target) =>
       ways.has(`${source} ${target}`) || (`${source}${target}`.includes(":") && left(source) && reached(target)),
     noteOf(node) {
@@ -103,7 +103,7 @@ function Side({ thread, node }: { readonly thread: Thread; readonly node: string
   );
 }
 
-/** From one checkpoint to the next; a wait for a person is in it. */
+/** From one checkpoint to the next, including waits for a person. */
 function lengthOf(from: ThreadState | undefined, to: ThreadState | undefined): string {
   const [began, ended] = [Date.parse(from?.created_at ?? ""), Date.parse(to?.created_at ?? "")];
   return Number.isNaN(ended - began) ? "" : duration(ended - began);

@@ -1,7 +1,7 @@
-// History: checkpoints as rows of a timeline with rails, so that forks can be seen. Pure.
+// History: checkpoints as rows of a timeline with rails that show forks. Pure.
 // Invariants:
-//   HI1. A checkpoint stands in the rail of the newest of its children; every other child begins a rail of its own.
-//   HI2. A rail that has ended is used again.
+//   HI1. A checkpoint continues the rail of its newest child; every other child starts its own rail.
+//   HI2. Rails are reused after their end.
 import type { ThreadState } from "../../api/types.ts";
 
 export interface Step {
@@ -9,22 +9,22 @@ export interface Step {
   readonly parentId: string | null;
   readonly state: ThreadState;
   readonly rail: number;
-  /** Rails that pass by or begin or end here, for drawing. */
+  /** Rails that pass, start or end here, for drawing. */
   readonly rails: readonly number[];
-  /** Rails that join this one here, from later forks. */
+  /** Rails of later forks that join this one here. */
   readonly joins: readonly number[];
   readonly number: number | null;
   readonly source: string;
   /** Since its parent; null for the first. */
   readonly durationMs: number | null;
-  /** Top-level members that are other than in its parent. */
+  /** Top-level members that differ from the parent. */
   readonly changed: readonly string[];
 }
 
-/** @param states the newest first. */
+/** @param states newest first. */
 export function stepsOf(states: readonly ThreadState[]): readonly Step[] {
   const byId = new Map(states.map((state) => [idOf(state), state]));
-  /** Rail → the checkpoint that is expected next in it. */
+  /** Rail → its next expected checkpoint. */
   const expected: (string | null)[] = [];
   return states.map((state): Step => {
     const id = idOf(state);
@@ -54,7 +54,7 @@ export function stepsOf(states: readonly ThreadState[]): readonly Step[] {
 
 export const idOf = (state: ThreadState): string => state.checkpoint?.checkpoint_id ?? "";
 
-/** The top-level members of `after` that are other than in `before`. */
+/** Top-level members of `after` that differ from `before`. */
 export function changedMembers(before: unknown, after: unknown): Readonly<Record<string, unknown>> {
   if (!isMembers(after)) return {};
   const old = isMembers(before) ? before : {};

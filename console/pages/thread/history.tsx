@@ -1,4 +1,5 @@
-// History: the checkpoints as a timeline; the chosen one beside it, or two of them compared; forks and re-runs from there.
+// History: the checkpoints as a timeline; the selected one beside it, or a comparison of two; forks and re-runs from
+// there.
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import { sayProblem } from "../../api/problem.ts";
@@ -130,7 +131,7 @@ function Row({
           </span>
           <span className="muted small truncate">
             {step.durationMs === null ? "" : `${duration(step.durationMs)} · `}
-            {step.changed.length === 0 ? "changed nothing" : `changed ${step.changed.join(", ")}`}
+            {step.changed.length === 0 ? "no changes" : `changed ${step.changed.join(", ")}`}
           </span>
         </span>
       </button>
@@ -198,7 +199,7 @@ function Detail({
         <Button
           kind="primary"
           disabled={!canRun || step.state.next.length === 0}
-          title={step.state.next.length === 0 ? "The graph had ended here: fork instead" : undefined}
+          title={step.state.next.length === 0 ? "The graph ended here: fork instead" : undefined}
           onClick={() => void rerun()}
         >
           Re-run from here

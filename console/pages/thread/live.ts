@@ -1,15 +1,15 @@
-// Live: what the events of a running run say so far: the messages as they grow, the state, the nodes that have ended. Pure.
+// Live: the state of a running run from its events: growing messages, the graph state, the finished nodes. Pure.
 // Invariants:
-//   LI1. Reading a run's events again from the beginning gives the same: nothing is counted twice.
-//   LI2. An event of a kind that is not known changes nothing.
+//   LI1. Replaying a run's events gives the same result: nothing counts twice.
+//   LI2. Events of unknown kinds change nothing.
 import type { StreamEvent } from "../../api/events.ts";
 
 export interface Live {
-  /** The newest whole state; null before the first. */
+  /** The newest full state; null before the first. */
   readonly values: Readonly<Record<string, unknown>> | null;
-  /** Messages that are being written, by id, in the order in which they began. */
+  /** Streaming messages by id, in start order. */
   readonly writing: ReadonlyMap<string, Members>;
-  /** In the order in which they ended. */
+  /** In the order of their end. */
   readonly nodesDone: readonly string[];
   readonly error: string | null;
 }
@@ -20,7 +20,7 @@ export const NOTHING_YET: Live = { values: null, writing: new Map(), nodesDone: 
 
 export function withEvent(live: Live, { event, data }: StreamEvent): Live {
   const [kind = "", namespace] = event.split("|");
-  if (kind === "metadata") return NOTHING_YET; // LI1: a run that is begun anew, or read anew
+  if (kind === "metadata") return NOTHING_YET; // LI1: a restarted or replayed run
   if (kind === "error") return { ...live, error: messageOf(data) };
   if (kind === "messages" || kind.startsWith("messages/")) return withMessage(live, kind, data);
   if (namespace !== undefined || !isMembers(data)) return live; // LI2; subgraphs have states of their own
@@ -30,7 +30,7 @@ export function withEvent(live: Live, { event, data }: StreamEvent): Live {
   return { ...live, nodesDone: [...live.nodesDone, ...nodes] };
 }
 
-/** The messages of the state, with those that are being written; the last ones may be half of what they become. */
+/** The messages of the state plus the streaming ones; the last ones may be incomplete. */
 export function messagesOf(live: Live, before: unknown): readonly unknown[] {
   const known = live.values?.["messages"] ?? (isMembers(before) ? before["messages"] : undefined);
   const list = Array.isArray(known) ? (known as readonly unknown[]) : [];
@@ -42,7 +42,7 @@ function withMessage(live: Live, kind: string, data: unknown): Live {
   const list = Array.isArray(data) ? (data as readonly unknown[]) : [];
   if (kind === "messages/metadata") return live;
   const writing = new Map(live.writing);
-  // Whole messages so far come as a list; a chunk comes with its metadata as [chunk, metadata].
+  // Complete messages arrive as a list; a chunk arrives with its metadata as [chunk, metadata].
   const isChunk = kind === "messages";
   for (const one of isChunk ? list.slice(0, 1) : list) {
     if (!isMembers(one) || typeof one["id"] !== "string") continue;

@@ -1,4 +1,4 @@
-// Page Thread: one thread under several lights. What is shown and chosen is in the address.
+// Page Thread: the views of one thread. View and selection are in the URL.
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
 import { call, request } from "../../api/client.ts";
@@ -175,7 +175,7 @@ function Actions({ thread, running }: { readonly thread: Thread; readonly runnin
           void act(async () => {
             const copied = await call<Thread>("POST", `${path}/copy`);
             await navigate({ to: "/threads/$threadId", params: { threadId: copied.thread_id }, search: {} });
-          }, "This is the copy.")
+          }, "Thread duplicated. This is the copy.")
         }
       >
         Duplicate
@@ -197,7 +197,7 @@ function Actions({ thread, running }: { readonly thread: Thread; readonly runnin
                   void act(async () => {
                     await request("DELETE", path);
                     await navigate({ to: "/threads" });
-                  }, "The thread is deleted.")
+                  }, "Thread deleted.")
                 }
               >
                 Delete

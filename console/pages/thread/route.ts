@@ -1,4 +1,4 @@
-// Route of one thread: the tab, the chosen checkpoints and the breakpoints of the next run are in the address.
+// Route of one thread: the URL has the tab, the selected checkpoints and the breakpoints of the next run.
 import { createRoute } from "@tanstack/react-router";
 import { readTexts } from "../../hooks/search-params.ts";
 import { rootRoute } from "../../browser/root-route.ts";

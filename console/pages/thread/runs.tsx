@@ -1,4 +1,4 @@
-// Runs: every run of the thread with how it went, and what it was asked with.
+// Runs: every run of the thread with its result and its request.
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -88,10 +88,10 @@ function lengthOf(run: Run): string {
 const ENDS: Readonly<Record<string, string>> = {
   done: "the graph ended",
   pause: "paused for an answer",
-  cancel: "it was cancelled",
-  rollback: "it was taken back",
-  failure: "it failed",
-  timeout: "it took too long",
+  cancel: "cancelled",
+  rollback: "rolled back",
+  failure: "failed",
+  timeout: "timed out",
 };
 
 function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run }): ReactNode {
@@ -125,7 +125,7 @@ function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run })
               Cancel
             </Button>
             <Button kind="danger" onClick={() => void cancel("rollback")}>
-              Cancel and take back
+              Cancel and roll back
             </Button>
           </>
         ) : null}
@@ -149,7 +149,7 @@ function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run })
           <dd>{run.ended_by === null ? "not yet" : (ENDS[run.ended_by] ?? run.ended_by)}</dd>
         </div>
         <div>
-          <dt>From start to end</dt>
+          <dt>Duration</dt>
           <dd className="numeric">{lengthOf(run) || "–"}</dd>
         </div>
         <div>
@@ -175,7 +175,7 @@ function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run })
         </section>
       )}
       <section className="card state-card">
-        <h3>Asked with</h3>
+        <h3>Request</h3>
         <JsonView value={run.kwargs} label="the request" openLevels={1} />
       </section>
       <section className="card state-card">
@@ -186,5 +186,5 @@ function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run })
   );
 }
 
-/** Members of the record that a request does not have under this name. */
+/** Members of the record with another name in a request. */
 const NOT_ASKED = new Set(["subgraphs", "resumable"]);

@@ -1,4 +1,4 @@
-// State: the values of the thread as a tree, what changed since the checkpoint before, and editing them as a node would.
+// State: the values of the thread as a tree, the changes of the last step, and an editor that writes as a node.
 import { useState, type ReactNode } from "react";
 import type { Thread } from "../../api/types.ts";
 import { Button, EmptyState, Failure, Loading } from "../../ui/controls.tsx";

@@ -1,4 +1,4 @@
-// Trace: the traces of this thread's runs, from the store beside the server.
+// Trace: the traces of this thread's runs, from the local trace store.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";

@@ -1,5 +1,5 @@
-// Use thread: what the page knows of its thread. The thread without its values is asked for again and again; states,
-// runs and checkpoints only when it has changed.
+// Use thread: the data of the thread page. Polls the thread without its values; loads states, runs and checkpoints only
+// after a change.
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { call } from "../../api/client.ts";
@@ -37,7 +37,7 @@ export function useThread(threadId: string) {
           404,
           "thread_not_found",
           "Thread not found",
-          "There is no such thread, or it is not yours.",
+          "The thread does not exist, or you have no access to it.",
           {},
         );
       return thread;
@@ -64,13 +64,13 @@ export function useRuns(thread: Thread) {
   });
 }
 
-/** Looks at the thread again at once. */
+/** Refreshes the thread at once. */
 export function useRefresh(threadId: string): () => Promise<void> {
   const queries = useQueryClient();
   return () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === threadId });
 }
 
-/** @param runId that runs now; null for none. Null when no run is read, or it has told nothing yet. */
+/** @param runId of the running run; null for none. Null if no run streams, or before its first event. */
 export function useLive(threadId: string, runId: string | null): Live | null {
   const [live, setLive] = useState<{ readonly runId: string; readonly said: Live } | null>(null);
   const queries = useQueryClient();
@@ -87,11 +87,11 @@ export function useLive(threadId: string, runId: string | null): Live | null {
       `/threads/${threadId}/runs/${runId}/stream`,
       (event) => {
         said = withEvent(said, event);
-        if (frame === 0) frame = requestAnimationFrame(show); // many events, one drawing
+        if (frame === 0) frame = requestAnimationFrame(show); // one render for many events
       },
       stop.signal,
     )
-      .catch(() => undefined) // the thread is looked at again in any case
+      .catch(() => undefined) // the thread refreshes in any case
       .finally(() => {
         if (!stop.signal.aborted)
           void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === threadId });
@@ -104,7 +104,7 @@ export function useLive(threadId: string, runId: string | null): Live | null {
   return runId !== null && live?.runId === runId ? live.said : null;
 }
 
-/** What a run said stays in sight until the state that has it is there. */
+/** Keeps a run's streamed content visible until the stored state includes it. */
 export function useUntilStored(live: Live | null, isStored: boolean): Live | null {
   const [kept, setKept] = useState<Live | null>(null);
   useEffect(() => {

@@ -1,10 +1,10 @@
-// Query of the list of threads: what the address says → what the server is asked. Pure.
+// Query of the thread list: URL parameters → the server search. Pure.
 import { pairsOf } from "../../ui/pairs.ts";
 
 export interface ThreadFilters {
   readonly status?: string | undefined;
   readonly graph?: string | undefined;
-  /** `key=value`, several with commas between them; a value that is JSON counts as JSON. */
+  /** `key=value`, several separated by commas; a JSON value counts as JSON. */
   readonly metadata?: string | undefined;
   readonly id?: string | undefined;
   readonly sort?: string | undefined;

@@ -1,4 +1,4 @@
-// Route of the list of threads, with what it may be narrowed to.
+// Route of the thread list, with its filters.
 import { createRoute } from "@tanstack/react-router";
 import { readTexts } from "../../hooks/search-params.ts";
 import { rootRoute } from "../../browser/root-route.ts";

@@ -1,5 +1,5 @@
-// Compare view: this trace and another one, span by span: what took longer, what is new, what is gone; of the chosen row
-// what went in and came out, as differences.
+// Compare view: two traces span by span: slower, new and missing spans; for the selected row the differences of input
+// and output.
 import { useQuery } from "@tanstack/react-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
@@ -30,7 +30,7 @@ export function CompareView({
 }: {
   readonly data: TraceTree;
   readonly tree: SpanTree;
-  /** Id of the trace to compare with; "" when none is chosen yet. */
+  /** Id of the other trace; "" before a choice. */
   readonly other: string;
 }): ReactNode {
   const found = useQuery({
@@ -70,7 +70,7 @@ function Compared({
   };
   useShortcuts("Comparison", [
     { keys: "j", label: "Next span", run: () => choose(place + 1) },
-    { keys: "k", label: "Span before", run: () => choose(place - 1) },
+    { keys: "k", label: "Previous span", run: () => choose(place - 1) },
   ]);
   return (
     <div className="trace-split">

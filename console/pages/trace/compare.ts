@@ -1,7 +1,7 @@
-// Compare: the spans of two traces side by side, matched by their way from the root. Pure.
+// Compare: the spans of two traces side by side, matched by their path from the root. Pure.
 // Invariants:
 //   CM1. Every span of either trace is in one row, in the order of the tree.
-//   CM2. Two spans are matched when they and all above them have the same names, and they are the n-th of that name there.
+//   CM2. Two spans match if they and all their ancestors have the same names and the same index among equal names.
 import type { SpanNode, SpanTree } from "./tree.ts";
 
 export interface ComparedRow {
@@ -31,7 +31,7 @@ export function compareTrees(before: SpanTree, after: SpanTree): readonly Compar
     if (node === undefined) return;
     const place = placeAfter.get(key);
     rows.push(rowOf(key, node, place === undefined ? null : (after.nodes[place] ?? null)));
-    if (place !== undefined) addNew(place + 1); // CM1: what only the second has follows one that both have, or the start
+    if (place !== undefined) addNew(place + 1); // CM1: a span of the second only follows a matched span, or the start
   });
   return rows;
 }
@@ -54,7 +54,7 @@ function keysOf({ nodes }: SpanTree): readonly string[] {
   return keys;
 }
 
-/** How much longer or shorter it took, microseconds; null where only one trace has it. */
+/** Difference of the durations, microseconds; null if only one trace has the span. */
 export function differenceOf({ before, after }: ComparedRow): number | null {
   return before === null || after === null ? null : after.durationUs - before.durationUs;
 }

@@ -1,4 +1,4 @@
-// Flame view: the whole trace at once, as boxes. A choice here is a choice in the tree too; the keys are the tree's.
+// Flame view: the whole trace as boxes. Shares selection and keys with the tree.
 import { useMemo, type ReactNode } from "react";
 import { count } from "../../ui/format.ts";
 import { flameOf, type FlameBox } from "./flame.ts";
@@ -10,7 +10,7 @@ const NARROWEST_PERCENT = 0.25;
 const BOXES_MAX = 4000;
 const ROW_PX = 24;
 const TICKS_MOST = 8;
-/** A name in a narrower box would be a few dots. */
+/** A narrower box would truncate the name to a few dots. */
 const NAMED_PERCENT = 3;
 
 export function FlameView({
@@ -81,7 +81,7 @@ function Box({
   return (
     <button
       type="button"
-      tabIndex={-1} // thousands of stops would be none: the tree is the way by keyboard
+      tabIndex={-1} // too many tab stops: keyboard users have the tree
       aria-label={words}
       title={words}
       className={classes.filter((one) => one !== "").join(" ")}

@@ -1,17 +1,17 @@
-// Flame: the spans of a trace as boxes over time, children below their parents, for an overview of many. Pure.
+// Flame: the spans of a trace as boxes over time, children below their parents. Pure.
 // Invariants:
-//   FL1. Every span is in one box; a box that would be too narrow to be seen is joined with those beside it.
-//   FL2. Boxes of one row do not overlap: of spans at the same time, the later one gets a row further down.
+//   FL1. Every span is in one box; boxes too narrow to be visible merge with their neighbours.
+//   FL2. Boxes of one row do not overlap: of concurrent spans, the later one moves to a lower row.
 import type { SpanNode, SpanTree } from "./tree.ts";
 
 export interface FlameBox {
-  /** Place of the first span of the box in `tree.nodes`. */
+  /** Index of the box's first span in `tree.nodes`. */
   readonly place: number;
   readonly row: number;
-  /** Of the width, 0 to 100. */
+  /** Percent of the width, 0 to 100. */
   readonly left: number;
   readonly width: number;
-  /** Spans that it stands for. */
+  /** Number of spans in the box. */
   readonly spans: number;
   readonly errors: number;
 }
@@ -23,7 +23,7 @@ export interface Flame {
 
 const PERCENT = 100;
 
-/** @param narrowest share of the width, in percent, that a box has at least. */
+/** @param narrowest minimum width of a box, in percent of the whole width. */
 export function flameOf(tree: SpanTree, narrowest: number): Flame {
   const whole = Math.max(1, tree.endUs - tree.startUs);
   const boxes: Mutable[] = [];
@@ -59,7 +59,7 @@ export function flameOf(tree: SpanTree, narrowest: number): Flame {
 
 type Mutable = { -readonly [Key in keyof FlameBox]: FlameBox[Key] };
 
-/** Rounding is no overlap. */
+/** Tolerance for rounding. */
 const TOLERANCE = 1e-9;
 
 const share = (part: number, whole: number): number => Math.max(0, (part / whole) * PERCENT);

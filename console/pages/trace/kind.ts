@@ -1,11 +1,11 @@
-// Kind: what sort of work a span is, with its sign and colour. Pure.
+// Kind: the type of work of a span, with its symbol and colour. Pure.
 import type { SpanSummary } from "../../../src/api/traces.ts";
 
 export interface Kind {
   readonly name: string;
-  /** Of the style sheet. */
+  /** A CSS variable. */
   readonly tone: "violet" | "green" | "accent" | "amber" | "muted";
-  /** One sign, for the eye. */
+  /** One symbol. */
   readonly sign: string;
 }
 

@@ -1,4 +1,4 @@
-// Page Trace: the tree of spans with the waterfall in the same row, and the chosen span beside it.
+// Page Trace: the span tree with its waterfall, and the selected span beside it.
 import { useQuery } from "@tanstack/react-query";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
@@ -27,9 +27,9 @@ const traceRoute = getRouteApi("/traces/$traceId");
 export const page = createLazyRoute("/traces/$traceId")({ component: TracePage });
 
 const LOOK_MS = 2000;
-/** A trace that changed so lately may go on: a wait that was answered, spans on their way. */
+/** A recently changed trace may continue: after an answer, or with spans in flight. */
 const SETTLED_MS = 60_000;
-/** Who follows a link right after the run is there before its spans. */
+/** A link followed right after the run may arrive before its spans. */
 const NOT_FOUND_RETRIES = 5;
 const US_IN_MS = 1000;
 
@@ -69,7 +69,7 @@ function mayGoOn({ trace, runs }: TraceTree): boolean {
 
 function Loaded({ data }: { readonly data: TraceTree }): ReactNode {
   const search = traceRoute.useSearch();
-  const params = traceRoute.useParams(); // as it was opened: the id of another form would be another page
+  const params = traceRoute.useParams(); // as opened: another form of the id would be another page
   const navigate = useNavigate();
   const [openedAt] = useState(() => Date.now() * US_IN_MS);
   const tree = useMemo(() => treeOf(data.runs, openedAt), [data, openedAt]);
@@ -98,7 +98,7 @@ function Loaded({ data }: { readonly data: TraceTree }): ReactNode {
 const SHAPES = { tree: "Tree", flame: "Flame", compare: "Compare" } as const;
 const SHAPE_NAMES = ["tree", "flame", "compare"] as const;
 
-/** The tree for reading, the flame for an overview, and beside another trace. */
+/** The tree for reading, the flame for an overview, and the comparison with another trace. */
 function Shape(): ReactNode {
   const search = traceRoute.useSearch();
   const params = traceRoute.useParams();

@@ -1,4 +1,4 @@
-// Route of one trace: the chosen span and the view of it are in the address.
+// Route of one trace: the URL has the selected span and its view.
 import { createRoute } from "@tanstack/react-router";
 import { readTexts } from "../../hooks/search-params.ts";
 import { rootRoute } from "../../browser/root-route.ts";

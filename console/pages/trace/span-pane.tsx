@@ -1,4 +1,4 @@
-// Span pane: one span with all that was uploaded of it: what was said, its fields, and how the collector came to them.
+// Span pane: one span with all its uploaded data: messages, fields, and their source attributes.
 import { useQuery } from "@tanstack/react-query";
 import { Link, getRouteApi } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -210,8 +210,8 @@ function Translated({ span }: { readonly span: SpanDetail }): ReactNode {
     <div className="stack">
       <p className="muted span-words">
         {fromSpan
-          ? "This run was made from an OpenTelemetry span. Each field has the first source that the span had."
-          : "An SDK sent this run as it is: the collector translated nothing. For comparison, where each field would come from."}
+          ? "The collector created this run from an OpenTelemetry span. Each field uses the first source that the span has."
+          : "An SDK sent this run directly: the collector translated nothing. For comparison, the source of each field."}
       </p>
       <table className="translation">
         <caption className="visually-hidden">Run fields and their source attributes</caption>

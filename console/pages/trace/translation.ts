@@ -1,13 +1,13 @@
-// Translation: what the collector made of a span: which attribute became which field of the run. It is read back from
-// the run, by the same order of sources that the collector's tables have. Pure.
-// Invariant XL1: a field is told only with a source that can be seen or named; what is not known is not guessed.
+// Translation: which span attribute became which field of the run, reconstructed from the run with the order of sources
+// in the collector's tables. Pure.
+// Invariant XL1: a field appears only with a visible or named source; no guesses.
 import type { SpanDetail } from "../../../src/api/traces.ts";
 
 export interface Line {
-  /** Of the run: `run_type`, `extra.metadata.ls_model_name`. */
+  /** Path in the run: `run_type`, `extra.metadata.ls_model_name`. */
   readonly field: string;
   readonly value: unknown;
-  /** Attributes that it is read from, the first that is there. Those of the span's dialect first. */
+  /** Source attributes; the first present one counts. Those of the span's dialect first. */
   readonly sources: readonly string[];
 }
 
@@ -104,12 +104,12 @@ const IDS: readonly Rule[] = [
 ];
 
 export interface Translation {
-  /** The collector made this run from a span; otherwise an SDK sent it as it is. */
+  /** The collector created this run from a span; otherwise an SDK sent it directly. */
   readonly fromSpan: boolean;
   readonly lines: readonly Line[];
-  /** Attributes that no table knows: kept as they came. */
+  /** Unmapped attributes, kept unchanged. */
   readonly kept: Readonly<Record<string, unknown>>;
-  /** Names of metadata that were taken over under their own name. */
+  /** Metadata names copied unchanged. */
   readonly copied: readonly string[];
 }
 

@@ -1,7 +1,7 @@
-// Tree view: one virtual list of spans, name at the left and bar at the right of the same row, used by keyboard as a tree.
+// Tree view: one virtual list of spans, each row with name and bar; keyboard navigation of a tree.
 // Invariants:
-//   TV1. Only rows in sight are in the page, however many spans there are.
-//   TV2. The chosen span can always be seen: what hides it is unfolded.
+//   TV1. Only visible rows are in the DOM, however many spans exist.
+//   TV2. The selected span is always visible: its ancestors unfold.
 import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Button, Chip } from "../../ui/controls.tsx";
 import { count } from "../../ui/format.ts";
@@ -14,7 +14,7 @@ import { barOf, microTime, ticksOf } from "./waterfall.ts";
 const ROW_HEIGHT = 30;
 const TICKS_MOST = 5;
 const INDENT_PX = 14;
-/** Deeper rows are not pushed further to the right: their names would leave the column. */
+/** Maximum indentation: deeper names would leave the column. */
 const INDENT_LEVELS_MAX = 14;
 
 export function TreeView({
@@ -72,14 +72,14 @@ export function TreeView({
   useShortcuts("Trace", [
     { keys: "ArrowDown", label: "Next span", run: () => move(1) },
     { keys: "j", label: "Next span", run: () => move(1) },
-    { keys: "ArrowUp", label: "Span before", run: () => move(-1) },
-    { keys: "k", label: "Span before", run: () => move(-1) },
+    { keys: "ArrowUp", label: "Previous span", run: () => move(-1) },
+    { keys: "k", label: "Previous span", run: () => move(-1) },
     { keys: "ArrowLeft", label: "Fold, or go to the parent", run: left },
     { keys: "ArrowRight", label: "Unfold, or go to the first child", run: right },
     { keys: "Home", label: "First span", run: () => chooseAt(rows[0]) },
     { keys: "End", label: "Last span", run: () => chooseAt(rows.at(-1)) },
     { keys: "]", label: "Next error", run: () => toNext(1, isError) },
-    { keys: "[", label: "Error before", run: () => toNext(-1, isError) },
+    { keys: "[", label: "Previous error", run: () => toNext(-1, isError) },
     { keys: "f", label: "Find a span by its name", run: () => finder.current?.focus() },
   ]);
   const label = `${count(tree.nodes.length)} spans`;
@@ -141,8 +141,8 @@ function foldedBelow({ nodes }: SpanTree): ReadonlySet<string> {
 }
 
 /**
- * Focus follows the choice, as in any tree: from the row that had it, also when that row has left the page meanwhile.
- * Who works elsewhere keeps the focus there, and so does who has chosen nothing yet.
+ * Focus follows the selection, as in any tree, also if the focused row has left the DOM meanwhile. Focus elsewhere on
+ * the page stays there, and so does focus before the first selection.
  */
 function useFocusWhenChosen(chosen: boolean, used: RefObject<boolean>): RefObject<HTMLDivElement | null> {
   const row = useRef<HTMLDivElement>(null);
@@ -185,7 +185,7 @@ function Row({
   readonly chosen: boolean;
   readonly folded: boolean;
   readonly found: boolean;
-  /** Somebody has chosen a span here. */
+  /** The user has selected a span here. */
   readonly used: RefObject<boolean>;
   readonly onChoose: () => void;
   readonly onFold: () => void;
@@ -197,7 +197,7 @@ function Row({
   const isError = span.status === "error";
   const classes = ["span-row", chosen ? "chosen" : "", critical ? "critical" : "", found ? "found" : ""];
   return (
-    // Keys are shortcuts of the page: they work wherever the focus is.
+    // Keys are page shortcuts: they work with any focus.
     <div
       ref={useFocusWhenChosen(chosen, used)}
       role="treeitem"
@@ -249,7 +249,7 @@ function Row({
   );
 }
 
-/** Shares of the width, in percent: the time stands after the bar, before it, or inside one that is almost everything. */
+/** Percentages of the width: the time appears after the bar, before it, or inside a nearly full one. */
 const LABEL_TURNS_AT = 82;
 
 function BarTime({

@@ -1,6 +1,6 @@
-// Tree: the spans of a trace as the rows that are in sight: depth, what is folded, own time, the critical path. Pure.
+// Tree: the spans of a trace as visible rows: depth, folding, own time, the critical path. Pure.
 // Invariants:
-//   TT1. Every span is a row once, also when its parent never came; a circle of parents ends.
+//   TT1. Every span is a row once, also with a missing parent; parent cycles terminate.
 //   TT2. A row stands below its parent and before the parent's later children.
 import type { SpanSummary } from "../../../src/api/traces.ts";
 
@@ -9,28 +9,28 @@ export interface SpanNode {
   /** 1 for roots, as aria-level counts. */
   readonly level: number;
   readonly children: number;
-  /** Spans below it at any depth. */
+  /** Number of descendants. */
   readonly below: number;
   readonly errorsBelow: number;
   readonly parent: number;
-  /** Place among its siblings, from 1, and how many they are. */
+  /** Index among its siblings, from 1, and their number. */
   readonly position: number;
   readonly siblings: number;
-  /** Not spent in children; microseconds. */
+  /** Time not spent in children; microseconds. */
   readonly ownUs: number;
   readonly durationUs: number;
-  /** On the way that the whole trace had to wait for. */
+  /** On the critical path. */
   readonly critical: boolean;
 }
 
 export interface SpanTree {
-  /** In the order of the tree. */
+  /** In tree order. */
   readonly nodes: readonly SpanNode[];
   readonly startUs: number;
   readonly endUs: number;
 }
 
-/** @param runs as the store gives them. @param nowUs end of spans that have not ended. */
+/** @param runs in store order. @param nowUs end of unfinished spans. */
 export function treeOf(runs: readonly SpanSummary[], nowUs: number): SpanTree {
   const byId = new Map(runs.map((run) => [run.id, run]));
   const children = new Map<string | null, SpanSummary[]>();
@@ -90,7 +90,7 @@ type Mutable = { -readonly [Key in keyof SpanNode]: SpanNode[Key] };
 
 const endOf = (run: SpanSummary, nowUs: number): number => Math.max(run.start_us, run.end_us ?? nowUs);
 
-/** The span's time without what any child covers. */
+/** The span's time minus the union of its children. */
 function ownTime(span: SpanSummary, children: readonly SpanSummary[], nowUs: number): number {
   const end = endOf(span, nowUs);
   let covered = 0;
@@ -106,7 +106,7 @@ function ownTime(span: SpanSummary, children: readonly SpanSummary[], nowUs: num
   return Math.max(0, end - span.start_us - covered);
 }
 
-/** From the root, always the child that ended last, then the one that ended before it began, and so on. */
+/** From the root, always the child that ended last, then the last one that ended before its start, and so on. */
 function criticalOf(children: ReadonlyMap<string | null, readonly SpanSummary[]>, nowUs: number): ReadonlySet<string> {
   const found = new Set<string>();
   const waiting = [...(children.get(null) ?? [])].slice(0, 1);
@@ -124,7 +124,7 @@ function criticalOf(children: ReadonlyMap<string | null, readonly SpanSummary[]>
   return found;
 }
 
-/** Places (in `nodes`) of the rows in sight. */
+/** Indexes (in `nodes`) of the visible rows. */
 export function visibleRows({ nodes }: SpanTree, folded: ReadonlySet<string>): readonly number[] {
   const rows: number[] = [];
   for (let at = 0; at < nodes.length;) {
@@ -136,7 +136,7 @@ export function visibleRows({ nodes }: SpanTree, folded: ReadonlySet<string>): r
   return rows;
 }
 
-/** Everything above a span: what must be unfolded to see it. */
+/** Ancestors of a span, which must unfold to show it. */
 export function ancestorsOf({ nodes }: SpanTree, place: number): readonly string[] {
   const found: string[] = [];
   for (let at = nodes[place]?.parent ?? -1; at >= 0; at = nodes[at]?.parent ?? -1) {
@@ -146,7 +146,7 @@ export function ancestorsOf({ nodes }: SpanTree, place: number): readonly string
   return found;
 }
 
-/** @param by 1 forwards, -1 backwards; goes round at the ends. -1 when no span is one. */
+/** @param by 1 forwards, -1 backwards; wraps around. -1 without a match. */
 export function nextPlace(tree: SpanTree, from: number, by: 1 | -1, isWanted: (node: SpanNode) => boolean): number {
   const { length } = tree.nodes;
   for (let step = 1; step <= length; step++) {

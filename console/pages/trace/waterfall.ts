@@ -1,4 +1,4 @@
-// Waterfall: where the bar of a span is in the time of its trace, and the lines of the time axis. Pure.
+// Waterfall: the position of a span's bar in the time of its trace, and the ticks of the time axis. Pure.
 
 export interface TimeWindow {
   readonly startUs: number;
@@ -6,16 +6,16 @@ export interface TimeWindow {
 }
 
 export interface Bar {
-  /** Of the width, 0 to 100. */
+  /** Percent of the width, 0 to 100. */
   readonly left: number;
   readonly width: number;
-  /** First token, within the bar; 0 to 100 of the bar. Null when nothing told it. */
+  /** First token, in percent of the bar, 0 to 100. Null if unknown. */
   readonly tick: number | null;
 }
 
 const PERCENT = 100;
 
-/** The bar stays inside, whatever clocks said; how small it may get is told by the style sheet. */
+/** The bar stays inside, also with skewed clocks; CSS sets its minimum width. */
 export function barOf({ startUs, endUs }: TimeWindow, from: number, to: number, firstTokenUs: number | undefined): Bar {
   const whole = Math.max(1, endUs - startUs);
   const left = clamp(((from - startUs) / whole) * PERCENT);
@@ -29,7 +29,7 @@ const clamp = (value: number): number => Math.min(PERCENT, Math.max(0, value));
 
 const STEPS = [1, 2, 5] as const;
 
-/** Round times at which lines are drawn, from 0; microseconds. @param most at most so many after the first. */
+/** Round tick positions from 0; microseconds. @param most maximum number after the first. */
 export function ticksOf(lengthUs: number, most: number): readonly number[] {
   if (lengthUs <= 0) return [0];
   const rough = lengthUs / most;
@@ -41,7 +41,7 @@ export function ticksOf(lengthUs: number, most: number): readonly number[] {
 }
 
 const SECOND = 1_000_000;
-/** What is round where sixty is, up to a day. */
+/** Round numbers in base sixty, up to a day. */
 const LONG_STEPS = [2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 86_400].map(
   (secs) => secs * SECOND,
 );

@@ -1,4 +1,4 @@
-// Page Traces: what the trace store keeps, newest first, with filters and how many there were when.
+// Page Traces: the traces in the store, newest first, with filters and a histogram.
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useEffect, useMemo, useState } from "react";
@@ -52,7 +52,7 @@ function TracesPage(): ReactNode {
   const move = (by: number): void => setActive(Math.max(0, Math.min(traces.length - 1, active + by)));
   useShortcuts("Traces", [
     { keys: "j", label: "Next trace", run: () => move(1) },
-    { keys: "k", label: "Trace before", run: () => move(-1) },
+    { keys: "k", label: "Previous trace", run: () => move(-1) },
     {
       keys: "Enter",
       label: "Open the trace",
@@ -89,7 +89,7 @@ function TracesPage(): ReactNode {
             <span>Tokens</span>
             <span>Spans</span>
             <span>Project</span>
-            <span>Began</span>
+            <span>Started</span>
           </div>
           <Rows
             traces={traces}
@@ -232,7 +232,7 @@ function Figures({
         <Suspense fallback={null}>
           <Histogram
             {...bins}
-            label={`When the traces began, in bins of ${duration(bins.widthSecs * 1000)}`}
+            label={`Start times of the traces, in bins of ${duration(bins.widthSecs * 1000)}`}
             onRange={range}
           />
         </Suspense>

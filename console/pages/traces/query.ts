@@ -1,4 +1,4 @@
-// Query of the list of traces: what the address says → what the store is asked; latencies and bins of what came. Pure.
+// Query of the trace list: URL parameters → the store's search; latencies and bins of the result. Pure.
 import type { TraceItem } from "../../../src/api/traces.ts";
 
 export interface TraceFilters {
@@ -9,11 +9,11 @@ export interface TraceFilters {
   readonly thread?: string | undefined;
   /** "error", "pending", … */
   readonly status?: string | undefined;
-  /** Milliseconds: traces that took at least so long. */
+  /** Minimum latency in milliseconds. */
   readonly slow?: string | undefined;
-  /** "15m", "1h", "7d": began no longer ago. */
+  /** "15m", "1h", "7d": maximum age of the start. */
   readonly since?: string | undefined;
-  /** Milliseconds since 1970: a range that was drawn in the histogram. */
+  /** Milliseconds since 1970: a range selected in the histogram. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
@@ -50,7 +50,7 @@ const timeOf = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(ms).toISOString();
 
 export interface Bins {
-  /** Beginning of each, seconds since 1970. */
+  /** Start of each bin, seconds since 1970. */
   readonly starts: readonly number[];
   readonly good: readonly number[];
   readonly failed: readonly number[];
@@ -58,10 +58,10 @@ export interface Bins {
 }
 
 const US_IN_SEC = 1_000_000;
-/** Round widths, seconds. */
+/** Round bin widths, seconds. */
 const WIDTHS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800] as const;
 
-/** Traces by when they began, in at most `most` bins of a round width. */
+/** Traces by start time, in at most `most` bins of a round width. */
 export function binsOf(items: readonly TraceItem[], most: number): Bins {
   const times = items.map(({ start_us: us }) => us / US_IN_SEC);
   const first = times.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
@@ -82,7 +82,7 @@ export function binsOf(items: readonly TraceItem[], most: number): Bins {
   return { starts: good.map((_, at) => (origin + at) * widthSecs), good, failed, widthSecs };
 }
 
-/** The latency that `share` of the traces stay within; microseconds. Null when none has ended. */
+/** Latency quantile at `share`; microseconds. Null without finished traces. */
 export function latencyAt(items: readonly TraceItem[], share: number): number | null {
   const ended = items.flatMap(({ latency_us: us }) => (us === null ? [] : [us])).sort((a, b) => a - b);
   return ended[Math.min(ended.length - 1, Math.ceil(ended.length * share) - 1)] ?? ended[0] ?? null;

@@ -1,4 +1,4 @@
-// Actions answer: one decision for each action that waits for approval.
+// Actions answer: one decision per action pending approval.
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Button } from "../../../ui/controls.tsx";
 import type { Json } from "../../../json/json.ts";
@@ -48,11 +48,11 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
       parts: made.map((decision, at) => ({ kind: "decision", action: actions[at] as Action, decision })),
     });
   };
-  /** Decides the action at hand; with a single action an approval needs no more than its confirmation. */
+  /** Decides the current action; approving a single action only needs the confirmation. */
   const decide = (kind: DecisionType, at = active): void => {
     const action = actions[at];
     if (action === undefined) return;
-    if (!allows(action, kind)) return void tell(`${action.name} may not be ${PAST[kind]} here.`, { tone: "amber" });
+    if (!allows(action, kind)) return void tell(`${action.name} cannot be ${PAST[kind]} here.`, { tone: "amber" });
     const decision = decisionOf(kind, action, decisions[at] ?? null);
     const all = decisions.map((one, index) => (index === at ? decision : one));
     setActive(at);
@@ -60,10 +60,10 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
     setFaulty(new Set([...faulty].filter((index) => index !== at)));
     if (actions.length === 1 && (kind === "approve" || kind === "ignore")) review(all);
   };
-  /** What is undecided is approved, then all of it is shown. */
+  /** Approves undecided actions, then opens the confirmation. */
   const approveRest = (): void => {
     const blocked = actions.find((action, at) => decisions[at] === null && !allows(action, "approve"));
-    if (blocked !== undefined) return void tell(`${blocked.name} may not be approved here.`, { tone: "amber" });
+    if (blocked !== undefined) return void tell(`${blocked.name} cannot be approved here.`, { tone: "amber" });
     const all = decisions.map((one) => one ?? ({ type: "approve" } as const));
     setDecisions(all);
     review(all);
@@ -84,7 +84,7 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
   ]);
   useEffect(() => {
     if (wanted !== null && wanted !== "claim") run[wanted]();
-    // Only what was wanted counts, not how the functions look this time.
+    // Depends on the intent only, not on the identity of the functions.
   }, [wanted]);
 
   const decided = decisions.filter((one) => one !== null).length;
@@ -150,7 +150,7 @@ const PAST: Readonly<Record<DecisionType, string>> = {
   ignore: "ignored",
 };
 
-/** One button is the obvious one, until something else was decided. */
+/** One primary button, until another decision exists. */
 function kindOf(kind: DecisionType, obvious: boolean): "primary" | "danger" | "plain" {
   if (kind === "approve" && obvious) return "primary";
   return kind === "reject" ? "danger" : "plain";
@@ -176,7 +176,7 @@ function DecisionEditor({
   readonly onFault: (isFaulty: boolean) => void;
 }): ReactNode {
   const place = useRef<HTMLDivElement>(null);
-  // Who chose to edit or to say something goes on typing.
+  // Moves the focus to the input after choosing edit or a message.
   useEffect(() => place.current?.querySelector<HTMLElement>("textarea, input, select")?.focus(), []);
   if (decision === null) return null;
   if (decision.type === "edit") {

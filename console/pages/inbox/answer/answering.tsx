@@ -1,7 +1,7 @@
-// Answering: the answer to one item as it is made up, its confirmation, and its way into the outbox.
+// Answering: the draft answer of one item, its confirmation, and its way into the outbox.
 // Invariants:
-//   AN1. Nothing is sent that was not shown: the confirmation has the answer as it goes out.
-//   AN2. An answer is sent to the question that it was made up for, by its id.
+//   AN1. The confirmation shows exactly the answer to send.
+//   AN2. An answer goes to the interrupt of its draft, by id.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import type { InboxItem } from "../../../../src/api/inbox.ts";
@@ -23,12 +23,12 @@ import { useValue } from "../../../hooks/value.ts";
 import { reportOne } from "../model/report.ts";
 import type { Draft } from "../model/draft.ts";
 
-/** What an editor gets: it says what it would send, and asks for the confirmation. */
+/** Props of an editor: it reports its draft and requests the confirmation. */
 export interface EditorProps {
   readonly item: InboxItem;
-  /** Shows the confirmation. */
+  /** Opens the confirmation. */
   readonly onReview: (draft: Draft) => void;
-  /** What a key in the list wanted of this item, once. */
+  /** The pending intent of a key press in the list, consumed once. */
   readonly wanted: IntentKind | null;
 }
 
@@ -77,7 +77,7 @@ function Editor({ request, ...props }: EditorProps & { readonly request: Request
   }
 }
 
-/** AN2. At a breakpoint there is no answer, only going on. */
+/** AN2. A breakpoint has no answer and only continues. */
 function answerTo(item: InboxItem, { resume }: Draft): Answer {
   const ids = { thread_id: item.thread_id, interrupt_id: item.id };
   return resume === undefined ? ids : { ...ids, resume };
@@ -96,22 +96,22 @@ function useIntent(key: string): IntentKind | null {
 function Continue({ item, onReview, wanted }: EditorProps): ReactNode {
   const review = (): void =>
     onReview({
-      label: `Go on before ${item.node}`,
+      label: `Continue at ${item.node}`,
       resume: undefined,
-      parts: [{ kind: "text", title: item.node, text: "The run goes on." }],
+      parts: [{ kind: "text", title: item.node, text: "The run continues." }],
     });
-  useShortcuts("This item", [{ keys: "a", label: "Go on", run: review }]);
+  useShortcuts("This item", [{ keys: "a", label: "Continue", run: review }]);
   useEffect(() => {
     if (wanted === "approve") review();
-    // Only what was wanted counts, not how `review` looks this time.
+    // Depends on the intent only, not on the identity of `review`.
   }, [wanted]);
   return (
     <div className="answer">
-      <h3>Go on?</h3>
+      <h3>Continue?</h3>
       <p className="muted">The thread stays paused until someone continues it.</p>
       <div className="actions">
         <Button kind="primary" hint="a" onClick={review}>
-          Go on
+          Continue
         </Button>
       </div>
     </div>

@@ -1,4 +1,4 @@
-// Args editor: a value as a form, or as JSON, with what changes below it. Types stay what they are.
+// Args editor: a value as a form or as JSON, with the changes below. Types stay unchanged.
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { JsonDiff } from "../../../json/json-diff.tsx";
 import { JsonEditor } from "../../../json/editor.tsx";
@@ -17,7 +17,7 @@ export function ArgsEditor({
 }: {
   readonly before: Json;
   readonly value: Json;
-  /** Null: one that the value fits is made from it. */
+  /** Null: derives a schema from the value. */
   readonly schema: JsonObject | null;
   readonly label: string;
   readonly onChange: (value: Json) => void;

@@ -1,4 +1,4 @@
-// Confirm dialog: the answer as it goes out, before it goes. Enter confirms.
+// Confirm dialog: shows the answer exactly as sent. Enter confirms.
 import type { ReactNode } from "react";
 import { Button, Chip, type Tone } from "../../../ui/controls.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -80,7 +80,7 @@ function PartView({ part }: { readonly part: DraftPart }): ReactNode {
       return part.before === undefined ? (
         <ValueTable value={part.after} label="Answer" />
       ) : (
-        <JsonDiff before={part.before} after={part.after} none="The answer is the text as it came." />
+        <JsonDiff before={part.before} after={part.after} none="The answer is the unchanged text." />
       );
     case "decision": {
       const { action, decision } = part;

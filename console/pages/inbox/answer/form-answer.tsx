@@ -1,4 +1,4 @@
-// Form answer: an answer that has to fit a JSON Schema, as a form or as JSON.
+// Form answer: an answer with a JSON Schema, as a form or as JSON.
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { Button } from "../../../ui/controls.tsx";
 import { JsonEditor } from "../../../json/editor.tsx";

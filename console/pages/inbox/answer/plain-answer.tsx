@@ -1,4 +1,4 @@
-// Plain answer: a question without a form. The answer is a text, a number, yes or no, or any JSON.
+// Plain answer: a question without a schema. The answer is a text, a number, yes or no, or any JSON.
 import { useEffect, useState, type ReactNode } from "react";
 import { Button } from "../../../ui/controls.tsx";
 import { JsonEditor } from "../../../json/editor.tsx";
@@ -14,7 +14,7 @@ type Type = (typeof TYPES)[number];
 export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & { readonly payload: Json }): ReactNode {
   const [type, setType] = useState<Type>("Text");
   const [text, setText] = useState("");
-  /** A text of the payload that the answer was begun with: the confirmation shows what changes. */
+  /** The payload text that the answer started from: the confirmation shows the changes. */
   const [source, setSource] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const review = (given?: Json): void => {
@@ -63,7 +63,7 @@ export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & {
       <Input type={type} text={text} onChange={setText} onChoose={review} />
       {type === "Text" && texts.length > 0 ? (
         <div className="actions small">
-          <span className="muted">Begin with</span>
+          <span className="muted">Start from</span>
           {texts.map(([name, value]) => (
             <button
               key={name}
@@ -139,7 +139,7 @@ function valueOf(type: Type, text: string): ReturnType<typeof parseJson> {
   const number = Number(text);
   return text.trim() !== "" && Number.isFinite(number)
     ? { ok: true, value: number }
-    : { ok: false, error: "This is no number." };
+    : { ok: false, error: "Not a number." };
 }
 
 const CHOICE_NAMES = ["options", "choices", "actions"];
@@ -156,7 +156,7 @@ function choicesIn(payload: Json): readonly Json[] {
 const QUESTION_NAMES = ["question", "message", "prompt", "description", "title"];
 const TEXTS_MAX = 4;
 
-/** Texts that an answer may be a new version of. */
+/** Payload texts that an answer may revise. */
 function textsIn(payload: Json): readonly (readonly [name: string, text: string])[] {
   if (!isObject(payload)) return [];
   return Object.entries(payload)

@@ -1,4 +1,4 @@
-// Request view: what is asked, readable.
+// Request view: the request in readable form.
 import type { ReactNode } from "react";
 import type { InboxItem } from "../../../../src/api/inbox.ts";
 import { isObject, type Json } from "../../../json/json.ts";
@@ -10,7 +10,7 @@ export function RequestView({ request, item }: { readonly request: Request; read
   switch (request.kind) {
     case "actions":
       return request.actions.map((action, at) => (
-        // Actions have no names of their own: one tool may be called twice.
+        // Actions have no unique names: one tool may occur twice.
         <ActionView key={at} action={action} place={request.actions.length > 1 ? at + 1 : null} />
       ));
     case "breakpoint":
@@ -43,7 +43,7 @@ function ActionView({ action, place }: { readonly action: Action; readonly place
   );
 }
 
-/** Members that are the question itself; the others are shown below it. */
+/** Members of the question itself; the others appear below it. */
 const QUESTION_NAMES = ["question", "message", "prompt", "description", "text"] as const;
 const HIDDEN = ["response_schema", "responseSchema", "args_schema", "argsSchema", "json_schema", "schema"];
 

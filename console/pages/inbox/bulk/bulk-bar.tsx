@@ -1,4 +1,4 @@
-// Bulk bar: how many items are selected, and what can be done with all of them.
+// Bulk bar: the number of selected items and the operations on all of them.
 import type { ReactNode } from "react";
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import { Button } from "../../../ui/controls.tsx";

@@ -1,7 +1,7 @@
-// Bulk dialog: one approval for many items. It shows all that is approved, and afterwards what became of each.
+// Bulk dialog: one approval for many items. It lists all items, and later the result of each.
 // Invariants:
-//   BU1. Only items of one graph and one action are approved together: what is different is left out, and says so.
-//   BU2. Every item that was sent has a result.
+//   BU1. Only items of one graph and one action are approved together: the dialog excludes the others and reports them.
+//   BU2. Every sent item has a result.
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState, type ReactNode } from "react";
@@ -25,7 +25,7 @@ interface Results {
   readonly results: readonly AnswerResult[];
 }
 
-/** Shown by the page, also when the dialog that sent them has long been closed. */
+/** Shown by the page, also long after its dialog has closed. */
 export const bulkResults = createValue<Results | null>(null);
 
 const ROW_PX = 40;
@@ -68,8 +68,8 @@ export function BulkDialog({
       title={`Approve ${plan.taken.length} × ${plan.what}`}
       description={
         plan.left.length === 0
-          ? "All of this is approved as it is."
-          : `${plan.left.length} selected items are of another graph or action, or may not be approved: they are left out.`
+          ? "Approves all of these unchanged."
+          : `${plan.left.length} selected items belong to another graph or action, or do not allow approval, and are excluded.`
       }
       wide
       onClose={onClose}

@@ -1,13 +1,13 @@
-// Bulk: which of the selected items one approval can mean, and what is sent for each. Pure.
+// Bulk: the selected items that one approval covers, and the answer for each. Pure.
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import type { Json } from "../../../json/json.ts";
 import { approvalOf, readRequest, type Request } from "../model/request.ts";
 
 export interface Planned {
   readonly item: ListedItem;
-  /** Undefined to go on at a breakpoint. */
+  /** Undefined to continue at a breakpoint. */
   readonly resume: Json | undefined;
-  /** Arguments to approve, for a person to see. */
+  /** Arguments to approve, for display. */
   readonly args: unknown;
 }
 
@@ -15,7 +15,7 @@ export interface Plan {
   /** "refund", or the name of the node at breakpoints. */
   readonly what: string;
   readonly taken: readonly Planned[];
-  /** Of another kind than the first that can be approved (BU1), or without anything to approve. */
+  /** Of another kind than the first approvable item (BU1), or without an approvable action. */
   readonly left: readonly ListedItem[];
 }
 
@@ -38,7 +38,7 @@ export function planOf(items: readonly ListedItem[]): Plan {
   return { what, taken, left };
 }
 
-/** Items that may be approved together have the same. */
+/** Items with the same key can be approved together. */
 function groupOf(item: ListedItem, request: Request): string {
   const names = request.kind === "actions" ? request.actions.map(({ name }) => name) : [item.node];
   return JSON.stringify([item.graph_id, request.kind, ...names]);

@@ -1,4 +1,4 @@
-// Selection: items that were picked for one answer. Only items that are shown and wait can be picked.
+// Selection: items selected for one answer. Only visible, pending items are selectable.
 import { useMemo, useState } from "react";
 import { keyOf, type ListedItem } from "../../../data/inbox/item.ts";
 
@@ -7,7 +7,7 @@ export interface Selection {
   /** In the order of the list. */
   readonly chosen: readonly ListedItem[];
   readonly toggle: (key: string) => void;
-  /** From the one that was picked last to this one. */
+  /** From the last selected item to this one. */
   readonly extend: (key: string) => void;
   readonly all: () => void;
   readonly clear: () => void;

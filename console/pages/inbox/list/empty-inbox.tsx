@@ -1,4 +1,4 @@
-// Nothing waits: the empty inbox. It offers the sample graph, so that a newcomer sees what an item looks like.
+// Empty inbox: offers the sample graph, so that newcomers see an example item.
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";

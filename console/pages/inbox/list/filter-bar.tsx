@@ -1,4 +1,4 @@
-// Filter bar: search, filters and order of the list. Each of them is in the address.
+// Filter bar: search, filters and order of the list, all in the URL.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
@@ -37,7 +37,7 @@ export function FilterBar({
   const [more, setMore] = useState(false);
   const active = activeFilters(filters).filter((name) => name !== "text");
   const set = (changes: Readonly<Partial<Record<keyof Filters, string>>>): void => {
-    const to = "."; // the item that is open stays open
+    const to = "."; // keeps the open item
     void navigate({ to, search: (before) => readFilters({ ...before, ...changes }), replace: true });
   };
   const waiting = list.items.filter((item) => item.state === "open").length;

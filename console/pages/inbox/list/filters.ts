@@ -1,11 +1,11 @@
-// Filters of the inbox: as the address has them, as the server is asked, and what is left for the browser to do. Pure.
+// Filters of the inbox: from the URL, as a server query, and the part that the browser filters. Pure.
 import { keyOf, type ListedItem } from "../../../data/inbox/item.ts";
 
 export const KINDS = ["tool_approval", "form", "question", "breakpoint"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Filters {
-  /** Of what the loaded items say: words that all must be there. */
+  /** Matches the loaded items: all words must occur. */
   readonly text?: string;
   readonly graph?: string;
   readonly assistant?: string;
@@ -14,23 +14,23 @@ export interface Filters {
   readonly kind?: Kind;
   /** "15m", "2h", "7d". */
   readonly older?: string;
-  /** `key=value`, several with commas between them. */
+  /** `key=value`, several separated by commas. */
   readonly metadata?: string;
   /** "nobody", "me", or a name. */
   readonly claim?: string;
-  /** Longest waiting first unless `newest`. */
+  /** Oldest first unless `newest`. */
   readonly order?: "newest";
 }
 
 const TEXTS = ["text", "graph", "assistant", "node", "action", "metadata", "claim"] as const;
 const TEXT_UNITS_MAX = 1024;
 
-/** What an address says → what of it is a filter. The rest is left out: an address is typed by people too. */
+/** URL parameters → filters. Drops invalid ones: people type URLs too. */
 export function readFilters(search: Readonly<Record<string, unknown>>): Filters {
   const filters: { -readonly [Name in keyof Filters]: Filters[Name] } = {};
   for (const name of TEXTS) {
     const value = search[name];
-    // An address that says `text=42` comes as a number.
+    // `text=42` in a URL arrives as a number.
     if (["string", "number", "boolean"].includes(typeof value) && value !== "") {
       filters[name] = String(value).slice(0, TEXT_UNITS_MAX);
     }
@@ -45,7 +45,7 @@ export function readFilters(search: Readonly<Record<string, unknown>>): Filters 
 
 const PAGE_ITEMS = 100;
 
-/** @param me name that this browser answers by. */
+/** @param me author name of this browser. */
 export function queryOf(filters: Filters, me: string): Readonly<Record<string, string | number | boolean | undefined>> {
   const { graph, assistant, node, kind, older, metadata, claim, order } = filters;
   return {
@@ -62,7 +62,7 @@ export function queryOf(filters: Filters, me: string): Readonly<Record<string, s
   };
 }
 
-/** `customer=7, tier=gold` → `{customer: 7, tier: "gold"}`: what reads as JSON is that, the rest is text. */
+/** `customer=7, tier=gold` → `{customer: 7, tier: "gold"}`: valid JSON is parsed, the rest is text. */
 export function metadataOf(text: string): Readonly<Record<string, unknown>> {
   const pairs = text.split(",").map((pair): [string, unknown] => {
     const at = pair.indexOf("=");
@@ -80,7 +80,7 @@ function scalar(text: string): unknown {
   }
 }
 
-/** What the server does not filter by: the action's name, and words anywhere in the item. */
+/** Filters without server support: the action's name, and words anywhere in the item. */
 export function matches(item: ListedItem, { text = "", action }: Filters): boolean {
   if (action !== undefined && item.action !== action) return false;
   const words = text
@@ -107,7 +107,7 @@ function haystack(item: ListedItem): string {
   return made;
 }
 
-/** Filters that are set, for "nothing matches" and for a way to take them off. */
+/** Active filters, for the empty state and for removing them. */
 export function activeFilters(filters: Filters): readonly (keyof Filters)[] {
   return (Object.keys(filters) as (keyof Filters)[]).filter((name) => name !== "order");
 }

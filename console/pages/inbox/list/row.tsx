@@ -1,4 +1,4 @@
-// Row: one item of the list. Wide it has columns, narrow it has two lines.
+// Row: one item of the list. Columns if wide, two lines if narrow.
 import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
 import { endOf, kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
@@ -18,7 +18,7 @@ interface RowProps {
   readonly active: boolean;
   readonly open: boolean;
   readonly selected: boolean;
-  /** @param range from the last selected to this one. */
+  /** @param range from the last selected item to this one. */
   readonly onSelect: (range: boolean) => void;
 }
 
@@ -126,7 +126,7 @@ function State({ item }: { readonly item: ListedItem }): ReactNode {
     const time = (at: string): string => new Date(at).toLocaleTimeString();
     return <Chip tone={item.state === "answered" ? "green" : "neutral"}>{endOf(item, time)}</Chip>;
   }
-  if (sending) return <Chip tone="accent">on its way</Chip>;
+  if (sending) return <Chip tone="accent">sending</Chip>;
   return <Deadline item={item} />;
 }
 
@@ -134,7 +134,7 @@ export function Deadline({ item }: { readonly item: Pick<ListedItem, "deadline" 
   const now = useNow();
   if (item.deadline === null) return null;
   const at = Date.parse(item.deadline.expires_at);
-  const then = { fail: "then its run fails", answer: "then it is answered by itself" };
+  const then = { fail: "then its run fails", answer: "then the default answer applies" };
   const what = item.deadline.on_expiry === null ? "then it is overdue" : then[item.deadline.on_expiry];
   const overdue = item.overdue || at <= now;
   return (

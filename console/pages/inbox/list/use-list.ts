@@ -1,4 +1,4 @@
-// List of the inbox: its pages as they are scrolled to, what the filters leave of them, and who this browser is.
+// Inbox list: its pages as scrolling loads them, filtered by the browser, and the author name of this browser.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import { listInbox } from "../../../data/inbox/calls.ts";
@@ -12,7 +12,7 @@ const POLL_MS = 5000;
 const ITEMS_MAX = 10_000;
 const SCREENFUL = 50;
 
-/** As the server calls whoever claims from here: seen in its replies where a key decides it. */
+/** The server's name for claims from here: read from its replies if a key determines it. */
 export const knownAs = createValue<string | null>(null);
 
 export function useMe(): string {
@@ -23,7 +23,7 @@ export function useMe(): string {
 
 export interface List {
   readonly items: readonly ListedItem[];
-  /** Loaded so far, before the filters of the browser. */
+  /** Loaded so far, before the browser's filters. */
   readonly loaded: number;
   readonly isLoading: boolean;
   readonly error: unknown;
@@ -47,7 +47,7 @@ export function useList(filters: Filters): List {
   const { data, hasNextPage, isFetching, fetchNextPage, refetch } = result;
   const all = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
   const items = useMemo(() => all.filter((item) => matches(item, filters)), [all, filters]);
-  // What only the browser filters by has to look at everything; and a filter of the server's may give short pages.
+  // Browser-side filters need every page, and server-side filters may return short pages.
   const wantsAll = filters.text !== undefined || filters.action !== undefined || all.length < SCREENFUL;
   const canLoad = hasNextPage && !isFetching && all.length < ITEMS_MAX;
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Narrow: whether the list has room for columns.
+// Narrow: whether the list has space for columns.
 import { useSyncExternalStore } from "react";
 
 const query = window.matchMedia("(max-width: 860px)");

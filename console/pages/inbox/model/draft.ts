@@ -1,4 +1,4 @@
-// Draft: an answer that was made up and not yet confirmed, with what a person has to see of it before it goes.
+// Draft: an unconfirmed answer, with everything its confirmation shows.
 import type { Json } from "../../../json/json.ts";
 import type { Action, Decision } from "./request.ts";
 
@@ -10,7 +10,7 @@ export type DraftPart =
 export interface Draft {
   /** "Approve refund". */
   readonly label: string;
-  /** Undefined to go on at a breakpoint. */
+  /** Undefined to continue at a breakpoint. */
   readonly resume: Json | undefined;
   readonly parts: readonly DraftPart[];
 }

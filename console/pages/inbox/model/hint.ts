@@ -1,4 +1,4 @@
-// Hint: what tells an item from others of the same title: the arguments of its action, in few words. Pure.
+// Hint: the arguments of an action in brief, to distinguish items with the same title. Pure.
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import { glance } from "../../../ui/format.ts";
 import { isObject, type Json } from "../../../json/json.ts";
@@ -8,7 +8,7 @@ const MEMBERS_MAX = 4;
 const VALUE_UNITS_MAX = 40;
 const known = new WeakMap<ListedItem, string>();
 
-/** "order_id 4711 · amount_eur 129.9"; empty for what is no action. */
+/** "order_id 4711 · amount_eur 129.9"; empty for other items. */
 export function hintOf(item: ListedItem): string {
   const made = known.get(item) ?? make(item);
   known.set(item, made);

@@ -1,4 +1,4 @@
-// Intent: what a key in the list wants of the item that it opens. Taken once, by that item.
+// Intent: the pending key press of the list for the item that it opens. That item consumes it once.
 import { createValue } from "../../../hooks/value.ts";
 
 export type IntentKind = "approve" | "edit" | "reject" | "ignore" | "claim";

@@ -1,4 +1,4 @@
-// Report: what became of an answer that was sent, in words.
+// Report: the result of a sent answer, as text.
 import type { ApiProblem } from "../../../api/problem.ts";
 import type { AnswerResult } from "../../../data/inbox/calls.ts";
 import { memberOf, textOf } from "../../../json/json.ts";
@@ -11,7 +11,7 @@ export function reportOne({ label }: Draft, result: AnswerResult | undefined): v
   else tell(`Not accepted: ${refusal(problem)}`, { tone: "amber", ms: 12_000 });
 }
 
-/** A question that somebody else has answered is no error: it says who, and when. */
+/** A stale interrupt is not an error: the text names the other person and the time. */
 export function refusal(problem: ApiProblem): string {
   const answered = problem.members["answered"];
   const by = textOf(memberOf(answered, "by"));

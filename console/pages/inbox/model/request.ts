@@ -1,5 +1,5 @@
-// Request: how the console presents an inbox item, and the answer to it. The payload dialects are in src/api/dialects.ts;
-// this file adds what only a screen needs: breakpoints, names for unnamed actions, empty messages. Pure.
+// Request: the presentation of an inbox item, and the answer to it. src/api/dialects.ts has the payload dialects; this
+// file adds breakpoints, names for unnamed actions, and empty messages for the screen. Pure.
 import {
   buildAnswer,
   recognise,
@@ -12,10 +12,10 @@ import { isObject, type Json, type JsonObject } from "../../../json/json.ts";
 
 export type { Decision, DecisionType } from "../../../../src/api/dialects.ts";
 
-/** In the order of their buttons. */
+/** In button order. */
 export const DECISIONS = ["approve", "edit", "reject", "respond", "ignore"] as const satisfies readonly DecisionType[];
 
-/** An action as it is shown: it always has a name. */
+/** An action for display: always has a name. */
 export interface Action extends AskedAction {
   readonly name: string;
 }
@@ -40,7 +40,7 @@ export function readRequest({ kind, value, response_schema: responseSchema }: As
   return question.schema === null ? { kind: "plain", payload } : { kind: "form", schema: question.schema, payload };
 }
 
-/** HumanInterrupt has no refusal of its own: Respond and Ignore are its buttons, and a refusal is one of them. */
+/** HumanInterrupt has no reject type: Respond and Ignore are its buttons, and either rejects. */
 function shown({ dialect }: Question): (action: AskedAction) => Action {
   return (action) => ({
     ...action,
@@ -53,19 +53,19 @@ export function allows(action: Action, type: DecisionType): boolean {
   return action.allowed.includes(type);
 }
 
-/** @throws {Error} when the decisions do not fit the actions, one for each. */
+/** @throws {Error} if the decisions do not match the actions one to one. */
 export function answerOf({ question }: Request & { readonly kind: "actions" }, decisions: readonly Decision[]): Json {
   const built = buildAnswer(question, decisions.map(withoutEmptyMessage));
   if (!built.ok) throw new Error(built.reason);
   return built.value;
 }
 
-/** An empty text field is no message. */
+/** An empty text field means no message. */
 function withoutEmptyMessage(decision: Decision): Decision {
   return decision.type === "reject" && decision.message === "" ? { type: "reject" } : decision;
 }
 
-/** The approval of every action; null when one of them may not be approved. */
+/** Approves every action; null if one of them does not allow it. */
 export function approvalOf(request: Request): Json | null {
   if (request.kind !== "actions" || !request.actions.every((action) => allows(action, "approve"))) return null;
   return answerOf(
@@ -74,7 +74,7 @@ export function approvalOf(request: Request): Json | null {
   );
 }
 
-/** The text that goes with a refusal or a response; null for other decisions. */
+/** The text of a rejection or a response; null for other decisions. */
 export function messageOf(decision: Decision | null): string | null {
   if (decision?.type === "reject") return decision.message ?? "";
   if (decision?.type !== "respond") return null;
