@@ -141,11 +141,11 @@ describe("the collector", () => {
     assert.equal(await ask("an unknown path", `/nowhere/${CANARY}?key=${CANARY}`, null, own), 404);
     await backend.when(() => backend.runs.length > 0); // the environment's
     await ask("metrics", "/metrics", null, own);
-    await collector.until(/runs_given_up/); // the other one
+    await collector.until(/runs_dead_lettered/); // the other one
     collector.stop("SIGTERM");
     const { code, output } = await collector.ended;
     assert.equal(code, 0);
-    for (const event of ["uploads_rest", "collector_stopped"]) assert.match(output, new RegExp(event));
+    for (const event of ["uploads_paused", "collector_stopped"]) assert.match(output, new RegExp(event));
     await Promise.all([backend.close(), proxy.close()]);
     // The spool's log holds keys, as documented.
     const files = await filesBelow(dir, /^\d{10}\.log$/);

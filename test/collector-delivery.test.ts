@@ -4,8 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
 import { ASSEMBLE_LIMITS } from "../src/collector/assemble/assemble.ts";
-import { createBooks, pendingOf, sumOf } from "../src/collector/shared/span-accounting.ts";
-import type { Lanes } from "../src/collector/upload/tenant-queues.ts";
+import { createSpanAccounting, pendingOf, sumOf } from "../src/collector/shared/span-accounting.ts";
 import type { Decoded } from "../src/collector/otlp/decoded.ts";
 import { readProtobuf } from "../src/collector/otlp/protobuf.ts";
 import { createPipeline } from "../src/collector/pipeline/pipeline.ts";
@@ -31,7 +30,7 @@ async function withBoth(
     await backend.close();
   }
   assert.deepEqual(backend.violations, []);
-  assert.equal(pendingOf(collector.collector.books), 0);
+  assert.equal(pendingOf(collector.collector.accounting), 0);
   return { collector, backend };
 }
 
@@ -185,7 +184,7 @@ describe("a backend that misbehaves", () => {
         if (name === "has it already") await backend.when(() => backend.uploads.length > 0);
         else await backend.whenRuns(1);
       });
-      assert.equal(collector.collector.books.delivered, 1);
+      assert.equal(collector.collector.accounting.delivered, 1);
       assert.equal(collector.collector.lost(), 0);
     });
 
@@ -204,7 +203,7 @@ describe("a backend that misbehaves", () => {
     assert.equal(new Set(shown.map(({ id }) => id)).size, 200);
     assert.equal(new Set(shown.map(({ all }) => all)).size, 200, "a repeat differs");
     assert.equal(backend.runs.length, 200 + 5 * 100);
-    assert.equal(collector.collector.books.delivered, 200);
+    assert.equal(collector.collector.accounting.delivered, 200);
   });
 
   test("a reply without end costs 64 KiB, not the time until the timeout", async () => {
@@ -234,7 +233,7 @@ describe("a backend that misbehaves", () => {
       await collector.send(protobufRequest(many(1, 10)));
       await backend.whenRuns(9);
     });
-    assert.equal(collector.collector.books.deadLettered.refused_by_backend, 1);
+    assert.equal(collector.collector.accounting.deadLettered.refused_by_backend, 1);
     assert.equal((await readdir(dir)).length, 1);
     const again = await startBackend();
     const replay = (key: string) =>
@@ -281,7 +280,7 @@ describe("a full queue", () => {
         assert.equal((await collector.send(jsonRequest([spanOf(900, 0)]))).status, 200);
       },
     );
-    assert.equal(collector.collector.books.delivered, collector.collector.books.received);
+    assert.equal(collector.collector.accounting.delivered, collector.collector.accounting.received);
   });
 
   test("one body may be larger than the queue when nothing else is held", async () => {
@@ -315,7 +314,7 @@ test("without a folder for dead letters, what the backend never took is counted 
     await collector.send(protobufRequest(many(1, 3)));
   });
   assert.equal(collector.collector.lost(), 3);
-  assert.equal(collector.collector.books.lost.shut_down, 3);
+  assert.equal(collector.collector.accounting.lost.shut_down, 3);
   assert.ok(collector.log.some((line) => line.includes("runs_lost")));
 });
 
@@ -330,23 +329,23 @@ test("received = delivered + pending + rejected + filtered + duplicates + droppe
     await collector.send(protobufRequest(spans));
     await backend.whenRuns(10);
   });
-  const { books } = collector.collector;
+  const { accounting } = collector.collector;
   assert.deepEqual(
     [
-      books.received,
-      books.delivered,
-      books.rejected,
-      books.filtered,
-      books.duplicates,
-      sumOf(books.lost),
-      sumOf(books.deadLettered),
+      accounting.received,
+      accounting.delivered,
+      accounting.rejected,
+      accounting.filtered,
+      accounting.duplicates,
+      sumOf(accounting.lost),
+      sumOf(accounting.deadLettered),
     ],
     [16, 10, 1, 1, 4, 0, 0],
   );
 });
 
 test("a span that breaks translation is booked as lost; its neighbours go on", () => {
-  const books = createBooks();
+  const accounting = createSpanAccounting();
   const clock = createFakeClock();
   const sealed: number[] = [];
   const pipeline = createPipeline(
@@ -358,8 +357,8 @@ test("a span that breaks translation is booked as lost; its neighbours go on", (
         if (span.name === "span 1.1") throw new Error("our fault");
         return createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" })(span, context);
       },
-      books,
-      lanes: { offer: () => undefined } as unknown as Lanes,
+      accounting,
+      queues: { offer: () => undefined, isFailing: () => false },
       backendLimits: () => ({ runsMax: 10, bytesMax: 1e6, encoding: "zstd" }),
       spool: null,
       deadLetters: null,
@@ -369,7 +368,7 @@ test("a span that breaks translation is booked as lost; its neighbours go on", (
   const { spans } = finish(readProtobuf(protobufRequest(many(1, 3))));
   void pipeline.feed(spans, { tenant: { id: "t", apiKey: "k", tenantId: "" }, project: "", receivedMs: 1 }, null);
   void pipeline.flush();
-  assert.deepEqual([books.lost.untranslatable, sealed], [1, [2]]);
+  assert.deepEqual([accounting.lost.untranslatable, sealed], [1, [2]]);
 });
 
 function finish(reading: Generator<undefined, Decoded>): Decoded {

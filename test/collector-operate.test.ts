@@ -182,7 +182,7 @@ describe("probes and metrics", () => {
       protobufRequest([spanOf(1, 0), spanOf(1, 1, 0), { ...spanOf(1, 2), traceId: "0".repeat(32) }]),
     );
     await backend.whenRuns(2);
-    while (pendingOf(collector.collector.books) > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (pendingOf(collector.collector.accounting) > 0) await new Promise((resolve) => setImmediate(resolve));
     const text = await (await fetch(`${collector.url}/metrics`)).text();
     const value = (name: string): number => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
     assert.deepEqual(
@@ -246,7 +246,7 @@ describe("a backend that is away for thirty hours", () => {
       await clock.advance(30_000);
       await stopping;
       assert.equal(collector.collector.lost(), 0);
-      assert.equal(collector.collector.books.delivered, collector.collector.books.received);
+      assert.equal(collector.collector.accounting.delivered, collector.collector.accounting.received);
       await rm(dir, { recursive: true });
     });
 });

@@ -39,8 +39,8 @@ async function runsOf(
     await backend.close();
   }
   assert.deepEqual(backend.violations, []);
-  assert.ok(collector.collector.books.received > 0);
-  assert.equal(collector.collector.books.delivered, collector.collector.books.received);
+  assert.ok(collector.collector.accounting.received > 0);
+  assert.equal(collector.collector.accounting.delivered, collector.collector.accounting.received);
   return backend.runs;
 }
 

@@ -47,7 +47,7 @@ async function sendOne(collector: TestCollector): Promise<void> {
 /** Resolves with the reason why uploads rest. */
 async function whyResting(collector: TestCollector): Promise<string> {
   for (;;) {
-    const line = collector.log.find((one) => one.includes("uploads_rest"));
+    const line = collector.log.find((one) => one.includes("uploads_paused"));
     if (line !== undefined) return (JSON.parse(line) as { reason: string }).reason;
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -5,8 +5,10 @@ import type { SendOutcome } from "../src/collector/upload/backend/port.ts";
 import { outcomeOf, retryAfterMs } from "../src/collector/upload/backend/reply.ts";
 import { type Body, compress, partsOf, rawOf } from "../src/collector/encode/batch-body.ts";
 import { createRunWriter, BOUNDARY } from "../src/collector/encode/multipart.ts";
-import { createLanes, type Parcel } from "../src/collector/upload/tenant-queues.ts";
-import type { Tenant, TraceRun } from "../src/collector/shared/trace-run.ts";
+import { createTenantQueues } from "../src/collector/upload/tenant-queues.ts";
+import type { UploadJob } from "../src/collector/upload/upload-job.ts";
+import type { TraceRun } from "../src/collector/shared/trace-run.ts";
+import type { Tenant } from "../src/collector/shared/tenants.ts";
 import { upload, type UploadResult } from "../src/collector/upload/upload.ts";
 import { readParts } from "./fakes/backend.ts";
 import { createFakeClock } from "./fakes/clock.ts";
@@ -25,7 +27,7 @@ function uuid(index: number): string {
 function runOf(index: number, inputs = `{"n":${index}}`): TraceRun {
   return {
     tenant: tenantA,
-    span: { traceId: "0".repeat(31) + "1", spanId: index.toString(16).padStart(16, "0") },
+    span: { traceId: "0".repeat(31) + "1", spanId: index.toString(16).padStart(16, "0"), origins: [] },
     id: uuid(index),
     traceId: uuid(index),
     parentRunId: "",
@@ -216,50 +218,49 @@ describe("statuses", () => {
     test(`Retry-After ${value} is ${ms} ms`, () => assert.equal(retryAfterMs(value, 1_000_000_000_000), ms));
 });
 
-describe("lanes", () => {
-  function parcel(tenant: Tenant, index: number, done: string[], body?: Body): Parcel {
+describe("tenant queues", () => {
+  function job(tenant: Tenant, index: number, done: string[], body?: Body): UploadJob {
     return {
       tenantId: tenant.id,
       createdMs: 0,
       runs: 1,
       heldBytes: 1000,
       load: () => (body === undefined ? bodyOf([index], tenant) : Promise.resolve(body)),
-      leave: (left) => parcel(tenant, index, done, left),
+      remainder: (left) => job(tenant, index, done, left),
       delivered: () => void done.push(`${tenant.apiKey} ${index}`),
       refused: () => Promise.resolve(),
     };
   }
   const tenantB: Tenant = { id: "b".repeat(32), apiKey: "key-b", tenantId: "" };
 
-  function lanesWith(send: (body: Body) => Promise<SendOutcome>, inflightMax = 8) {
+  function queuesWith(send: (body: Body) => Promise<SendOutcome>, inflightMax = 8) {
     const clock = createFakeClock();
-    const rests: number[] = [];
-    const lanes = createLanes(
+    const pauses: number[] = [];
+    const queues = createTenantQueues(
       { ...policy, inflightMax, retryCooldownMs: 1000, ageMaxMs: Infinity },
       {
         send,
         clock,
         random: () => 1,
         onRetry: () => undefined,
-        onProgress: () => undefined,
-        onRest: (_, reason, ms) => void (reason !== null && rests.push(ms)),
+        onCircuit: (_, reason, ms) => void (reason !== null && pauses.push(ms)),
       },
     );
-    return { clock, rests, lanes };
+    return { clock, pauses, queues };
   }
 
   test("a key that is refused or busy or hangs delays no other", async () => {
     for (const answer of [busy, { kind: "parked", reason: "401" } as const, "hang" as const]) {
       const done: string[] = [];
-      const { clock, lanes } = lanesWith((body) =>
+      const { clock, queues } = queuesWith((body) =>
         body.tenant.id === tenantB.id
           ? Promise.resolve(sent)
           : answer === "hang"
             ? new Promise(() => undefined)
             : Promise.resolve(answer),
       );
-      for (let index = 0; index < 20; index++) lanes.offer(parcel(tenantA, index, done));
-      for (let index = 0; index < 20; index++) lanes.offer(parcel(tenantB, index, done));
+      for (let index = 0; index < 20; index++) queues.offer(job(tenantA, index, done));
+      for (let index = 0; index < 20; index++) queues.offer(job(tenantB, index, done));
       await clock.advance(0);
       await clock.advance(0);
       assert.deepEqual(
@@ -269,40 +270,40 @@ describe("lanes", () => {
     }
   });
 
-  test("a key rests after its cycle, twice as long each time up to five minutes, and comes back", async () => {
+  test("a key pauses after its cycle, twice as long each time up to five minutes, and comes back", async () => {
     let well = false;
     const done: string[] = [];
     let requests = 0;
-    const { clock, rests, lanes } = lanesWith(() => {
+    const { clock, pauses, queues } = queuesWith(() => {
       requests++;
       return Promise.resolve(well ? sent : busy);
     }, 1);
-    for (let index = 0; index < 3; index++) lanes.offer(parcel(tenantA, index, done));
+    for (let index = 0; index < 3; index++) queues.offer(job(tenantA, index, done));
     await clock.advance(2_000_000);
-    assert.deepEqual(rests.slice(0, 6), [1000, 2000, 4000, 8000, 16_000, 32_000]);
-    assert.equal(Math.max(...rests), 300_000);
-    assert.equal(requests, 4 * rests.length);
+    assert.deepEqual(pauses.slice(0, 6), [1000, 2000, 4000, 8000, 16_000, 32_000]);
+    assert.equal(Math.max(...pauses), 300_000);
+    assert.equal(requests, 4 * pauses.length);
     well = true;
     await clock.advance(300_000);
     assert.deepEqual(done, ["key-a 0", "key-a 1", "key-a 2"]);
-    assert.equal(lanes.heldBytes(), 0);
+    assert.equal(queues.heldBytes(), 0);
   });
 
-  test("Retry-After wins over the rest of a key", async () => {
-    const { clock, rests, lanes } = lanesWith(() => Promise.resolve({ ...busy, afterMs: 77 }), 1);
-    lanes.offer(parcel(tenantA, 0, []));
+  test("Retry-After wins over the cooldown of a key", async () => {
+    const { clock, pauses, queues } = queuesWith(() => Promise.resolve({ ...busy, afterMs: 77 }), 1);
+    queues.offer(job(tenantA, 0, []));
     await clock.advance(77 * 3);
-    assert.deepEqual(rests, [77]);
+    assert.deepEqual(pauses, [77]);
   });
 
-  test("at the end resting keys get one more cycle, and what is left comes out", async () => {
+  test("at shutdown paused keys get one more cycle, and the remaining jobs are returned", async () => {
     const done: string[] = [];
     let well = false;
-    const { clock, lanes } = lanesWith(() => Promise.resolve(well ? sent : { kind: "parked", reason: "401" }), 2);
-    for (let index = 0; index < 4; index++) lanes.offer(parcel(tenantA, index, done));
+    const { clock, queues } = queuesWith(() => Promise.resolve(well ? sent : { kind: "parked", reason: "401" }), 2);
+    for (let index = 0; index < 4; index++) queues.offer(job(tenantA, index, done));
     await clock.advance(0);
-    await lanes.drain(new AbortController().signal);
-    assert.equal((await lanes.empty()).length, 4);
+    await queues.drain(new AbortController().signal);
+    assert.equal((await queues.close()).length, 4);
     assert.equal(done.length, 0);
     well = true;
   });

@@ -85,13 +85,13 @@ const threads = async (): Promise<unknown> => (await call(agent, "POST", "/threa
 const stored = async (): Promise<unknown> => (await call(traces, "GET", "/traces")).body;
 
 test("under a foreign name nothing is read and nothing is written (ST1)", PATIENCE, async () => {
-  const before = [await threads(), await stored(), collector.collector.books.received];
+  const before = [await threads(), await stored(), collector.collector.accounting.received];
   for (const [server, request] of [...WRITES, ...READINGS]) {
     const headers = { ...request.headers, host: "evil.example", "sec-fetch-site": "same-origin" };
     const { status, text } = await raw(server, { ...request, headers });
     assert.deepEqual([status, /ALLOWED_HOSTS/.test(text)], [403, true], `${request.path}: ${text}`);
   }
-  assert.deepEqual([await threads(), await stored(), collector.collector.books.received], before);
+  assert.deepEqual([await threads(), await stored(), collector.collector.accounting.received], before);
   for (const [server, path] of READS) {
     const { status } = await raw(server, { path, headers: { host: "host.docker.internal:1" } });
     assert.equal(status, 200, `${path} under a name that is allowed`);
@@ -106,13 +106,13 @@ const FROM_ELSEWHERE: readonly Record<string, string>[] = [
 ];
 
 test("a page of another site changes nothing, with a body or without (ST2)", PATIENCE, async () => {
-  const before = [await threads(), await stored(), collector.collector.books.received];
+  const before = [await threads(), await stored(), collector.collector.accounting.received];
   for (const [server, request] of WRITES)
     for (const page of FROM_ELSEWHERE) {
       const { status } = await raw(server, { ...request, headers: { ...request.headers, ...page } });
       assert.equal(status, 403, `${request.method ?? "POST"} ${request.path} with ${JSON.stringify(page)}`);
     }
-  assert.deepEqual([await threads(), await stored(), collector.collector.books.received], before);
+  assert.deepEqual([await threads(), await stored(), collector.collector.accounting.received], before);
 });
 
 test("pages of allowed origins, and programs, can (ST2)", PATIENCE, async () => {

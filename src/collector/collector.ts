@@ -1,174 +1,134 @@
-// Collector: all parts put together as one service.
+// Collector: all steps connected as one service.
 //   receive → decode → (spool) → translate → assemble → batch → encode → (spool) → upload
+// The pieces:
+//   receive/            HTTP receiver: heads, bodies, decompression, memory admission
+//   otlp/               OTLP protobuf and JSON to spans, and the replies of OTLP
+//   pipeline/           the steps in order, batches, durable intake
+//   translate/          a span's attributes to the content of a run
+//   assemble/           the place of every run in its trace: trace trees, dotted order
+//   encode/             runs to multipart bodies, compressed
+//   upload/             tenant queues, circuit breakers, upload cycles, dead letters
+//   upload/backend/     the port to the tracing backend, and its HTTP adapter
+//   spool/              write-ahead log of requests and batches, recovery
+//   shared/             runs, tenants, span accounting, fair share, times
+//   commands/           `collector check` and `collector replay`
+//   collector-parts.ts  creates the steps from the settings
+//   open-collector.ts   the collector with its real ports
+//   settings.ts         the settings
+//   metrics.ts          the metrics
+//   start-stop-log.ts   log lines of start and stop
+//   quiet-log.ts        suppresses repeated log lines
+//   steady-clock.ts     a wall clock that follows the monotonic clock
 // Invariants:
-//   CO1. stop() shuts the door first, then empties the line from front to back, and is over within SHUTDOWN_TIMEOUT_MS.
-//   CO2. In durable mode whatever is not delivered by then stays in the spool; in memory mode it goes to the dead letters,
-//        and without a folder for them it is counted as lost and `lost()` says so.
-//   CO3. The last line of the log balances the books.
-//   CO4. Setting the machine's clock changes no wait and no age: timers are monotonic, ages come from a steady clock.
+//   CO1. stop() closes the receiver first, then drains the steps from first to last. It ends within SHUTDOWN_TIMEOUT_MS.
+//   CO2. In durable mode undelivered runs stay in the spool. In memory mode they go to the dead letters; without a
+//        dead-letter folder they count as lost, and `lost()` reports them.
+//   CO3. The last log line contains the span accounting.
+//   CO4. A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady clock.
 import type { Clock } from "../base/clock.ts";
 import { ConfigError } from "../base/config.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log.ts";
 import { isLoopbackAddress } from "../http/browser.ts";
 import { createHttpService, type HttpService } from "../http/server.ts";
-import { createAdmission } from "./receive/memory-admission.ts";
-import { ASSEMBLE_LIMITS } from "./assemble/assemble.ts";
-import type { Backend } from "./upload/backend/port.ts";
-import { createBooks, pendingOf, sumOf, type Books } from "./shared/span-accounting.ts";
-import { createDeadLetters } from "./upload/dead-letters.ts";
-import { createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";
-import { createLanes } from "./upload/tenant-queues.ts";
-import { createMetrics, type CollectorMetrics } from "./metrics.ts";
-import { createPipeline } from "./pipeline/pipeline.ts";
+import { type CollectorParts, createParts } from "./collector-parts.ts";
 import { createQuietLog } from "./quiet-log.ts";
-import { createReceiver, type Intake } from "./receive/http-receiver.ts";
+import { createReceiver } from "./receive/http-receiver.ts";
 import { isHeaderSafe } from "./receive/request-head.ts";
-import { type CollectorConfig, deadLetterDir, decompressedBytesMax } from "./settings.ts";
+import { type CollectorConfig, decompressedBytesMax } from "./settings.ts";
+import { type SpanAccounting, sumOf } from "./shared/span-accounting.ts";
 import type { FilePort } from "./spool/file-port.ts";
 import { lockSpool, SpoolInUseError, type SpoolLock } from "./spool/lock.ts";
-import { createSpool } from "./spool/spool.ts";
+import { logStart, logStop } from "./start-stop-log.ts";
 import { steady } from "./steady-clock.ts";
-import { createTenants } from "./shared/tenants.ts";
-import { createTranslator } from "./translate/translate.ts";
+import type { Backend } from "./upload/backend/port.ts";
 
 export interface CollectorPorts {
   readonly backend: Backend;
   readonly clock: Clock;
   readonly log: Log;
-  /** What the spool writes through. */
+  /** The files of the spool. */
   readonly files: FilePort;
   readonly random: () => number;
 }
 
 export interface Collector extends Service {
   address(): { readonly host: string; readonly port: number };
-  readonly books: Readonly<Books>;
-  /** Spans that were acknowledged and are gone: makes main exit with 1. */
+  readonly accounting: Readonly<SpanAccounting>;
+  /** Acknowledged spans that were lost: main exits with 1 when it is above 0. */
   readonly lost: () => number;
 }
 
-const SEGMENT_BYTES_MAX = 32 * 1024 * 1024;
-/** Of SHUTDOWN_TIMEOUT_MS, what is kept for writing down the rest. */
+/** Part of SHUTDOWN_TIMEOUT_MS, reserved for the final writes. */
 const FINAL_WRITES_MS = 2000;
 const RETRY_AFTER_SECONDS = 1;
-/** One line of the tree log: ids and a few segments of the order. */
-const TREE_BYTES_A_RUN = 256;
 
-/** @throws {ConfigError} when settings do not fit together. */
+/** @throws {ConfigError} when settings contradict each other. */
 export function createCollector(config: CollectorConfig, ports: CollectorPorts): Collector {
   checkConfig(config);
   const { backend, clock } = ports;
   const log = createQuietLog(ports.log, clock);
-  const ages = steady(clock); // CO4
-  const books = createBooks();
-  const tenants = createTenants();
-  const letters = deadLetterDir(config);
+  const parts = createParts(config, { ...ports, ageClock: steady(clock), log });
+  const { accounting, durable, pipeline, queues, spool } = parts;
   let stopping = false;
   let lock: SpoolLock | null = null;
-  const metricsHolder: { current: CollectorMetrics | null } = { current: null };
-  const onMetric = (): CollectorMetrics | null => metricsHolder.current;
-
-  const lanes = createLanes(
-    {
-      ...config,
-      inflightMax: config.inflightUploadsMax,
-      ageMaxMs: config.spoolDir === null ? Infinity : config.spoolAgeMaxMs,
-    },
-    {
-      clock: ages,
-      random: ports.random,
-      onRetry: () => onMetric()?.onRetry(),
-      onProgress: () => durable?.pump(),
-      onRest: (tenant, reason, restMs) => logRest(log, tenant, reason, restMs),
-      async send(body, signal) {
-        const started = clock.monotonic();
-        const outcome = await backend.send(body, signal);
-        onMetric()?.onUpload(outcome.kind, (clock.monotonic() - started) / 1000);
-        return outcome;
-      },
-    },
-  );
-  const spool =
-    config.spoolDir === null
-      ? null
-      : createSpool(
-          {
-            dir: config.spoolDir,
-            segmentBytesMax: Math.min(SEGMENT_BYTES_MAX, Math.max(65_536, config.spoolBytesMax / 16)),
-            // A small spool remembers fewer places, so that they never fill it.
-            treeSegmentBytesMax: Math.min(SEGMENT_BYTES_MAX / 4, Math.max(65_536, config.spoolBytesMax / 32)),
-            treeRunsKept: Math.min(ASSEMBLE_LIMITS.nodesMax, Math.floor(config.spoolBytesMax / 16 / TREE_BYTES_A_RUN)),
-            treeAgeMs: config.spanTtlMs,
-          },
-          { files: ports.files, clock: ages, log, books: () => books, tenantOf: tenants.of },
-        );
-  const pipeline = createPipeline(
-    {
-      ...config,
-      assemble: {
-        ...ASSEMBLE_LIMITS,
-        spanTtlMs: config.spanTtlMs,
-        orphanTimeoutMs: config.orphanTimeoutMs,
-        waitingBytesMax: Math.min(ASSEMBLE_LIMITS.waitingBytesMax, config.queueBytesMax / 2),
-      },
-    },
-    {
-      clock: ages,
-      log,
-      books,
-      lanes,
-      spool,
-      translate: createTranslator({
-        filterNonGenAi: config.filterNonGenai,
-        genericOtel: config.genericOtelEnabled,
-        project: config.project ?? "",
-      }),
-      backendLimits: backend.limits,
-      deadLetters: letters === null ? null : createDeadLetters(letters, clock.now),
-      onBatch: (runs, rawBytes, bytes) => onMetric()?.onBatch(runs, rawBytes, bytes),
-    },
-  );
-  const admission = createAdmission({
-    bytesMax: config.queueBytesMax,
-    heldBytes: () => pipeline.heldBytes() + lanes.heldBytes(),
-    heldBytesOf: (tenantId) => pipeline.heldBytesOf(tenantId) + lanes.heldBytesOf(tenantId),
-  });
-  const heldBytes = (): number => admission.transitBytes() + pipeline.heldBytes() + lanes.heldBytes();
-  const durable: DurableIntake | null =
-    spool === null
-      ? null
-      : createDurableIntake(
-          {
-            spoolBytesMax: config.spoolBytesMax,
-            feedBytesMax: config.queueBytesMax * 0.75,
-            bodyBytesMax: config.bodyBytesMax,
-          },
-          { spool, pipeline, books, log, clock, heldBytes: () => pipeline.heldBytes() + lanes.heldBytes() },
-        );
-  const metrics = createMetrics({
-    books,
-    assemble: pipeline.stats,
-    queueBytes: heldBytes,
-    queueBytesMax: config.queueBytesMax,
-    waitingRuns: lanes.waiting,
-    inflight: lanes.inflight,
-    restingKeys: lanes.resting,
-    spoolBytes: spool === null ? null : spool.bytes,
-  });
-  metricsHolder.current = metrics;
-
   const unwritable = (): string | null => {
     const reason = lock?.problem() ?? spool?.failure() ?? null;
     return reason === null ? null : `the spool cannot be written: ${reason}`;
   };
-  const inMemory: Intake = async ({ decoded, context }) => {
-    books.received += decoded.spans.length + decoded.rejected;
-    books.rejected += decoded.rejected;
-    await pipeline.feed(decoded.spans, context, null);
-    return "taken";
+  const http = createHttp(config, { clock, log, parts, isStopping: () => stopping, unwritable });
+
+  async function stop(): Promise<void> {
+    stopping = true; // CO1
+    const deadline = new AbortController();
+    const cancel = clock.after(Math.max(0, config.shutdownTimeoutMs - FINAL_WRITES_MS), () => deadline.abort());
+    await http.stop();
+    await durable?.settled(deadline.signal);
+    await pipeline.flush();
+    await queues.drain(deadline.signal);
+    cancel();
+    const left = await queues.close();
+    if (spool === null) await pipeline.abandon(left); // CO2
+    await spool?.close();
+    backend.close();
+    lock?.release();
+    log.flush();
+    logStop(log, accounting, spool === null ? "memory" : "durable"); // CO3
+  }
+
+  return {
+    name: "collector",
+    stop,
+    stopMs: config.shutdownTimeoutMs + FINAL_WRITES_MS,
+    async start() {
+      if (config.deadLetterDir !== null) await openFolder("DEAD_LETTER_DIR", config.deadLetterDir, ports.files.makeDir);
+      if (config.spoolDir !== null) {
+        await openFolder("SPOOL_DIR", config.spoolDir, ports.files.makeDir);
+        lock = await openFolder("SPOOL_DIR", config.spoolDir, (dir) => lockSpool(dir, clock, log));
+        await recoverSpool(lock, parts);
+      }
+      await http.start();
+      logStart(log, config, http.address());
+    },
+    address: () => http.address(),
+    accounting,
+    lost: () => sumOf(accounting.lost),
   };
-  const http = createHttpService({
+}
+
+interface HttpParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly parts: CollectorParts;
+  readonly isStopping: () => boolean;
+  /** null: the spool is writable, or there is none. */
+  readonly unwritable: () => string | null;
+}
+
+function createHttp(config: CollectorConfig, http: HttpParts): HttpService {
+  const { clock, log, parts, isStopping, unwritable } = http;
+  const { admission, durable, intake, metrics, tenants } = parts;
+  return createHttpService({
     name: "collector",
     host: config.host,
     port: config.httpPort,
@@ -190,62 +150,27 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
         tenants: tenants.of,
         intake: async (request) => {
           if (request.decoded.mendedTexts > 0) metrics.onMendedTexts(request.decoded.mendedTexts);
-          if (durable === null) return inMemory(request);
-          return unwritable() === null ? durable.take(request) : "unwritable";
+          return durable !== null && unwritable() !== null ? "unwritable" : intake(request);
         },
-        notReady: () => (stopping ? "the collector is stopping" : unwritable()),
+        notReady: () => (isStopping() ? "the collector is stopping" : unwritable()),
         metrics: metrics.show,
         onReply: metrics.onReply,
       },
     ),
   });
+}
 
-  async function start(): Promise<void> {
-    if (config.deadLetterDir !== null) await openFolder("DEAD_LETTER_DIR", config.deadLetterDir, ports.files.makeDir);
-    if (config.spoolDir !== null && spool !== null && durable !== null) {
-      await openFolder("SPOOL_DIR", config.spoolDir, ports.files.makeDir);
-      lock = await openFolder("SPOOL_DIR", config.spoolDir, (dir) => lockSpool(dir, clock, log));
-      try {
-        const recovered = await spool.recover();
-        metrics.onBadRecords(recovered.badRecords);
-        durable.resume(recovered);
-      } catch (error) {
-        lock.release();
-        throw error;
-      }
-    }
-    await http.start();
-    logStart(config, http, log, letters);
+/** Recovers the spool, or releases the lock. */
+async function recoverSpool(lock: SpoolLock, { durable, metrics, spool }: CollectorParts): Promise<void> {
+  try {
+    const recovered = await spool?.recover();
+    if (recovered === undefined) return;
+    metrics.onBadRecords(recovered.badRecords);
+    durable?.resume(recovered);
+  } catch (error) {
+    lock.release();
+    throw error;
   }
-
-  async function stop(): Promise<void> {
-    stopping = true; // CO1
-    const deadline = new AbortController();
-    const cancel = clock.after(Math.max(0, config.shutdownTimeoutMs - FINAL_WRITES_MS), () => deadline.abort());
-    await http.stop();
-    await durable?.settle(deadline.signal);
-    await pipeline.flush();
-    await lanes.drain(deadline.signal);
-    cancel();
-    const left = await lanes.empty();
-    if (spool === null) await pipeline.giveUp(left); // CO2
-    await spool?.close();
-    backend.close();
-    lock?.release();
-    log.flush();
-    log.info("collector_stopped", { ...booksLine(books), mode: spool === null ? "memory" : "durable" }); // CO3
-  }
-
-  const stopMs = config.shutdownTimeoutMs + FINAL_WRITES_MS;
-  return {
-    name: "collector",
-    start,
-    stop,
-    stopMs,
-    address: () => http.address(),
-    books,
-    lost: () => sumOf(books.lost),
-  };
 }
 
 function checkConfig(config: CollectorConfig): void {
@@ -253,7 +178,7 @@ function checkConfig(config: CollectorConfig): void {
     throw new ConfigError([{ name: "TRACING_API_KEY", reason: "has characters that no header may have (not shown)" }]);
 }
 
-/** @throws {ConfigError} with the name of the setting when the folder cannot be used. */
+/** @throws {ConfigError} with the name of the setting when the folder is not usable. */
 async function openFolder<T>(name: string, dir: string, open: (dir: string) => T | Promise<T>): Promise<T> {
   try {
     return await open(dir);
@@ -262,44 +187,4 @@ async function openFolder<T>(name: string, dir: string, open: (dir: string) => T
     const reason = `${dir} cannot be used: ${error instanceof Error ? error.message : "unknown"}`;
     throw new ConfigError([{ name, reason }]);
   }
-}
-
-function logRest(log: Log, tenant: string, reason: string | null, restMs: number): void {
-  if (reason === null) log.info("uploads_recovered", { tenant: tenant.slice(0, 8) });
-  else log.warning("uploads_rest", { tenant: tenant.slice(0, 8), reason, rest_ms: Math.round(restMs) });
-}
-
-function logStart(config: CollectorConfig, http: HttpService, log: Log, letters: string | null): void {
-  const { host, port } = http.address();
-  log.info("collector_started", {
-    address: `http://${host}:${port}/v1/traces`,
-    endpoint: config.endpoint,
-    mode: config.spoolDir === null ? "memory" : "durable",
-    crash_loses: config.spoolDir === null ? `at most ${config.queueBytesMax} bytes of acknowledged spans` : "nothing",
-    ...(config.spoolDir === null ? {} : { spool_dir: config.spoolDir, spool_max_bytes: config.spoolBytesMax }),
-    dead_letter_dir: letters ?? "none: what is given up is lost",
-    batch_size: config.batchSize,
-    flush_interval_ms: config.flushIntervalMs,
-    max_queue_bytes: config.queueBytesMax,
-    max_body_bytes: config.bodyBytesMax,
-    max_decompressed_bytes: decompressedBytesMax(config),
-  });
-  const open = !isLoopbackAddress(config.host);
-  if (open && config.apiKey !== null && config.ingestToken === null)
-    log.warning("open_relay", {
-      reason: "TRACING_API_KEY is set and INGEST_TOKEN is not: whoever reaches this address sends with your key",
-    });
-}
-
-function booksLine(books: Books): Readonly<Record<string, number>> {
-  return {
-    received: books.received,
-    delivered: books.delivered,
-    pending: pendingOf(books),
-    rejected: books.rejected,
-    filtered: books.filtered,
-    duplicates: books.duplicates,
-    dead_lettered: sumOf(books.deadLettered),
-    lost: sumOf(books.lost),
-  };
 }

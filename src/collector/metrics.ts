@@ -1,18 +1,19 @@
-// Metrics: what happened, in the OpenTelemetry Collector's words, on a registry of this collector's own.
-// Totals are read from the books and the parts when somebody asks; the hot path counts in plain numbers.
-// Invariant: no label holds a key, a project or anything else that a sender chose (cardinality, secrets).
+// Metrics: counters named like those of the OpenTelemetry Collector, on a registry of this collector's own.
+// A scrape reads the totals from the span accounting and the steps; the hot path counts in plain numbers.
+// Invariant: no label holds a key, a project or any other value that a sender chose (cardinality, secrets).
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { AssembleStats } from "./assemble/assemble.ts";
-import { type Books, DROP_REASONS, pendingOf } from "./shared/span-accounting.ts";
+import { DROP_REASONS, pendingOf, type SpanAccounting } from "./shared/span-accounting.ts";
 
+/** Values that a scrape reads. */
 export interface MetricSources {
-  readonly books: Books;
+  readonly accounting: SpanAccounting;
   readonly assemble: () => AssembleStats;
   readonly queueBytes: () => number;
   readonly queueBytesMax: number;
   readonly waitingRuns: () => number;
   readonly inflight: () => number;
-  readonly restingKeys: () => number;
+  readonly openCircuits: () => number;
   /** null in memory mode. */
   readonly spoolBytes: (() => number) | null;
 }
@@ -24,111 +25,17 @@ export interface CollectorMetrics {
   readonly onBatch: (runs: number, rawBytes: number, bytes: number) => void;
   readonly onMendedTexts: (count: number) => void;
   readonly onBadRecords: (count: number) => void;
+  /** Called once, when all steps exist. */
+  readonly observe: (sources: MetricSources) => void;
   readonly show: () => Promise<{ readonly type: string; readonly text: string }>;
 }
 
-export function createMetrics(sources: MetricSources): CollectorMetrics {
+export function createMetrics(): CollectorMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const { books } = sources;
-
-  /** A total that lives elsewhere: read when asked for. */
-  const total = (name: string, help: string, read: () => number): void => {
-    registry.registerMetric(
-      new Counter({
-        name,
-        help,
-        registers: [],
-        collect() {
-          this.reset();
-          this.inc(read());
-        },
-      }),
-    );
-  };
-  const level = (name: string, help: string, read: () => number): void => {
-    registry.registerMetric(
-      new Gauge({
-        name,
-        help,
-        registers: [],
-        collect() {
-          this.set(read());
-        },
-      }),
-    );
-  };
-  const byReason = (name: string, help: string, read: () => Readonly<Record<string, number>>): void => {
-    registry.registerMetric(
-      new Counter({
-        name,
-        help,
-        registers: [],
-        labelNames: ["reason"],
-        collect() {
-          this.reset();
-          for (const reason of DROP_REASONS) this.inc({ reason }, read()[reason] ?? 0);
-        },
-      }),
-    );
-  };
-
-  total("otelcol_receiver_received_spans_total", "Spans of requests that could be read.", () => books.received);
-  total("otelcol_receiver_accepted_spans_total", "Spans taken.", () => books.received - books.rejected);
-  total(
-    "otelcol_receiver_rejected_spans_total",
-    "Spans without usable ids, told in partial_success.",
-    () => books.rejected,
-  );
-  total("otelcol_exporter_sent_spans_total", "Spans that the backend has.", () => books.delivered);
-  total("otelcol_processor_filtered_spans_total", "Spans left out by FILTER_NON_GENAI.", () => books.filtered);
-  total("otelcol_processor_duplicate_spans_total", "Spans that came again.", () => books.duplicates);
-  byReason(
-    "otelcol_exporter_dead_letter_spans_total",
-    "Spans given up and written to DEAD_LETTER_DIR.",
-    () => books.deadLettered,
-  );
-  byReason("otelcol_exporter_dropped_spans_total", "Spans lost. Anything but 0 is worth an alarm.", () => books.lost);
-  level("otelcol_exporter_pending_spans", "Spans taken and not yet delivered, given up or lost.", () =>
-    pendingOf(books),
-  );
-  level("otelcol_exporter_queue_size", "Bytes held in memory.", sources.queueBytes);
-  level("otelcol_exporter_queue_capacity", "MAX_QUEUE_BYTES.", () => sources.queueBytesMax);
-  level("otelcol_exporter_queue_runs", "Runs in sealed batches that wait for their upload.", sources.waitingRuns);
-  level("otelcol_exporter_inflight_uploads", "Uploads under way.", sources.inflight);
-  level("otelcol_exporter_resting_keys", "Keys whose uploads rest after failures.", sources.restingKeys);
-  level("otelcol_processor_waiting_spans", "Spans that wait for their parent.", () => sources.assemble().waiting);
-  level("otelcol_processor_traces", "Traces remembered.", () => sources.assemble().traces);
-  total(
-    "otelcol_processor_rerooted_spans_total",
-    "Spans sent without their parent.",
-    () => sources.assemble().reRooted,
-  );
-  total(
-    "otelcol_processor_evicted_traces_total",
-    "Traces forgotten early to stay within a limit.",
-    () => sources.assemble().evicted,
-  );
-  const { spoolBytes } = sources;
-  if (spoolBytes !== null) level("otelcol_exporter_spool_size", "Bytes of the spool on disk.", spoolBytes);
-
-  /** Plain numbers on the hot path: a labelled counter hashes its labels at every call. */
-  const replyCounts = new Map<number, number>();
-  registry.registerMetric(
-    new Counter({
-      name: "http_server_requests_total",
-      help: "Replies to exports.",
-      labelNames: ["status"],
-      registers: [],
-      collect() {
-        this.reset();
-        for (const [status, count] of replyCounts) this.inc({ status: String(status) }, count);
-      },
-    }),
-  );
   const uploads = new Histogram({
     name: "otelcol_exporter_upload_seconds",
-    help: "Time of one upload, by what became of it.",
+    help: "Duration of one upload, by outcome.",
     labelNames: ["outcome"],
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30],
     registers,
@@ -143,11 +50,11 @@ export function createMetrics(sources: MetricSources): CollectorMetrics {
   const rawBytes = counter("otelcol_exporter_batch_uncompressed_bytes_total", "Bytes of batches before compression.");
   const sentBytes = counter("otelcol_exporter_batch_compressed_bytes_total", "Bytes of batches after compression.");
   const retries = counter("otelcol_exporter_retries_total", "Uploads sent again within a cycle.");
-  const mended = counter("otelcol_receiver_mended_texts_total", "Texts that were no valid UTF-8.");
+  const mended = counter("otelcol_receiver_mended_texts_total", "Texts that were not valid UTF-8.");
   const badRecords = counter("otelcol_exporter_spool_bad_records_total", "Damaged records found in the spool.");
 
   return {
-    onReply: (status) => void replyCounts.set(status, (replyCounts.get(status) ?? 0) + 1),
+    onReply: countReplies(registry),
     onUpload: (outcome, seconds) => uploads.observe({ outcome }, seconds),
     onRetry: () => retries.inc(),
     onBatch(runs, raw, bytes) {
@@ -157,6 +64,138 @@ export function createMetrics(sources: MetricSources): CollectorMetrics {
     },
     onMendedTexts: (count) => mended.inc(count),
     onBadRecords: (count) => badRecords.inc(count),
+    observe(sources) {
+      registerAccounting(registry, sources.accounting);
+      registerAssembly(registry, sources.assemble);
+      registerQueues(registry, sources);
+    },
     show: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   };
+}
+
+/** Counts in plain numbers: a labelled counter hashes its labels at every call. */
+function countReplies(registry: Registry): CollectorMetrics["onReply"] {
+  const counts = new Map<number, number>();
+  registry.registerMetric(
+    new Counter({
+      name: "http_server_requests_total",
+      help: "Replies to exports.",
+      labelNames: ["status"],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [status, count] of counts) this.inc({ status: String(status) }, count);
+      },
+    }),
+  );
+  return (status) => void counts.set(status, (counts.get(status) ?? 0) + 1);
+}
+
+function registerAccounting(registry: Registry, accounting: SpanAccounting): void {
+  const register = (name: string, help: string, read: () => number): void => total(registry, { name, help, read });
+  const receiver = "otelcol_receiver";
+  const exporter = "otelcol_exporter";
+  const processor = "otelcol_processor";
+  register(`${receiver}_received_spans_total`, "Spans of requests that could be decoded.", () => accounting.received);
+  register(`${receiver}_accepted_spans_total`, "Spans accepted.", () => accounting.received - accounting.rejected);
+  register(
+    `${receiver}_rejected_spans_total`,
+    "Spans without usable ids, reported in partial_success.",
+    () => accounting.rejected,
+  );
+  register(`${exporter}_sent_spans_total`, "Spans delivered to the backend.", () => accounting.delivered);
+  register(`${processor}_filtered_spans_total`, "Spans dropped by FILTER_NON_GENAI.", () => accounting.filtered);
+  register(`${processor}_duplicate_spans_total`, "Spans received more than once.", () => accounting.duplicates);
+  byReason(registry, {
+    name: `${exporter}_dead_letter_spans_total`,
+    help: "Spans written to DEAD_LETTER_DIR.",
+    read: () => accounting.deadLettered,
+  });
+  byReason(registry, {
+    name: `${exporter}_dropped_spans_total`,
+    help: "Spans lost. Alert on any value above 0.",
+    read: () => accounting.lost,
+  });
+  level(registry, {
+    name: `${exporter}_pending_spans`,
+    help: "Spans accepted and not yet delivered, dead-lettered or lost.",
+    read: () => pendingOf(accounting),
+  });
+}
+
+function registerAssembly(registry: Registry, stats: () => AssembleStats): void {
+  const name = (suffix: string): string => `otelcol_processor_${suffix}`;
+  level(registry, {
+    name: name("waiting_spans"),
+    help: "Spans that wait for their parent.",
+    read: () => stats().waiting,
+  });
+  level(registry, { name: name("traces"), help: "Traces in memory.", read: () => stats().traces });
+  total(registry, {
+    name: name("rerooted_spans_total"),
+    help: "Spans sent without their parent.",
+    read: () => stats().reRooted,
+  });
+  total(registry, {
+    name: name("evicted_traces_total"),
+    help: "Traces evicted early to stay within a limit.",
+    read: () => stats().evicted,
+  });
+}
+
+function registerQueues(registry: Registry, sources: MetricSources): void {
+  const register = (suffix: string, help: string, read: () => number): void =>
+    level(registry, { name: `otelcol_exporter_${suffix}`, help, read });
+  register("queue_size", "Bytes held in memory.", sources.queueBytes);
+  register("queue_capacity", "MAX_QUEUE_BYTES.", () => sources.queueBytesMax);
+  register("queue_runs", "Runs in sealed batches that wait for their upload.", sources.waitingRuns);
+  register("inflight_uploads", "Uploads in progress.", sources.inflight);
+  register("resting_keys", "Keys whose uploads are paused after failures.", sources.openCircuits);
+  if (sources.spoolBytes !== null) register("spool_size", "Bytes of the spool on disk.", sources.spoolBytes);
+}
+
+interface Source<Value> {
+  readonly name: string;
+  readonly help: string;
+  readonly read: () => Value;
+}
+
+/** A total kept elsewhere, read at each scrape. */
+function total(registry: Registry, { read, ...names }: Source<number>): void {
+  registry.registerMetric(
+    new Counter({
+      ...names,
+      registers: [],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    }),
+  );
+}
+
+function level(registry: Registry, { read, ...names }: Source<number>): void {
+  registry.registerMetric(
+    new Gauge({
+      ...names,
+      registers: [],
+      collect() {
+        this.set(read());
+      },
+    }),
+  );
+}
+
+function byReason(registry: Registry, { read, ...names }: Source<Readonly<Record<string, number>>>): void {
+  registry.registerMetric(
+    new Counter({
+      ...names,
+      registers: [],
+      labelNames: ["reason"],
+      collect() {
+        this.reset();
+        for (const reason of DROP_REASONS) this.inc({ reason }, read()[reason] ?? 0);
+      },
+    }),
+  );
 }

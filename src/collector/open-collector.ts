@@ -44,7 +44,7 @@ export function openBackend(config: CollectorConfig): HttpBackend {
 }
 
 /** What one upload by hand needs beside its backend: the waits of a collector. */
-export function patient(backend: Backend): UploadPorts {
+export function manualUploadPorts(backend: Backend): UploadPorts {
   return { send: backend.send, clock: systemClock, random: Math.random, onRetry: () => undefined };
 }
 

@@ -15,14 +15,14 @@ function setUp() {
 describe("a line that comes again and again", () => {
   test("QL1 is said at once the first time, and QL2 with its number when ten seconds are over", async () => {
     const { clock, lines, quiet } = setUp();
-    for (let at = 0; at < 1000; at++) quiet.warning("uploads_rest", { reason: `503 ${at}` });
-    assert.deepEqual(lines, [["uploads_rest", { reason: "503 0" }]]);
+    for (let at = 0; at < 1000; at++) quiet.warning("uploads_paused", { reason: `503 ${at}` });
+    assert.deepEqual(lines, [["uploads_paused", { reason: "503 0" }]]);
     await clock.advance(10_000);
-    assert.deepEqual(lines.slice(1), [["uploads_rest", { reason: "503 999", repeated: 999 }]]);
-    quiet.warning("uploads_rest", { reason: "again" });
+    assert.deepEqual(lines.slice(1), [["uploads_paused", { reason: "503 999", repeated: 999 }]]);
+    quiet.warning("uploads_paused", { reason: "again" });
     assert.equal(lines.length, 2); // the line that told the number begins the next ten seconds
     await clock.advance(10_000);
-    assert.deepEqual(lines.slice(2), [["uploads_rest", { reason: "again", repeated: 1 }]]);
+    assert.deepEqual(lines.slice(2), [["uploads_paused", { reason: "again", repeated: 1 }]]);
   });
 
   test("QL1 is said at once again after a quiet time", async () => {
@@ -39,11 +39,11 @@ describe("a line that comes again and again", () => {
 
   test("QL1 is told apart by event and tenant", () => {
     const { lines, quiet } = setUp();
-    for (const tenant of ["a", "b", "a"]) quiet.warning("uploads_rest", { tenant });
+    for (const tenant of ["a", "b", "a"]) quiet.warning("uploads_paused", { tenant });
     quiet.error("runs_lost", { tenant: "a" });
     assert.deepEqual(lines, [
-      ["uploads_rest", { tenant: "a" }],
-      ["uploads_rest", { tenant: "b" }],
+      ["uploads_paused", { tenant: "a" }],
+      ["uploads_paused", { tenant: "b" }],
       ["runs_lost", { tenant: "a" }],
     ]);
   });
@@ -59,7 +59,7 @@ describe("a line that comes again and again", () => {
 
   test("QL3 beyond a thousand kinds goes by its event alone, and every line is still counted", async () => {
     const { clock, lines, quiet } = setUp();
-    for (let at = 0; at < 5000; at++) quiet.warning("uploads_rest", { tenant: String(at) });
+    for (let at = 0; at < 5000; at++) quiet.warning("uploads_paused", { tenant: String(at) });
     assert.equal(lines.length, 1001);
     await clock.advance(10_000);
     const told = lines.reduce((sum, [, fields]) => sum + Number(fields["repeated"] ?? 1), 0);

@@ -53,21 +53,21 @@ for (const mode of ["memory", "durable"] as const)
           ...(mode === "durable" ? { SPOOL_DIR: dir } : {}),
         };
         const collector = await startCollector("http://127.0.0.1:1", env, { clock, backend, files });
-        const { books } = collector.collector;
+        const { accounting } = collector.collector;
         // One run waits for its batch, one rests after its retries, one waits for its parent.
         assert.equal((await collector.send(protobufRequest([spanOf(1, 0)]))).status, 200);
-        while (!collector.log.some((line) => line.includes("uploads_rest"))) await clock.advance(100);
+        while (!collector.log.some((line) => line.includes("uploads_paused"))) await clock.advance(100);
         assert.equal((await collector.send(protobufRequest([spanOf(2, 0), spanOf(3, 1, 0)]))).status, 200);
         clock.set(jumpMs);
         well = true;
         const from = clock.monotonic();
         while (sent.length < 3 && clock.monotonic() - from < 60_000) await clock.advance(100);
         assert.ok(clock.monotonic() - from <= 7000, `${clock.monotonic() - from} ms`); // the longest wait that was begun, and a flush
-        assert.deepEqual([books.deadLettered.too_old, books.lost.too_old], [0, 0]);
+        assert.deepEqual([accounting.deadLettered.too_old, accounting.lost.too_old], [0, 0]);
         const stopping = collector.stop();
         await clock.advance(30_000);
         await stopping;
-        assert.equal(books.delivered, 3);
+        assert.equal(accounting.delivered, 3);
         await rm(dir, { recursive: true });
       });
   });

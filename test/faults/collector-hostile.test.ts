@@ -224,7 +224,7 @@ describe("hostile keys and values", () => {
     await backend.close();
     assert.deepEqual(backend.violations, []);
     assert.ok(refused > 0 && taken > refused);
-    assert.equal(collector.collector.books.delivered, collector.collector.books.received);
+    assert.equal(collector.collector.accounting.delivered, collector.collector.accounting.received);
     assert.ok(backend.runs.some((run) => run.attachments.length > 0));
   });
 

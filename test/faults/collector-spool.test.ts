@@ -8,10 +8,11 @@ import { describe, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
 import type { Body } from "../../src/collector/encode/batch-body.ts";
-import { createBooks } from "../../src/collector/shared/span-accounting.ts";
+import { createSpanAccounting } from "../../src/collector/shared/span-accounting.ts";
 import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";
 import { lockSpool, SpoolInUseError } from "../../src/collector/spool/lock.ts";
-import type { Spool, StoredRequest } from "../../src/collector/spool/port.ts";
+import type { Spool } from "../../src/collector/spool/port.ts";
+import type { StoredRequest } from "../../src/collector/shared/span-origin.ts";
 import {
   encodePlainRecord,
   encodeRecord,
@@ -21,7 +22,7 @@ import {
 } from "../../src/collector/spool/record.ts";
 import { createSpool } from "../../src/collector/spool/spool.ts";
 import { tenantIdOf } from "../../src/collector/shared/tenants.ts";
-import type { Tenant } from "../../src/collector/shared/trace-run.ts";
+import type { Tenant } from "../../src/collector/shared/tenants.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { createMemoryDisk, hookedFiles, type MemoryDisk } from "../fakes/files.ts";
@@ -57,7 +58,7 @@ function spoolOn(files: FilePort, log: string[] = []): Spool {
       files,
       clock: eagerClock,
       log: createLog({ level: "info", json: true, secrets: [], now: Date.now, write: (line) => void log.push(line) }),
-      books: createBooks,
+      accounting: createSpanAccounting,
       tenantOf,
     },
   );
@@ -309,7 +310,7 @@ describe("damage", () => {
     };
     const request = { ...foreign, spans: 1, rejected: 0 };
     const wire = Buffer.from('["planted"]');
-    const nonsense = encodePlainRecord(RECORD.books, {});
+    const nonsense = encodePlainRecord(RECORD.accounting, {});
     nonsense[0].write("{x", nonsense[0].length - 2);
     nonsense[0].writeUInt32LE(crc32(nonsense[0].subarray(12)), 8);
     const sealed = [0, 1].flatMap((segment) =>
@@ -322,7 +323,7 @@ describe("damage", () => {
     const plain = [
       encodePlainRecord(RECORD.request, request, wire),
       encodePlainRecord(RECORD.batch, { ...foreign, covers: 1 }),
-      encodePlainRecord(RECORD.books, { received: 1e9 }),
+      encodePlainRecord(RECORD.accounting, { received: 1e9 }),
       nonsense,
       encodePlainRecord(RECORD.file, { format: 99 }),
     ];
@@ -362,7 +363,7 @@ describe("damage", () => {
     const disk = createMemoryDisk();
     const spool = createSpool(
       { dir: DIR, segmentBytesMax: 1e6, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
-      { files: disk.files, clock: eagerClock, log: silent, books: createBooks, tenantOf },
+      { files: disk.files, clock: eagerClock, log: silent, accounting: createSpanAccounting, tenantOf },
     );
     await spool.recover();
     const at: number[] = [];

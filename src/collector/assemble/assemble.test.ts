@@ -5,7 +5,8 @@ import * as fc from "fast-check";
 import type { Clock } from "../../base/clock.ts";
 import { ASSEMBLE_LIMITS, createAssembler, decisionOf, type AssembleLimits } from "./assemble.ts";
 import { dottedOrderFault, idOfSegment, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
-import type { RunContent, Tenant, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
+import type { RunContent, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
+import type { Tenant } from "../shared/tenants.ts";
 import { DEPTH_MAX } from "./tree-node.ts";
 
 const TRACE = "5b8efff798038103d269b633813fc60c";
@@ -50,6 +51,7 @@ function span(id: number, parent: number | null, startMs = id, change: Partial<U
     isRoot: parent === null,
     claims: null,
     content: CONTENT,
+    origins: [],
     ...change,
   };
 }

@@ -213,7 +213,7 @@ export function createAssembler(
       const now = clock.monotonic();
       const tree = treeOf(run.tenant.id, run.traceId, now);
       const arrival = within(tree, () => arrive(tree, run, now, emit));
-      if (arrival === "duplicate") counts.duplicates += 1;
+      if (arrival === "duplicate" || arrival === "merged") counts.duplicates += 1;
       else if (arrival === "filtered") counts.filtered += 1;
       else if (arrival === "amended") counts.amended += 1;
       if (counts.nodes > limits.nodesMax || counts.waitingBytes > limits.waitingBytesMax) keepLimits();

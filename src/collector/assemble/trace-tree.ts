@@ -12,7 +12,8 @@ import { claimPlace } from "./claimed-places.ts";
 import { createNode, DEPTH_MAX, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 
-export type Arrival = "placed" | "waiting" | "filtered" | "duplicate" | "amended";
+/** `merged`: a duplicate of a span that still waits, which takes over its origins. */
+export type Arrival = "placed" | "waiting" | "filtered" | "duplicate" | "merged" | "amended";
 
 export type Emit = (run: TraceRun) => void;
 
@@ -70,10 +71,13 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
   }
   if (node.state === "waiting") {
     const before = node.run;
-    if (before === null || fingerprint(before) === print) return "duplicate";
+    if (before === null) return "duplicate";
+    const kept = fingerprint(before) === print ? before : run; // the older content was never uploaded
+    if (run.origins.length > 0) kept.origins = [...before.origins, ...run.origins];
+    if (kept === before) return "merged";
     tree.waitingBytes += sizeOf(run) - sizeOf(before);
     node.run = run;
-    return "duplicate"; // the older one was never uploaded
+    return "merged";
   }
   if (node.fingerprint === print) return "duplicate";
   node.fingerprint = print;

@@ -1,7 +1,8 @@
 // The one run that `collector check` uploads.
 import { randomUUID } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
-import type { Tenant, TraceRun } from "../shared/trace-run.ts";
+import type { TraceRun } from "../shared/trace-run.ts";
+import type { Tenant } from "../shared/tenants.ts";
 
 /** ms → `[RFC 3339, the same as a segment of dotted_order]`. */
 export function decisionTime(ms: number): readonly [string, string] {
@@ -13,7 +14,7 @@ export function runForCheck(tenant: Tenant, project: string, [time, segment]: re
   const id = randomUUID();
   return {
     tenant,
-    span: { traceId: "", spanId: "" },
+    span: { traceId: "", spanId: "", origins: [] },
     id,
     traceId: id,
     parentRunId: "",

@@ -2,9 +2,8 @@
 // Invariant: it changes nothing but for one small run, named so that a person recognises it.
 import { systemClock } from "../../base/clock.ts";
 import type { HttpBackend } from "../upload/backend/http.ts";
-import { compress } from "../encode/batch-body.ts";
-import { BOUNDARY, createRunWriter } from "../encode/multipart.ts";
-import { openBackend, patient } from "../open-collector.ts";
+import { encodeRun } from "../encode/encode-run.ts";
+import { openBackend, manualUploadPorts } from "../open-collector.ts";
 import { type CollectorConfig, deadLetterDir } from "../settings.ts";
 import { nodeFiles } from "../spool/file-port.ts";
 import { tenantIdOf } from "../shared/tenants.ts";
@@ -73,20 +72,11 @@ async function checkUpload(config: CollectorConfig, backend: HttpBackend): Promi
   const { apiKey } = config;
   if (apiKey === null) return { name: "upload", outcome: "skipped", detail: "needs TRACING_API_KEY" };
   const tenant = { id: tenantIdOf(apiKey, ""), apiKey, tenantId: "" };
-  const writer = createRunWriter();
-  writer.write(runForCheck(tenant, config.project ?? "default", decisionTime(systemClock.now())));
-  const rawBytes = writer.bytes();
-  const raw = {
-    tenant,
-    createdMs: systemClock.now(),
-    boundary: BOUNDARY,
-    bytes: writer.close(),
-    rawBytes,
-    offsets: [0],
-    first: 0,
-  };
-  const body = await compress(raw, backend.limits().encoding, config.zstdLevel);
-  const outcome = await sendAgain(body, config, patient(backend), new AbortController().signal);
+  const createdMs = systemClock.now();
+  const run = runForCheck(tenant, config.project ?? "default", decisionTime(createdMs));
+  const { encoding } = backend.limits();
+  const body = await encodeRun(run, { createdMs, encoding, zstdLevel: config.zstdLevel });
+  const outcome = await sendAgain(body, config, manualUploadPorts(backend), new AbortController().signal);
   if (outcome.kind === "sent") return { name: "upload", outcome: "ok", detail: "the backend took one run" };
   return { name: "upload", outcome: "failed", detail: outcome.reason };
 }

@@ -6,7 +6,7 @@
 import { unlink } from "node:fs/promises";
 import { ConfigError } from "../../base/config.ts";
 import { listDeadLetters, readDeadLetter } from "../upload/dead-letters.ts";
-import { openBackend, patient } from "../open-collector.ts";
+import { openBackend, manualUploadPorts } from "../open-collector.ts";
 import { type CollectorConfig, deadLetterDir } from "../settings.ts";
 import { tenantIdOf } from "../shared/tenants.ts";
 import { sendAgain } from "../upload/upload.ts";
@@ -46,7 +46,7 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
         continue;
       }
       const body = letter.bodyFor({ id, apiKey, tenantId: letter.tenantId });
-      const outcome = await sendAgain(body, config, patient(backend), new AbortController().signal);
+      const outcome = await sendAgain(body, config, manualUploadPorts(backend), new AbortController().signal);
       if (outcome.kind === "sent") {
         await unlink(path); // RE6
         counts.sent++;

@@ -6,7 +6,7 @@
 import { promisify } from "node:util";
 import { constants, gunzipSync, gzip, gzipSync, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { closing } from "./multipart.ts";
-import type { Tenant } from "../shared/trace-run.ts";
+import type { Tenant } from "../shared/tenants.ts";
 
 export type BodyEncoding = "zstd" | "gzip" | "identity";
 

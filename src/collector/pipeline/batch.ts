@@ -1,25 +1,20 @@
-// Batch: runs of one tenant wait here for company (… → assemble → batch → encode → upload).
+// Batch: collects runs of one tenant until the batch is sealed (… → assemble → batch → encode → upload).
 // Invariants:
 //   BA1. A batch holds runs of one tenant only.
-//   BA2. It is sealed when it has `runsMax` runs, when its bytes reach `bytesMax`, or `flushIntervalMs` after its first run;
-//        both counts begin anew with each batch.
-//   BA3. A run that amends another is never in one batch with it: the backend would have to guess their order.
+//   BA2. A batch is sealed when it has `runsMax` runs, when its bytes reach `bytesMax`, or `flushIntervalMs` after its
+//        first run. Each batch starts its own counts.
+//   BA3. A batch never holds a run together with an amendment of that run: the backend could not order them.
 import type { Clock } from "../../base/clock.ts";
 import { createRunWriter, type RunWriter } from "../encode/multipart.ts";
-import type { StoredRequest } from "../spool/port.ts";
-import type { Tenant, TraceRun, TraceRunPlace } from "../shared/trace-run.ts";
+import type { SpanOrigin } from "../shared/span-origin.ts";
+import type { TraceRun, TraceRunPlace } from "../shared/trace-run.ts";
+import type { Tenant } from "../shared/tenants.ts";
 
 export interface BatchLimits {
   readonly flushIntervalMs: number;
-  /** Asked for each run: the backend's own limits may become known at any time. */
+  /** Read for each run, because the backend's own limits can arrive at any time. */
   readonly runsMax: () => number;
   readonly bytesMax: () => number;
-}
-
-/** One span of a spooled request: what must not be forgotten before its run is safe elsewhere. */
-export interface Origin {
-  readonly request: StoredRequest;
-  readonly index: number;
 }
 
 export interface OpenBatch {
@@ -27,21 +22,21 @@ export interface OpenBatch {
   readonly createdMs: number;
   readonly writer: RunWriter;
   readonly runs: TraceRunPlace[];
-  /** `origins[i]`: the spooled spans that run i is made from. Empty in memory mode. */
-  readonly origins: (readonly Origin[])[];
+  /** `origins[i]`: the spooled spans of run i. Empty in memory mode. */
+  readonly origins: (readonly SpanOrigin[])[];
   readonly cancelTimer: () => void;
 }
 
 export interface Batcher {
-  readonly add: (run: TraceRun, origins: readonly Origin[]) => void;
-  /** Seals everything that is open. */
+  readonly add: (run: TraceRun) => void;
+  /** Seals all open batches. */
   readonly flush: () => void;
-  /** What open batches take in memory. */
+  /** Memory that open batches occupy. */
   readonly heldBytes: () => number;
   readonly heldBytesOf: (tenantId: string) => number;
 }
 
-/** `seal` gets each batch once, and releases its writer. */
+/** `seal` receives each batch once and releases its writer. */
 export function createBatcher(
   limits: BatchLimits,
   ports: { readonly clock: Clock; readonly seal: (batch: OpenBatch) => void },
@@ -73,7 +68,7 @@ export function createBatcher(
   }
 
   return {
-    add(run, origins) {
+    add(run) {
       let batch = openFor(run.tenant); // BA1
       if (run.amends && batch.runs.some((other) => other.id === run.id)) {
         close(batch); // BA3
@@ -88,6 +83,7 @@ export function createBatcher(
         spanId: run.span.spanId,
         dottedOrder: run.dottedOrder,
       });
+      const { origins } = run.span;
       if (origins.length > 0) batch.origins.push(origins);
       if (batch.runs.length >= limits.runsMax() || batch.writer.bytes() >= limits.bytesMax()) close(batch); // BA2
     },

@@ -1,56 +1,42 @@
-// Durable intake: what the door does in durable mode. Spool first, acknowledge, then feed the pipeline, from memory while
-// there is room, from the spool otherwise.
+// Durable intake: the intake of durable mode. Appends a request to the spool, acknowledges it, then feeds the pipeline.
 // Invariants:
-//   DU1. "taken" is said only when the request is on disk; a failed write is never "taken".
+//   DU1. A request is "taken" only when it is on disk. A failed write is never "taken".
 //   DU2. Requests are fed in the order in which they were taken.
-//   DU3. The spool never takes a new request beyond its limit, nor beyond its key's share (share.ts); what makes room
-//        (batches, marks) always may be written.
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
-import { createQueue } from "../../base/queue.ts";
-import type { Books } from "../shared/span-accounting.ts";
-import { decode, decompress } from "../receive/decode-body.ts";
-import type { Pipeline } from "./pipeline.ts";
+//   DU3. The spool rejects a new request beyond its limit or beyond the share of the tenant (fair-share.ts). Writes that
+//        free space (batches, marks) are always admitted.
+import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { Intake } from "../receive/http-receiver.ts";
 import { fitsShare } from "../shared/fair-share.ts";
-import type { Recovered, Spool, StoredRequest } from "../spool/port.ts";
-import type { Tenant } from "../shared/trace-run.ts";
+import type { StoredRequest } from "../shared/span-origin.ts";
+import type { Tenant } from "../shared/tenants.ts";
+import type { Recovered, Spool } from "../spool/port.ts";
+import { type BacklogPorts, createBacklog } from "./backlog.ts";
+import type { Pipeline } from "./pipeline.ts";
 
 export interface DurableIntake {
   readonly take: Intake;
   readonly resume: (recovered: Recovered) => void;
-  /** There may be room: feeds what waits. */
+  /** Feeds queued requests when there is room. */
   readonly pump: () => void;
-  /** Resolves when all that was taken is fed, or at the signal. */
-  readonly settle: (signal: AbortSignal) => Promise<void>;
+  /** Resolves when all requests are fed, or at the signal. */
+  readonly settled: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface DurableOptions {
   readonly spoolBytesMax: number;
-  /** Above this nothing more is fed. */
+  /** Bytes in memory above which no request is fed. */
   readonly feedBytesMax: number;
-  readonly bodyBytesMax: number;
 }
 
-export interface DurablePorts {
+export interface DurablePorts extends BacklogPorts {
   readonly spool: Spool;
   readonly pipeline: Pipeline;
-  readonly books: Books;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly heldBytes: () => number;
+  readonly accounting: SpanAccounting;
 }
 
-const LOOK_AGAIN_MS = 50;
-
 export function createDurableIntake(options: DurableOptions, ports: DurablePorts): DurableIntake {
-  const { spool, pipeline, books } = ports;
-  /** On disk only, oldest first. */
-  const backlog = createQueue<StoredRequest>();
-  let feeding: Promise<void> | null = null;
-  let lookAgain = false;
-
-  const hasRoom = (): boolean => ports.heldBytes() < options.feedBytesMax;
+  const { spool, pipeline, accounting } = ports;
+  const backlog = createBacklog(options.feedBytesMax, ports);
 
   function hasShare(tenant: Tenant, bytes: number): boolean {
     const ownBytes = spool.liveBytes(tenant.id);
@@ -58,97 +44,32 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
     return fitsShare(bytes, { bytesMax: options.spoolBytesMax, takenBytes: spool.bytes(), ownBytes, otherBytes });
   }
 
-  function lose(request: StoredRequest, reason: string): void {
-    books.lost.unreadable += request.pending;
-    ports.log.error("request_unreadable", { spans: request.pending, reason });
-    spool.requestDone(request, allOf(request));
-  }
-
-  async function feedStored(request: StoredRequest): Promise<void> {
-    const record = await spool.readRequest(request);
-    if (record === null) return lose(request, "damaged");
-    try {
-      const limits = { bytesMax: Infinity, grow: () => true }; // it was within the limits when it was taken
-      const { spans } = await decode(await decompress(record.wire, record.encoding, limits), record.format);
-      const { tenant, project, receivedMs } = record;
-      await pipeline.feed(spans, { tenant, project, receivedMs }, request);
-    } catch (error) {
-      lose(request, error instanceof Error ? error.message : "unknown"); // it could be read once: a newer reader may differ
-    }
-  }
-
-  async function feedBacklog(): Promise<void> {
-    while (hasRoom()) {
-      const request = backlog.shift(); // DU2
-      if (request === undefined) return;
-      await feedStored(request);
-    }
-    if (lookAgain) return;
-    lookAgain = true;
-    ports.clock.after(LOOK_AGAIN_MS, () => {
-      lookAgain = false;
-      pump();
-    });
-  }
-
-  function pump(): void {
-    if (feeding !== null || backlog.length === 0) return;
-    feeding = feedBacklog().finally(() => {
-      feeding = null;
-      if (backlog.length > 0 && hasRoom()) pump();
-    });
-  }
-
   return {
-    pump,
+    pump: backlog.pump,
+    settled: backlog.settled,
     async take({ head, context, wire, decoded }) {
       if (spool.failure() !== null) return "unwritable";
       if (!hasShare(context.tenant, wire.length)) return "no_room"; // DU3
+      const { format, encoding } = head;
+      const spans = decoded.spans.length;
+      const { rejected } = decoded;
       let stored: StoredRequest;
       try {
-        stored = await spool.appendRequest({
-          ...context,
-          format: head.format,
-          encoding: head.encoding,
-          spans: decoded.spans.length,
-          rejected: decoded.rejected,
-          wire,
-        });
+        stored = await spool.appendRequest({ ...context, format, encoding, spans, rejected, wire });
       } catch {
-        return "unwritable"; // DU1: the log tells why
+        return "unwritable"; // DU1: the spool has logged the reason
       }
-      books.received += decoded.spans.length + decoded.rejected;
-      books.rejected += decoded.rejected;
-      if (backlog.length === 0 && feeding === null && hasRoom()) {
-        const fed = pipeline.feed(decoded.spans, context, stored);
-        if (fed !== undefined)
-          feeding = fed.finally(() => {
-            feeding = null;
-            pump();
-          });
-      } else {
-        backlog.push(stored);
-        pump();
-      }
+      accounting.received += spans + rejected;
+      accounting.rejected += rejected;
+      backlog.feedOrQueue(decoded.spans, context, stored);
       return "taken";
     },
     resume(recovered) {
-      Object.assign(books, recovered.books);
+      Object.assign(accounting, recovered.accounting);
       for (const decision of recovered.decisions) pipeline.recall(decision);
       for (const batch of recovered.batches) pipeline.resend(batch);
       for (const request of recovered.requests) backlog.push(request);
-      pump();
-    },
-    async settle(signal) {
-      while (!signal.aborted && (feeding !== null || backlog.length > 0)) {
-        pump();
-        if (feeding !== null) await feeding;
-        else await new Promise<void>((resolve) => ports.clock.after(LOOK_AGAIN_MS, resolve));
-      }
+      backlog.pump();
     },
   };
-}
-
-function allOf(request: StoredRequest): number[] {
-  return Array.from({ length: request.spans }, (_, index) => index);
 }

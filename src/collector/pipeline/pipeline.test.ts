@@ -5,8 +5,8 @@ import { protobufRequest, spanOf } from "../../../test/fakes/otlp.ts";
 import { turnsDuring } from "../../../test/fakes/turns.ts";
 import { ASSEMBLE_LIMITS } from "../assemble/assemble.ts";
 import type { Body } from "../encode/batch-body.ts";
-import { createBooks, pendingOf } from "../shared/span-accounting.ts";
-import type { Lanes, Parcel } from "../upload/tenant-queues.ts";
+import { createSpanAccounting, pendingOf } from "../shared/span-accounting.ts";
+import type { UploadJob } from "../upload/upload-job.ts";
 import { readProtobuf } from "../otlp/protobuf.ts";
 import type { Span } from "../otlp/span.ts";
 import { createPipeline, type Pipeline, type PipelinePorts } from "./pipeline.ts";
@@ -24,8 +24,8 @@ function pipelineWith(ports: Partial<PipelinePorts>): Pipeline {
       clock: createFakeClock(),
       log: silent,
       translate,
-      books: createBooks(),
-      lanes: { offer: () => undefined } as unknown as Lanes,
+      accounting: createSpanAccounting(),
+      queues: { offer: () => undefined, isFailing: () => false },
       backendLimits: () => ({ runsMax: 10, bytesMax: 1e6, encoding: "zstd" }),
       spool: null,
       deadLetters: null,
@@ -42,34 +42,34 @@ function spansOf(count: number): readonly Span[] {
 
 test("PI6 a request of many spans is fed in turns, each over after ten milliseconds", async () => {
   let nowMs = 0;
-  const books = createBooks();
-  const pipeline = pipelineWith({ books, clock: { ...createFakeClock(), monotonic: () => nowMs++ } });
+  const accounting = createSpanAccounting();
+  const pipeline = pipelineWith({ accounting, clock: { ...createFakeClock(), monotonic: () => nowMs++ } });
   const spans = spansOf(300);
   const all = Array.from({ length: 10 }, () => spans).flat();
   const turns = await turnsDuring(() => pipeline.feed(all, context, null));
   assert.ok(turns > 4, `${turns} turns`);
-  assert.equal(books.duplicates, 2700, "and all of it was fed");
+  assert.equal(accounting.duplicates, 2700, "and all of it was fed");
 });
 
 test("PI5 a run whose place breaks a rule goes to the dead letters, alone; its neighbours are uploaded", async () => {
-  const books = createBooks();
-  const offered: Parcel[] = [];
-  const buried: Body[] = [];
+  const accounting = createSpanAccounting();
+  const offered: UploadJob[] = [];
+  const deadLettered: Body[] = [];
   const pipeline = pipelineWith({
     translate(span, from) {
       const run = translate(span, from);
       return span.name === "span 2.0" ? { ...run, traceId: "no trace id" } : run; // as if a fault of ours made it so
     },
-    books,
-    lanes: { offer: (parcel: Parcel) => void offered.push(parcel) } as unknown as Lanes,
+    accounting,
+    queues: { offer: (job: UploadJob) => void offered.push(job), isFailing: () => false },
     deadLetters: {
       write: (body) => {
-        buried.push(body);
+        deadLettered.push(body);
         return Promise.resolve();
       },
     },
   });
-  books.received += 3;
+  accounting.received += 3;
   await pipeline.feed(spansOf(3), context, null);
   await pipeline.flush();
   assert.deepEqual(
@@ -77,9 +77,9 @@ test("PI5 a run whose place breaks a rule goes to the dead letters, alone; its n
     [2],
   );
   assert.deepEqual(
-    buried.map(({ offsets }) => offsets.length),
+    deadLettered.map(({ offsets }) => offsets.length),
     [1],
   );
-  assert.match(buried[0]?.bytes.toString() ?? "", /"name":"span 2.0"/);
-  assert.deepEqual([books.deadLettered.misplaced, pendingOf(books)], [1, 2]);
+  assert.match(deadLettered[0]?.bytes.toString() ?? "", /"name":"span 2.0"/);
+  assert.deepEqual([accounting.deadLettered.misplaced, pendingOf(accounting)], [1, 2]);
 });

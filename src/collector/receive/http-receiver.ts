@@ -13,7 +13,7 @@ import type { Log } from "../../base/log.ts";
 import { checkHost, checkSite, type HostRules } from "../../http/browser.ts";
 import type { Admission, Passage } from "./memory-admission.ts";
 import { decode, decompress, TooLargeError } from "./decode-body.ts";
-import { giveBack } from "../shared/free-buffer.ts";
+import { freeBuffer } from "../shared/free-buffer.ts";
 import { DecodeError, type Decoded } from "../otlp/decoded.ts";
 import {
   contentTypeOf,
@@ -25,7 +25,8 @@ import {
 } from "../otlp/status.ts";
 import { createProgressWatch, discard, readBody } from "./read-body.ts";
 import { type HeadRules, readHead, type RequestHead } from "./request-head.ts";
-import type { RequestContext, Tenant } from "../shared/trace-run.ts";
+import type { RequestContext } from "../shared/trace-run.ts";
+import type { Tenant } from "../shared/tenants.ts";
 
 interface ReceivedRequest {
   readonly head: RequestHead;
@@ -137,13 +138,13 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     if (body.length > options.decompressedBytesMax) throw new TooLargeError("too_large");
     const step = decode(body, head.format);
     const decoded = step instanceof Promise ? await step : step;
-    if (body !== read.body) giveBack(body); // spans hold copies only
+    if (body !== read.body) freeBuffer(body); // spans hold copies only
     const context: RequestContext = { tenant, project: head.project, receivedMs: ports.clock.now() };
     const taken = await ports.intake({ head, context, wire: read.body, decoded });
     if (taken === "no_room") throw new TooLargeError("no_room");
     if (taken === "unwritable")
       return refuse(request, response, "spool_unwritable", "the spool cannot be written", head.format);
-    giveBack(read.body);
+    freeBuffer(read.body);
     reply(response, head.format, decoded); // RE2
   }
 

@@ -5,7 +5,7 @@
 //   RB3. What is refused is passed over, not kept, so that the sender can read the answer; up to DISCARD_BYTES_MAX.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
-import { giveBack } from "../shared/free-buffer.ts";
+import { freeBuffer } from "../shared/free-buffer.ts";
 
 export type BodyOutcome =
   | { readonly kind: "read"; readonly body: Buffer }
@@ -50,12 +50,12 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, watch: Pr
       if (expected === 0) return void chunks.push(chunk);
       whole ??= Buffer.allocUnsafeSlow(expected);
       chunk.copy(whole, before);
-      giveBack(chunk);
+      freeBuffer(chunk);
     };
     const onEnd = (): void => {
       if (chunks.length <= 1) return finish({ kind: "read", body: whole ?? chunks[0] ?? EMPTY });
       const body = Buffer.concat(chunks);
-      chunks.forEach(giveBack);
+      chunks.forEach(freeBuffer);
       finish({ kind: "read", body });
     };
     const onGone = (): void => finish({ kind: "gone" });
@@ -78,7 +78,7 @@ export function discard(request: IncomingMessage): void {
   request.on("error", () => undefined);
   request.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    giveBack(chunk);
+    freeBuffer(chunk);
     if (bytes > DISCARD_BYTES_MAX) request.destroy();
   });
 }

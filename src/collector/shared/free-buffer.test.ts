@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { giveBack } from "./free-buffer.ts";
+import { freeBuffer } from "./free-buffer.ts";
 
 test("GB1 memory that a buffer has to itself is free at once", () => {
   const whole = Buffer.allocUnsafeSlow(65_536);
-  giveBack(whole);
+  freeBuffer(whole);
   assert.equal(whole.length, 0);
 });
 
 test("GB1 a slice leaves the rest of its memory alone", () => {
   const larger = Buffer.allocUnsafeSlow(64).fill(7);
-  giveBack(larger.subarray(0, 32));
-  giveBack(larger.subarray(32));
+  freeBuffer(larger.subarray(0, 32));
+  freeBuffer(larger.subarray(32));
   assert.deepEqual(larger, Buffer.alloc(64, 7));
 });
 
 test("giving nothing back, or the same twice, does nothing", () => {
   const whole = Buffer.allocUnsafeSlow(16);
-  giveBack(whole);
-  giveBack(whole);
-  giveBack(Buffer.alloc(0));
+  freeBuffer(whole);
+  freeBuffer(whole);
+  freeBuffer(Buffer.alloc(0));
   assert.equal(whole.length, 0);
 });

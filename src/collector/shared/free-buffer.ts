@@ -6,7 +6,7 @@
 //   GB1. Only a buffer that owns its memory is given back: a slice of something larger is left alone.
 //   GB2. The caller is the last one to hold it, also among threads: whoever still looks sees an empty buffer.
 
-export function giveBack(buffer: Buffer): void {
+export function freeBuffer(buffer: Buffer): void {
   const memory = buffer.buffer;
   if (memory instanceof ArrayBuffer && memory.byteLength === buffer.length && buffer.length > 0) memory.transfer(0); // GB1
 }

@@ -15,7 +15,7 @@ export const DROP_REASONS = [
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
-export interface Books {
+export interface SpanAccounting {
   /** Spans that could be read, and those without ids. Spans of refused requests are not received. */
   received: number;
   rejected: number;
@@ -28,7 +28,7 @@ export interface Books {
   readonly lost: Record<DropReason, number>;
 }
 
-export function createBooks(): Books {
+export function createSpanAccounting(): SpanAccounting {
   const none = (): Record<DropReason, number> => ({
     refused_by_backend: 0,
     too_large: 0,
@@ -45,7 +45,7 @@ export function sumOf(reasons: Readonly<Record<DropReason, number>>): number {
   return Object.values(reasons).reduce((sum, count) => sum + count, 0);
 }
 
-export function pendingOf(books: Books): number {
-  const { received, rejected, delivered, filtered, duplicates, deadLettered, lost } = books;
+export function pendingOf(accounting: SpanAccounting): number {
+  const { received, rejected, delivered, filtered, duplicates, deadLettered, lost } = accounting;
   return received - rejected - delivered - filtered - duplicates - sumOf(deadLettered) - sumOf(lost); // BK1
 }

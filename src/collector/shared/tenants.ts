@@ -1,10 +1,18 @@
-// Tenants: (API key, X-Tenant-Id) → a name that can be shown, and back.
+// Tenants: maps (API key, X-Tenant-Id) to a stable name that does not reveal the key.
 import { createHash } from "node:crypto";
-import type { Tenant } from "./trace-run.ts";
 
 const TENANTS_MAX = 10_000;
 
-/** 128 bits of a hash: equal for equal keys on every machine, and it tells nothing about the key. */
+/** The owner of the data. Only runs with equal `id` share an upload. Created once per request and shared by its spans. */
+export interface Tenant {
+  /** Hash of (API key, X-Tenant-Id). Used as a map key and in the spool. */
+  readonly id: string;
+  readonly apiKey: string;
+  /** X-Tenant-Id of the request, "" for none. */
+  readonly tenantId: string;
+}
+
+/** 128 bits of a hash: equal for equal keys on every machine, and it does not reveal the key. */
 export function tenantIdOf(apiKey: string, tenantId: string): string {
   return createHash("sha256").update(`${apiKey}\u0000${tenantId}`).digest("hex").slice(0, 32);
 }
@@ -13,7 +21,7 @@ export interface Tenants {
   readonly of: (apiKey: string, tenantId: string) => Tenant;
 }
 
-/** The same object for the same pair, while it is remembered. */
+/** Returns the same object for the same pair while the cache holds it. */
 export function createTenants(): Tenants {
   const known = new Map<string, Tenant>();
   return {

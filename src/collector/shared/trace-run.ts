@@ -5,20 +5,13 @@
 //   TR2. Translation is a pure function of (span, context): a replay makes the same bytes.
 //   TR3. A placed run keeps the five rules of `dotted_order`: see assemble.ts.
 import type { UnixNano } from "../otlp/span.ts";
+import type { SpanOrigin } from "./span-origin.ts";
+import type { Tenant } from "./tenants.ts";
 
 /** JSON as text, ready to be written to the wire. */
 type JsonText = string;
 
 export type RunType = "tool" | "chain" | "llm" | "retriever" | "embedding" | "prompt" | "parser";
-
-/** Whose data this is. Equal `id`, and only equal `id`, may share an upload. Made once a request, shared by its spans. */
-export interface Tenant {
-  /** Stable name of (API key, X-Tenant-Id) that does not reveal the key, e.g. a hash: it is used in maps and in the spool. */
-  readonly id: string;
-  readonly apiKey: string;
-  /** X-Tenant-Id of the request, "" for none. */
-  readonly tenantId: string;
-}
 
 /** What the request says about all its spans. The spool keeps it with the spans, so that a replay is the same (TR2). */
 export interface RequestContext {
@@ -77,8 +70,10 @@ export interface UnplacedRun {
   readonly isRoot: boolean;
   /** Ids that the sender's SDK gave the run itself; null for all other senders. */
   readonly claims: RunClaims | null;
-  /** null: filtered out. Only its place matters, so that its children find their way up. */
+  /** null: filtered out. Only its place matters, because its children attach to the nearest kept ancestor. */
   readonly content: RunContent | null;
+  /** The stored spans that this run stands for. The pipeline sets it in durable mode; empty in memory mode. */
+  origins: readonly SpanOrigin[];
 }
 
 /** Lower-case UUIDs, "" for none. Believed only as far as they keep TR3. */
@@ -91,8 +86,8 @@ export interface RunClaims {
 /** A run in its place, as it is uploaded. */
 export interface TraceRun {
   readonly tenant: Tenant;
-  /** The span it was made from, for the decision record. */
-  readonly span: { readonly traceId: string; readonly spanId: string };
+  /** The source span: its ids for the decision record, its origins for the spool. */
+  readonly span: Pick<UnplacedRun, "traceId" | "spanId" | "origins">;
   readonly id: string;
   readonly traceId: string;
   /** "" for the root. */

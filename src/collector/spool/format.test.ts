@@ -59,7 +59,7 @@ for (const version of readdirSync(FIXTURES))
       "stuck |  | prüfung | span 2.1 | 2",
       "stuck | workspace | default | orphan 3.1 | 2",
     ]);
-    const { received, delivered, deadLettered, lost } = collector.books;
+    const { received, delivered, deadLettered, lost } = collector.accounting;
     assert.deepEqual([received, delivered, deadLettered.unreadable, lost.unreadable], [7, 7, 0, 0]);
   });
 

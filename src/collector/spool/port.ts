@@ -1,23 +1,12 @@
 // Spool: the port to durable keeping. What is appended is safe when the promise resolves, until it is marked done.
 import type { Decision } from "../assemble/assemble.ts";
 import type { Body } from "../encode/batch-body.ts";
-import type { Books } from "../shared/span-accounting.ts";
+import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { WireFormat } from "../otlp/status.ts";
+import type { SpanOrigin, StoredRequest } from "../shared/span-origin.ts";
 import type { ContentEncoding } from "../shared/content-encoding.ts";
-import type { Tenant, TraceRunPlace } from "../shared/trace-run.ts";
-
-/** A request in the spool; some of its spans may be done with. */
-export interface StoredRequest {
-  readonly segment: number;
-  readonly offset: number;
-  readonly bytes: number;
-  readonly tenant: Tenant;
-  readonly spans: number;
-  /** How many are not done with. */
-  pending: number;
-  /** One bit a span, null while none is done with. */
-  done: Uint8Array | null;
-}
+import type { TraceRunPlace } from "../shared/trace-run.ts";
+import type { Tenant } from "../shared/tenants.ts";
 
 /** A batch in the spool; some of its runs may be done with. */
 export interface StoredBatch {
@@ -46,7 +35,7 @@ export interface RequestRecord {
 export interface BatchRecord {
   readonly body: Body;
   readonly places: readonly TraceRunPlace[];
-  readonly covers: readonly { readonly request: StoredRequest; readonly index: number }[];
+  readonly covers: readonly SpanOrigin[];
 }
 
 export interface Recovered {
@@ -54,7 +43,7 @@ export interface Recovered {
   readonly batches: readonly StoredBatch[];
   readonly decisions: Iterable<Decision>;
   /** Totals before the restart; what is pending of them is in `requests` and `batches`. */
-  readonly books: Books;
+  readonly accounting: SpanAccounting;
   readonly badRecords: number;
 }
 

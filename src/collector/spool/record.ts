@@ -16,7 +16,7 @@ import { crc32 } from "node:zlib";
 export const SPOOL_FORMAT = 2;
 
 /** What a record holds. The numbers are on disk: never reused for another meaning. */
-export const RECORD = { file: 1, request: 2, batch: 3, books: 4, marks: 5, decisions: 6 } as const;
+export const RECORD = { file: 1, request: 2, batch: 3, accounting: 4, marks: 5, decisions: 6 } as const;
 export type RecordType = (typeof RECORD)[keyof typeof RECORD];
 
 export interface SpoolRecord {

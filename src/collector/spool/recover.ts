@@ -6,12 +6,13 @@
 //   RV3. A folder written by a newer version is refused before anything in it is used (RC2).
 import type { Log } from "../../base/log.ts";
 import type { Decision } from "../assemble/assemble.ts";
-import { type Books, createBooks, DROP_REASONS } from "../shared/span-accounting.ts";
-import type { Tenant } from "../shared/trace-run.ts";
+import { type SpanAccounting, createSpanAccounting, DROP_REASONS } from "../shared/span-accounting.ts";
+import type { Tenant } from "../shared/tenants.ts";
 import { segmentName, segmentOf } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
 import { MARKS_SUFFIX } from "./marks.ts";
-import type { Recovered, StoredBatch, StoredRequest } from "./port.ts";
+import type { Recovered, StoredBatch } from "./port.ts";
+import type { StoredRequest } from "../shared/span-origin.ts";
 import { RECORD, type SpoolRecord } from "./record.ts";
 import { scanFile, type Scan } from "./scan.ts";
 import { decisionsOf, TREES_SUFFIX, type TreeSegment } from "./tree-log.ts";
@@ -34,7 +35,7 @@ interface Found {
   readonly requests: Map<string, StoredRequest>;
   readonly batches: Map<string, StoredBatch>;
   readonly covers: { readonly key: string; readonly indexes: readonly number[] }[];
-  books: Books;
+  accounting: SpanAccounting;
   badRecords: number;
   /** What is done to the folder when all of it has been read. */
   readonly tidying: (() => Promise<void>)[];
@@ -53,7 +54,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
     requests: new Map(),
     batches: new Map(),
     covers: [],
-    books: createBooks(),
+    accounting: createSpanAccounting(),
     badRecords: 0,
     tidying: [],
   };
@@ -76,13 +77,13 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   for (const tidy of found.tidying) await tidy().catch(() => undefined); // RV3: every file has been read by now
   const requests = [...found.requests.values()].filter((request) => request.pending > 0);
   const batches = [...found.batches.values()].filter((batch) => batch.pending > 0);
-  balance(found.books, requests, batches);
+  balance(found.accounting, requests, batches);
   return {
     ...trees,
     requests,
     batches,
     segments,
-    books: found.books,
+    accounting: found.accounting,
     badRecords: found.badRecords,
     nextSegment: Math.max(0, ...logs, ...marksNumbers) + 1,
     nextTreeSegment: Math.max(0, ...treeNumbers) + 1,
@@ -134,12 +135,12 @@ function readSegment(
     const { header, offset, bytes } = record;
     const tenant = tenantOf(textOf(header["apiKey"]), textOf(header["tenantId"]));
     const key = `${segment}:${offset}`;
-    if (record.type === RECORD.books) readBooks(header, found.books);
+    if (record.type === RECORD.accounting) readBooks(header, found.accounting);
     else if (record.type === RECORD.request) {
       const spans = Number(header["spans"]);
       const rejected = Number(header["rejected"]);
-      found.books.received += spans + rejected;
-      found.books.rejected += rejected;
+      found.accounting.received += spans + rejected;
+      found.accounting.rejected += rejected;
       found.requests.set(key, { segment, offset, bytes, tenant, spans, pending: spans, done: null });
     } else if (record.type === RECORD.batch) {
       const runs = (header["offsets"] as number[]).length;
@@ -215,24 +216,31 @@ function* eachDecision(records: readonly SpoolRecord[]): Generator<Decision> {
 }
 
 /** The newest totals replace what was counted so far: later records count on from them. */
-function readBooks(header: Readonly<Record<string, unknown>>, books: Books): void {
-  const saved = header as unknown as Books;
-  books.received = saved.received;
-  books.rejected = saved.rejected;
-  books.filtered = saved.filtered;
-  books.duplicates = saved.duplicates;
+function readBooks(header: Readonly<Record<string, unknown>>, accounting: SpanAccounting): void {
+  const saved = header as unknown as SpanAccounting;
+  accounting.received = saved.received;
+  accounting.rejected = saved.rejected;
+  accounting.filtered = saved.filtered;
+  accounting.duplicates = saved.duplicates;
   for (const reason of DROP_REASONS) {
-    books.deadLettered[reason] = saved.deadLettered[reason] ?? 0;
-    books.lost[reason] = saved.lost[reason] ?? 0;
+    accounting.deadLettered[reason] = saved.deadLettered[reason] ?? 0;
+    accounting.lost[reason] = saved.lost[reason] ?? 0;
   }
 }
 
 /** What left the spool and went nowhere else has been delivered. */
-function balance(books: Books, requests: readonly StoredRequest[], batches: readonly StoredBatch[]): void {
+function balance(
+  accounting: SpanAccounting,
+  requests: readonly StoredRequest[],
+  batches: readonly StoredBatch[],
+): void {
   const pending = [...requests, ...batches].reduce((sum, stored) => sum + stored.pending, 0);
-  const elsewhere = DROP_REASONS.reduce((sum, reason) => sum + books.deadLettered[reason] + books.lost[reason], 0);
-  const { received, rejected, filtered, duplicates } = books;
-  books.delivered = Math.max(0, received - rejected - filtered - duplicates - elsewhere - pending);
+  const elsewhere = DROP_REASONS.reduce(
+    (sum, reason) => sum + accounting.deadLettered[reason] + accounting.lost[reason],
+    0,
+  );
+  const { received, rejected, filtered, duplicates } = accounting;
+  accounting.delivered = Math.max(0, received - rejected - filtered - duplicates - elsewhere - pending);
 }
 
 function textOf(value: unknown): string {

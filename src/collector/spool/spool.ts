@@ -11,14 +11,15 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Body, BodyEncoding } from "../encode/batch-body.ts";
-import type { Books } from "../shared/span-accounting.ts";
+import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { WireFormat } from "../otlp/status.ts";
 import type { ContentEncoding } from "../shared/content-encoding.ts";
-import type { Tenant } from "../shared/trace-run.ts";
+import type { Tenant } from "../shared/tenants.ts";
 import { type AppendLog, createAppendLog, segmentName } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
 import { MARKS_SUFFIX, type Marks, createMarks } from "./marks.ts";
-import type { BatchRecord, RequestRecord, Spool, StoredBatch, StoredRequest } from "./port.ts";
+import type { BatchRecord, RequestRecord, Spool, StoredBatch } from "./port.ts";
+import type { StoredRequest } from "../shared/span-origin.ts";
 import { type Encoded, RECORD, type SpoolRecord, encodeRecord, frameLength, readRecord } from "./record.ts";
 import { type Recovery, recoverSpool } from "./recover.ts";
 import { type TreeLog, createTreeLog } from "./tree-log.ts";
@@ -36,7 +37,7 @@ export interface SpoolPorts {
   readonly files: FilePort;
   readonly clock: Clock;
   readonly log: Log;
-  readonly books: () => Books;
+  readonly accounting: () => SpanAccounting;
   readonly tenantOf: (apiKey: string, tenantId: string) => Tenant;
 }
 
@@ -76,7 +77,7 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
         suffix: LOG_SUFFIX,
         firstSegment: recovery.nextSegment,
         segmentBytesMax: options.segmentBytesMax,
-        preamble: () => [booksRecord()],
+        preamble: () => [accountingRecord()],
         onSegment(segment) {
           segments.set(segment, { bytes: 0, live: 0, damaged: false });
           planCollect();
@@ -97,8 +98,8 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
     );
   }
 
-  function booksRecord(): Encoded {
-    return encodeRecord(RECORD.books, ports.books());
+  function accountingRecord(): Encoded {
+    return encodeRecord(RECORD.accounting, ports.accounting());
   }
 
   function book(segment: number, bytes: number): void {
@@ -299,7 +300,7 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
       closed = true;
       cancelCollect?.();
       if (collecting !== null) await collecting;
-      await main.append(booksRecord()).catch(() => undefined);
+      await main.append(accountingRecord()).catch(() => undefined);
       await collect();
       await Promise.all([main.close(), trees.close(), marks.close()]);
     },

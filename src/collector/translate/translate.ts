@@ -20,6 +20,7 @@ import { runNameOf } from "./fields/run-name.ts";
 import { runTypeOf } from "./fields/run-type.ts";
 import { talkOf, type SpanTalk } from "./fields/span-events.ts";
 import { isNoTime, plusSeconds, rfc3339, unixNanoOfMs } from "../shared/rfc3339.ts";
+import { NO_ORIGINS } from "../shared/span-origin.ts";
 import type { RequestContext, RunClaims, RunContent, UnplacedRun } from "../shared/trace-run.ts";
 import { usageOf } from "./fields/usage.ts";
 
@@ -79,6 +80,7 @@ export function createTranslator(options: TranslateOptions): Translate {
       isRoot: parentSpanId === "" || isTrue(facts.value(IS_ROOT)),
       claims: claimsOf(facts),
       content: kept ? contentOf({ facts, talk, times, context, options }) : null,
+      origins: NO_ORIGINS,
     };
   };
 }

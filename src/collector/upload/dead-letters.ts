@@ -6,7 +6,7 @@ import { open, readdir, readFile, rename } from "node:fs/promises";
 import { makeFolder } from "../../base/folder.ts";
 import type { Body, BodyEncoding } from "../encode/batch-body.ts";
 import type { DropReason } from "../shared/span-accounting.ts";
-import type { Tenant } from "../shared/trace-run.ts";
+import type { Tenant } from "../shared/tenants.ts";
 
 export interface DeadLetters {
   /** Rejects when it cannot be written. */

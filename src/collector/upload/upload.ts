@@ -37,7 +37,11 @@ export interface UploadResult {
   readonly refused: Refusal[];
   readonly left: Body[];
   /** Why the rest was left, null when nothing is. */
-  readonly rest: { readonly kind: "retry" | "parked"; readonly reason: string; readonly afterMs: number | null } | null;
+  readonly failure: {
+    readonly kind: "retry" | "parked";
+    readonly reason: string;
+    readonly afterMs: number | null;
+  } | null;
 }
 
 const BACKOFF_MS_MAX = 30_000;
@@ -48,21 +52,21 @@ export async function upload(
   ports: UploadPorts,
   signal: AbortSignal,
 ): Promise<UploadResult> {
-  const result: UploadResult = { delivered: [], refused: [], left: [], rest: null };
-  let rest: UploadResult["rest"] = null;
+  const result: UploadResult = { delivered: [], refused: [], left: [], failure: null };
+  let failure: UploadResult["failure"] = null;
   const todo: Body[] = [body];
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
-    if (rest !== null) {
+    if (failure !== null) {
       result.left.push(next);
       continue;
     }
     const outcome = await sendAgain(next, policy, ports, signal);
     if (outcome.kind === "sent") result.delivered.push(next);
     else if (outcome.kind === "retry") {
-      rest = outcome;
+      failure = outcome;
       result.left.push(next);
     } else if (outcome.kind === "parked") {
-      rest = { ...outcome, afterMs: null };
+      failure = { ...outcome, afterMs: null };
       result.left.push(next);
     } else if (next.offsets.length > 1) {
       const middle = Math.ceil(next.offsets.length / 2);
@@ -74,7 +78,7 @@ export async function upload(
       else todo.push(shorter);
     } else result.refused.push({ body: next, cause: "refused_by_backend", reason: outcome.reason });
   }
-  return { ...result, rest }; // UP5
+  return { ...result, failure }; // UP5
 }
 
 /** One body as it is: sent until it is taken or refused, or `retriesMax` is used up (UP1). */

@@ -1,0 +1,162 @@
+// Collector parts: the steps of the collector, created from the settings from the last step (upload) to the first (intake).
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { ASSEMBLE_LIMITS } from "./assemble/assemble.ts";
+import { createMetrics, type CollectorMetrics } from "./metrics.ts";
+import { createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";
+import { createPipeline, type Pipeline } from "./pipeline/pipeline.ts";
+import type { Intake } from "./receive/http-receiver.ts";
+import { createAdmission, type Admission } from "./receive/memory-admission.ts";
+import { type CollectorConfig, deadLetterDir } from "./settings.ts";
+import { createSpanAccounting, type SpanAccounting } from "./shared/span-accounting.ts";
+import { createTenants, type Tenants } from "./shared/tenants.ts";
+import type { FilePort } from "./spool/file-port.ts";
+import type { Spool } from "./spool/port.ts";
+import { createSpool } from "./spool/spool.ts";
+import { logCircuit } from "./start-stop-log.ts";
+import { createTranslator } from "./translate/translate.ts";
+import type { Backend } from "./upload/backend/port.ts";
+import { createDeadLetters } from "./upload/dead-letters.ts";
+import { createTenantQueues, type TenantQueues } from "./upload/tenant-queues.ts";
+
+export interface PartsPorts {
+  readonly backend: Backend;
+  /** Wall time follows the machine's clock. */
+  readonly clock: Clock;
+  /** Wall time advances steadily: for ages (CO4). */
+  readonly ageClock: Clock;
+  readonly log: Log;
+  readonly files: FilePort;
+  readonly random: () => number;
+}
+
+export interface CollectorParts {
+  readonly accounting: SpanAccounting;
+  readonly metrics: CollectorMetrics;
+  readonly tenants: Tenants;
+  readonly queues: TenantQueues;
+  /** null in memory mode. */
+  readonly spool: Spool | null;
+  readonly pipeline: Pipeline;
+  readonly admission: Admission;
+  /** null in memory mode. */
+  readonly durable: DurableIntake | null;
+  readonly intake: Intake;
+}
+
+const SEGMENT_BYTES_MAX = 32 * 1024 * 1024;
+/** One line of the tree log: ids and a few segments of the order. */
+const TREE_BYTES_A_RUN = 256;
+
+export function createParts(config: CollectorConfig, ports: PartsPorts): CollectorParts {
+  const { clock, log } = ports;
+  const accounting = createSpanAccounting();
+  const metrics = createMetrics();
+  const tenants = createTenants();
+  const queues = createQueues(config, ports, metrics);
+  const spool = config.spoolDir === null ? null : spoolOf(config, config.spoolDir, { ...ports, accounting, tenants });
+  const pipeline = pipelineOf(config, { ...ports, accounting, metrics, queues, spool });
+  const heldBytes = (): number => pipeline.heldBytes() + queues.heldBytes();
+  const admission = createAdmission({
+    bytesMax: config.queueBytesMax,
+    heldBytes,
+    heldBytesOf: (tenantId) => pipeline.heldBytesOf(tenantId) + queues.heldBytesOf(tenantId),
+  });
+  const limits = { spoolBytesMax: config.spoolBytesMax, feedBytesMax: config.queueBytesMax * 0.75 };
+  const durable =
+    spool === null ? null : createDurableIntake(limits, { spool, pipeline, accounting, log, clock, heldBytes });
+  if (durable !== null) queues.onProgress(durable.pump);
+  metrics.observe({
+    accounting,
+    assemble: pipeline.stats,
+    queueBytes: () => admission.transitBytes() + heldBytes(),
+    queueBytesMax: config.queueBytesMax,
+    waitingRuns: queues.waitingRuns,
+    inflight: queues.inflight,
+    openCircuits: queues.openCircuits,
+    spoolBytes: spool === null ? null : spool.bytes,
+  });
+  const intake = durable?.take ?? memoryIntake(accounting, pipeline);
+  return { accounting, metrics, tenants, queues, spool, pipeline, admission, durable, intake };
+}
+
+function createQueues(config: CollectorConfig, ports: PartsPorts, metrics: CollectorMetrics): TenantQueues {
+  const { ageClock, backend, clock, log, random } = ports;
+  return createTenantQueues(
+    {
+      ...config,
+      inflightMax: config.inflightUploadsMax,
+      ageMaxMs: config.spoolDir === null ? Infinity : config.spoolAgeMaxMs,
+    },
+    {
+      clock: ageClock,
+      random,
+      onRetry: metrics.onRetry,
+      onCircuit: (tenant, reason, pauseMs) => logCircuit(log, tenant, reason, pauseMs),
+      async send(body, signal) {
+        const started = clock.monotonic();
+        const outcome = await backend.send(body, signal);
+        metrics.onUpload(outcome.kind, (clock.monotonic() - started) / 1000);
+        return outcome;
+      },
+    },
+  );
+}
+
+function spoolOf(
+  config: CollectorConfig,
+  dir: string,
+  { accounting, ageClock, files, log, tenants }: PartsPorts & Pick<CollectorParts, "accounting" | "tenants">,
+): Spool {
+  return createSpool(
+    {
+      dir,
+      segmentBytesMax: Math.min(SEGMENT_BYTES_MAX, Math.max(65_536, config.spoolBytesMax / 16)),
+      // A small spool remembers fewer places, so that they never fill it.
+      treeSegmentBytesMax: Math.min(SEGMENT_BYTES_MAX / 4, Math.max(65_536, config.spoolBytesMax / 32)),
+      treeRunsKept: Math.min(ASSEMBLE_LIMITS.nodesMax, Math.floor(config.spoolBytesMax / 16 / TREE_BYTES_A_RUN)),
+      treeAgeMs: config.spanTtlMs,
+    },
+    { files, clock: ageClock, log, accounting: () => accounting, tenantOf: tenants.of },
+  );
+}
+
+function pipelineOf(
+  config: CollectorConfig,
+  ports: PartsPorts & Pick<CollectorParts, "accounting" | "metrics" | "queues" | "spool">,
+): Pipeline {
+  const letters = deadLetterDir(config);
+  return createPipeline(
+    {
+      ...config,
+      assemble: {
+        ...ASSEMBLE_LIMITS,
+        spanTtlMs: config.spanTtlMs,
+        orphanTimeoutMs: config.orphanTimeoutMs,
+        waitingBytesMax: Math.min(ASSEMBLE_LIMITS.waitingBytesMax, config.queueBytesMax / 2),
+      },
+    },
+    {
+      ...ports,
+      clock: ports.ageClock,
+      translate: createTranslator({
+        filterNonGenAi: config.filterNonGenai,
+        genericOtel: config.genericOtelEnabled,
+        project: config.project ?? "",
+      }),
+      backendLimits: ports.backend.limits,
+      deadLetters: letters === null ? null : createDeadLetters(letters, ports.clock.now),
+      onBatch: ports.metrics.onBatch,
+    },
+  );
+}
+
+/** The intake of memory mode: acknowledges a request when its spans are in the pipeline. */
+function memoryIntake(accounting: SpanAccounting, pipeline: Pipeline): Intake {
+  return async ({ decoded, context }) => {
+    accounting.received += decoded.spans.length + decoded.rejected;
+    accounting.rejected += decoded.rejected;
+    await pipeline.feed(decoded.spans, context, null);
+    return "taken";
+  };
+}

@@ -1,0 +1,110 @@
+// Backlog: feeds spooled requests into the pipeline, from memory while there is room, from the spool otherwise.
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { createQueue } from "../../base/queue.ts";
+import type { Span } from "../otlp/span.ts";
+import { decode, decompress } from "../receive/decode-body.ts";
+import type { SpanAccounting } from "../shared/span-accounting.ts";
+import type { StoredRequest } from "../shared/span-origin.ts";
+import type { RequestContext } from "../shared/trace-run.ts";
+import type { Spool } from "../spool/port.ts";
+import type { Pipeline } from "./pipeline.ts";
+
+export interface BacklogPorts {
+  readonly spool: Pick<Spool, "readRequest" | "requestDone">;
+  readonly pipeline: Pick<Pipeline, "feed">;
+  readonly accounting: SpanAccounting;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly heldBytes: () => number;
+}
+
+export interface Backlog {
+  /** Feeds the spans at once when there is room and no older request waits; otherwise queues the stored request. */
+  readonly feedOrQueue: (spans: readonly Span[], context: RequestContext, stored: StoredRequest) => void;
+  readonly push: (stored: StoredRequest) => void;
+  /** Feeds queued requests while there is room. */
+  readonly pump: () => void;
+  /** Resolves when all queued requests are fed, or at the signal. */
+  readonly settled: (signal: AbortSignal) => Promise<void>;
+}
+
+const POLL_MS = 50;
+
+export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlog {
+  /** On disk only, oldest first. */
+  const queue = createQueue<StoredRequest>();
+  let feeding: Promise<void> | null = null;
+  let pollPlanned = false;
+
+  const hasRoom = (): boolean => ports.heldBytes() < feedBytesMax;
+
+  async function feedQueue(): Promise<void> {
+    while (hasRoom()) {
+      const request = queue.shift(); // DU2
+      if (request === undefined) return;
+      await feedStored(request, ports);
+    }
+    if (pollPlanned) return;
+    pollPlanned = true;
+    ports.clock.after(POLL_MS, () => {
+      pollPlanned = false;
+      pump();
+    });
+  }
+
+  function pump(): void {
+    if (feeding !== null || queue.length === 0) return;
+    feeding = feedQueue().finally(() => {
+      feeding = null;
+      if (queue.length > 0 && hasRoom()) pump();
+    });
+  }
+
+  return {
+    pump,
+    push: (stored) => queue.push(stored),
+    feedOrQueue(spans, context, stored) {
+      if (queue.length > 0 || feeding !== null || !hasRoom()) {
+        queue.push(stored);
+        return pump();
+      }
+      const fed = ports.pipeline.feed(spans, context, stored);
+      if (fed === undefined) return;
+      feeding = fed.finally(() => {
+        feeding = null;
+        pump();
+      });
+    },
+    async settled(signal) {
+      while (!signal.aborted && (feeding !== null || queue.length > 0)) {
+        pump();
+        if (feeding !== null) await feeding;
+        else await new Promise<void>((resolve) => ports.clock.after(POLL_MS, resolve));
+      }
+    },
+  };
+}
+
+/** Reads a request back from the spool and feeds it. A request that is no longer readable counts as lost. */
+async function feedStored(request: StoredRequest, ports: BacklogPorts): Promise<void> {
+  const lose = (reason: string): void => {
+    ports.accounting.lost.unreadable += request.pending;
+    ports.log.error("request_unreadable", { spans: request.pending, reason });
+    ports.spool.requestDone(request, allOf(request));
+  };
+  const record = await ports.spool.readRequest(request);
+  if (record === null) return lose("damaged");
+  try {
+    const limits = { bytesMax: Infinity, grow: () => true }; // the receiver has checked the limits
+    const { spans } = await decode(await decompress(record.wire, record.encoding, limits), record.format);
+    const { tenant, project, receivedMs } = record;
+    await ports.pipeline.feed(spans, { tenant, project, receivedMs }, request);
+  } catch (error) {
+    lose(error instanceof Error ? error.message : "unknown"); // possible after an upgrade of the decoder
+  }
+}
+
+function allOf(request: StoredRequest): number[] {
+  return Array.from({ length: request.spans }, (_, index) => index);
+}

@@ -1,0 +1,31 @@
+// Dead-lettering: writes refused runs to the dead letters and counts them. Runs without a dead-letter folder are lost.
+import type { Log } from "../../base/log.ts";
+import type { SpanAccounting } from "../shared/span-accounting.ts";
+import type { DeadLetters } from "../upload/dead-letters.ts";
+import type { Refusal } from "../upload/upload.ts";
+
+export interface DeadLetteringPorts {
+  readonly log: Log;
+  readonly accounting: SpanAccounting;
+  /** null: no folder is configured. */
+  readonly deadLetters: DeadLetters | null;
+}
+
+/** Resolves when the runs are counted. Never rejects. */
+export type DeadLetter = (refusal: Refusal) => Promise<void>;
+
+export function createDeadLettering({ accounting, deadLetters, log }: DeadLetteringPorts): DeadLetter {
+  return async ({ body, cause, reason }) => {
+    const runs = body.offsets.length;
+    const fields = { runs, cause, reason, tenant: body.tenant.id.slice(0, 8) };
+    try {
+      if (deadLetters === null) throw new Error("no dead-letter folder is configured");
+      await deadLetters.write(body, cause, reason);
+      accounting.deadLettered[cause] += runs;
+      log.warning("runs_dead_lettered", fields);
+    } catch (error) {
+      accounting.lost[cause] += runs;
+      log.error("runs_lost", { ...fields, why: error instanceof Error ? error.message : "unknown" });
+    }
+  };
+}

@@ -1,0 +1,23 @@
+// Span origin: the position of a span in a spooled request. The origin travels with the span through translation, assembly
+// and batching, and is marked done when the span's run is safe elsewhere.
+import type { Tenant } from "./tenants.ts";
+
+/** A request in the spool. Some of its spans may be done. */
+export interface StoredRequest {
+  readonly segment: number;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly tenant: Tenant;
+  readonly spans: number;
+  /** Number of spans that are not done. */
+  pending: number;
+  /** One bit per span; null while none is done. */
+  done: Uint8Array | null;
+}
+
+export interface SpanOrigin {
+  readonly request: StoredRequest;
+  readonly index: number;
+}
+
+export const NO_ORIGINS: readonly SpanOrigin[] = Object.freeze([]);

@@ -1,0 +1,51 @@
+// Start and stop log: the log lines of the collector's start, its stop, and the circuits of its tenants.
+import type { Log } from "../base/log.ts";
+import { isLoopbackAddress } from "../http/browser.ts";
+import { type CollectorConfig, deadLetterDir, decompressedBytesMax } from "./settings.ts";
+import { pendingOf, type SpanAccounting, sumOf } from "./shared/span-accounting.ts";
+
+/** `reason` null: the circuit closed. */
+export function logCircuit(log: Log, tenant: string, reason: string | null, pauseMs: number): void {
+  if (reason === null) log.info("uploads_resumed", { tenant: tenant.slice(0, 8) });
+  else log.warning("uploads_paused", { tenant: tenant.slice(0, 8), reason, pause_ms: Math.round(pauseMs) });
+}
+
+export function logStart(
+  log: Log,
+  config: CollectorConfig,
+  { host, port }: { readonly host: string; readonly port: number },
+): void {
+  log.info("collector_started", {
+    address: `http://${host}:${port}/v1/traces`,
+    endpoint: config.endpoint,
+    mode: config.spoolDir === null ? "memory" : "durable",
+    crash_loses: config.spoolDir === null ? `at most ${config.queueBytesMax} bytes of acknowledged spans` : "nothing",
+    ...(config.spoolDir === null ? {} : { spool_dir: config.spoolDir, spool_max_bytes: config.spoolBytesMax }),
+    dead_letter_dir: deadLetterDir(config) ?? "none: refused runs are lost",
+    batch_size: config.batchSize,
+    flush_interval_ms: config.flushIntervalMs,
+    max_queue_bytes: config.queueBytesMax,
+    max_body_bytes: config.bodyBytesMax,
+    max_decompressed_bytes: decompressedBytesMax(config),
+  });
+  if (!isLoopbackAddress(config.host) && config.apiKey !== null && config.ingestToken === null)
+    log.warning("open_relay", {
+      reason:
+        "TRACING_API_KEY is set and INGEST_TOKEN is not: any client that reaches this address sends with your key",
+    });
+}
+
+/** CO3. */
+export function logStop(log: Log, accounting: SpanAccounting, mode: "memory" | "durable"): void {
+  log.info("collector_stopped", {
+    received: accounting.received,
+    delivered: accounting.delivered,
+    pending: pendingOf(accounting),
+    rejected: accounting.rejected,
+    filtered: accounting.filtered,
+    duplicates: accounting.duplicates,
+    dead_lettered: sumOf(accounting.deadLettered),
+    lost: sumOf(accounting.lost),
+    mode,
+  });
+}
