@@ -27,12 +27,12 @@ describe("a line that comes again and again", () => {
 
   test("QL1 is said at once again after a quiet time", async () => {
     const { clock, lines, quiet } = setUp();
-    quiet.info("spool_healed");
+    quiet.info("spool_recovered");
     await clock.advance(10_000);
-    quiet.info("spool_healed");
+    quiet.info("spool_recovered");
     assert.deepEqual(lines, [
-      ["spool_healed", {}],
-      ["spool_healed", {}],
+      ["spool_recovered", {}],
+      ["spool_recovered", {}],
     ]);
     assert.equal(clock.timers(), 0); // nothing is held back, so nothing waits
   });

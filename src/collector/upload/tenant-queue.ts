@@ -73,15 +73,12 @@ export function createTenantQueue(tenantId: string, context: QueueContext): Tena
     onProbe: pump,
   });
 
-  function count(runs: number, bytes: number): void {
+  function count(runs: number, bytes: number, cycleChange: -1 | 0 | 1): void {
     totals.waitingRuns += runs;
     totals.heldBytes += bytes;
     heldBytes += bytes;
-  }
-
-  function countCycle(change: 1 | -1): void {
-    cycles += change;
-    totals.cycles += change;
+    totals.cycles += cycleChange;
+    cycles += cycleChange;
   }
 
   function pump(): void {
@@ -89,8 +86,7 @@ export function createTenantQueue(tenantId: string, context: QueueContext): Tena
     while (!circuit.isOpen() && cycles < max && !ended.aborted) {
       const job = queue.shift(); // LN1
       if (job === undefined) break;
-      count(-job.runs, 0);
-      countCycle(1);
+      count(-job.runs, 0, 1);
       void runCycle(job);
     }
     const idle = queue.length === 0 && cycles === 0 && !circuit.isOpen();
@@ -99,12 +95,11 @@ export function createTenantQueue(tenantId: string, context: QueueContext): Tena
 
   async function runCycle(job: UploadJob): Promise<void> {
     const result = await uploadJob(job, { ...context, send });
-    count(0, -job.heldBytes);
-    countCycle(-1);
+    count(0, -job.heldBytes, -1);
     for (const left of result?.left.toReversed() ?? []) {
       const remainder = job.remainder(left);
       queue.unshift(remainder);
-      count(remainder.runs, remainder.heldBytes);
+      count(remainder.runs, remainder.heldBytes, 0);
     }
     if (result !== null) updateCircuit(result.failure);
     context.onProgress();
@@ -130,7 +125,7 @@ export function createTenantQueue(tenantId: string, context: QueueContext): Tena
   return {
     offer(job) {
       queue.push(job);
-      count(job.runs, job.heldBytes);
+      count(job.runs, job.heldBytes, 0);
       pump();
     },
     heldBytes: () => heldBytes,
