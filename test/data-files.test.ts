@@ -154,7 +154,7 @@ test("traces, spool and dead letters are their owner's alone (DF2)", async () =>
   try {
     assert.equal((await upload(url)).status, 202);
     assert.equal((await collector.send(protobufRequest([spanOf(1, 0)]))).status, 200);
-    await until("a dead letter", () => collector.collector.books.deadLettered.refused_by_backend || undefined);
+    await until("a dead letter", () => collector.collector.accounting.deadLettered.refused_by_backend || undefined);
     const seen = new Map(modes(outside));
     for (const name of [
       /^traces\/traces\.db$/,
