@@ -1,4 +1,4 @@
-// Run: the collector with its real ports: what `holdpoint collector` starts. Everything else is for choosing other ports.
+// Open collector: the collector with its real ports, as `holdpoint collector` starts it.
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { systemClock } from "../base/clock.ts";
@@ -43,7 +43,7 @@ export function openBackend(config: CollectorConfig): HttpBackend {
   );
 }
 
-/** What one upload by hand needs beside its backend: the waits of a collector. */
+/** Ports for a single upload outside the tenant queues. */
 export function manualUploadPorts(backend: Backend): UploadPorts {
   return { send: backend.send, clock: systemClock, random: Math.random, onRetry: () => undefined };
 }
@@ -51,7 +51,7 @@ export function manualUploadPorts(backend: Backend): UploadPorts {
 function readCa(path: string): string {
   try {
     const pem = readFileSync(path, "utf8");
-    void new X509Certificate(pem); // throws when there is none in it
+    void new X509Certificate(pem); // throws without a certificate
     return pem;
   } catch (error) {
     const missing = error instanceof Error && "syscall" in error;
@@ -60,7 +60,7 @@ function readCa(path: string): string {
   }
 }
 
-/** A proxy of another kind would be passed by without a word, and its address may hold a password. */
+/** Node would ignore a proxy of another kind silently. The address may contain a password, so it is not shown. */
 function checkedProxy(proxy: string | null): string | null {
   if (proxy === null || (URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol))) return proxy;
   throw new ConfigError([{ name: "HTTPS_PROXY", reason: "is no http or https address (not shown)" }]);

@@ -1,15 +1,15 @@
-// Quiet log: says a thing once, then how often it was repeated. A backend that is down, or a disk that is full, would
-// otherwise fill the log with one line a batch.
+// Quiet log: logs the first line of a kind, then counts repetitions. An unreachable backend or a full disk would otherwise
+// add one line per batch.
 // Invariants:
-//   QL1. The first line of its kind (event and tenant) comes at once; further ones within REPEAT_MS are counted.
-//   QL2. When that time is over, the newest of them comes with `repeated`: how many lines it stands for. No line is lost
-//        without being counted, also at the end.
-//   QL3. KINDS_MAX kinds are told apart; beyond that, by their event alone.
+//   QL1. The first line of a kind (event and tenant) is logged at once. Further lines within REPEAT_MS are counted.
+//   QL2. After REPEAT_MS the newest line is logged with `repeated`, the number of lines it represents. Every suppressed line
+//        is counted, also at shutdown.
+//   QL3. Distinguishes KINDS_MAX kinds; beyond that, a kind is the event alone.
 import type { Clock } from "../base/clock.ts";
 import type { Log, LogFields, LogLevel } from "../base/log.ts";
 
 export interface QuietLog extends Log {
-  /** Tells what is still held back. Lines go on to be taken. */
+  /** Logs suppressed lines now. The log stays usable. */
   readonly flush: () => void;
 }
 
@@ -44,11 +44,11 @@ export function createQuietLog(log: Log, clock: Clock): QuietLog {
       return say(0); // QL1
     }
     kind.say = say;
-    if (kind.repeated++ === 0) kind.cancel = clock.after(kind.since + REPEAT_MS - now, () => tell(kind));
+    if (kind.repeated++ === 0) kind.cancel = clock.after(kind.since + REPEAT_MS - now, () => logRepeated(kind));
   }
 
   /** QL2. */
-  function tell(kind: Kind): void {
+  function logRepeated(kind: Kind): void {
     kind.cancel();
     kind.say(kind.repeated);
     kind.since = clock.monotonic();
@@ -61,7 +61,7 @@ export function createQuietLog(log: Log, clock: Clock): QuietLog {
     warning: (event, fields) => take("warning", event, fields),
     error: (event, fields) => take("error", event, fields),
     flush() {
-      for (const kind of kinds.values()) if (kind.repeated > 0) tell(kind);
+      for (const kind of kinds.values()) if (kind.repeated > 0) logRepeated(kind);
     },
   };
 }

@@ -1,5 +1,5 @@
 // Settings of the collector: one table, read by main through base/config.ts. Names and defaults of the first ten are fixed;
-// the LANGSMITH_… names are aliases that lose to ours.
+// the LANGSMITH_… names are aliases with lower precedence.
 import { HOST_SETTINGS } from "../base/host-settings.ts";
 import { boolean, durationMs, integer, type Setting, text, type Config } from "../base/config.ts";
 
@@ -172,7 +172,7 @@ export function deadLetterDir(config: CollectorConfig): string | null {
   return config.deadLetterDir ?? (config.spoolDir === null ? null : `${config.spoolDir}/dead-letter`);
 }
 
-/** The address is logged at the start: nobody looks for a secret in it. */
+/** The address appears in the start log, so it must not contain a secret. */
 function httpAddress(setting: Setting<string | null>): Setting<string | null> {
   return {
     ...setting,

@@ -1,5 +1,5 @@
-// Steady clock: the wall clock as it was at the start, moved on by the monotonic one. Ages are told from it: when somebody
-// sets the machine's clock a day forward or back, nothing becomes older or younger.
+// Steady clock: the wall clock at process start, advanced by the monotonic clock. Ages use it, so a change of the machine's
+// clock makes no span older or younger.
 import type { Clock } from "../base/clock.ts";
 
 export function steady(clock: Clock): Clock {

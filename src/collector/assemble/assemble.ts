@@ -1,19 +1,19 @@
 // Assemble: gives every translated span its place in its trace (receive → decode → translate → assemble → batch → …).
-// Holds the trees of all traces, decides when waiting is over, forgets what is old. One tree's rules are in tree.ts,
-// its shape in tree-node.ts, places that come from outside in tree-claims.ts.
+// Holds the trees of all traces, ends waiting, and evicts old traces. The rules of one tree are in trace-tree.ts, its shape
+// in tree-node.ts, places claimed by an SDK or a decision record in claimed-places.ts.
 // Invariants:
-//   AS1. Every span that is added is emitted once (once more when it comes again with other content), counted as a
-//        duplicate, or filtered. Nothing else happens to it.
-//   AS2. Every emitted run keeps DO1–DO5, whatever came when.
-//   AS3. Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after its trace went quiet.
+//   AS1. Every added span is emitted once (again when it arrives with different content), counted as a duplicate, or
+//        filtered. There is no other outcome.
+//   AS2. Every emitted run keeps DO1–DO5, in any order of arrival.
+//   AS3. Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after the last span of its trace.
 //   AS4. Memory is bounded: waiting bytes, nodes and pins each have a limit; reaching one releases the oldest trace
-//        early (its spans are emitted, never dropped) and forgets all but its root's promise.
+//        early (its spans are emitted, never dropped) and evicts everything except the order of its root.
 //   AS5. After drain() nothing waits.
-// Decisions (durable mode). A place depends on what had arrived and on time, so a replay after a crash would decide
-// anew. The spool therefore writes `decisionOf(run)` of every emitted run to disk before the first upload of that run,
-// keeps it for as long as late spans of the trace are expected (SPAN_TTL), and at start gives all of them to `recall`,
-// in the order written and before the first span is added again. A recalled span is emitted once more, in the same
-// place; a root that was only promised is in its children's orders, so pins need no record of their own.
+// Decisions (durable mode). A place depends on earlier spans and on time, so a replay after a crash could decide
+// differently. The spool therefore writes `decisionOf(run)` of every emitted run to disk before the first upload of that run,
+// keeps it while late spans of the trace may arrive (SPAN_TTL), and passes all decisions to `recall` at start, in the
+// order written and before the first add(). A recalled span is emitted once more, in the same place. The orders of the
+// children contain a promised root, so pins need no record.
 import type { Clock } from "../../base/clock.ts";
 import { arrive, release, type Arrival, type Emit } from "./trace-tree.ts";
 import { pinOf, recallPlace, restorePin, type Pin } from "./claimed-places.ts";
@@ -21,14 +21,14 @@ import { createTree, type Tree } from "./tree-node.ts";
 import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 
 export interface AssembleLimits {
-  /** SPAN_TTL: the longest wait, and how long a quiet trace is remembered whole. */
+  /** SPAN_TTL: the longest wait, and the time after its last span that a trace stays in memory. */
   readonly spanTtlMs: number;
-  /** ORPHAN_TIMEOUT_MS: how long a trace must be quiet before its orphans go up without their parents. */
+  /** ORPHAN_TIMEOUT_MS: time after the last span of a trace before its orphans are emitted without their parents. */
   readonly orphanTimeoutMs: number;
   readonly waitingBytesMax: number;
-  /** Spans remembered, so that late children find their parents. About 300 bytes each. */
+  /** Spans in memory, for late children to find their parents. About 300 bytes each. */
   readonly nodesMax: number;
-  /** Forgotten traces whose root's order is still promised. About 150 bytes each. */
+  /** Evicted traces whose root order is still in memory. About 150 bytes each. */
   readonly pinsMax: number;
 }
 
@@ -40,7 +40,7 @@ export const ASSEMBLE_LIMITS: AssembleLimits = {
   pinsMax: 50_000,
 };
 
-/** One run's place, in the form that the spool keeps. `tenant` is `Tenant.id`, never a key. */
+/** One run's place, in the form that the spool stores. `tenant` is `Tenant.id`, never a key. */
 export interface Decision {
   readonly tenant: string;
   readonly traceId: string;
@@ -56,26 +56,26 @@ export interface AssembleStats {
   readonly duplicates: number;
   readonly filtered: number;
   readonly amended: number;
-  /** Spans put under the root because their parent never came (in time). */
+  /** Spans attached to the root because their parent did not arrive (in time). */
   readonly reRooted: number;
-  /** Traces forgotten to stay within a limit. */
+  /** Traces evicted to stay within a limit. */
   readonly evicted: number;
 }
 
 export interface Assembler {
   add(run: UnplacedRun): Arrival;
   recall(decision: Decision): void;
-  /** Emits everything that waits. Can go on being used afterwards. */
+  /** Emits all waiting spans. The assembler stays usable. */
   drain(): void;
   waitingBytes(): number;
   waitingBytesOf(tenant: string): number;
   stats(): AssembleStats;
 }
 
-/** How often waiting spans are looked at: a quarter of the shortest wait, within these bounds. */
+/** Interval of the sweep: a quarter of the shortest wait, within these bounds. */
 const SWEEP_MS_MIN = 25;
 const SWEEP_MS_MAX = 1000;
-/** Traces are kept in the order of their last span to within this time: moving one costs more than a look. */
+/** The order of traces by last span is exact to within this time: a move costs more than a comparison. */
 const ORDER_MS = 1000;
 
 export function decisionOf(run: TraceRun): Decision {
@@ -114,7 +114,7 @@ export function createAssembler(
 
   function treeOf(tenant: string, traceId: string, now: number): Tree {
     const key = traceId + tenant;
-    let tree = last !== null && last.key === key ? last : trees.get(key); // spans of a trace come in groups
+    let tree = last !== null && last.key === key ? last : trees.get(key); // spans of a trace arrive in groups
     if (tree === undefined) {
       tree = createTree(key, tenant, now);
       trees.set(key, tree);
@@ -134,7 +134,7 @@ export function createAssembler(
     return tree;
   }
 
-  /** Runs `change` on a tree and books what it did to the sums. */
+  /** Runs `change` on a tree and updates the sums. */
   function within<T>(tree: Tree, change: () => T): T {
     const { waitingCount, waitingBytes } = tree;
     const nodes = tree.nodes.size;
@@ -218,7 +218,7 @@ export function createAssembler(
       else if (arrival === "amended") counts.amended += 1;
       if (counts.nodes > limits.nodesMax || counts.waitingBytes > limits.waitingBytesMax) keepLimits();
       planSweep();
-      // A limit may have sent up what was just told to wait: the caller must not wait for it.
+      // A limit may have released this span already: then it does not wait.
       return arrival === "waiting" && tree.nodes.get(run.spanId)?.state !== "waiting" ? "placed" : arrival;
     },
     recall(decision) {

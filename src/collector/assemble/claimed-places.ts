@@ -1,10 +1,10 @@
-// Claims: places that come from outside: an SDK that names its runs and their order, and the record of an earlier process.
-// Both are believed only as far as they keep TT1 (tree.ts): what has been decided is never contradicted.
+// Claimed places: places from an SDK that names its runs and their order, or from the decision record of an earlier process.
+// A claim counts only while it keeps TT1 (trace-tree.ts): it never contradicts an earlier decision.
 import { idOfSegment, readDottedOrder } from "./dotted-order.ts";
 import { createNode, DEPTH_MAX, orderOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";
 
-/** Gives `node` the place that its SDK says it has. False: nothing is said, or it does not fit what has been decided. */
+/** Applies the place claimed by the SDK. False: there is no claim, or it contradicts an earlier decision. */
 export function claimPlace(tree: Tree, node: Node, run: UnplacedRun): boolean {
   const claims = run.claims;
   if (claims === null) return false;
@@ -18,8 +18,8 @@ export function claimPlace(tree: Tree, node: Node, run: UnplacedRun): boolean {
 }
 
 /**
- * Promises `node` a place below the deepest of its claimed ancestors that has one, and places to those in between. What is
- * claimed above that ancestor does not matter: it has its place. False: it is not of this trace, or not possible.
+ * Promises `node` a place below its deepest claimed ancestor that has one, and places to the ancestors in between. Claims
+ * above that ancestor are ignored. False: the claim is of another trace, or impossible.
  */
 function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
   const ids = segments.map(idOfSegment);
@@ -47,7 +47,7 @@ function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
   return true;
 }
 
-/** A decision of an earlier process. Afterwards its span, its children and its root find the same places again. */
+/** Applies a decision of an earlier process, so that the span, its children and its root get the same places again. */
 export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): boolean {
   const segments = readDottedOrder(dottedOrder, DEPTH_MAX);
   if (segments === null || tree.nodes.has(spanId)) return false;
@@ -55,11 +55,11 @@ export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): bo
   const node = createNode(spanId);
   if (!promise(tree, node, segments)) return false;
   tree.nodes.set(spanId, node);
-  if (segments.length === 1) tree.rootTaken = true; // by this span, also while it has not come again
+  if (segments.length === 1) tree.rootTaken = true; // by this span, even before it arrives again
   return true;
 }
 
-/** What outlives a forgotten tree: enough to keep its root's promise. */
+/** The remainder of an evicted tree: the order promised for its root. */
 export interface Pin {
   readonly segment: string;
   readonly taken: boolean;

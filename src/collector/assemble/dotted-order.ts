@@ -1,4 +1,4 @@
-// Dotted order: the backend's sort key of a run in its trace, and the ids it is made of. Pure functions, used by assembly.
+// Dotted order: the backend's sort key of a run in its trace, and the ids in it. Pure functions for assembly.
 // `20240919T171648521691Z0e01bf50-474d-4536-810f-67d3ee7ea3e7` is one segment: start in microseconds, then the run id;
 // a run's key is its ancestors' segments and its own, joined by ".".
 // Invariants (the backend refuses a whole batch for one run that breaks one of them):
@@ -11,7 +11,7 @@ import type { UnixNano } from "../otlp/span.ts";
 import { clockOf } from "../shared/rfc3339.ts";
 import type { TraceRun } from "../shared/trace-run.ts";
 
-/** Length of `20240919T171648521691Z`: what comes after it in a segment is the id. */
+/** Length of `20240919T171648521691Z`. The rest of a segment is the id. */
 export const SEGMENT_TIME_CHARS = 22;
 
 const SEGMENT = /^\d{8}T\d{12}Z[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -21,7 +21,7 @@ export function uuidOfTrace(traceId: string): string {
   return `${traceId.slice(0, 8)}-${traceId.slice(8, 12)}-${traceId.slice(12, 16)}-${traceId.slice(16, 20)}-${traceId.slice(20)}`;
 }
 
-/** 16 hex digits → UUID text, padded with zeros on the left as other collectors of this backend do. */
+/** 16 hex digits → UUID text, padded with zeros on the left, like other collectors of this backend. */
 export function uuidOfSpan(spanId: string): string {
   return `00000000-0000-0000-${spanId.slice(0, 4)}-${spanId.slice(4)}`;
 }
@@ -29,7 +29,7 @@ export function uuidOfSpan(spanId: string): string {
 let secondAt = -1;
 let secondText = "";
 
-/** Start time as a segment begins with it. Microseconds are cut, not rounded, and always six digits: the keys sort as text. */
+/** Start time in the form of a segment. Truncates to six digits of microseconds, because the keys sort as text. */
 export function segmentTime(time: UnixNano): string {
   if (time.sec !== secondAt) {
     secondAt = time.sec; // spans of one request mostly share a second
@@ -43,7 +43,7 @@ export function idOfSegment(segment: string): string {
   return segment.slice(SEGMENT_TIME_CHARS);
 }
 
-/** `null` when `text` is no dotted order or has more than `segmentsMax` segments. */
+/** `null` when `text` is not a dotted order or has more than `segmentsMax` segments. */
 export function readDottedOrder(text: string, segmentsMax: number): readonly string[] | null {
   const segmentChars = SEGMENT_TIME_CHARS + 37;
   if (text.length === 0 || text.length > segmentsMax * segmentChars) return null;
@@ -56,8 +56,8 @@ const SEGMENT_CHARS = SEGMENT_TIME_CHARS + 36;
 const STEP = SEGMENT_CHARS + 1;
 
 /**
- * The first broken rule of DO1–DO5, or `null`: the last look before a run joins a batch. Every run passes here, so it looks
- * at places in the text only and takes nothing apart; what stands in a segment was checked when the segment was made.
+ * The first broken rule of DO1–DO5, or `null`: the last check before a run joins a batch. Every run passes here, so the check
+ * compares positions in the text and parses nothing; assembly validates the content of segments.
  */
 export function dottedOrderFault(
   run: Pick<TraceRun, "id" | "traceId" | "parentRunId" | "dottedOrder">,

@@ -1,11 +1,11 @@
-// Tree: the spans of one trace on their way to their places. Knows no time limits: assemble.ts says when waiting is over.
-// A span is placed as soon as its parent is; until then it waits at its parent's node, which may itself be unknown.
+// Trace tree: places the spans of one trace. It knows no time limits: assemble.ts decides when waiting ends.
+// A span gets its place together with its parent; until then it waits at the parent's node, which may itself be unknown.
 // Invariants:
-//   TT1. A place is decided once and never contradicted: a late ancestor finds its own place without moving anything.
-//   TT2. Every placed run keeps DO1–DO5, because its order is made by walking up placed nodes to the one root.
+//   TT1. A place is decided once and never contradicted: a late ancestor gets its own place and moves no other span.
+//   TT2. Every placed run keeps DO1–DO5, because its order joins the placed nodes up to the one root.
 //   TT3. One span has the trace's own id: the first root. Later roots become its children.
-//   TT4. No order has more than DEPTH_MAX segments: deeper spans begin again under the root, with their descendants.
-//   TT5. Work is linear in the spans: nothing recurses, no chain is climbed twice.
+//   TT4. No order has more than DEPTH_MAX segments: deeper spans attach to the root, with their descendants.
+//   TT5. Work is linear in the spans: there is no recursion, and no chain is climbed twice.
 import { uuidV5 } from "../../base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
 import { claimPlace } from "./claimed-places.ts";
@@ -17,7 +17,7 @@ export type Arrival = "placed" | "waiting" | "filtered" | "duplicate" | "merged"
 
 export type Emit = (run: TraceRun) => void;
 
-/** One span arrives. Everything that can be placed because of it is emitted, parents first. */
+/** Adds one span and emits every span that now has a place, parents first. */
 export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): Arrival {
   const time = segmentTime(run.start);
   if (tree.earliest === "" || time < tree.earliest) tree.earliest = time;
@@ -37,7 +37,7 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   const outcome: Arrival = run.content === null ? "filtered" : "placed";
   const parentless = run.parentSpanId === "" || run.parentSpanId === run.spanId;
   const knownParent = tree.nodes.get(run.parentSpanId);
-  // A span that says it is the root does not wait for a parent, but one that is there is believed more.
+  // A declared root does not wait for a parent, but a parent that is present takes precedence.
   const top = run.isRoot && (!tree.rootTaken || knownParent === undefined || knownParent.state === "unknown");
   if (parentless || top) {
     settle(tree, node, null, emit); // TT3
@@ -51,14 +51,14 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   tree.nodes.set(run.parentSpanId, parent);
   (parent.children ??= []).push(node);
   node.state = "waiting";
-  node.waitsSince = Math.floor(now); // a small integer needs no memory of its own
+  node.waitsSince = Math.floor(now); // a small integer needs no allocation
   if (tree.waitingCount === 0) tree.oldestWait = now;
   tree.waitingCount += 1;
   tree.waitingBytes += sizeOf(run);
   return run.content === null ? "filtered" : "waiting";
 }
 
-/** The same span a second time: the same content is ignored, other content amends what was uploaded. */
+/** The same span a second time: equal content is ignored, different content amends the uploaded run. */
 function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arrival {
   if (run.content === null || node.state === "filtered") return "duplicate";
   const print = fingerprint(run);
@@ -72,7 +72,7 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
   if (node.state === "waiting") {
     const before = node.run;
     if (before === null) return "duplicate";
-    const kept = fingerprint(before) === print ? before : run; // the older content was never uploaded
+    const kept = fingerprint(before) === print ? before : run; // the older content is not uploaded
     if (run.origins.length > 0) kept.origins = [...before.origins, ...run.origins];
     if (kept === before) return "merged";
     tree.waitingBytes += sizeOf(run) - sizeOf(before);
@@ -86,8 +86,8 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
 }
 
 /**
- * Ends the waiting of every span that waits since `limit` or longer, and of those above and below it. The topmost one
- * whose parent never came goes under the root, in a ring the earliest one does; the rest keeps its true hierarchy.
+ * Releases every span that waits since `limit` or longer, with its ancestors and descendants. The topmost span with a
+ * missing parent attaches to the root (in a ring, the earliest span does); the others keep their hierarchy.
  * Returns how many were re-rooted.
  */
 export function release(tree: Tree, limit: number, emit: Emit): number {
@@ -108,7 +108,7 @@ export function release(tree: Tree, limit: number, emit: Emit): number {
   return reRooted;
 }
 
-/** Climbs waiting parents. Everything on the way is placed right after, so each node is climbed over once (TT5). */
+/** Climbs waiting parents. All of them get their places right after, so no node is climbed twice (TT5). */
 function topOf(tree: Tree, from: Node): Node {
   const seen = new Set<Node>();
   let at = from;
@@ -137,13 +137,13 @@ function earlier(a: Node, b: Node): boolean {
       : a.spanId < b.spanId;
 }
 
-/** Puts `node` below `above` (null: at the top), then everything that waited for it, without recursion (TT5). */
+/** Puts `node` below `above` (null: at the top), then every span that waited for it, without recursion (TT5). */
 function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
   const stack: { readonly node: Node; readonly above: Node | null }[] = [{ node, above }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { node: one, above: under } = next;
     const run = one.run;
-    if (run === null) continue; // a ring closes on itself: the node that was taken out of it first is placed already
+    if (run === null) continue; // a ring closes on itself: its first node has a place already
     if (one.state === "waiting") {
       tree.waitingCount -= 1;
       tree.waitingBytes -= sizeOf(run);
@@ -159,7 +159,7 @@ function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
     const children = one.children;
     one.children = null;
     if (children === null) continue;
-    // With no kept node above, the earliest child becomes the root: sort, so that this does not hang on the order of arrival.
+    // With no kept node above, the earliest child becomes the root. Sorting makes this independent of the order of arrival.
     if (one.state === "filtered" && under === null) children.sort((a, b) => (earlier(a, b) ? -1 : 1));
     const below = one.state === "filtered" ? under : one;
     for (const child of children.reverse()) stack.push({ node: child, above: below });
@@ -182,14 +182,14 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   const parent = above === null || above.depth >= DEPTH_MAX ? pinRoot(tree, run) : above; // TT3, TT4
   const time = segmentTime(run.start);
   const parentTime = parent.segment.slice(0, SEGMENT_TIME_CHARS);
-  // A child that began before its parent (clock skew) sorts with its parent; its own start_time stays as sent.
+  // A child that began before its parent (clock skew) sorts with its parent; its own start_time stays unchanged.
   node.segment = segmentOf(time < parentTime ? parentTime : time, runIdFor(tree, run, parent));
   node.parent = parent;
   node.depth = parent.depth + 1;
   if (run.claims !== null) tree.byRunId.set(idOfSegment(node.segment), node);
 }
 
-/** The root's node; when no root came yet, one is pinned that the real root will take over (TT1). */
+/** The root's node. Before the root arrives, a pinned node that the real root takes over (TT1). */
 function pinRoot(tree: Tree, cause: UnplacedRun): Node {
   if (tree.root !== null) return tree.root;
   const pinned = createNode("");
@@ -200,7 +200,7 @@ function pinRoot(tree: Tree, cause: UnplacedRun): Node {
   return pinned;
 }
 
-/** The run's id below the root: what its SDK calls it, else its span id. Never the trace's, its parent's, or another run's. */
+/** The run's id below the root: the SDK's id, else the span id. Never the id of the trace, the parent, or another run. */
 function runIdFor(tree: Tree, run: UnplacedRun, parent: Node): string {
   const taken = (id: string): boolean => parent.segment.endsWith(id) || (tree.root?.segment.endsWith(id) ?? false);
   const claimed = run.claims?.runId ?? "";
@@ -227,12 +227,12 @@ function sizeOf(run: UnplacedRun): number {
   return WAITING_OVERHEAD + BYTES_A_CHARACTER * (run.content?.size ?? 0);
 }
 
-/** What a waiting span takes in memory besides its text: measured at 1,200 to 1,500 bytes with its node. */
+/** Memory of a waiting span besides its text: measured at 1,200 to 1,500 bytes with its node. */
 const WAITING_OVERHEAD = 1280;
-/** One for Latin text and one for the pieces that it was put together from; two for all other text. */
+/** One for Latin text and one for its source strings; two for all other text. */
 const BYTES_A_CHARACTER = 2;
 
-/** Tells a re-sent span from a changed one. Lengths and times are enough: a changed span has a later end or other text. */
+/** Distinguishes a re-sent span from a changed one. Lengths and times suffice: a change moves the end or the text. */
 function fingerprint(run: UnplacedRun): number {
   const content = run.content;
   if (content === null) return 0;

@@ -1,13 +1,13 @@
-// Tree nodes: one span's place in its trace, and one trace's nodes. What is kept of a span after it has been emitted.
+// Tree nodes: one span's place in its trace, and one trace's nodes: the data that stays in memory after a span is emitted.
 import { uuidOfTrace } from "./dotted-order.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";
 
-/** No honest trace is this deep, and the sum of all orders of a chain grows with its square. */
+/** Real traces are far less deep, and the total length of all orders of a chain grows with its square. */
 export const DEPTH_MAX = 128;
 
 export interface Node {
   readonly spanId: string;
-  /** `unknown`: only its children have been seen. `promised`: placed by a record or an SDK's claim, its span not seen yet. */
+  /** `unknown`: only children have arrived. `promised`: has a place from a record or an SDK's claim, but no span yet. */
   state: "unknown" | "waiting" | "placed" | "promised" | "filtered";
   /** While waiting. */
   run: UnplacedRun | null;
@@ -26,19 +26,19 @@ export interface Tree {
   readonly key: string;
   readonly tenant: string;
   readonly nodes: Map<string, Node>;
-  /** Only for traces whose SDK names its runs, and for recalled ones. */
+  /** Only for recalled traces and for SDKs that name their runs. */
   readonly byRunId: Map<string, Node>;
   root: Node | null;
-  /** False while the root is only pinned: its order is promised, its span has not come. */
+  /** False while the root is only pinned: its order is promised, its span has not arrived. */
   rootTaken: boolean;
-  /** Smallest segment time seen: where a pinned root begins. */
+  /** Smallest segment time so far: the start of a pinned root. */
   earliest: string;
   waitingCount: number;
   waitingBytes: number;
-  /** Nothing in here waits for longer than since then. */
+  /** Lower bound of `waitsSince` of all waiting nodes. */
   oldestWait: number;
   lastSeen: number;
-  /** When it last moved to the young end of the list of traces. */
+  /** Time of the last move to the newest end of the list of traces. */
   listedAt: number;
 }
 
@@ -83,7 +83,7 @@ export function traceIdFor(run: UnplacedRun): string {
   return run.claims !== null && run.claims.traceId !== "" ? run.claims.traceId : uuidOfTrace(run.traceId);
 }
 
-/** Segments are kept as long as their trace: `join` makes one flat string, `+` would keep the pieces alive as well. */
+/** Segments live as long as their trace: `join` makes one flat string, `+` would keep the parts alive as well. */
 export function segmentOf(time: string, id: string): string {
   return [time, id].join("");
 }

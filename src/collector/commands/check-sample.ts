@@ -1,4 +1,4 @@
-// The one run that `collector check` uploads.
+// Check sample: the run that `collector check` uploads.
 import { randomUUID } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
 import type { TraceRun } from "../shared/trace-run.ts";

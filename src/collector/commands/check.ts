@@ -1,5 +1,5 @@
-// Check: `holdpoint collector check` tries what an upload needs, one step after the other, and says which one fails.
-// Invariant: it changes nothing but for one small run, named so that a person recognises it.
+// Check: `holdpoint collector check` tests each prerequisite of an upload and reports the steps that fail.
+// Invariant: its only lasting effect is one small run with a recognisable name.
 import { systemClock } from "../../base/clock.ts";
 import type { HttpBackend } from "../upload/backend/http.ts";
 import { encodeRun } from "../encode/encode-run.ts";

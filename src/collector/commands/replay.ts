@@ -1,8 +1,8 @@
 // Replay: `holdpoint collector replay` sends dead letters again.
 // Invariants:
-//   RE5. A letter is sent with the key it was taken with, or not at all: the key's hash is in the letter.
-//   RE6. A letter is removed after the backend has taken it, never before.
-//   RE7. Letters are read one at a time, and one that cannot be read holds up no other.
+//   RE5. A letter is sent only with its original key: the letter contains the key's hash.
+//   RE6. A letter is removed only after the backend has accepted it.
+//   RE7. Letters are read one at a time. An unreadable letter blocks no other.
 import { unlink } from "node:fs/promises";
 import { ConfigError } from "../../base/config.ts";
 import { listDeadLetters, readDeadLetter } from "../upload/dead-letters.ts";
@@ -15,7 +15,7 @@ export interface ReplayResult {
   /** Letters. */
   readonly sent: number;
   readonly kept: number;
-  /** Of those kept: how many belong to another key than TRACING_API_KEY. */
+  /** Kept letters that belong to another key than TRACING_API_KEY. */
   readonly otherKey: number;
   readonly problems: readonly string[];
 }

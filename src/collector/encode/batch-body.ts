@@ -1,8 +1,9 @@
-// Body: a sealed batch as it is uploaded, and what can be done to it without its runs: cut in two, shorten, re-shape.
+// Batch body: the bytes of a sealed batch, and operations that need no runs: cut in two, shorten, convert to /runs/batch.
 // Invariants:
-//   BO1. Cutting loses nothing: the runs of the parts, in order, are the runs of the whole.
-//   BO2. Compression below ASYNC_BYTES is done at once (a third of the cost of streaming), above it off the event loop.
-//   BO3. A body owns its bytes and holds no more memory than their length: it can be given back when it is delivered.
+//   BO1. Cutting loses no run: the runs of the parts, in order, are the runs of the body.
+//   BO2. Bodies below ASYNC_BYTES are compressed synchronously (a third of the cost of streaming), larger ones off the
+//        event loop.
+//   BO3. A body owns its bytes and holds no more memory than their length: its memory can be freed after delivery.
 import { promisify } from "node:util";
 import { constants, gunzipSync, gzip, gzipSync, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { closing } from "./multipart.ts";
@@ -12,7 +13,7 @@ export type BodyEncoding = "zstd" | "gzip" | "identity";
 
 export interface Body {
   readonly tenant: Tenant;
-  /** When its first span was received, ms since 1970. */
+  /** Arrival of its first span, ms since 1970. */
   readonly createdMs: number;
   readonly boundary: string;
   readonly encoding: BodyEncoding;
@@ -20,14 +21,14 @@ export interface Body {
   readonly bytes: Buffer;
   /** Uncompressed, without the closing boundary. */
   readonly rawBytes: number;
-  /** Where each run begins in the uncompressed bytes. */
+  /** Start of each run in the uncompressed bytes. */
   readonly offsets: readonly number[];
-  /** Index of the first run in the batch that this was cut from. */
+  /** Index of the first run in the original batch. */
   readonly first: number;
 }
 
 const ASYNC_BYTES = 1024 * 1024;
-/** What may come out of our own body again: far above any limit of a batch. */
+/** Limit for decompressing our own bodies: far above any limit of a batch. */
 const RAW_BYTES_MAX = 2 * 1024 * 1024 * 1024 - 1;
 
 const zstdAsync = promisify(zstdCompress);
@@ -56,7 +57,7 @@ function copyOf(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** Small batches are compressed before this returns (BO2). */
+/** Returns small batches synchronously (BO2). */
 export function compress(raw: Raw, encoding: BodyEncoding, level: number): Body | Promise<Body> {
   const { tenant, createdMs, boundary, offsets, first, rawBytes, bytes: all } = raw;
   const body = (bytes: Buffer): Body => ({
@@ -112,7 +113,7 @@ const PART_HEAD =
   /^--[^\r]+\r\nContent-Disposition: form-data; name="([^"]*)"\r\nContent-Type: ([^\r]*)\r\nContent-Length: (\d+)\r\n\r\n/;
 const PART_HEAD_BYTES_MAX = 2048;
 
-/** Our own multipart text, read back. */
+/** Parses our own multipart text. */
 export function partsOf(body: Body): Part[] {
   const raw = rawOf(body).subarray(0, body.rawBytes);
   const parts: Part[] = [];
@@ -131,8 +132,8 @@ const SHORTENED_TEXT_CHARS = 2_000;
 const ATTACHMENT = "attachment.";
 
 /**
- * One run too large for the backend: the largest of inputs, outputs and attachments shrinks to a marked beginning, or to a
- * note that says what is missing. null: nothing left to shrink.
+ * Shortens a single run that is too large for the backend: the largest of inputs, outputs and attachments becomes a marked
+ * prefix, or a note about the missing part. null: no part is left to shorten.
  */
 export async function shorten(body: Body, level: number): Promise<Body | null> {
   const parts = partsOf(body);
@@ -164,7 +165,7 @@ export function hasAttachments(body: Body): boolean {
   return partsOf(body).some(({ name }) => name.startsWith(ATTACHMENT));
 }
 
-/** The same runs for a backend without multipart: `{"post": […], "patch": […]}`, content inline. Attachments do not fit. */
+/** The same runs for a backend without multipart: `{"post": […], "patch": […]}`, content inline. This form carries no attachments. */
 export function batchJsonOf(body: Body): string {
   const runs = new Map<string, { readonly event: string; json: string }>();
   for (const part of partsOf(body)) {

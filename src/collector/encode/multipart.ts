@@ -1,14 +1,14 @@
 // Encode: TraceRuns → the bytes of a multipart upload (… → assemble → batch → encode → upload).
-// A run's parts are written once, into the open batch's buffer, when the run arrives; a batch that must be cut in two is
-// cut at the offsets of its runs and never encoded again.
+// A run is encoded once, on arrival, into the buffer of the open batch. Cutting a batch in two uses the offsets of its runs
+// and encodes nothing again.
 // Invariants:
-//   EN1. The main part of a run comes first, and every part says its exact length.
-//   EN2. No part can hold the boundary: a JSON text cannot contain a line that begins with "--", and attachments are searched.
-//   EN3. Names and types that a sender chose are never written into a part's header unchecked.
+//   EN1. The main part of a run comes first, and every part declares its exact length.
+//   EN2. No part can hold the boundary: a JSON text cannot contain a line that begins with "--", and attachments are scanned.
+//   EN3. A part's header never contains an unchecked name or type of a sender.
 import { randomBytes } from "node:crypto";
 import type { TraceRun } from "../shared/trace-run.ts";
 
-/** One a process, 128 random bits: no sender can know it. */
+/** One per process, 128 random bits: no sender can know it. */
 export const BOUNDARY = `holdpoint-${randomBytes(16).toString("hex")}`;
 
 const BUFFER_BYTES_MIN = 16 * 1024;
@@ -22,9 +22,9 @@ const pool: Buffer[] = [];
 /** Growing bytes of the runs of one batch, without the closing boundary. */
 export interface RunWriter {
   readonly bytes: () => number;
-  /** What it takes in memory. */
+  /** Allocated memory. */
   readonly heldBytes: () => number;
-  /** `offsets[i]` is where run i begins. */
+  /** `offsets[i]`: start of run i. */
   readonly offsets: readonly number[];
   readonly write: (run: TraceRun) => void;
   /** Ends the body: all bytes, closing boundary included; valid until release(). */
@@ -100,7 +100,7 @@ function partHead(name: string, type: string, length: number): string {
   return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
 }
 
-/** The run without inputs and outputs. Ids, times and the order are made of hex, digits and dashes: no escaping needed. */
+/** The run without inputs and outputs. Ids, times and the order consist of hex, digits and dashes and need no escaping. */
 function mainJson(run: TraceRun): string {
   const { content } = run;
   let json = `{"id":"${run.id}","trace_id":"${run.traceId}","dotted_order":"${run.dottedOrder}"`;

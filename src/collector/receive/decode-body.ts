@@ -1,7 +1,7 @@
 // Decode: the bytes of one request → spans (receive → decode → translate → …).
 // Invariants:
-//   DE1. Decompression stops at `bytesMax`, and at what `grow` allows, before the memory is used.
-//   DE2. No body holds the event loop for longer than a slice: small ones are done at once, large ones in turns.
+//   DE1. Decompression stops at `bytesMax` and at the limit of `grow`, before the memory is allocated.
+//   DE2. No body blocks the event loop for longer than a slice: large bodies are decoded in turns.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   constants,
@@ -32,14 +32,14 @@ export class TooLargeError extends Error {
 
 export interface DecompressLimits {
   readonly bytesMax: number;
-  /** Asks for room for so many more bytes. */
+  /** Requests admission for more bytes. */
   readonly grow: (bytes: number) => boolean;
 }
 
-/** Up to here both ways a body is decompressed in one call: a third of the cost of a stream. */
+/** Up to this size, compressed and decompressed, one call decompresses a body at a third of the cost of a stream. */
 const AT_ONCE_WIRE_BYTES = 256 * 1024;
 const AT_ONCE_BYTES = 2 * 1024 * 1024;
-/** RFC 8878 asks decoders to take windows of 8 MiB; a larger one is a way to make us allocate. */
+/** RFC 8878 asks decoders to take windows of 8 MiB; a larger window only forces an allocation. */
 const ZSTD_WINDOW_LOG_MAX = 23;
 const zstdParams = { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX };
 
@@ -56,7 +56,7 @@ export async function decompress(wire: Buffer, encoding: ContentEncoding, limits
   return inTurns(wire, encoding, limits);
 }
 
-/** null: it becomes too large for this way. */
+/** null: the result is too large for one call. */
 function atOnce(wire: Buffer, encoding: Exclude<ContentEncoding, "identity">, bytesMax: number): Buffer | null {
   const options = { maxOutputLength: bytesMax };
   try {
@@ -69,7 +69,7 @@ function atOnce(wire: Buffer, encoding: Exclude<ContentEncoding, "identity">, by
   }
 }
 
-/** Some senders call raw deflate "deflate"; the zlib header tells. */
+/** Some senders call raw deflate "deflate"; the zlib header distinguishes the two. */
 function isZlib(wire: Buffer): boolean {
   const [first = 0, second = 0] = wire;
   return (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
@@ -111,7 +111,7 @@ function startDecoding(body: Buffer, format: WireFormat): Generator<undefined, D
   return format === "json" ? readJson(body) : readProtobuf(body);
 }
 
-/** Small bodies are decoded before this returns; large ones let others run in between (DE2). @throws {DecodeError} */
+/** Decodes small bodies synchronously and yields between slices of large ones (DE2). @throws {DecodeError} */
 export function decode(body: Buffer, format: WireFormat): Decoded | Promise<Decoded> {
   const reading = startDecoding(body, format);
   const first = reading.next();

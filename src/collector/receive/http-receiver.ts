@@ -1,11 +1,11 @@
-// Receive: the door (receive → decode → translate → assemble → batch → encode → upload). Routes, limits, replies.
+// HTTP receiver: routes, limits and replies (receive → decode → translate → assemble → batch → encode → upload).
 // Invariants:
-//   RE1. Nothing of a body is read before its key has been looked at.
-//   RE2. 2xx is written only after `intake` has taken the spans; in durable mode that is after they are on disk.
-//   RE3. Every refusal is a google.rpc.Status in the encoding of the request, and only a passing cause is 503 with Retry-After.
-//   RE4. /live and /ready need no key. /live says that this loop turns; /ready that new spans would be kept.
-//   RE5. Pages of other sites send nothing unless CORS_ALLOW_ORIGINS has their origin, and on loopback a foreign name reads
-//        nothing (http/browser.ts).
+//   RE1. The key is checked before any byte of the body is read.
+//   RE2. 2xx is written only after `intake` has accepted the spans; in durable mode they are on disk by then.
+//   RE3. Every refusal is a google.rpc.Status in the encoding of the request, and only a transient cause is 503 with Retry-After.
+//   RE4. /live and /ready need no key. /live reports that the event loop runs; /ready that new spans would be accepted.
+//   RE5. Pages of other sites are refused unless CORS_ALLOW_ORIGINS has their origin. On loopback, foreign Host headers are
+//        refused (http/browser.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -31,7 +31,7 @@ import type { Tenant } from "../shared/tenants.ts";
 interface ReceivedRequest {
   readonly head: RequestHead;
   readonly context: RequestContext;
-  /** As it came: still compressed when `head.encoding` says so. */
+  /** The received bytes, compressed as `head.encoding` declares. */
   readonly wire: Buffer;
   readonly decoded: Decoded;
 }
@@ -52,7 +52,7 @@ export interface ReceivePorts {
   readonly admission: Admission;
   readonly tenants: (apiKey: string, tenantId: string) => Tenant;
   readonly intake: Intake;
-  /** null: ready. Else why not. */
+  /** null: ready. Otherwise the reason. */
   readonly notReady: () => string | null;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly onReply: (status: number, spans: number) => void;
@@ -102,7 +102,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
       if (error instanceof DecodeError) refuse(request, response, "undecodable", error.message, head.format);
       else if (error instanceof TooLargeError) refuse(request, response, error.kind, error.message, head.format);
       else {
-        // A fault of ours must not make senders give the spans up: 503 is tried again, 500 is not.
+        // A defect here must not make senders drop the spans: they retry 503, but not 500.
         ports.log.error("request_failed", {
           reason: error instanceof Error ? (error.stack ?? error.message) : "unknown",
         });
@@ -152,7 +152,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     const message = decoded.rejected > 0 ? `${decoded.rejected} spans rejected: ${decoded.reason}` : "";
     const body = exportResponse(decoded.rejected, message, format);
     response.writeHead(200, decoded.rejected === 0 ? WHOLE_REPLY[format] : headersOf(body, format));
-    // No body, or one as text, goes out in one write with the head; a buffer would be a second one (a tenth of the cost).
+    // No body, or a text body, is sent in one write with the head; a buffer needs a second write (a tenth of the cost).
     if (body.length === 0) response.end();
     else response.end(body.toString("latin1"), "latin1");
     ports.onReply(200, decoded.spans.length);
@@ -214,7 +214,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
   };
 }
 
-/** Why this request is not answered: its Host header or the page that sent it. */
+/** The reason to refuse this request: its Host header or its origin. */
 function strangerOf(
   request: IncomingMessage,
   { hosts, corsOrigins }: ReceiveOptions,
@@ -236,7 +236,7 @@ function headersOf(body: Buffer, format: WireFormat): string[] {
   return ["content-type", contentTypeOf(format), "content-length", String(body.length)];
 }
 
-/** Headers of the usual reply, made once. */
+/** Headers of the usual reply, created once. */
 const WHOLE_REPLY: Readonly<Record<WireFormat, string[]>> = {
   json: headersOf(exportResponse(0, "", "json"), "json"),
   protobuf: headersOf(exportResponse(0, "", "protobuf"), "protobuf"),

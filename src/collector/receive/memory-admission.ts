@@ -1,38 +1,38 @@
-// Admission: how many bytes may be in memory at once, and whose.
+// Memory admission: limits the bytes in memory, in total and per tenant.
 // Invariants:
-//   AD1. Bytes of requests under way plus bytes held further down the line stay below `bytesMax`; refusing is immediate.
-//   AD2. When nothing else is held, one request may be larger than that, up to the limit of a body.
-//   AD3. No key fills it for the others: SH1 and SH2 (share.ts).
+//   AD1. Bytes of active requests plus bytes held by later steps stay below `bytesMax`. A refusal is immediate.
+//   AD2. When memory is otherwise empty, one request may exceed `bytesMax`, up to the limit of a body.
+//   AD3. No key fills the memory for the others: SH1 and SH2 (fair-share.ts).
 import { fitsShare } from "../shared/fair-share.ts";
 
 export interface Admission {
   /** null: no room. */
   readonly enter: (tenantId: string) => Passage;
-  /** Bytes of requests under way. */
+  /** Bytes of active requests. */
   readonly transitBytes: () => number;
 }
 
-/** One request's right to hold memory. */
+/** The admission of one request. */
 export interface Passage {
-  /** False: no room for that much more. */
+  /** False: the additional bytes do not fit. */
   readonly grow: (bytes: number) => boolean;
   readonly leave: () => void;
 }
 
 export interface AdmissionOptions {
   readonly bytesMax: number;
-  /** Held behind the door: by waiting spans, open batches, sealed bodies. */
+  /** Held by later steps: waiting spans, open batches, sealed bodies. */
   readonly heldBytes: () => number;
   readonly heldBytesOf: (tenantId: string) => number;
 }
 
 interface Transit {
   bytes: number;
-  /** Under way: as long as there are any, it is the one that they share. */
+  /** Active requests of one tenant share one entry. */
   requests: number;
 }
 
-/** Tenants without a request stay listed up to here: taking the last entry out of a map with each request costs more. */
+/** Up to this many tenants without a request stay listed: removing the last entry of a map per request costs more. */
 const TENANTS_KEPT = 1000;
 
 export function createAdmission(options: AdmissionOptions): Admission {

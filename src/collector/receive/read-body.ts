@@ -1,8 +1,8 @@
-// Read body: the bytes of one request, counted while they arrive.
+// Read body: reads the bytes of one request and counts them on arrival.
 // Invariants:
-//   RB1. Never more than `bytesMax` is kept, whatever Content-Length says; room is asked for before bytes are kept.
-//   RB2. A sender that stops, or drips, is given up: the watch closes it after PROGRESS_MS without PROGRESS_BYTES.
-//   RB3. What is refused is passed over, not kept, so that the sender can read the answer; up to DISCARD_BYTES_MAX.
+//   RB1. At most `bytesMax` is kept, regardless of Content-Length. Bytes are kept only after their admission.
+//   RB2. The watch closes a stalled or slow request after PROGRESS_MS without PROGRESS_BYTES.
+//   RB3. A refused body is read and discarded, so that the sender can read the reply; up to DISCARD_BYTES_MAX.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
@@ -12,7 +12,7 @@ export type BodyOutcome =
   | { readonly kind: "too_large" }
   | { readonly kind: "no_room" }
   | { readonly kind: "too_slow" }
-  /** The sender went away: nobody to answer. */
+  /** The sender disconnected: no reply is possible. */
   | { readonly kind: "gone" };
 
 export interface BodyLimits {
@@ -30,7 +30,7 @@ const EMPTY = Buffer.alloc(0);
 export function readBody(request: IncomingMessage, limits: BodyLimits, watch: ProgressWatch): Promise<BodyOutcome> {
   const { contentLength, bytesMax } = limits;
   if (contentLength !== null && contentLength > bytesMax) return Promise.resolve({ kind: "too_large" });
-  // One allocation for the usual body; a large announcement is believed only as its bytes come.
+  // One allocation for the usual body; memory for a large Content-Length is allocated only as its bytes arrive.
   const expected = contentLength !== null && contentLength <= AT_ONCE_BYTES ? contentLength : 0;
   if (expected > 0 && !limits.grow(expected)) return Promise.resolve({ kind: "no_room" });
   return new Promise((resolve) => {
@@ -61,7 +61,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, watch: Pr
     const onGone = (): void => finish({ kind: "gone" });
     function finish(outcome: BodyOutcome): void {
       stopWatching();
-      // After the end nothing comes any more, and taking four listeners off costs more than leaving them.
+      // No event follows the end, and removing four listeners costs more than leaving them.
       if (outcome.kind !== "read") request.off("data", onData).off("end", onEnd);
       resolve(outcome);
     }
@@ -88,13 +88,13 @@ interface Watched {
   readonly tooSlow: () => void;
 }
 
-/** One timer for all bodies under way. */
+/** One timer for all active bodies. */
 export interface ProgressWatch {
   readonly add: (watched: Watched) => () => void;
 }
 
 export function createProgressWatch(clock: Clock): ProgressWatch {
-  /** A list: with each request a body comes and goes, and a map that loses its last entry is made anew. */
+  /** A linked list: each request adds and removes one entry, and a map that loses its last entry is reallocated. */
   let first: Link | null = null;
   let armed = false;
   const look = (): void => {
@@ -126,7 +126,7 @@ export function createProgressWatch(clock: Clock): ProgressWatch {
         if (link.previous !== null) link.previous.next = link.next;
         else if (first === link) first = link.next;
         if (link.next !== null) link.next.previous = link.previous;
-        link.previous = link.next = null; // leaving twice is as once
+        link.previous = link.next = null; // idempotent
       };
     },
   };

@@ -1,7 +1,8 @@
-// Request head: the headers of one export → what the pipeline needs to know, or the refusal. Nothing of the body is read yet.
+// Request head: parses the headers of one export into key, project and encodings, or a refusal. The body is still unread.
 // Invariants:
-//   RH1. The request's own key beats the environment's; a request that shows a bad key is refused, never helped out with ours.
-//   RH2. Nothing from a header reaches a log, a file name or an outgoing header unchecked.
+//   RH1. The request's own key takes precedence over the environment's. A request with a bad key is refused; the configured
+//        key never replaces it.
+//   RH2. No unchecked header value reaches a log, a file name or an outgoing header.
 //   RH3. The media type is parsed once, and only these two encodings exist.
 import { isUtf8 } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
@@ -14,7 +15,7 @@ export interface RequestHead {
   readonly apiKey: string;
   readonly tenantId: string;
   readonly project: string;
-  /** null: the sender does not say. */
+  /** null: not declared. */
   readonly contentLength: number | null;
   readonly origin: string;
 }
@@ -42,11 +43,11 @@ interface Seen {
   projectAlias: string | null;
   authorization: string;
   origin: string;
-  /** Name of a header that must not come twice and did. */
+  /** Name of a duplicate header that must be unique. */
   twice: string;
 }
 
-/** `rawHeaders` as node gives them: name, value, name, value. */
+/** `rawHeaders` of node: name, value, name, value. */
 export function readHead(rawHeaders: readonly string[], rules: HeadRules): RequestHead | HeadRefusal {
   const seen = look(rawHeaders);
   const format = formatOf(seen.contentType);
@@ -112,7 +113,7 @@ function look(rawHeaders: readonly string[]): Seen {
         seen.contentType = value;
         break;
       case "content-encoding":
-        // A second one would mean two layers: joined, it is no encoding we know.
+        // A second header would mean two layers: the joined value is not a known encoding.
         seen.contentEncoding += seen.contentEncoding === "" ? value : `,${value}`;
         break;
       case "content-length":
@@ -144,7 +145,7 @@ function look(rawHeaders: readonly string[]): Seen {
   return seen;
 }
 
-/** Parameters and case do not matter; anything else does. */
+/** Ignores parameters and case. */
 function formatOf(contentType: string): WireFormat | null {
   const semicolon = contentType.indexOf(";");
   const type = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
@@ -157,12 +158,12 @@ function formatOf(contentType: string): WireFormat | null {
   return type === "application/json" || /^application\/[\w.-]+\+json$/.test(type) ? "json" : null;
 }
 
-/** Printable ASCII without spaces at the ends: what may be sent on as a header value. */
+/** Printable ASCII without spaces at the ends: safe as an outgoing header value. */
 export function isHeaderSafe(value: string): boolean {
   return value.length <= 4096 && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value);
 }
 
-/** Header bytes that are valid UTF-8 are read as UTF-8, else as Latin-1. null: unfit. */
+/** Decodes header bytes as UTF-8 when valid, else as Latin-1. null: unusable. */
 function headerText(value: string): string | null {
   const bytes = Buffer.from(value, "latin1");
   if (bytes.length > PROJECT_BYTES_MAX) return null;

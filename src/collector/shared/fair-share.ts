@@ -1,14 +1,14 @@
-// Share: how much of a room (memory, spool) one key may take, so that no key fills it for the others.
+// Fair share: limits the part of a budget (memory, spool) that one tenant may use, so that no tenant fills it for the others.
 // Invariants:
-//   SH1. While others hold something, a key that holds half of the room gets no more.
-//   SH2. The last eighth is for keys that hold less than a sixteenth: who comes when the rest is taken still gets in. In the
-//        spool it lies in files of its own by then, and these go as soon as such keys are served, whatever stays in older ones.
+//   SH1. While other tenants hold bytes, no tenant holds more than half of the budget.
+//   SH2. One eighth of the budget is reserved for tenants using less than 1/16 of it, so new tenants get in when the rest is
+//        full. In the spool their bytes are in newer files by then, which are removed when these tenants are served.
 
 export interface Room {
   readonly bytesMax: number;
-  /** All that is taken. */
+  /** Bytes held by all tenants. */
   readonly takenBytes: number;
-  /** What the key holds, and what other keys do. */
+  /** Bytes held by this tenant, and by the others. */
   readonly ownBytes: number;
   readonly otherBytes: number;
 }

@@ -1,10 +1,10 @@
-// Give back: returns a buffer's memory at once, not when the garbage collector gets to it.
-// Every piece of a body is an allocation outside the heap. Left to the collector, tens of megabytes of them lie around under
-// load, and what the C library keeps of their places is never returned. Measured with requests of 200 KB that are refused:
-// 263 to 304 MB at most without this, 169 to 207 with it; and giving back costs less than collecting (0.4 µs for 0.9 to 4.6).
+// Free buffer: frees a buffer's memory at once instead of waiting for the garbage collector.
+// Every chunk of a body is an allocation outside the heap. Without this, tens of megabytes accumulate under load, and the C
+// library never returns their fragments. Measured with refused requests of 200 KB: peak 263 to 304 MB without this, 169 to
+// 207 MB with it. Freeing also costs less than collecting (0.4 µs against 0.9 to 4.6).
 // Invariants:
-//   GB1. Only a buffer that owns its memory is given back: a slice of something larger is left alone.
-//   GB2. The caller is the last one to hold it, also among threads: whoever still looks sees an empty buffer.
+//   GB1. Frees only a buffer that owns its memory. A slice of a larger buffer stays unchanged.
+//   GB2. The caller holds the last reference, across threads too: other references see an empty buffer.
 
 export function freeBuffer(buffer: Buffer): void {
   const memory = buffer.buffer;

@@ -1,8 +1,8 @@
-// Books: where every span that came in has gone.
+// Span accounting: the outcome of every received span.
 // Invariants:
 //   BK1. received = delivered + pending + rejected + filtered + duplicates + dropped, at every moment between two turns of
-//        the event loop. Pending is what is left over, so a span can leave the equation only by being booked.
-//   BK2. Nothing is dropped without a reason, and every reason is a counter.
+//        the event loop. Pending is the difference, so a span leaves it only by being counted elsewhere.
+//   BK2. Every dropped span has a reason, and every reason is a counter.
 
 export const DROP_REASONS = [
   "refused_by_backend",
@@ -16,15 +16,15 @@ export const DROP_REASONS = [
 export type DropReason = (typeof DROP_REASONS)[number];
 
 export interface SpanAccounting {
-  /** Spans that could be read, and those without ids. Spans of refused requests are not received. */
+  /** Decoded spans, including those without ids. Spans of refused requests do not count. */
   received: number;
   rejected: number;
   delivered: number;
   filtered: number;
   duplicates: number;
-  /** Written to the dead letters: still there to be sent again. */
+  /** Written to the dead letters, for `collector replay`. */
   readonly deadLettered: Record<DropReason, number>;
-  /** Gone. */
+  /** Not recoverable. */
   readonly lost: Record<DropReason, number>;
 }
 

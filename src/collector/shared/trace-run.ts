@@ -1,24 +1,24 @@
-// TraceRun: the backend's record of one span. Translation makes the content, assembly gives it a place in its tree,
-// the encoder writes both. Content is JSON text from here on: what a sender wrote is checked once, then only copied.
+// Trace run: the backend's record of one span. Translation creates the content, assembly adds the place in the trace, and the
+// encoder writes both. Content is JSON text from here on: a sender's text is validated once, then only copied.
 // Invariants:
 //   TR1. Every `JsonText` is valid JSON, at most `JSON_DEPTH_MAX` deep, without lone surrogates; inputs and outputs are objects.
-//   TR2. Translation is a pure function of (span, context): a replay makes the same bytes.
-//   TR3. A placed run keeps the five rules of `dotted_order`: see assemble.ts.
+//   TR2. Translation is a pure function of (span, context): a replay produces the same bytes.
+//   TR3. A placed run keeps the five rules of `dotted_order`: see dotted-order.ts.
 import type { UnixNano } from "../otlp/span.ts";
 import type { SpanOrigin } from "./span-origin.ts";
 import type { Tenant } from "./tenants.ts";
 
-/** JSON as text, ready to be written to the wire. */
+/** JSON as text, ready for the wire. */
 type JsonText = string;
 
 export type RunType = "tool" | "chain" | "llm" | "retriever" | "embedding" | "prompt" | "parser";
 
-/** What the request says about all its spans. The spool keeps it with the spans, so that a replay is the same (TR2). */
+/** Properties of the request that apply to all its spans. The spool stores them with the spans for an equal replay (TR2). */
 export interface RequestContext {
   readonly tenant: Tenant;
-  /** The `Tracing-Project` header, "" for none: it beats every other source. */
+  /** The `Tracing-Project` header, "" for none: takes precedence over every other source. */
   readonly project: string;
-  /** When the request arrived, ms since 1970: stands in for spans without any time. */
+  /** Arrival of the request, ms since 1970: the time of spans without any time. */
   readonly receivedMs: number;
 }
 
@@ -29,7 +29,7 @@ export interface Attachment {
   readonly bytes: Uint8Array;
 }
 
-/** Everything of a run but its place. Absent optional text is "". */
+/** A run without its place. Absent optional text is "". */
 export interface RunContent {
   readonly name: string;
   readonly runType: RunType;
@@ -40,7 +40,7 @@ export interface RunContent {
   readonly error: string;
   /** JSON object. Never "": a run without recorded input has "{}". */
   readonly inputs: JsonText;
-  /** JSON object, or "" when nothing was recorded. */
+  /** JSON object, or "" without recorded output. */
   readonly outputs: JsonText;
   /** JSON object {metadata, invocation_params?, …}. */
   readonly extra: JsonText;
@@ -50,11 +50,11 @@ export interface RunContent {
   readonly serialized: JsonText;
   readonly tags: readonly string[];
   readonly sessionName: string;
-  /** An existing project's id; when set it is sent instead of the name. */
+  /** The id of an existing project: replaces the name when set. */
   readonly sessionId: string;
   readonly referenceExampleId: string;
   readonly attachments: readonly Attachment[];
-  /** Characters and attachment bytes held by this content: what a queue must count for it. */
+  /** Characters and attachment bytes of this content, for memory limits. */
   readonly size: number;
 }
 
@@ -66,9 +66,9 @@ export interface UnplacedRun {
   /** "" for none. */
   readonly parentSpanId: string;
   readonly start: UnixNano;
-  /** No parent, or the sender says that this is the root. */
+  /** No parent, or declared as root by the sender. */
   readonly isRoot: boolean;
-  /** Ids that the sender's SDK gave the run itself; null for all other senders. */
+  /** Run ids of the sender's SDK; null for all other senders. */
   readonly claims: RunClaims | null;
   /** null: filtered out. Only its place matters, because its children attach to the nearest kept ancestor. */
   readonly content: RunContent | null;
@@ -76,14 +76,14 @@ export interface UnplacedRun {
   origins: readonly SpanOrigin[];
 }
 
-/** Lower-case UUIDs, "" for none. Believed only as far as they keep TR3. */
+/** Lower-case UUIDs, "" for none. Used only while they keep TR3. */
 export interface RunClaims {
   readonly traceId: string;
   readonly runId: string;
   readonly dottedOrder: string;
 }
 
-/** A run in its place, as it is uploaded. */
+/** A run with its place, ready for upload. */
 export interface TraceRun {
   readonly tenant: Tenant;
   /** The source span: its ids for the decision record, its origins for the spool. */
@@ -93,12 +93,12 @@ export interface TraceRun {
   /** "" for the root. */
   readonly parentRunId: string;
   readonly dottedOrder: string;
-  /** True when this span was uploaded before with other content: sent as `patch`. */
+  /** True when an earlier upload of this span had different content: sent as `patch`. */
   readonly amends: boolean;
   readonly content: RunContent;
 }
 
-/** What outlives the content of a run: its place in the tree. */
+/** The place of a run in its tree, which outlives the content. */
 export interface TraceRunPlace {
   readonly id: string;
   readonly traceId: string;
@@ -106,5 +106,5 @@ export interface TraceRunPlace {
   readonly dottedOrder: string;
 }
 
-/** Deeper JSON stays text: JSON.stringify fails from about 4,000 levels, and no honest trace comes near 128. */
+/** Deeper JSON stays text: JSON.stringify fails from about 4,000 levels, and real traces stay far below 128. */
 export const JSON_DEPTH_MAX = 128;

@@ -1,16 +1,16 @@
-// Append log: a folder of numbered segment files that only grow at their end, with group commit.
+// Append log: a folder of numbered, append-only segment files with group commit.
 // Invariants:
-//   AL1. append() resolves after its record, and the name of its file, would survive a power cut.
-//   AL2. An error of write or sync fails every append of that group, and the segment is abandoned: after a failed sync
-//        nobody knows what the disk has, so it is never asked again.
-//   AL3. While one group is being synced the next one gathers: however many append, there is one sync at a time.
-//   AL4. A failed log tries again by itself, PROBE_MS later, and tells when it can be written.
+//   AL1. append() resolves when the record and the name of its file survive a power cut.
+//   AL2. An error of write or sync fails every append of that group, and abandons the segment: after a failed sync
+//        the content on disk is unknown, so the segment is never used again.
+//   AL3. During the sync of one group the next group collects: there is one sync at a time for any number of appends.
+//   AL4. A failed log probes the disk every PROBE_MS and reports when writes succeed again.
 import type { Clock } from "../../base/clock.ts";
 import type { FilePort, SpoolFile } from "./file-port.ts";
 import { bytesOfRecord, encodeFileHead, encodeRecord, newSalt, RECORD, sealRecord, SPOOL_FORMAT } from "./record.ts";
 import type { Encoded, Seal } from "./record.ts";
 
-/** Where a record is. */
+/** Position of a record. */
 interface RecordRef {
   readonly segment: number;
   readonly offset: number;
@@ -19,9 +19,9 @@ interface RecordRef {
 
 export interface AppendLog {
   readonly append: (record: Encoded) => Promise<RecordRef>;
-  /** Number of the segment that is written to now; -1 for none. */
+  /** Number of the open segment; -1 for none. */
   readonly current: () => number;
-  /** null: writable. Else why not. */
+  /** null: writable. Otherwise the reason. */
   readonly failure: () => string | null;
   readonly close: () => Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface AppendLogOptions {
   readonly suffix: string;
   readonly firstSegment: number;
   readonly segmentBytesMax: number;
-  /** Records that every new segment begins with, so that it can be read alone. */
+  /** First records of every new segment, which make it readable on its own. */
   readonly preamble: (segment: number) => readonly Encoded[];
   readonly onSegment: (segment: number) => void;
   readonly onFailure: (reason: string | null) => void;

@@ -1,4 +1,4 @@
-// File port: everything the spool does to a disk, so that tests can make any of it fail, tear or be forgotten.
+// File port: all disk operations of the spool, so that tests can make each of them fail, tear or lose its effect.
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { makeFolder } from "../../base/folder.ts";
@@ -6,7 +6,7 @@ import { makeFolder } from "../../base/folder.ts";
 export interface SpoolFile {
   /** Appends all bytes, or rejects. */
   readonly write: (buffers: readonly Buffer[]) => Promise<void>;
-  /** After this has resolved, the bytes written before survive a power cut. */
+  /** When this resolves, all earlier writes survive a power cut. */
   readonly sync: () => Promise<void>;
   readonly read: (offset: number, bytes: number) => Promise<Buffer>;
   readonly close: () => Promise<void>;
@@ -64,7 +64,7 @@ function fileOf(handle: FileHandle): SpoolFile {
     async write(buffers) {
       const total = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
       const { bytesWritten } = await handle.writev(buffers as Buffer[]);
-      // A short write is how a full disk begins: the rest would fail, and half a record is worth nothing.
+      // A short write means a full disk: the rest would fail, and half a record is useless.
       if (bytesWritten !== total) throw new Error(`the disk took only ${bytesWritten} of ${total} bytes: is it full?`);
     },
     sync: () => handle.datasync(),

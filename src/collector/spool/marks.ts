@@ -1,13 +1,13 @@
-// Marks: a small file beside each segment that says which of its records are done with. Nothing in a segment is ever changed.
+// Marks: a small file beside each segment that lists its done records. Segments themselves never change.
 // Invariants:
-//   MK1. A mark is written at once and survives the death of the process; `settle()` makes all of them survive a power cut.
-//   MK2. A mark that could not be written is kept and tried again: losing it costs a repeated upload, never a span.
-//   MK3. When `forget()` has resolved, the segment's file is closed and nothing opens it again, also when a write was under way.
+//   MK1. A mark is written at once and survives a crash of the process. `settle()` makes all marks survive a power cut.
+//   MK2. A failed write of a mark is retried. A lost mark costs a repeated upload, never a span.
+//   MK3. After `forget()` the segment's file is closed and stays closed, even when a write was in progress.
 import type { FilePort, SpoolFile } from "./file-port.ts";
 import { segmentName } from "./append-log.ts";
 import { encodePlainRecord, RECORD } from "./record.ts";
 
-/** `offset` of a record in the segment; the parts of it (spans of a request, runs of a batch) that are done with. */
+/** `offset` of a record in the segment; its done parts (spans of a request, runs of a batch). */
 interface Mark {
   readonly offset: number;
   /** Flattened ranges: first, count, first, count, … */
@@ -16,7 +16,7 @@ interface Mark {
 
 export interface Marks {
   readonly add: (segment: number, mark: Mark) => void;
-  /** Waits until all is written and synced; rejects when that cannot be done now. */
+  /** Resolves when all marks are on disk; rejects when the disk refuses them now. */
   readonly settle: () => Promise<void>;
   readonly forget: (segment: number) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -91,7 +91,7 @@ export function createMarks(dir: string, files: FilePort): Marks {
       let one = bySegment.get(segment);
       if (one === undefined) bySegment.set(segment, (one = { pending: [], file: null, dirty: false }));
       one.pending.push(mark);
-      kick().catch(() => undefined); // MK2: the next one tries again
+      kick().catch(() => undefined); // MK2: the next mark retries
     },
     async settle() {
       await flush();

@@ -1,4 +1,4 @@
-// Spool: the port to durable keeping. What is appended is safe when the promise resolves, until it is marked done.
+// Spool port: durable storage. A record is durable when its append resolves, until it is marked done.
 import type { Decision } from "../assemble/assemble.ts";
 import type { Body } from "../encode/batch-body.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
@@ -8,7 +8,7 @@ import type { ContentEncoding } from "../shared/content-encoding.ts";
 import type { TraceRunPlace } from "../shared/trace-run.ts";
 import type { Tenant } from "../shared/tenants.ts";
 
-/** A batch in the spool; some of its runs may be done with. */
+/** A batch in the spool; some of its runs may be done. */
 export interface StoredBatch {
   readonly segment: number;
   readonly offset: number;
@@ -17,7 +17,7 @@ export interface StoredBatch {
   readonly createdMs: number;
   readonly runs: number;
   pending: number;
-  /** One bit a run, null while none is done with. */
+  /** One bit per run; null while none is done. */
   done: Uint8Array | null;
 }
 
@@ -42,7 +42,7 @@ export interface Recovered {
   readonly requests: readonly StoredRequest[];
   readonly batches: readonly StoredBatch[];
   readonly decisions: Iterable<Decision>;
-  /** Totals before the restart; what is pending of them is in `requests` and `batches`. */
+  /** Totals before the restart. The pending spans are in `requests` and `batches`. */
   readonly accounting: SpanAccounting;
   readonly badRecords: number;
 }
@@ -50,14 +50,14 @@ export interface Recovered {
 export interface Spool {
   readonly recover: () => Promise<Recovered>;
   readonly appendRequest: (record: RequestRecord) => Promise<StoredRequest>;
-  /** The covered spans are done with as soon as this has resolved. */
+  /** Marks the covered spans done. */
   readonly appendBatch: (record: BatchRecord) => Promise<StoredBatch>;
   readonly readRequest: (request: StoredRequest) => Promise<RequestRecord | null>;
   readonly readBatch: (batch: StoredBatch) => Promise<Body | null>;
   readonly requestDone: (request: StoredRequest, indexes: readonly number[]) => void;
   readonly batchDone: (batch: StoredBatch, first: number, runs: number) => void;
   readonly bytes: () => number;
-  /** Of records in which something is left: of one tenant, or of all. */
+  /** Bytes of records with pending parts, of one tenant or of all. */
   readonly liveBytes: (tenantId?: string) => number;
   /** null: writable. */
   readonly failure: () => string | null;

@@ -1,21 +1,21 @@
 // Record: the unit of every spool file, in two framings.
 //   plain:  `magic, length, crc32 | content`: file records, marks, and every record of format 1
-//   sealed: `magic, length, crc32, seal | content`: format 2, everything that may hold bytes of senders
+//   sealed: `magic, length, crc32, seal | content`: format 2, all records that may contain bytes of senders
 // Content is `type, header length, header (JSON), body`.
 // Invariants:
-//   RC1. A record is read only when its checksum fits; a bad one costs itself and nothing else.
-//   RC2. A file begins with a file record that says its format. A newer format is refused, the file left untouched. Only
-//        the beginning of a file says that: elsewhere the same bytes may have come from a sender.
-//   RC3. The seal binds a record to its file, segment and offset by a salt that no sender knows: bytes inside a body are
-//        never read as a record, also when a scan has to look for the next one.
-//   RC4. Where a frame is intact its content is passed over whole, torn or damaged as it may be.
-//   RC5. The file record of a sealed file is there twice: damage to one of them costs nothing.
+//   RC1. A record is read only when its checksum matches. A damaged record costs only itself.
+//   RC2. A file begins with a file record that declares its format. A newer format is refused, and the file stays unchanged.
+//        Only the beginning of a file counts: elsewhere the same bytes may come from a sender.
+//   RC3. The seal binds a record to its file, segment and offset by a salt unknown to senders: bytes inside a body are
+//        never read as a record, even when a scan searches for the next record.
+//   RC4. With an intact frame a scan skips the whole content, even torn or damaged content.
+//   RC5. A sealed file has its file record twice: damage to one of them has no effect.
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 export const SPOOL_FORMAT = 2;
 
-/** What a record holds. The numbers are on disk: never reused for another meaning. */
+/** Types of records. The numbers are on disk and never change their meaning. */
 export const RECORD = { file: 1, request: 2, batch: 3, accounting: 4, marks: 5, decisions: 6 } as const;
 export type RecordType = (typeof RECORD)[keyof typeof RECORD];
 
@@ -28,7 +28,7 @@ export interface SpoolRecord {
   readonly body: Buffer;
 }
 
-/** What a sealed file's records are bound to. */
+/** Binds the records of a sealed file to it. */
 export interface Seal {
   readonly segment: number;
   readonly salt: string;
@@ -43,19 +43,19 @@ const SEAL_AT = 12;
 const SEAL_BYTES = 8;
 const TYPE_BYTES = 5;
 const RECORD_BYTES_MAX = 1024 * 1024 * 1024;
-/** A file record of format 2 has this size, whatever it says. */
+/** Fixed size of a file record of format 2. */
 const FILE_RECORD_BYTES = 128;
 const EMPTY = Buffer.alloc(0);
 
-/** Two buffers, so that a large body is never copied. */
+/** Two buffers, to avoid a copy of a large body. */
 export type Encoded = readonly [head: Buffer, body: Buffer];
 
-/** To be sealed when its place is known. */
+/** Sealed later, when its offset is known. */
 export function encodeRecord(type: RecordType, header: object, body: Buffer = EMPTY): Encoded {
   return encode(SEALED, type, JSON.stringify(header), body);
 }
 
-/** For what holds nothing of senders, or is at the beginning of a file. */
+/** For records without bytes of senders, or at the beginning of a file. */
 export function encodePlainRecord(type: RecordType, header: object, body: Buffer = EMPTY): Encoded {
   return encode(PLAIN, type, JSON.stringify(header), body);
 }
@@ -77,7 +77,7 @@ export function sealRecord([head]: Encoded, seal: Seal, offset: number): void {
   sealOf(head, seal, offset).copy(head, SEAL_AT);
 }
 
-/** RC3: the frame before the seal has length and checksum, so that content cannot be exchanged either. */
+/** RC3: the frame before the seal has length and checksum, so the content cannot be replaced either. */
 function sealOf(frame: Buffer, { salt, segment }: Seal, offset: number): Buffer {
   const bound = `${salt} ${segment} ${offset} ${frame.toString("hex", 0, SEAL_AT)}`;
   return hash("sha256", bound, "buffer").subarray(0, SEAL_BYTES);
@@ -97,14 +97,14 @@ export function bytesOfRecord(record: Encoded): number {
   return record[0].length + record[1].length;
 }
 
-/** The record at a place that is known to hold one. null: it is not intact. */
+/** The record at a known offset. null: it is damaged. */
 export function readRecord(file: Buffer, at: number): SpoolRecord | null {
   const framing = framingAt(file, at);
   const bytes = framing === null ? null : lengthAt(framing, file, at);
   return framing === null || bytes === null ? null : readContent(framing, file, at, bytes);
 }
 
-/** Length of the record whose frame this is, or null. For reading one record out of a file. */
+/** Length of the record with this frame, or null. For reading a single record. */
 export function frameLength(frame: Buffer): number | null {
   const framing = framingAt(frame, 0);
   return framing === null ? null : framing.frameBytes + frame.readUInt32LE(4);
@@ -136,7 +136,7 @@ function readContent({ frameBytes }: Framing, file: Buffer, at: number, bytes: n
   return { offset: at, bytes, type: content[0] ?? 0, header, body: content.subarray(headerEnd) };
 }
 
-/** A checksum that fits says nothing about who wrote the bytes: format 1 may hold records of a sender's making. */
+/** A matching checksum does not prove the origin: format 1 may contain records forged by a sender. */
 function headerOf(text: string): SpoolRecord["header"] | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -146,10 +146,10 @@ function headerOf(text: string): SpoolRecord["header"] | null {
   }
 }
 
-/** What reading a file in one of the framings takes (scan.ts). */
+/** Reads a file in one of the framings (scan.ts). */
 export interface Frames {
   readonly magic: Buffer;
-  /** Length of the record at a magic; null when no frame of this file is there. */
+  /** Length of the record at a magic; null when there is no frame of this file. */
   readonly lengthAt: (file: Buffer, at: number) => number | null;
   readonly readAt: (file: Buffer, at: number, bytes: number) => SpoolRecord | null;
 }

@@ -1,9 +1,9 @@
-// Recover: the files of a spool → what is still to be done. All is read before anything is renamed or removed: a crash in
-// between changes nothing, and a folder that is refused stays as it was.
+// Recover: reads the files of a spool and returns the pending requests and batches. It reads all files before it renames or
+// removes any: a crash in between has no effect, and a refused folder stays unchanged.
 // Invariants:
-//   RV1. Every intact record is found, whatever is damaged around it (RC1).
+//   RV1. Every intact record is found, regardless of damage around it (RC1).
 //   RV2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark does.
-//   RV3. A folder written by a newer version is refused before anything in it is used (RC2).
+//   RV3. A folder of a newer version is refused before any of its records is used (RC2).
 import type { Log } from "../../base/log.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import { type SpanAccounting, createSpanAccounting, DROP_REASONS } from "../shared/span-accounting.ts";
@@ -37,7 +37,7 @@ interface Found {
   readonly covers: { readonly key: string; readonly indexes: readonly number[] }[];
   accounting: SpanAccounting;
   badRecords: number;
-  /** What is done to the folder when all of it has been read. */
+  /** Changes to the folder, applied after all files are read. */
   readonly tidying: (() => Promise<void>)[];
 }
 
@@ -74,7 +74,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
     else readMarks(segment, (await readFile(dir, segment, MARKS_SUFFIX, ports, found)).records, found);
   }
   const trees = await readTrees(dir, treeNumbers, ports, found);
-  for (const tidy of found.tidying) await tidy().catch(() => undefined); // RV3: every file has been read by now
+  for (const tidy of found.tidying) await tidy().catch(() => undefined); // RV3: all files are read by now
   const requests = [...found.requests.values()].filter((request) => request.pending > 0);
   const batches = [...found.batches.values()].filter((batch) => batch.pending > 0);
   balance(found.accounting, requests, batches);
@@ -152,7 +152,7 @@ function readSegment(
   }
 }
 
-/** A record of format 1 may be of a sender's making: its checksum fits, and nothing else needs to. */
+/** A sender may have forged a record of format 1: only its checksum is certain. */
 function isSound({ type, header }: SpoolRecord): boolean {
   const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
   if (type === RECORD.request) return isCount(header["spans"]) && isCount(header["rejected"]);
@@ -215,7 +215,7 @@ function* eachDecision(records: readonly SpoolRecord[]): Generator<Decision> {
   for (const record of records) yield* decisionsOf(record);
 }
 
-/** The newest totals replace what was counted so far: later records count on from them. */
+/** The newest totals replace the counts so far; later records add to them. */
 function readBooks(header: Readonly<Record<string, unknown>>, accounting: SpanAccounting): void {
   const saved = header as unknown as SpanAccounting;
   accounting.received = saved.received;
@@ -228,7 +228,7 @@ function readBooks(header: Readonly<Record<string, unknown>>, accounting: SpanAc
   }
 }
 
-/** What left the spool and went nowhere else has been delivered. */
+/** Spans that left the spool without another outcome count as delivered. */
 function balance(
   accounting: SpanAccounting,
   requests: readonly StoredRequest[],

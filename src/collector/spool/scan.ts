@@ -1,9 +1,9 @@
-// Scan: a spool file → its intact records, whatever is damaged between them. Pure.
+// Scan: finds the intact records of a spool file, regardless of damage between them. Pure.
 // Invariants:
 //   SC1. In a sealed file the search for the next record after a damaged frame cannot end inside a body (RC3).
-//   SC2. A record that is longer than the file is its torn end: nothing after it is looked at, because it is the content of
-//        the record that a crash has cut.
-//   SC3. In format 1, whose frames prove nothing, content is passed over as long as a record, or the end, follows it.
+//   SC2. A record longer than the file is the torn end of the file. The scan stops there, because the rest is content of that
+//        record.
+//   SC3. In format 1, whose frames prove nothing, the scan skips content only when a record or the end follows it.
 import {
   PLAIN_FRAMES,
   readFileHead,
@@ -16,9 +16,9 @@ import {
 
 export interface Scan {
   readonly records: SpoolRecord[];
-  /** Damaged stretches between intact records: never what a crash leaves. */
+  /** Damaged ranges between intact records: never the result of a crash. */
   readonly badStretches: number;
-  /** Bytes after the last intact record: what a crash may leave. */
+  /** Bytes after the last intact record: a possible result of a crash. */
   readonly tornBytes: number;
 }
 

@@ -1,8 +1,8 @@
-// Tree log: which place each run got, for as long as late spans of its trace may come. Its own log, because places outlive
-// the batches they were decided for.
+// Tree log: the place of each run, kept while late spans of its trace may arrive. A separate log, because places outlive
+// their batches.
 // Invariants:
-//   TL1. Decisions are kept in the order in which they were made.
-//   TL2. At most `treeRunsKept` runs, and nothing older than `treeAgeMs`, to within one segment.
+//   TL1. Decisions stay in the order in which assembly made them.
+//   TL2. At most `treeRunsKept` runs, none older than `treeAgeMs`, to within one segment.
 import type { Clock } from "../../base/clock.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import type { TraceRunPlace } from "../shared/trace-run.ts";
@@ -57,7 +57,7 @@ export function createTreeLog(
     ports,
   );
 
-  /** TL2: the oldest go first, so what is left has no gap. */
+  /** TL2: removes the oldest segments first, which leaves no gap. */
   async function removeOld(): Promise<void> {
     let runs = segments.reduce((sum, one) => sum + one.runs, 0);
     for (let first = segments[0]; first !== undefined && segments.length > 1; first = segments[0]) {

@@ -1,7 +1,7 @@
-// Dead letters: what was given up, one file a body, so that a person can look at it and `replay` can send it again.
+// Dead letters: refused runs, one file per body, for inspection and for `collector replay`.
 // Invariants:
-//   DL1. No key in a file: its tenant is named by the hash of key and X-Tenant-Id.
-//   DL2. A file appears whole or not at all: written under another name, synced, then renamed.
+//   DL1. A file contains no key: it names its tenant by the hash of key and X-Tenant-Id.
+//   DL2. A file appears complete or not at all: written under a temporary name, synced, then renamed.
 import { open, readdir, readFile, rename } from "node:fs/promises";
 import { makeFolder } from "../../base/folder.ts";
 import type { Body, BodyEncoding } from "../encode/batch-body.ts";
@@ -9,7 +9,7 @@ import type { DropReason } from "../shared/span-accounting.ts";
 import type { Tenant } from "../shared/tenants.ts";
 
 export interface DeadLetters {
-  /** Rejects when it cannot be written. */
+  /** Rejects when the write fails. */
   readonly write: (body: Body, cause: DropReason, reason: string) => Promise<void>;
 }
 
@@ -68,13 +68,13 @@ export interface DeadLetter {
   readonly bodyFor: (tenant: Tenant) => Body;
 }
 
-/** Paths, oldest first. Other files are passed over. */
+/** Paths, oldest first. Ignores other files. */
 export async function listDeadLetters(dir: string): Promise<string[]> {
   const names = (await readdir(dir).catch(() => [])).filter((name) => name.endsWith(SUFFIX));
   return names.sort().map((name) => `${dir}/${name}`);
 }
 
-/** null: it cannot be read, or is damaged. */
+/** null: unreadable or damaged. */
 export async function readDeadLetter(path: string): Promise<DeadLetter | null> {
   try {
     const content = await readFile(path);

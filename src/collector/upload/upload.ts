@@ -1,10 +1,10 @@
-// Upload: the last step (… → batch → encode → upload). One cycle: a body is sent, sent again after passing causes, cut in
-// two when something in it is refused, until every run of it is delivered, refused for good, or left for a later cycle.
+// Upload: the last step (… → batch → encode → upload). One cycle: sends a body, retries
+// after transient causes, and bisects a refused body, until every run is delivered, refused, or left for a later cycle.
 // Invariants:
 //   UP1. A body is sent at most 1 + `retriesMax` times in a cycle.
-//   UP2. A refused run is alone when it is given up: its neighbours are delivered.
-//   UP3. No attempt comes before the time that the backend asked for.
-//   UP4. When the signal aborts, the wait between attempts ends at once and what is unsent is left.
+//   UP2. A refused run is isolated before it is dead-lettered: its neighbours are delivered.
+//   UP3. No attempt starts before the time that the backend asked for.
+//   UP4. When the signal aborts, the wait between attempts ends at once and unsent runs are left.
 //   UP5. delivered + refused + left = the runs of the body.
 import { backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -19,7 +19,7 @@ export interface UploadPolicy {
 }
 
 export interface UploadPorts {
-  /** Waits for a free slot, sends, gives the slot back. */
+  /** Waits for a free slot, sends, releases the slot. */
   readonly send: Backend["send"];
   readonly clock: Clock;
   readonly random: () => number;
@@ -36,7 +36,7 @@ export interface UploadResult {
   readonly delivered: Body[];
   readonly refused: Refusal[];
   readonly left: Body[];
-  /** Why the rest was left, null when nothing is. */
+  /** The reason for `left`; null when it is empty. */
   readonly failure: {
     readonly kind: "retry" | "parked";
     readonly reason: string;
@@ -81,7 +81,7 @@ export async function upload(
   return { ...result, failure }; // UP5
 }
 
-/** One body as it is: sent until it is taken or refused, or `retriesMax` is used up (UP1). */
+/** Sends one body unchanged until it is accepted or refused, or `retriesMax` is exhausted (UP1). */
 export async function sendAgain(
   body: Body,
   policy: Omit<UploadPolicy, "zstdLevel">,
@@ -110,7 +110,7 @@ function delayMs(
   return outcome.kind === "retry" && outcome.afterMs !== null ? outcome.afterMs : own; // UP3
 }
 
-/** False when the signal ended the wait. */
+/** False when the signal ends the wait. */
 function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(false);

@@ -1,13 +1,13 @@
 // HTTP adapter of the Backend port, on node's own client.
 // Invariants:
 //   HB1. Redirects are never followed: a key goes to the configured address or nowhere.
-//   HB2. A reply costs at most REPLY_BYTES_MAX of memory and `timeoutMs` of time, whatever the other side does.
+//   HB2. A reply costs at most REPLY_BYTES_MAX of memory and `timeoutMs` of time, regardless of the backend.
 //   HB3. A key appears in the request's headers only: never in a reason, never in an error.
 //   HB4. `limits()` never waits.
-//   HB5. A reply counts when the request has left whole, or its connection is closed: then nothing reads the body any more.
-//   HB6. How long to wait does not depend on our wall clock.
-//   HB7. One 404 changes nothing: the older form is used while /info says so, or for OLDER_FORM_MS after two 404s in a row
-//        of a backend that does not say. Runs with attachments, which that form cannot carry, are refused, not sent without.
+//   HB5. A reply counts only when the whole request is sent or its connection is closed: then the body has no reader left.
+//   HB6. The wait between attempts does not depend on our wall clock.
+//   HB7. One 404 has no effect. The older form is used while /info requires it, or for OLDER_FORM_MS after two 404s in a row
+//        when /info does not mention the form. That form carries no attachments: runs with attachments are refused.
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../../../base/clock.ts";
@@ -31,13 +31,13 @@ const REASON_CHARS_MAX = 300;
 const INFO_TIMEOUT_MS = 10_000;
 const INFO_FRESH_MS = 5 * 60_000;
 const OLDER_FORM_MS = 5 * 60_000;
-/** One after the other: uploads that were under way together say the same thing once. */
+/** Sequential misses: concurrent uploads count as one. */
 const MISSES_MAX = 2;
-/** What the backend's own SDKs assume when it does not say. */
+/** Assumed by the backend's own SDKs when /info is silent. */
 const LIMITS_ASSUMED: BackendLimits = { runsMax: 100_000, bytesMax: 20_971_520, encoding: "zstd" };
 
 export interface HttpBackend extends Backend {
-  /** Asks for `/info` and waits for it: `limits()` is up to date then. Resolves with what was learnt; rejects when nobody answers. */
+  /** Asks for `/info` and waits for it: `limits()` is up to date then. Resolves with a summary; rejects without a reply. */
   readonly ask: () => Promise<string>;
 }
 
@@ -59,8 +59,8 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
     : new HttpAgent(pooling);
   let limits = LIMITS_ASSUMED;
   let infoAskedAt = -Infinity;
-  /** What /info says of the multipart form; null: nothing. */
-  let told: boolean | null = null;
+  /** Support for the multipart form according to /info; null: unknown. */
+  let multipartKnown: boolean | null = null;
   let olderUntil = -Infinity;
   let misses = 0;
   let missedAt = -Infinity;
@@ -104,7 +104,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
           const text = Buffer.concat(chunks).toString("utf8");
           const settle = (): void => resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
           if (request.writableFinished) return settle();
-          request.off("error", fail).once("close", settle).destroy(); // HB5: answered before it was read whole
+          request.off("error", fail).once("close", settle).destroy(); // HB5: the reply came before the end of the request
         });
       });
       request.end(init.body);
@@ -115,7 +115,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
     infoAskedAt = clock.monotonic();
     const reply = await exchange("/info", { method: "GET", headers: {} }, INFO_TIMEOUT_MS, closed.signal);
     const info = reply.status === 200 ? readInfo(reply.text) : null;
-    told = info === null ? null : info.multipart; // known before the first upload: no try in vain
+    multipartKnown = info === null ? null : info.multipart; // known before the first upload, which avoids a futile attempt
     if (info === null) return `/info says nothing of limits (status ${reply.status}): the usual ones are assumed`;
     ({ limits } = info);
     return `/info: up to ${limits.runsMax} runs and ${limits.bytesMax} bytes an upload, ${limits.encoding}`;
@@ -123,14 +123,16 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
 
   function refreshLimits(): void {
     if (clock.monotonic() - infoAskedAt < INFO_FRESH_MS) return;
-    ask().catch(() => undefined); // unknown limits stay as they were; the uploads themselves tell that the backend is away
+    ask().catch(() => undefined); // limits stay unchanged; the uploads themselves report an unreachable backend
   }
 
-  /** The multipart form was not found by an upload that began then (HB7). */
+  /** An upload that began at `beganAt` received 404 for the multipart form (HB7). */
   async function onMissing(beganAt: number): Promise<SendOutcome> {
     await ask().catch(() => undefined);
-    if (told === false) return { kind: "retry", reason: "404 for the multipart form, as /info says", afterMs: 0 };
-    if (told === true) return { kind: "retry", reason: "404 for the multipart form, which /info names", afterMs: null };
+    if (multipartKnown === false)
+      return { kind: "retry", reason: "404 for the multipart form, as /info says", afterMs: 0 };
+    if (multipartKnown === true)
+      return { kind: "retry", reason: "404 for the multipart form, which /info names", afterMs: null };
     if (beganAt >= missedAt) misses++;
     missedAt = clock.monotonic();
     if (misses < MISSES_MAX) return { kind: "retry", reason: "404 for the multipart form", afterMs: null };
@@ -142,7 +144,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
   async function send(body: Body, signal: AbortSignal): Promise<SendOutcome> {
     try {
       const beganAt = clock.monotonic();
-      const asMultipart = told ?? beganAt >= olderUntil;
+      const asMultipart = multipartKnown ?? beganAt >= olderUntil;
       if (!asMultipart && hasAttachments(body))
         return { kind: "refused", reason: "the backend has no multipart form, and no other takes attachments" }; // HB7
       const reply = await exchange(
@@ -203,13 +205,13 @@ function batchRequest(body: Body): { method: string; headers: Record<string, str
   };
 }
 
-/** The backend's words, short, on one line, and without the key should it repeat it (HB3). */
+/** The backend's message: shortened, on one line, with the key masked (HB3). */
 function detailOf(text: string, apiKey: string): string {
-  const masked = mask(text, [apiKey, JSON.stringify(apiKey).slice(1, -1)]); // first: the key may have spaces in a row
+  const masked = mask(text, [apiKey, JSON.stringify(apiKey).slice(1, -1)]); // masked first: the key may contain consecutive spaces
   return masked.replaceAll(/\s+/g, " ").trim().slice(0, REASON_CHARS_MAX);
 }
 
-/** null: not what `/info` should say. */
+/** null: not a valid reply of `/info`. */
 function readInfo(text: string): { readonly limits: BackendLimits; readonly multipart: boolean | null } | null {
   let info: unknown;
   try {

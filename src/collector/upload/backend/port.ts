@@ -1,18 +1,18 @@
-// Backend: the port to the tracing service. An adapter says what became of one request; it never decides what to do about it.
+// Backend port: the tracing service. An adapter reports the outcome of one request; the caller decides how to react.
 import type { Body } from "../../encode/batch-body.ts";
 import type { BodyEncoding } from "../../encode/batch-body.ts";
 
 export type SendOutcome =
   | { readonly kind: "sent" }
-  /** A passing cause: worth another try, not before `afterMs` when the backend said so. */
+  /** A transient cause: retry, not before `afterMs` when the backend asked for it. */
   | { readonly kind: "retry"; readonly reason: string; readonly afterMs: number | null }
-  /** The key or the address is wrong, not the runs: they are kept. */
+  /** The key or the address is wrong: the runs stay queued. */
   | { readonly kind: "parked"; readonly reason: string }
   | { readonly kind: "too_large"; readonly reason: string }
-  /** Something in the body is wrong: it will never be taken as it is. */
+  /** The body is invalid: the backend will never accept it unchanged. */
   | { readonly kind: "refused"; readonly reason: string };
 
-/** What the backend says about itself, or what we assume. */
+/** Limits from the backend, or assumed ones. */
 export interface BackendLimits {
   readonly runsMax: number;
   readonly bytesMax: number;
@@ -20,9 +20,9 @@ export interface BackendLimits {
 }
 
 export interface Backend {
-  /** Never rejects. Ends early when the signal aborts. Once it says `sent`, nothing reads the body's bytes any more. */
+  /** Never rejects. Ends early when the signal aborts. After `sent` the body has no reader left. */
   readonly send: (body: Body, signal: AbortSignal) => Promise<SendOutcome>;
-  /** The newest known limits. Never waits: unknown ones are asked for in the background. */
+  /** The newest known limits. Never waits: it requests unknown limits in the background. */
   readonly limits: () => BackendLimits;
   readonly close: () => void;
 }

@@ -1,11 +1,11 @@
-// Reply: what a backend's status means for the body that was sent.
+// Reply: maps a backend's status to the outcome of an upload.
 // Invariants:
-//   RP1. Every status has exactly one meaning, here.
+//   RP1. Every status has exactly one outcome, defined here.
 //   RP2. A conflict is a delivery: the backend has these runs already.
 import type { SendOutcome } from "./port.ts";
 
 const PASSING = new Set([408, 425, 429, 499]);
-/** No honest backend asks for more, and a date may be years away. */
+/** Real backends ask for less, and a date may be years away. */
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
 export function outcomeOf(status: number, detail: string, retryAfter: string | undefined, nowMs: number): SendOutcome {
