@@ -38,7 +38,7 @@ test("what is empty is null: no end, UTC", () => {
 
 const FAULTS = [
   { name: "no assistant", change: { assistant: "" }, is: /assistant/ },
-  { name: "no schedule", change: { schedule: " " }, is: /when/ },
+  { name: "no schedule", change: { schedule: " " }, is: /schedule/ },
   { name: "an input that is no JSON", change: { input: "{" }, is: /^Input: / },
 ] as const;
 
