@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../src/base/clock.ts";
-import { createLog } from "../src/base/log.ts";
+import { createLog } from "../src/base/log/log.ts";
 import { changesOfBatch } from "../src/traces/run-change.ts";
 import { createTraceServer } from "../src/traces/server.ts";
 import { median } from "./measure.ts";

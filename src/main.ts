@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { keepHeapSmall } from "./base/heap.ts";
+import { keepHeapSmall } from "./base/v8-heap.ts";
 import { stopping as partsInStop } from "./base/lifecycle.ts";
 import type { Cli } from "./cli/cli.ts";
 import type { DevOptions } from "./main/dev.ts";

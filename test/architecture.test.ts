@@ -118,7 +118,7 @@ test("ARCHITECTURE.md has the same table of rooms as this test (AR1)", () => {
 
 test("every source file is in a room, imports only what the room may, and leaves the environment alone (AR2, AR3)", () => {
   const files = sourceFiles();
-  assert.ok(files.includes("src/base/config.ts"), "the sources were not found");
+  assert.ok(files.includes("src/base/config/config.ts"), "the sources were not found");
   assert.deepEqual(
     files.flatMap((path) => faultsOf(path, readFileSync(join(ROOT, path), "utf8"))),
     [],
@@ -200,7 +200,7 @@ const RIGHT: readonly (readonly [path: string, text: string])[] = [
   ],
   ["src/main.ts", 'import { b } from "./storage/b.ts"; run(process.env);'],
   ["src/base/a.test.ts", 'import { b } from "../http/b.ts"; run(process.env);'],
-  ["src/storage/storage.contract.ts", 'import { b } from "../http/b.ts";'],
+  ["src/storage/contract/storage.contract.ts", 'import { b } from "../http/b.ts";'],
   ["src/agent/a.ts", "const line = process.environment;"],
 ];
 

@@ -197,7 +197,7 @@ describe("the collector", () => {
     const ran = await holdpoint(["collector"], { ...endpoint, ...secrets, HTTP_PORT: String(port) }).ended;
     server.close();
     assert.equal(ran.code, 1);
-    assert.match(ran.output, /taken/);
+    assert.match(ran.output, /in use/);
     assertSilent({ output: ran.output });
   });
 });

@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { systemClock } from "../src/base/clock.ts";
-import { createLog } from "../src/base/log.ts";
+import { createLog } from "../src/base/log/log.ts";
 import { createTraceServer, type TraceServer } from "../src/traces/server.ts";
 import { holdpoint, lines, verb, type Ended } from "./harness/cli.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "./harness/server.ts";

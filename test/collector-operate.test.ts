@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { ConfigError, readConfig } from "../src/base/config.ts";
+import { ConfigError, readConfig } from "../src/base/config/config.ts";
 import { checkCollector } from "../src/collector/commands/check.ts";
 import type { Backend, SendOutcome } from "../src/collector/upload/backend/port.ts";
 import { pendingOf } from "../src/collector/shared/span-accounting.ts";

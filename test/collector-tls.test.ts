@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { after, before, describe, test } from "node:test";
-import { ConfigError } from "../src/base/config.ts";
+import { ConfigError } from "../src/base/config/config.ts";
 import { openBackend } from "../src/collector/open-collector.ts";
 import { type FakeBackend, startBackend } from "./fakes/backend.ts";
 import { type Certified, createAuthority } from "./fakes/certificate.ts";

@@ -1,6 +1,6 @@
 // Test of the console's files as a real server hands them out, built from the sources in this repository. Checked:
 //   CO1. A first load costs at most FIRST_LOAD_BYTES_MAX, packed.
-//   CO2. PF1 to PF5 of src/http/page-files.ts, below a prefix.
+//   CO2. PF1 to PF5 of src/http/pages/page-files.ts, below a prefix.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, test } from "node:test";

@@ -23,7 +23,7 @@ import { parse, parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { AGENT_SETTINGS } from "../src/agent/settings.ts";
 import { getLive, getReady } from "../src/api/meta.ts";
-import type { Setting } from "../src/base/config.ts";
+import type { Setting } from "../src/base/config/config.ts";
 import { readHead } from "../src/collector/receive/request-head.ts";
 import { collectorSettings } from "../src/collector/settings.ts";
 import { TELEMETRY_SETTINGS } from "../src/telemetry/settings.ts";

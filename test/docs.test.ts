@@ -11,8 +11,8 @@ import { test } from "node:test";
 import { AGENT_SETTINGS } from "../src/agent/settings.ts";
 import { CLIENT_SETTINGS } from "../src/cli/settings.ts";
 import { collectorSettings } from "../src/collector/settings.ts";
-import type { Setting, SettingsTable } from "../src/base/config.ts";
-import { ERROR_CODES } from "../src/base/errors.ts";
+import type { Setting, SettingsTable } from "../src/base/config/config.ts";
+import { ERROR_CODES } from "../src/base/api-error.ts";
 import { TELEMETRY_SETTINGS } from "../src/telemetry/settings.ts";
 import { TRACE_SETTINGS } from "../src/traces/settings.ts";
 

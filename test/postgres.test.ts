@@ -105,7 +105,7 @@ test("what is wrong with the address is said in words, without the password (PG3
 test("a port that is taken is told, and nothing keeps the process (PG5)", PATIENCE, async ({ signal }) => {
   const { code, said } = await run("serve", { DATABASE_URI: uri, PORT: new URL(server.url).port }, signal);
   assert.equal(code, 1, said);
-  assert.match(said, /port \d+ on 127\.0\.0\.1 is taken by another process/);
+  assert.match(said, /port \d+ on 127\.0\.0\.1 is in use by another process/);
 });
 
 test("a call that gets no connection is 503 with Retry-After; the next that gets one works (PG4)", async () => {

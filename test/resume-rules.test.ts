@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import type { ErrorCode } from "../src/base/errors.ts";
+import type { ErrorCode } from "../src/base/api-error.ts";
 import { call, removeFolder, startServer, type Answer } from "./harness/server.ts";
 import {
   newThread,

@@ -6,7 +6,7 @@ import { deltaChannelHistoryTests, specTest } from "@langchain/langgraph-checkpo
 import { after } from "node:test";
 import type { WriteSet } from "../src/agent/model.ts";
 import type { Storage } from "../src/agent/ports.ts";
-import type { Log } from "../src/base/log.ts";
+import type { Log } from "../src/base/log/log.ts";
 import { createCodec } from "../src/graphs/codec.ts";
 import { loadLibrary } from "../src/graphs/library.ts";
 import { createRunSaver, type RunSaver } from "../src/graphs/saver.ts";

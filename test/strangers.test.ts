@@ -10,7 +10,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { systemClock } from "../src/base/clock.ts";
-import { createLog } from "../src/base/log.ts";
+import { createLog } from "../src/base/log/log.ts";
 import { createTraceServer } from "../src/traces/server.ts";
 import { startBackend } from "./fakes/backend.ts";
 import { startCollector } from "./fakes/collector.ts";

@@ -4,7 +4,7 @@
 //   AV2. The thread and the assistant that a call is about stay those that the caller named, in the path or the body.
 //   AV3. Every other change counts, of the query too: a handler that moves a call into a namespace means it.
 import type { AccessEvent } from "../api/operation.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 
 export interface RequestParts {
   readonly ids: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AccessEvent } from "../api/operation.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import { fromAccessValue, toAccessValue, type RequestParts } from "./access-value.ts";
 
 const parts = (given: Partial<RequestParts>): RequestParts => ({ ids: {}, query: {}, body: {}, ...given });

@@ -4,7 +4,7 @@
 //   AC2. Lists are filtered where they are read; this file checks single objects.
 //   AC3. A store item has no metadata: store-scope.ts applies a scope to its namespace, key and value.
 import type { AccessEvent } from "../api/operation.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Agent } from "./agent.ts";
 import { findAssistant, namesBuiltIn } from "./assistants.ts";
 import { requireCron } from "./crons.ts";

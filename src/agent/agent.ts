@@ -1,7 +1,7 @@
 // Agent: what the operations share. Operations are functions of this and a request; routes call them and nothing else.
 import type { Clock } from "../base/clock.ts";
 import type { NewId } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import type { ConfigurableHeaders } from "./configurable-headers.ts";
 import type { EventHub } from "./events/hub.ts";
 import type { InboxFeed } from "./inbox-feed.ts";

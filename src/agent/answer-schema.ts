@@ -4,7 +4,7 @@
 //   AS2. Patterns are matched in linear time where they can be (base/linear-pattern.ts).
 import * as z from "zod";
 import { boundedWork } from "../base/bounded-work.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import { LinearPattern } from "../base/linear-pattern.ts";
 
 const CHECK_MS_MAX = 200;

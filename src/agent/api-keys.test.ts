@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { ConfigError, printConfig, readConfig, secretsOf } from "../base/config.ts";
-import { ApiError } from "../base/errors.ts";
+import { ConfigError, printConfig, readConfig, secretsOf } from "../base/config/config.ts";
+import { ApiError } from "../base/api-error.ts";
 import { apiKeysSetting, createKeyAccess, parseApiKeys } from "./api-keys.ts";
 
 const ANN = "k1-5f2c9a7be01d44c8";

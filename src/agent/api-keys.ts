@@ -4,8 +4,8 @@
 //   AK2. A request is compared with every key, so that time does not tell which one it nearly was.
 //   AK3. A key that may only read is refused whatever changes something, before anything is looked up.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { setting, ShownReason, type Setting } from "../base/config.ts";
-import { ApiError } from "../base/errors.ts";
+import { setting, ShownReason, type Setting } from "../base/config/config.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { Caller } from "./model.ts";
 import type { Access, AccessRequest } from "./ports.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { createLog } from "../base/log.ts";
+import { createLog } from "../base/log/log.ts";
 import { createSqliteStorage } from "../storage/sqlite/storage.ts";
 import type { Agent } from "./agent.ts";
 import {

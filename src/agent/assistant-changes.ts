@@ -4,8 +4,8 @@
 //   AV2. Going back brings all of a version back: graph, config, context, metadata, name and description.
 //   AV3. The assistant of a graph stays with that graph.
 // Runs have config and context of their own from when they were accepted: no change here reaches them.
-import { ApiError } from "../base/errors.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import type { Agent } from "./agent.ts";
 import { builtInAssistantId, findAssistant, requireGraph, versionOf } from "./assistants.ts";
 import type { Assistant, AssistantVersion, Scope } from "./model.ts";

@@ -3,7 +3,7 @@
 //   AD1. Nothing is deleted while a run on the assistant is pending or running, but for runs on threads that go as well.
 //   AD2. The assistant goes last, and only when nothing of it is left: a deletion that was cut short can be repeated.
 //   AD3. A step deletes a bounded number of rows, so that other requests get their turn.
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { Ask } from "./access.ts";
 import type { Agent } from "./agent.ts";
 import { isBuiltIn } from "./assistant-changes.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   AS1. The name of a deployed graph always leads to an assistant of that graph.
 //   AS2. An assistant whose graph is not deployed stays stored and is not offered.
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import { isUuid, uuidV5 } from "../base/ids.ts";
 import type { DefaultsByGraph } from "./graph-config.ts";
 import type { Agent } from "./agent.ts";

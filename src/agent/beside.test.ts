@@ -1,8 +1,8 @@
 // Test of what the console may ask for besides the contract: BE1 and BE2 of beside.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../base/errors.ts";
-import { createFinder } from "../http/address.ts";
+import { ApiError } from "../base/api-error.ts";
+import { createFinder } from "../http/server/request-path.ts";
 import { besideRoutes, type Beside } from "./beside.ts";
 import type { Caller, Scope } from "./model.ts";
 import type { Access } from "./ports.ts";

@@ -4,9 +4,10 @@
 //   BE1. Nothing here has an owner, so only a caller who may see every thread may see it, and nothing is read before.
 //   BE2. Nothing below /console/api is ever the page: what is not there is a refusal in JSON.
 import type { AccessEvent } from "../api/operation.ts";
-import type { SettingLine } from "../base/config.ts";
-import { ApiError } from "../base/errors.ts";
-import type { HttpReply, HttpRequest, HttpRoute } from "../http/app.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { SettingLine } from "../base/config/config.ts";
+import type { HttpRequest, HttpRoute } from "../http/server/app.ts";
+import type { HttpReply } from "../http/server/reply.ts";
 import { authorize } from "./access.ts";
 import type { Access } from "./ports.ts";
 import { json } from "./routes/route.ts";

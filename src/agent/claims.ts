@@ -5,7 +5,7 @@
 //   CL2. One claim an item: of all who claim at the same moment, one gets it.
 //   CL3. A claim that has run out, and the claim of an item that is not open, is none.
 import { isoTime } from "../base/clock.ts";
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { Agent } from "./agent.ts";
 import { authorOf } from "./audit.ts";
 import { requireOpenItem, type Item } from "./inbox.ts";

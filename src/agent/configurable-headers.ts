@@ -5,7 +5,7 @@
 //   CH3. A name that is included comes from the header or not at all: a gateway that sets it can be trusted to have.
 import type { IncomingHttpHeaders } from "node:http";
 import { RE2JS } from "re2js";
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 
 export interface HeaderRules {
   /** Names in lower case; `*` stands for any characters. */

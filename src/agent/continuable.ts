@@ -1,6 +1,6 @@
 // Continuable: may the deployed graph go on with what is pending on a thread?
 // Invariant CN1: a pause whose node or channel is gone is refused by name, and stays as it is.
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { Agent } from "./agent.ts";
 import type { Intent } from "./intent.ts";
 import type { Interrupt, Thread } from "./model.ts";

@@ -3,7 +3,7 @@
 //   CS1. A tick lies strictly after the moment that it is asked from, and before the end.
 //   CS2. A schedule that is never due, or a zone that does not exist, is refused with the reason.
 import { Cron as Pattern } from "croner";
-import { ApiError, describeError } from "../base/errors.ts";
+import { ApiError, describeError } from "../base/api-error.ts";
 
 export interface Schedule {
   /** Five fields (minute, hour, day, month, weekday), or six with seconds first; or a nickname such as `@daily`. */

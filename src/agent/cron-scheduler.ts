@@ -8,7 +8,7 @@
 //   CN4. What may pass (a full queue, a storage that cannot be written or does not say whether it was) leaves the tick due,
 //        and it is tried again.
 import { isoTime } from "../base/clock.ts";
-import { ApiError, describeError, type ErrorCode } from "../base/errors.ts";
+import { ApiError, describeError, type ErrorCode } from "../base/api-error.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Agent } from "./agent.ts";
 import { nextTick } from "./cron-schedule.ts";

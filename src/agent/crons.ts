@@ -4,8 +4,8 @@
 //   CR2. A cron's runs are its maker's: started in their name, and within what they could reach when they made it.
 import { parse } from "../api/operation.ts";
 import { runBody } from "../api/runs.ts";
-import { ApiError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Reach } from "./access.ts";
 import type { Agent } from "./agent.ts";
 import { builtInAssistantId, findAssistant } from "./assistants.ts";

@@ -1,7 +1,7 @@
 // Tests of deadline: DL2 (what is a deadline, and what is not). DL1 is in test/deadlines.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Json } from "../base/json.ts";
+import type { Json } from "../base/json/json.ts";
 import { deadlineOf, hasDefaultAnswer, type Deadline } from "./deadline.ts";
 
 const AT = Date.parse("2026-11-21T10:00:00.000Z");

@@ -4,7 +4,7 @@
 //        deployment's langgraph.json, the payload, the assistant.
 //   DL2. What is not a deadline in the form below is no deadline: a payload's members are the graph's own business.
 //   DL3. A default answer never comes from a payload: its members may be a model's words.
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import type { OnExpiry } from "./model.ts";
 import type { Question } from "./ports.ts";
 

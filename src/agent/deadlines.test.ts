@@ -2,7 +2,7 @@
 // tried again, later each time). The storage is a stand-in that notes when it was asked.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import { createFakeClock } from "../../test/fakes/clock.ts";
 import type { Agent } from "./agent.ts";
 import { createDeadlines } from "./deadlines.ts";

@@ -7,8 +7,8 @@
 //   DE4. What cannot be done for good is put on record, and the question waits on. What cannot be done at present is tried
 //        again, later each time.
 import { isoTime } from "../base/clock.ts";
-import { ApiError, describeError, type ErrorCode } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
+import { ApiError, describeError, type ErrorCode } from "../base/api-error.ts";
+import type { Json } from "../base/json/json.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Agent } from "./agent.ts";
 import { removeIfDone } from "./finish.ts";

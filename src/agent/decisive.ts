@@ -4,7 +4,7 @@
 //        It belongs to its caller's name and scope: the same name in another tenant is another caller.
 //   DE2. What is out of the caller's reach is refused like what is not there.
 import { contentHash } from "../base/ids.ts";
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { Agent } from "./agent.ts";
 import { assistantIdOf, offered } from "./assistants.ts";
 import type { Intent } from "./intent.ts";

@@ -8,8 +8,8 @@
 //   EX3. Work in a transaction can be done again: what it takes is kept until it is stored, or given back first.
 //   EX4. Nothing that a run has written is stored without what it wrote before: a checkpoint refers to earlier ones.
 import type { Clock } from "../base/clock.ts";
-import { describeError } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
+import { describeError } from "../base/api-error.ts";
+import type { Log } from "../base/log/log.ts";
 import { isStorageFailure } from "../base/storage-failure.ts";
 import { endingOfLog } from "./events/endings.ts";
 import type { EventHub } from "./events/hub.ts";

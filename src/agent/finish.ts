@@ -4,7 +4,7 @@
 //   FI2. A run that is no longer in its attempt ends nothing.
 //   FI3. A question whose answer no task has used is open again when the thread waits for it.
 //   FI4. A thread made for a stateless run is deleted in the transaction that ends its last run, unless that paused.
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import { breakpointAt } from "./breakpoint.ts";
 import type { HandBackCause } from "./crash.ts";
 import { deadlineOf } from "./deadline.ts";

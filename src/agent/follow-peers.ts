@@ -4,7 +4,7 @@
 //   FP2. Who waits here for a run of another process hears of its end also when the notice was lost: all that are waited
 //        for are looked at now and then, and at once when notices may have been missed. The same for cancellations, and for
 //        webhooks and crons that are due.
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Agent } from "./agent.ts";
 import { cancellationOf } from "./claim-run.ts";

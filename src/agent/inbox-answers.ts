@@ -5,8 +5,8 @@
 //   IA3. Every answer gets a result: the run that took it, or the problem.
 //   IA4. The run goes on as the one that asked did: same assistant, config, context and breakpoints.
 import { contentHash } from "../base/ids.ts";
-import { ApiError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { Json } from "../base/json/json.ts";
 import { toAccessValue } from "./access-value.ts";
 import type { Ask } from "./access.ts";
 import type { Agent } from "./agent.ts";
@@ -16,7 +16,7 @@ import type { Tx } from "./ports.ts";
 import { acceptAnswers, AT_OPEN_PAUSE } from "./resume.ts";
 import type { RunCall } from "./run-request.ts";
 import { inScope } from "./scope.ts";
-import { apiErrorOf } from "../http/problem.ts";
+import { apiErrorOf } from "../http/server/problem.ts";
 import { startRun } from "./start-run.ts";
 import { requireThread, threadNotFound } from "./waiting.ts";
 

@@ -7,10 +7,10 @@
 //   IF4. Until somebody has watched, nothing is kept: a server whose inbox nobody watches pays nothing.
 //   IF5. A reader has its place from watch() to leave(), however long nothing happens: a dropped connection frees it at once.
 import { isoTime } from "../base/clock.ts";
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { NewId } from "../base/ids.ts";
-import type { JsonObject } from "../base/json.ts";
-import type { SseEvent } from "../http/sse.ts";
+import type { JsonObject } from "../base/json/json.ts";
+import type { SseEvent } from "../http/server/sse.ts";
 import { itemSummary } from "./inbox-wire.ts";
 import type { Interrupt, Scope } from "./model.ts";
 import type { Wakes } from "./ports.ts";

@@ -1,6 +1,6 @@
 // Inbox wire: items of the inbox and entries of the audit trail → the objects that clients see.
 import { isoTime } from "../base/clock.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Interrupt, ThreadStatus } from "./model.ts";
 import { summarise } from "./payload-kind.ts";
 import type { AuditRecord } from "./ports.ts";

@@ -2,8 +2,8 @@
 // Invariants:
 //   IN1. An item is listed exactly while it can be answered (storage: IP1).
 //   IN2. A page holds at most PAGE_UNITS_MAX units of values beside its first item; the next page goes on from there.
-import { ApiError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Agent } from "./agent.ts";
 import type { Interrupt, Thread } from "./model.ts";
 import type { InboxPlace, InboxQuery, InboxRow, Tx } from "./ports.ts";

@@ -1,8 +1,8 @@
 // Tests of what a run-creating call asks for. Checked: every input × every command (resume rules 3 and 4).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../base/errors.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import { atBreakpoint, gotoTargets, intentOf, isAnswerMap, type Intent } from "./intent.ts";
 
 const LEFT_OUT = undefined;

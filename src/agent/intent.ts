@@ -1,6 +1,6 @@
 // Intent: what a run-creating call asks for, told from its input and command alone (resume rules 3 and 4).
-import { ApiError } from "../base/errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 
 export type Intent =
   | { readonly kind: "input"; readonly input: Json }

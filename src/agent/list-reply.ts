@@ -7,7 +7,7 @@
 //        kept waiting by one row.
 //   LR4. At most STREAMS_MAX long lists are sent at once; the others wait their turn. A peer that takes nothing for
 //        STALL_MS is cut off.
-import type { HttpReply } from "../http/app.ts";
+import type { HttpReply } from "../http/server/reply.ts";
 
 const WHOLE_UNITS_MAX = 256 * 1024;
 const STREAMS_MAX = 32;

@@ -1,7 +1,7 @@
 // Make way: what becomes of the other runs of a thread when one more is accepted.
 import type { Agent } from "./agent.ts";
 import { authorOf } from "./audit.ts";
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import { endWaiting } from "./finish.ts";
 import type { Caller, MultitaskStrategy, Run } from "./model.ts";
 import type { Tx } from "./ports.ts";

@@ -1,6 +1,6 @@
 // Metrics of the agent server: what is counted, under which names.
 import type { Metrics } from "../base/metrics.ts";
-import type { HttpRoute } from "../http/app.ts";
+import type { HttpRoute } from "../http/server/app.ts";
 import type { Run } from "./model.ts";
 import type { Storage } from "./ports.ts";
 

@@ -1,7 +1,7 @@
 // Test of the notifier. Checked: NO2 and NO3 of notify.ts. NO1 is that of webhooks, over sockets in test/webhooks.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Json } from "../base/json.ts";
+import type { Json } from "../base/json/json.ts";
 import type { Interrupt, Run, Webhook } from "./model.ts";
 import { createNotifier } from "./notify.ts";
 import type { Tx } from "./ports.ts";

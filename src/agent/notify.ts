@@ -5,7 +5,7 @@
 //   NO3. The run's word on where to tell wins over the assistant's, and that over the server's.
 import { hash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import type { Finished } from "./finish.ts";
 import { itemSummary } from "./inbox-wire.ts";
 import type { Interrupt, Notify } from "./model.ts";

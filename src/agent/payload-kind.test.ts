@@ -1,7 +1,7 @@
 // Tests of payload-kind: PK1 (every dialect, and anything else), PK2 (short, however long the payload).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import { summarise, type PayloadSummary } from "./payload-kind.ts";
 
 interface Case {

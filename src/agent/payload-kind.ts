@@ -4,7 +4,7 @@
 //   PK2. What is said of a payload is short, however long the payload is (api/payload-text: PT1).
 import { recognise, type Dialect } from "../api/dialects.ts";
 import { short } from "../api/payload-text.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import type { InterruptKind } from "./model.ts";
 
 export interface PayloadSummary {

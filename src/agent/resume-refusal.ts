@@ -1,7 +1,7 @@
 // Resume refusal: the problem that a refused answer gets: what waits now and, when its question was answered, by which run.
 import { isoTime } from "../base/clock.ts";
-import { ApiError, type ErrorCode } from "../base/errors.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { ApiError, type ErrorCode } from "../base/api-error.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import type { Interrupt, Thread } from "./model.ts";
 import { interruptToWire } from "./wire.ts";
 

@@ -1,8 +1,8 @@
 // Tests of the decision about an answer. Checked: RS1 to RS4, on rows alone; test/resume-rules.test.ts has the same over HTTP.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { ApiError, type ErrorCode } from "../base/errors.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { ApiError, type ErrorCode } from "../base/api-error.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import type { Interrupt, PauseKind, Thread, ThreadStatus } from "./model.ts";
 import { acceptAnswers, AT_OPEN_PAUSE, olderCheckpoint } from "./resume.ts";
 

@@ -5,8 +5,8 @@
 //   RS3. An id that was ever asked here is stale (409) once it is not open, any other is unknown (422).
 //   RS4. All answers of one call are taken, or none.
 //   RS5. A question of an older checkpoint is answered anew only by a command that says `fork: true`.
-import { ApiError } from "../base/errors.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import { faultsOf } from "./answer-schema.ts";
 import { isAnswerMap, type Intent } from "./intent.ts";
 import type { CarriedAnswer, Interrupt, Thread } from "./model.ts";

@@ -4,7 +4,7 @@
 //        logged by name.
 //   RT2. One step touches at most STEP_THREADS threads, in one transaction: nobody waits long for a sweep.
 //   RT3. Every thread comes up again and again: a sweep goes on where the last one ended, and begins anew at the end.
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Agent } from "./agent.ts";
 import { IDEMPOTENCY_KEPT_MS } from "./run-request.ts";

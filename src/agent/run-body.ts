@@ -1,6 +1,6 @@
 // Run body: the members of a run-creating request → what the operation takes. Shared by calls and crons.
 import type { RunBody } from "../api/runs.ts";
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import { isUuid } from "../base/ids.ts";
 import type { Reach } from "./access.ts";
 import { VALUES_ONLY, type StreamRequest } from "./model.ts";

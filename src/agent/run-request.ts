@@ -1,6 +1,6 @@
 // Run request: what a call asks for, as it is kept with the run; and the names in it, checked against the graph.
-import { ApiError } from "../base/errors.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import type { Reach } from "./access.ts";
 import type { Agent } from "./agent.ts";
 import { gotoTargets, type Intent } from "./intent.ts";

@@ -1,5 +1,5 @@
 // Runs: waiting for one, reading and deleting them.
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { Agent } from "./agent.ts";
 import type { Fingerprint, Interrupt, Run, RunStatus } from "./model.ts";
 import type { RunEnd, Tx } from "./ports.ts";

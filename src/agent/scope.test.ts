@@ -1,7 +1,7 @@
 // Tests of scopes. Checked: SO1, what is in a scope; SO2, what is stamped is in it, whatever was there.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Condition } from "./model.ts";
 import { inScope, stamped } from "./scope.ts";
 

@@ -2,7 +2,7 @@
 // Invariants:
 //   SO1. An object without the member is in no scope that asks for it.
 //   SO2. What is made within a scope is in it, and no change takes it out: the scope's members win over the request's.
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import type { Scope } from "./model.ts";
 
 export function inScope(metadata: JsonObject, scope: Scope): boolean {

@@ -9,11 +9,11 @@ import {
   text,
   choice,
   ShownReason,
-} from "../base/config.ts";
+} from "../base/config/config.ts";
 import { assistantDefaults, GRAPH_CONFIG_FILE } from "./graph-config.ts";
 import { apiKeysSetting } from "./api-keys.ts";
-import { HOST_SETTINGS } from "../base/host-settings.ts";
-import { LOG_SETTINGS } from "../base/log-settings.ts";
+import { HOST_SETTINGS } from "../base/config/host-settings.ts";
+import { LOG_SETTINGS } from "../base/config/log-settings.ts";
 
 const PREFIX = /^(\/[\w~-][\w.~-]*)+\/?$/;
 

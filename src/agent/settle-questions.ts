@@ -1,5 +1,5 @@
 // Settle questions: what an accepted run does to what waited on its thread, row by row and in the audit trail.
-import type { Json } from "../base/json.ts";
+import type { Json } from "../base/json/json.ts";
 import { authorOf } from "./audit.ts";
 import type { Intent } from "./intent.ts";
 import type { AuditVia, Caller, Interrupt, Run, Thread } from "./model.ts";

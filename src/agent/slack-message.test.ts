@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brokenSlackRules } from "../../test/fakes/slack-rules.ts";
-import type { Json } from "../base/json.ts";
+import type { Json } from "../base/json/json.ts";
 import type { Interrupt } from "./model.ts";
 import { slackMessage } from "./slack-message.ts";
 

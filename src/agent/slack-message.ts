@@ -2,7 +2,7 @@
 // Invariants:
 //   SM1. Every text keeps to Slack's limits, however long the question is: a message that is refused tells nobody.
 //   SM2. What the question says cannot mention, link or format: it is escaped, and cut before that.
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Interrupt } from "./model.ts";
 import { summarise } from "./payload-kind.ts";
 

@@ -7,8 +7,8 @@
 //   ST5. A thread or an assistant that is out of the caller's reach is refused like one that is not there.
 //   ST6. A server that has lost its place among the workers accepts runs for the others.
 import { isDeepStrictEqual } from "node:util";
-import { ApiError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Agent } from "./agent.ts";
 import { noteSwitchedOff } from "./bypass.ts";
 import { checkClaims } from "./claims.ts";

@@ -3,7 +3,7 @@
 //   SL1. A stateless run has a thread of its own. It goes with the run (finish.ts, FI4), unless the call says "keep".
 //   SL2. A stateless run that pauses keeps its thread until the pause has ended: a question is not lost.
 //   SL3. A call with an Idempotency-Key can be repeated for as long as the key counts: until then its thread is kept.
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { NewId } from "../base/ids.ts";
 import type { Agent } from "./agent.ts";
 import type { OnCompletion, Scope } from "./model.ts";

@@ -3,7 +3,7 @@
 //   SS1. Conditions apply to `{...value, namespace, key}`, for a namespace to `{namespace}`: items have no metadata.
 //   SS2. An item outside the scope reads, is listed and is deleted as if it did not exist.
 //   SS3. Nothing outside the scope is written: neither over an item outside it, nor as one.
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Scope, StoreItem } from "./model.ts";
 import { inScope } from "./scope.ts";
 

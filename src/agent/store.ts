@@ -5,15 +5,15 @@
 //   ME3. An item keeps its created_at for as long as it is there.
 //   ME4. Everything about an item is bounded: labels, depth, key, size, vectors; a search says so when it would look at too much.
 import type { Clock } from "../base/clock.ts";
-import { ApiError, describeError } from "../base/errors.ts";
-import { parseFilter, type FilterCondition } from "../base/json-filter.ts";
-import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { ApiError, describeError } from "../base/api-error.ts";
+import { parseFilter, type FilterCondition } from "../base/json/json-filter.ts";
+import { isJsonObject, type JsonObject } from "../base/json/json.ts";
 import type { Service } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import type { StoreItem, StoreVector } from "./model.ts";
 import type { Embedder, Storage, Store, StorePut } from "./ports.ts";
 import { itemInScope, namespaceInScope, SCOPED_LOOK_MAX, scopedRows } from "./store-scope.ts";
-import { textsAt, type IndexedText } from "../base/json-path.ts";
+import { textsAt, type IndexedText } from "../base/json/json-path.ts";
 
 export interface StoreOptions {
   readonly itemBytesMax: number;

@@ -1,7 +1,7 @@
 // Surface: what of the server is served, where, and to whom, as the operator has it. The defaults serve everything.
-import type { CustomApp, RequestHead } from "../http/app.ts";
-import { LOOPBACK_CORS, type CorsRules } from "../http/cors.ts";
-import type { WebApp } from "../http/web.ts";
+import type { CustomApp, RequestHead } from "../http/server/app.ts";
+import { LOOPBACK_CORS, type CorsRules } from "../http/server/cors.ts";
+import type { WebApp } from "../http/server/fetch-app.ts";
 import type { HeaderRules } from "./configurable-headers.ts";
 import type { Access } from "./ports.ts";
 import type { AgentRoute } from "./routes/route.ts";

@@ -1,6 +1,6 @@
 // Thread build: a thread that begins with a state, as supersteps of updates make it. Worked out before anything is stored.
 // Invariant TB1: what the graph refuses makes no thread.
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { Agent } from "./agent.ts";
 import { builtInAssistantId } from "./assistants.ts";
 import { breakpointAt } from "./breakpoint.ts";

@@ -2,8 +2,8 @@
 // Invariants:
 //   TS1. A busy thread is not edited.
 //   TS2. An edit and what it means for the thread (its questions, its status) are one transaction.
-import { ApiError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Agent } from "./agent.ts";
 import { removeIfDone } from "./finish.ts";
 import { authorOf } from "./audit.ts";

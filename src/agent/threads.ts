@@ -1,7 +1,7 @@
 // Threads: creating, reading, searching, copying and deleting them.
 // Invariant TD1: deleting wins: a run in progress on the thread is fenced out, and nothing brings the thread back.
-import { ApiError } from "../base/errors.ts";
-import { contains, type Json, type JsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import { contains, type Json, type JsonObject } from "../base/json/json.ts";
 import type { Agent } from "./agent.ts";
 import type { Interrupt, Run, Scope, Thread, TtlStrategy } from "./model.ts";
 import type { StateUpdate, StateValues, StoredCheckpoint, ThreadQuery, Tx } from "./ports.ts";

@@ -1,5 +1,5 @@
 // Waiting: a thread, and what it waits for, as every operation looks it up.
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { Interrupt, Thread } from "./model.ts";
 import type { Tx } from "./ports.ts";
 

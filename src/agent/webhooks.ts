@@ -9,11 +9,11 @@
 import { createHmac } from "node:crypto";
 import { backoffMs } from "../base/backoff.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
-import { ApiError, describeError } from "../base/errors.ts";
+import { ApiError, describeError } from "../base/api-error.ts";
 import type { Service } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
-import type { Post, PostLimits, PostOutcome } from "../http/guarded-post.ts";
-import { checkOutboundUrl, isNamed } from "../http/outbound-url.ts";
+import type { Log } from "../base/log/log.ts";
+import type { Post, PostLimits, PostOutcome } from "../http/outbound/guarded-post.ts";
+import { checkOutboundUrl, isNamed } from "../http/outbound/outbound-url.ts";
 import type { Webhook } from "./model.ts";
 import type { Storage, WebhookPolicy } from "./ports.ts";
 import { STAMPED } from "./webhook-event.ts";

@@ -1,6 +1,6 @@
 // Wire: rows of the model → the objects that clients see. The only place that knows both spellings.
 import { isoTime } from "../base/clock.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import type { AssistantSchemas } from "./assistants.ts";
 import { VALUES_ONLY } from "./model.ts";
 import type { Assistant, AssistantVersion, Cron, ErrorInfo, Interrupt, Run, StoreItem, Thread } from "./model.ts";

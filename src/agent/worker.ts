@@ -11,10 +11,10 @@
 //   WK5. When a commit that claims gets no answer, its run may be this worker's without having been begun: it is looked for,
 //        and handed back.
 import type { Clock } from "../base/clock.ts";
-import { ApiError, describeError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
+import { ApiError, describeError } from "../base/api-error.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import { settlesWithin, type Service } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import { beginClaimed, claimBy } from "./claim-run.ts";
 import { causesOf, probationMs } from "./crash.ts";
 import type { EventHub } from "./events/hub.ts";

@@ -2,7 +2,7 @@
 // words), D3 (types are kept), D4 (what is not allowed is a reason).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 import { answerAll, buildAnswer, recognise, type Action, type Decision, type Question } from "./dialects.ts";
 
 const ARGS = { to: "a@b.c", amount: 12.5, urgent: false, cc: null, tags: ["x", 1] };

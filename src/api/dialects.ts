@@ -6,7 +6,7 @@
 //   D2. An answer has one decision per action, in their order, in the terms of the dialect.
 //   D3. A person's input is passed through unchanged: no value changes its type.
 //   D4. A decision that the interrupt does not allow yields a reason instead of an answer.
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import { actionTitle, memberOf, textOf, titleOf } from "./payload-text.ts";
 
 /**

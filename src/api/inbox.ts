@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import { flag, json, jsonObject, limit, uuid } from "./schemas.ts";
-import { isJsonObject } from "../base/json.ts";
+import { isJsonObject } from "../base/json/json.ts";
 
 const TAG = "Inbox";
 

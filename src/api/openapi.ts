@@ -1,6 +1,6 @@
 // OpenAPI: the operations → one document, from the same schemas that validate requests.
 import * as z from "zod";
-import { ERROR_CODES, type ErrorCode } from "../base/errors.ts";
+import { ERROR_CODES, type ErrorCode } from "../base/api-error.ts";
 import { takesBody, type AnyOperation } from "./operation.ts";
 import { problem } from "./schemas.ts";
 

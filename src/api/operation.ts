@@ -1,6 +1,6 @@
 // Operation: one call of the API contract. The same schemas validate requests and generate the OpenAPI document.
 import * as z from "zod";
-import { ApiError, type ErrorCode } from "../base/errors.ts";
+import { ApiError, type ErrorCode } from "../base/api-error.ts";
 import { isUuid } from "../base/ids.ts";
 
 type Resource = "threads" | "assistants" | "crons";

@@ -1,7 +1,7 @@
 // Payload text: a one-line summary of an interrupt. Pure, and runs in browsers.
 // Invariants:
 //   PT1. A line has at most TITLE_UNITS_MAX units, is well-formed, and needs only part of a long payload.
-import { isJsonObject, type Json } from "../base/json.ts";
+import { isJsonObject, type Json } from "../base/json/json.ts";
 
 const TITLE_UNITS_MAX = 200;
 

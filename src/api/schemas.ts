@@ -1,6 +1,6 @@
 // Schemas that several calls share: the objects of the API.
 import * as z from "zod";
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 
 export const uuid = z
   .string()

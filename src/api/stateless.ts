@@ -1,6 +1,6 @@
 // API contract of stateless runs, and of runs across threads.
 import * as z from "zod";
-import { isJsonObject, type Json } from "../base/json.ts";
+import { isJsonObject, type Json } from "../base/json/json.ts";
 import { operation } from "./operation.ts";
 import { RUN_REFUSALS, runBody } from "./runs.ts";
 import { flag, run, uuid } from "./schemas.ts";

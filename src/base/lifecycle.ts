@@ -6,7 +6,7 @@
 //   LC4. stop() during start() lets the current part finish starting, starts no further part, and stops all that run.
 //   LC5. Concurrent stop() calls share one stop and end together.
 //   LC6. A part that exceeds its stop time counts as failed, and the others still stop.
-import { describeError } from "./errors.ts";
+import { describeError } from "./api-error.ts";
 
 export interface Service {
   readonly name: string;

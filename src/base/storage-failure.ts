@@ -4,7 +4,7 @@
 //        storage.
 //   SF2. A failing read does not fail a call whose run is accepted: the read repeats until the storage recovers, the
 //        caller disconnects or the server stops.
-import { ApiError, type ErrorCode } from "./errors.ts";
+import { ApiError, type ErrorCode } from "./api-error.ts";
 import type { Clock } from "./clock.ts";
 
 const CODES: ReadonlySet<ErrorCode> = new Set(["storage_unavailable", "commit_unknown", "worker_not_listed"]);

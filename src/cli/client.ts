@@ -2,7 +2,7 @@
 // Invariants:
 //   CC1. The key goes into its header only: no message contains it.
 //   CC2. No automatic retries: the caller decides, and learns the outcome of the first attempt.
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import { CliError, EXIT, type Cli } from "./cli.ts";
 import { patiently } from "./print.ts";
 import { serverUrl, type ClientConfig } from "./settings.ts";

@@ -1,7 +1,7 @@
 // Tests of edit: EA1 (a value keeps its type), EA2 (what is not named stays).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Json } from "../base/json.ts";
+import type { Json } from "../base/json/json.ts";
 import { changesOf, editArgs } from "./edit-args.ts";
 
 const ARGS = { id: "007", amount: 12.5, urgent: false, cc: null, tags: ["x"], to: { city: "Ulm", zip: 1 }, "a.b": 1 };

@@ -2,7 +2,7 @@
 // Invariants:
 //   EA1. A value keeps its type: text stays text even if it looks like a number; a value of another type is an error.
 //   EA2. Unnamed arguments stay unchanged.
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import { CliError, EXIT } from "./cli.ts";
 import { jsonText } from "./text.ts";
 

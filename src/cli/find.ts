@@ -2,7 +2,7 @@
 // Invariants:
 //   FI1. An unambiguous id prefix is enough; an ambiguous one lists the matches and changes nothing.
 //   FI2. The search covers at most LOOKED_AT_MAX objects; beyond that, use the full id.
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import { CliError, EXIT } from "./cli.ts";
 import type { Client, Query } from "./client.ts";
 import type { TraceItem } from "../api/traces.ts";

@@ -3,7 +3,7 @@
 //   AN1. A command builds all its answers before it sends any: one invalid answer sends none.
 //   AN2. Every answer prints a line; the exit code is 1 if one was refused.
 import { answerAll, buildAnswer, type Built, type Decision, type Question } from "../api/dialects.ts";
-import type { Json } from "../base/json.ts";
+import type { Json } from "../base/json/json.ts";
 import { CliError, EXIT, type Cli, type ExitCode } from "./cli.ts";
 import { agentClient, problemText, type Client, type ServerOptions } from "./client.ts";
 import { changesOf, editArgs } from "./edit-args.ts";

@@ -4,7 +4,7 @@
 //   NW2. The project's dependencies have the versions that this Holdpoint is tested with.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import { CliError, EXIT, type Cli, type ExitCode } from "./cli.ts";
 import { printJson, type PrintOptions } from "./print.ts";
 

@@ -1,5 +1,5 @@
 // CLI settings: the server to call and the credentials. An option with the same meaning takes precedence.
-import { setting, ShownReason, text, type Config } from "../base/config.ts";
+import { setting, ShownReason, text, type Config } from "../base/config/config.ts";
 
 /** Headers rejects an invalid value with an error that contains the whole key: check it before. */
 function keyOf(value: string): string {

@@ -4,7 +4,7 @@
 //   TE2. Colours only on a terminal, and never with NO_COLOR.
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
-import type { Env } from "../base/config.ts";
+import type { Env } from "../base/config/config.ts";
 import type { Terminal } from "./cli.ts";
 
 export interface Streams {

@@ -1,6 +1,6 @@
 // Threads: list, inspect, cancel, end, delete.
 // Invariant TV1: an irreversible command asks for confirmation on a terminal, and requires --yes elsewhere.
-import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type JsonObject } from "../base/json/json.ts";
 import { CliError, EXIT, type Cli, type ExitCode } from "./cli.ts";
 import { agentClient, type Client, type ServerOptions } from "./client.ts";
 import { findThread, threadsOf } from "./find.ts";

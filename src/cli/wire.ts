@@ -1,5 +1,5 @@
 // API objects as the CLI displays them. The contract is in src/api and docs/traces.md.
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json/json.ts";
 
 export interface InboxItem {
   readonly id: string;

@@ -1,6 +1,6 @@
 // Collector parts: the steps of the collector, created from the settings from the last step (upload) to the first (intake).
 import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import { ASSEMBLE_LIMITS } from "./assemble/assemble.ts";
 import { createMetrics, type CollectorMetrics } from "./metrics.ts";
 import { createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";

@@ -26,13 +26,13 @@
 //   CO3. The last log line contains the span accounting.
 //   CO4. A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady clock.
 import type { Clock } from "../base/clock.ts";
-import { ConfigError } from "../base/config.ts";
+import { ConfigError } from "../base/config/config.ts";
 import type { Service } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
-import { isLoopbackAddress } from "../http/browser.ts";
-import { createHttpService, type HttpService } from "../http/server.ts";
+import type { Log } from "../base/log/log.ts";
+import { isLoopbackAddress } from "../http/server/loopback-host.ts";
+import { createHttpService, type HttpService } from "../http/server/server.ts";
 import { type CollectorParts, createParts } from "./collector-parts.ts";
-import { createQuietLog } from "./quiet-log.ts";
+import { createQuietLog } from "../base/log/deduplicating-log.ts";
 import { createReceiver } from "./receive/http-receiver.ts";
 import { isHeaderSafe } from "./receive/request-head.ts";
 import { type CollectorConfig, decompressedBytesMax } from "./settings.ts";
@@ -40,7 +40,7 @@ import { type SpanAccounting, sumOf } from "./shared/span-accounting.ts";
 import type { FilePort } from "./spool/file-port.ts";
 import { lockSpool, SpoolInUseError, type SpoolLock } from "./spool/lock.ts";
 import { logStart, logStop } from "./start-stop-log.ts";
-import { steady } from "./steady-clock.ts";
+import { steady } from "../base/steady-clock.ts";
 import type { Backend } from "./upload/backend/port.ts";
 
 export interface CollectorPorts {

@@ -2,8 +2,8 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { systemClock } from "../base/clock.ts";
-import { ConfigError } from "../base/config.ts";
-import type { Log } from "../base/log.ts";
+import { ConfigError } from "../base/config/config.ts";
+import type { Log } from "../base/log/log.ts";
 import type { Backend } from "./upload/backend/port.ts";
 import { createHttpBackend, type HttpBackend } from "./upload/backend/http.ts";
 import { type Collector, createCollector } from "./collector.ts";

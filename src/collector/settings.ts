@@ -1,7 +1,7 @@
 // Settings of the collector: one table, read by main through base/config.ts. Names and defaults of the first ten are fixed;
 // the LANGSMITH_… names are aliases with lower precedence.
-import { HOST_SETTINGS } from "../base/host-settings.ts";
-import { boolean, durationMs, integer, type Setting, text, type Config } from "../base/config.ts";
+import { HOST_SETTINGS } from "../base/config/host-settings.ts";
+import { boolean, durationMs, integer, type Setting, text, type Config } from "../base/config/config.ts";
 
 const MIB = 1024 * 1024;
 const BYTES_MAX = 1024 * 1024 * MIB;

@@ -1,6 +1,6 @@
 // Start and stop log: the log lines of the collector's start, its stop, and the circuits of its tenants.
-import type { Log } from "../base/log.ts";
-import { isLoopbackAddress } from "../http/browser.ts";
+import type { Log } from "../base/log/log.ts";
+import { isLoopbackAddress } from "../http/server/loopback-host.ts";
 import { type CollectorConfig, deadLetterDir, decompressedBytesMax } from "./settings.ts";
 import { pendingOf, type SpanAccounting, sumOf } from "./shared/span-accounting.ts";
 

@@ -3,7 +3,7 @@
 //   FP1. What decides is whether the service listens: looking first only saves starting it in vain.
 //   FP2. A port that is passed over is told, with the one that is tried next.
 import { createServer } from "node:net";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 
 const PORTS_TRIED = 20;
 

@@ -1,7 +1,7 @@
 // Hosted pages: pages that others host and that one start of `holdpoint dev` allows to call the server.
 // Invariants:
 //   HP1. An origin is allowed by its full name only: no wildcard, no pattern, http or https.
-import { ConfigError } from "../base/config.ts";
+import { ConfigError } from "../base/config/config.ts";
 
 const STUDIO = "https://smith.langchain.com";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 import { sendSampleSpan } from "./sample-span.ts";
 
 const received: { readonly path: string | undefined; readonly text: string }[] = [];

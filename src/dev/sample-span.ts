@@ -1,5 +1,5 @@
 // Sample span: a model call as an OpenTelemetry SDK would send it, so that the way of a trace can be tried without one.
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 
 const TIMEOUT_MS = 10_000;
 const SAID_UNITS_MAX = 500;

@@ -4,9 +4,9 @@ import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Access, AccessAnswer } from "../agent/ports.ts";
-import { ApiError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
-import type { Log } from "../base/log.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { JsonObject } from "../base/json/json.ts";
+import type { Log } from "../base/log/log.ts";
 import { createHandlerAccess } from "./auth.ts";
 
 type Handlers = Parameters<typeof createHandlerAccess>[0];

@@ -8,9 +8,9 @@
 //   AU4. The path that `authenticate` sees is the path that the request was routed by.
 import type { Access, AccessQuestion, AccessRequest } from "../agent/ports.ts";
 import type { Caller, Condition } from "../agent/model.ts";
-import { ApiError, describeError, HandlerRefusal } from "../base/errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
-import type { Log } from "../base/log.ts";
+import { ApiError, describeError, HandlerRefusal } from "../base/api-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
+import type { Log } from "../base/log/log.ts";
 import type { ExportPath } from "./export-path.ts";
 import { importExport } from "./module.ts";
 

@@ -5,7 +5,7 @@
 //   CD2. Stored or received data never names a class, a module or a function: the list of types is in this file.
 //   CD3. What cannot be stored (functions, symbols, cycles) is refused with the path to it, before anything is written.
 import { TAG, type Encoded, type Stored } from "../agent/model.ts";
-import type { Json } from "../base/json.ts";
+import type { Json } from "../base/json/json.ts";
 import type { Library } from "./library.ts";
 import { createMessageCodec } from "./messages.ts";
 

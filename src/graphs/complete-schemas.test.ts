@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { GraphSchemas } from "../agent/ports.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import { completeSchemas } from "./complete-schemas.ts";
 import type { TypeSchemas } from "./type-schemas.ts";
 

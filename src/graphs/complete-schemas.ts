@@ -3,7 +3,7 @@
 //   CS1. What is known at run time stands: types never add a field to a state, nor change one that is told.
 //   CS2. The types are asked only when something is missing.
 import type { GraphSchemas } from "../agent/ports.ts";
-import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type JsonObject } from "../base/json/json.ts";
 import type { TypeSchemas } from "./type-schemas.ts";
 
 /** @param types asked for at most once. */

@@ -5,8 +5,8 @@
 //   CV2. An update writes to channels of the state only: not to those by which the library keeps answers, tasks and ways.
 //   CV3. The input of a `goto` stays as it is sent: the library would make a Send of every `{node, args}` in it.
 //   CV4. All else is data: `resume`, `goto`, `lc`, `node` or `args` are ordinary member names.
-import { ApiError } from "../base/errors.ts";
-import { isJsonObject } from "../base/json.ts";
+import { ApiError } from "../base/api-error.ts";
+import { isJsonObject } from "../base/json/json.ts";
 import type { GivenValues } from "../agent/ports.ts";
 
 /** Values of `lg_name` by which the library knows its own classes. */

@@ -5,7 +5,7 @@
 //   CA3. A path without a route of the app gets the server's reply, its 404 included: the app's own notFound is not asked.
 //   CA4. Anything else with `fetch` does not say what it serves: it gets what the server has nothing for.
 import { Hono, type Context, type ErrorHandler, type MiddlewareHandler, type Next } from "hono";
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import type { ExportPath } from "./export-path.ts";
 import { importExport } from "./module.ts";
 

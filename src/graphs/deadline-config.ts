@@ -1,7 +1,7 @@
 // Deadline configuration: the section `interrupt_deadlines` of langgraph.json, by graph and node. It is the deployment's word.
 import * as z from "zod";
 import type { GraphRunResult, Question } from "../agent/ports.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 
 const SECONDS_MAX = 10 * 366 * 24 * 3600;
 

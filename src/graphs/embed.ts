@@ -3,7 +3,7 @@
 //   EM1. What comes back is one vector a text with the configured number of finite numbers, or an error that says what it was.
 //   EM2. A function that does not load stops the server, with file and export.
 import type { Embedder } from "../agent/ports.ts";
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import { importExport } from "./module.ts";
 import type { StoreIndexConfig } from "./store-config.ts";
 

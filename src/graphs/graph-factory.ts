@@ -7,8 +7,8 @@
 import type { Fingerprint, Run } from "../agent/model.ts";
 import type { GraphDescription, GraphRunResult, StateAddress, Tx } from "../agent/ports.ts";
 import type { Clock } from "../base/clock.ts";
-import { ApiError, describeError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
+import { ApiError, describeError } from "../base/api-error.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import { fingerprintOf, missingParts } from "./fingerprint.ts";
 import type { CompiledGraph } from "./graph.ts";
 import { clientConfigurable, runConfigurable } from "./run-config.ts";

@@ -1,5 +1,5 @@
 // Graph: the part of a compiled LangGraph graph that this server touches. Nothing here is changed on the shared object.
-import type { Json } from "../base/json.ts";
+import type { Json } from "../base/json/json.ts";
 import type { RawEvent } from "./stream-modes.ts";
 
 export interface StreamConfig {

@@ -3,7 +3,7 @@
 import { isBuiltin } from "node:module";
 import { dirname, extname, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import { sourceConfig } from "./source-config.ts";
 import { SourceError } from "./source-transform.ts";
 

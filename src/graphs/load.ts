@@ -4,7 +4,7 @@
 //   LD2. The export is used as it is: a compiled graph, a graph to compile, a wrapper around one, or a function that makes one.
 //   LD3. A function is called for each use with the config of that use (graph-factory.ts). The call at load, with an empty
 //        config, gives the graph that descriptions and schemas are read from.
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import type { GraphSource } from "./config-file.ts";
 import { isCompiledGraph, type CompiledGraph } from "./graph.ts";
 import type { GraphFactory } from "./graph-factory.ts";

@@ -3,7 +3,7 @@
 //   MD1. Every value that the library takes for a message fits exactly one of them: by `type`, or else BaseMessageChunk.
 //   MD2. A schema without messages has no definitions; one that allows everything stays `{}`.
 import type { GraphSchemas } from "../agent/ports.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 
 export const MESSAGE_REFERENCE = "#/definitions/BaseMessage";
 

@@ -1,6 +1,6 @@
 // Module: a file of the user → what it exports.
 import { pathToFileURL } from "node:url";
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import type { ExportPath } from "./export-path.ts";
 import { importFailure } from "./import-failure.ts";
 import { installSourceHooks } from "./source-hooks.ts";

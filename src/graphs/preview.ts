@@ -1,5 +1,5 @@
 // Preview: rows that are not stored yet, read as if they were. So an edit can look at what it makes before it is made.
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Checkpoint, Stored, WriteSet } from "../agent/model.ts";
 import type { StoredCheckpoint, Tx } from "../agent/ports.ts";
 import type { Codec } from "./codec.ts";

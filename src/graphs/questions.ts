@@ -6,7 +6,7 @@
 //   QU2. When none does, because the id comes from elsewhere (a remote graph) or is missing, it belongs to the innermost.
 //   QU3. Order is the order of tasks: sent ones by position, then nodes in the order of the graph.
 import type { Question } from "../agent/ports.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Codec } from "./codec.ts";
 import type { InterruptIds } from "./interrupt-ids.ts";
 import type { PendingGraph, PendingTask, RaisedInterrupt } from "./pending-tasks.ts";

@@ -3,7 +3,7 @@
 //   RC1. The graph is not changed: everything of this run travels in the config.
 //   RC2. Names that the server owns in `configurable` never come from a request.
 import type { Run } from "../agent/model.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { StreamConfig } from "./graph.ts";
 import type { Library } from "./library.ts";
 import type { RunSaver } from "./saver.ts";

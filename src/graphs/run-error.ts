@@ -5,7 +5,7 @@
 //   RE2. Everything is bounded: frames, causes, and the length of the whole.
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ApiError, describeError } from "../base/errors.ts";
+import { ApiError, describeError } from "../base/api-error.ts";
 import type { ErrorInfo, Run } from "../agent/model.ts";
 
 const RECURSION_LIMIT = 25;

@@ -4,7 +4,7 @@
 //   RI2. Once a checkpoint of this run exists, a later attempt goes on from there: input and command count once.
 import type { CarriedAnswer, Run } from "../agent/model.ts";
 import type { Tx } from "../agent/ports.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Codec } from "./codec.ts";
 import { refuseControlValues } from "./control-values.ts";
 import type { Library } from "./library.ts";

@@ -19,7 +19,7 @@ import {
 } from "../agent/model.ts";
 import type { History, StoredCheckpoint, Tx } from "../agent/ports.ts";
 import { contentHash } from "../base/ids.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import type { Codec } from "./codec.ts";
 import { deltaHistory, type ChannelHistory, type ReadLine } from "./delta-history.ts";
 import type { Library } from "./library.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as z from "zod";
 import { annotated, body, parts, zod4 } from "../../test/graphs/described.ts";
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import type { CompiledGraph } from "./graph.ts";
 import { loadLibrary } from "./library.ts";
 import { schemasOf } from "./schemas.ts";

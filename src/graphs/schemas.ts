@@ -6,7 +6,7 @@
 //   SM2. A field's references stay within it, wherever it is put.
 import * as z from "zod";
 import type { GraphSchemas } from "../agent/ports.ts";
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import type { Channel, CompiledGraph } from "./graph.ts";
 import type { Library } from "./library.ts";
 import { MESSAGE_LIST, MESSAGE_REFERENCE } from "./message-definitions.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   SG1. `new Client()` without an address talks to this server, inside the process.
 //   SG2. `getLogger()` writes into the server's log, with the node and the run that it is called in.
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import type { Library } from "./library.ts";
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;

@@ -4,7 +4,7 @@ import { findPackageJSON } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createPathsMatcher, getTsconfig, type TsConfigResult } from "get-tsconfig";
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 
 export interface SourceConfig {
   readonly compilerOptions: NonNullable<TsConfigResult["config"]["compilerOptions"]>;

@@ -15,7 +15,7 @@ import {
 } from "node:module";
 import { dirname, extname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import { noteFailedImport } from "./import-failure.ts";
 import { forgetSourceConfigs } from "./source-config.ts";
 import { createSourceResolver, isRequire, type NextResolve } from "./source-resolve.ts";

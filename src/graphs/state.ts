@@ -1,6 +1,6 @@
 // State: saved states as clients read them, and edits of a state. Works on the stored rows through a saver of its own.
-import { ApiError, describeError } from "../base/errors.ts";
-import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { ApiError, describeError } from "../base/api-error.ts";
+import { isJsonObject, type JsonObject } from "../base/json/json.ts";
 import type { Fingerprint, WriteSet } from "../agent/model.ts";
 import type {
   CheckpointQuery,

@@ -50,7 +50,7 @@ const REFUSED: readonly (readonly [store: unknown, says: RegExp])[] = [
   [{ index: { embed: "./embed.ts:embed", dims: 10_000 } }, /store\.index\.dims/],
   [
     { index: { embed: "./embed.ts:embed", dims: 3, fields: ["a[x]"] } },
-    /store\.index\.fields\.0: "a\[x\]" is no field/,
+    /store\.index\.fields\.0: "a\[x\]" is not a field/,
   ],
   [{ ttl: { default_ttl: 0 } }, /store\.ttl\.default_ttl/],
   [{ ttl: { sweep_interval_minutes: -1 } }, /store\.ttl\.sweep_interval_minutes/],

@@ -1,7 +1,7 @@
 // Store config: the `store` section of langgraph.json → times to live, what is searched by meaning, and remarks on the rest.
 import * as z from "zod";
-import { describeError } from "../base/errors.ts";
-import { parsePath, WHOLE_ITEM } from "../base/json-path.ts";
+import { describeError } from "../base/api-error.ts";
+import { parsePath, WHOLE_ITEM } from "../base/json/json-path.ts";
 import { parseExportPath, type ExportPath } from "./export-path.ts";
 
 const MINUTES_MAX = 10 * 366 * 24 * 60;

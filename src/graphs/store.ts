@@ -13,9 +13,9 @@ import type {
 } from "@langchain/langgraph";
 import type { FoundItem, Store } from "../agent/ports.ts";
 import type { StoreItem } from "../agent/model.ts";
-import { ApiError, describeError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
-import { toPlainJson } from "../base/plain-json.ts";
+import { ApiError, describeError } from "../base/api-error.ts";
+import type { JsonObject } from "../base/json/json.ts";
+import { toPlainJson } from "../base/json/plain-json.ts";
 import type { Library } from "./library.ts";
 
 const LIMIT = 10;

@@ -1,6 +1,6 @@
 // Stored rows → what the library reads. The inverse of the saver's encoding, in one place for runs and state views.
 import type { StoredCheckpoint } from "../agent/ports.ts";
-import type { Json } from "../base/json.ts";
+import type { Json } from "../base/json/json.ts";
 import type { Codec } from "./codec.ts";
 
 /** The library's checkpoint, as far as it is ours to keep. */

@@ -6,7 +6,7 @@
 //   SE4. `messages/complete` follows the `values` that it comes from, as in the reference.
 import type { StreamMode, StreamRequest } from "../agent/model.ts";
 import type { HeldEvent, RunEvent } from "../agent/ports.ts";
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import type { Codec } from "./codec.ts";
 import type { Library } from "./library.ts";
 import { createMessageEvents } from "./message-events.ts";

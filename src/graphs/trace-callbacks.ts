@@ -4,7 +4,7 @@
 //   CB2. A node that asks a person has not failed: it ends as a pause.
 //   CB3. Content is read only when somebody wants it.
 import type { RunTrace, StepEnd, TraceStep, TracedStep } from "../agent/ports.ts";
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import { traceMessages, type TracedMessage } from "./trace-messages.ts";
 
 type Metadata = Readonly<Record<string, unknown>> | undefined;

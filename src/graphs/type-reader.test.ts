@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { systemClock } from "../base/clock.ts";
-import { createLog } from "../base/log.ts";
+import { createLog } from "../base/log/log.ts";
 import { createTypeReader } from "./type-reader.ts";
 
 /** A type checker that knows one graph, whose state is `{a: string}`. It notes each start. */

@@ -9,7 +9,7 @@ import { stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "./config-file.ts";
 import type { ExtractorRequest } from "./type-extractor.ts";
 import type { TypeSchemas } from "./type-schemas.ts";

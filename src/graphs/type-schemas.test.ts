@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import { openTypes } from "./type-checker.ts";
 import { graphTypeSchemas, type TypeSchemas } from "./type-schemas.ts";
 

@@ -2,7 +2,7 @@
 // Invariants:
 //   TS1. What has no JSON Schema allows everything: functions, classes, dates, maps, types that go on for ever.
 //   TS2. A schema is never stricter than its type: a type that is only partly understood loses the part, not the value.
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import { MESSAGE_LIST } from "./message-definitions.ts";
 import type { Type, TypeProgram, TypeSymbol } from "./type-checker.ts";
 

@@ -5,8 +5,8 @@ import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Clock } from "../base/clock.ts";
-import { describeError } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
+import { describeError } from "../base/api-error.ts";
+import type { Log } from "../base/log/log.ts";
 
 export interface UiConfig {
   /** Name → file of the component, relative to the folder. */

@@ -1,5 +1,5 @@
 // Validate: everything that a langgraph.json names is loaded, as a start would, and told of, all problems at once.
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import { loadAuth } from "./auth.ts";
 import { readGraphsConfig, type GraphsConfig, type GraphSource } from "./config-file.ts";
 import { loadCustomApp } from "./custom-app.ts";

@@ -5,11 +5,11 @@ import type { Access, Storage, Store, Tracing } from "../agent/ports.ts";
 import type { AgentConfig } from "../agent/settings.ts";
 import type { Surface } from "../agent/surface.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config-file.ts";
 import type { LoadedApp } from "../graphs/custom-app.ts";
 import type { DeployedGraphs } from "../graphs/graphs.ts";
-import type { HttpRoute } from "../http/app.ts";
+import type { HttpRoute } from "../http/server/app.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { type Host, productTables } from "./host.ts";
 import { openEngine, openStorage } from "./storage.ts";
@@ -164,8 +164,8 @@ async function readSurface({ config, graphs, origins }: ServerParts): Promise<Su
 async function openPages({ product }: Host, config: AgentConfig, log: Log): Promise<readonly HttpRoute[]> {
   if (!config.console) return [];
   const [{ createPageBuild }, { pageRoute }] = await Promise.all([
-    import("../http/page-build.ts"),
-    import("../http/page-files.ts"),
+    import("../http/pages/page-build.ts"),
+    import("../http/pages/page-files.ts"),
   ]);
   const { root } = product;
   const folder = createPageBuild(
@@ -184,7 +184,7 @@ async function openPages({ product }: Host, config: AgentConfig, log: Log): Prom
 /** The page of the API, which reads /openapi.json: where that is not served, it is not either. */
 async function openDocs({ product }: Host, { disabled }: Surface): Promise<readonly HttpRoute[]> {
   if (disabled.includes("meta")) return [];
-  const { pageRoute } = await import("../http/page-files.ts");
+  const { pageRoute } = await import("../http/pages/page-files.ts");
   return [pageRoute("/docs", () => Promise.resolve(join(product.root, "src", "api", "docs-page")))];
 }
 
@@ -197,7 +197,7 @@ async function openUi(
   if (ui === null || disabled.includes("ui")) return [];
   const [{ buildUi }, { uiRoutes }, { systemClock: clock }] = await Promise.all([
     import("../graphs/ui.ts"),
-    import("../http/ui-routes.ts"),
+    import("../http/pages/ui-routes.ts"),
     import("../base/clock.ts"),
   ]);
   return uiRoutes(await buildUi(ui, folder, { clock, log }), mountPrefix);

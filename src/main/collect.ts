@@ -1,7 +1,7 @@
 // Collect: `holdpoint collector` and its two tools, each with the backend that the configuration names or with the local one.
-import { letOldHeapGrow } from "../base/heap.ts";
+import { letOldHeapGrow } from "../base/v8-heap.ts";
 import { stopPart } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
 import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
@@ -64,7 +64,7 @@ export async function collectorConfig({ env }: Host) {
   const [{ collectorSettings }, { TRACE_SETTINGS }, { LOG_SETTINGS }] = await Promise.all([
     import("../collector/settings.ts"),
     import("../traces/settings.ts"),
-    import("../base/log-settings.ts"),
+    import("../base/config/log-settings.ts"),
   ]);
   const table = { ...collectorSettings, ...TRACE_SETTINGS, ...LOG_SETTINGS } as const;
   return { table, config: await configOf(table, env) };

@@ -5,11 +5,11 @@ import { graphConfigFile } from "../agent/graph-config.ts";
 import type { Beside, BesideCollector } from "../agent/beside.ts";
 import type { AgentConfig } from "../agent/settings.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
-import type { RecentLog } from "../base/recent-log.ts";
+import type { Log } from "../base/log/log.ts";
+import type { RecentLog } from "../base/log/recent-log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
 import type { GraphsConfig } from "../graphs/config-file.ts";
-import type { HttpRoute } from "../http/app.ts";
+import type { HttpRoute } from "../http/server/app.ts";
 import type { TelemetryConfig } from "../telemetry/settings.ts";
 import type { TraceConfig } from "../traces/settings.ts";
 import { startAgentServer, type RunningServer } from "./agent-server.ts";
@@ -105,7 +105,7 @@ async function startParts(
   const [{ onFreePort }, { runCollector }, { createRecentLog }, { traceRoutes }] = await Promise.all([
     import("../dev/free-port.ts"),
     import("../collector/open-collector.ts"),
-    import("../base/recent-log.ts"),
+    import("../base/log/recent-log.ts"),
     import("../traces/routes.ts"),
   ]);
   const recent = createRecentLog(log, PROBLEMS_KEPT, Date.now);

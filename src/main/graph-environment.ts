@@ -5,7 +5,7 @@
 //        of its settings under the name that it was read by, and the variables that only the headers of webhooks use.
 //   GE2. A name in HOLDPOINT_GRAPH_ENV, or in a list in `env` of langgraph.json, is passed on, secret or not.
 //   GE3. With HOLDPOINT_GRAPH_ENV nothing else is passed on but what programs need to know of their machine.
-import type { Env, SettingsTable } from "../base/config.ts";
+import type { Env, SettingsTable } from "../base/config/config.ts";
 import type { GraphsConfig } from "../graphs/config-file.ts";
 
 export interface GraphEnvironmentRules {

@@ -1,8 +1,8 @@
 // Host: what a process has from the machine and from its package. main.ts reads them; nothing below it does.
 import { readFileSync } from "node:fs";
 import type { AgentConfig } from "../agent/settings.ts";
-import type { Config, Env, SettingsTable } from "../base/config.ts";
-import type { Log } from "../base/log.ts";
+import type { Config, Env, SettingsTable } from "../base/config/config.ts";
+import type { Log } from "../base/log/log.ts";
 
 export interface Host {
   /** The variables as they were at the start: what this product reads. */
@@ -40,7 +40,7 @@ export interface LastingProcess {
 
 /** @throws {ConfigError} */
 export async function configOf<Table extends SettingsTable>(table: Table, env: Env): Promise<Config<Table>> {
-  const { readConfig } = await import("../base/config.ts");
+  const { readConfig } = await import("../base/config/config.ts");
   return readConfig(env, table, (path) => readFileSync(path, "utf8"));
 }
 
@@ -49,7 +49,7 @@ export async function printConfigOf<Table extends SettingsTable>(
   table: Table,
   config: Config<Table>,
 ): Promise<void> {
-  const { printConfig } = await import("../base/config.ts");
+  const { printConfig } = await import("../base/config/config.ts");
   host.out(`${printConfig(table, config)}\n`);
 }
 
@@ -58,7 +58,10 @@ export async function openLog<Table extends SettingsTable>(
   table: Table,
   config: Config<Table> & Pick<AgentConfig, "logLevel" | "logJson">,
 ): Promise<Log> {
-  const [{ createLog }, { secretsOf }] = await Promise.all([import("../base/log.ts"), import("../base/config.ts")]);
+  const [{ createLog }, { secretsOf }] = await Promise.all([
+    import("../base/log/log.ts"),
+    import("../base/config/config.ts"),
+  ]);
   return createLog({
     level: config.logLevel,
     json: config.logJson ?? !host.isTerminal.err,

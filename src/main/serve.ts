@@ -3,10 +3,10 @@ import { relative } from "node:path";
 import { graphConfigFile } from "../agent/graph-config.ts";
 import type { Beside } from "../agent/beside.ts";
 import type { AgentConfig } from "../agent/settings.ts";
-import type { Config, Env, SettingsTable } from "../base/config.ts";
-import { giveHeapRoom } from "../base/heap.ts";
+import type { Config, Env, SettingsTable } from "../base/config/config.ts";
+import { giveHeapRoom } from "../base/v8-heap.ts";
 import { stopPart } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config-file.ts";
 import { startAgentServer } from "./agent-server.ts";
 import { configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
@@ -87,8 +87,8 @@ export async function readGraphConfig(host: Host, path: string, log: Log): Promi
 /** @throws {ConfigError} when it is not clear who may come in, or with whom the work is to be shared. */
 export async function checkAccess(config: AgentConfig, graphs: GraphsConfig): Promise<void> {
   const [{ isLoopbackAddress }, { ConfigError }] = await Promise.all([
-    import("../http/browser.ts"),
-    import("../base/config.ts"),
+    import("../http/server/loopback-host.ts"),
+    import("../base/config/config.ts"),
   ]);
   if (config.role !== "all" && config.databaseUri === null) {
     const reason = "shares the work among processes on DATABASE_URI, which is not set";
@@ -114,7 +114,7 @@ export async function besideOf<Table extends SettingsTable>(
   { folder, graphs: sources }: GraphsConfig,
   parts: ProcessParts,
 ): Promise<Beside> {
-  const { describeConfig } = await import("../base/config.ts");
+  const { describeConfig } = await import("../base/config/config.ts");
   const settings = describeConfig(table, config, env);
   const graphs = sources.map(({ graphId, file, exportName }) => ({
     graph_id: graphId,

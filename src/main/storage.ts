@@ -4,10 +4,10 @@ import { dirname, resolve } from "node:path";
 import { graphConfigFile } from "../agent/graph-config.ts";
 import type { Engine, Storage } from "../agent/ports.ts";
 import type { AgentConfig } from "../agent/settings.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import type { Service } from "../base/lifecycle.ts";
-import type { Dumpable } from "../storage/dump.ts";
-import type { Versions } from "../storage/versions.ts";
+import type { Dumpable } from "../storage/dump/dump.ts";
+import type { Versions } from "../storage/shared/schema-version.ts";
 import { configOf, openLog, type Host } from "./host.ts";
 
 export type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits: () => number };
@@ -29,10 +29,10 @@ export async function openEngine(config: AgentConfig, storage: Storage, log: Log
   const { systemClock: clock } = await import("../base/clock.ts");
   const ports = { storage, clock, log };
   if (config.databaseUri === null) {
-    const { createLocalEngine } = await import("../storage/local-engine.ts");
+    const { createLocalEngine } = await import("../storage/local/engine.ts");
     return createLocalEngine(ports);
   }
-  const { createPostgresEngine } = await import("../storage/postgres/engine.ts");
+  const { createPostgresEngine } = await import("../storage/postgres/engine/engine.ts");
   const [isWorker, servesCalls] = [config.role !== "api", config.role !== "worker"];
   const stuckMs = config.jobTimeoutSecs * 1000;
   return createPostgresEngine({ uri: config.databaseUri, isWorker, servesCalls, stuckMs }, ports);
@@ -68,10 +68,10 @@ export async function migrate(host: Host, options: { readonly config?: string })
   ]);
   const config = await configOf(AGENT_SETTINGS, host.env);
   if (config.databaseUri === null) {
-    const { ConfigError } = await import("../base/config.ts");
+    const { ConfigError } = await import("../base/config/config.ts");
     throw new ConfigError([{ name: "DATABASE_URI", reason: "is not set; an embedded database is migrated at start" }]);
   }
-  const { migrateDatabase } = await import("../storage/postgres/migrate.ts");
+  const { migrateDatabase } = await import("../storage/postgres/schema/migrate.ts");
   const { version: library } = await loadLibrary(
     dirname(resolve(options.config ?? graphConfigFile(config.graphConfig))),
   );

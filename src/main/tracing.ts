@@ -1,7 +1,7 @@
 // Tracing of runs: on when somebody says where the traces go.
 import type { Tracing } from "../agent/ports.ts";
 import type { Service } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import type { TelemetryConfig } from "../telemetry/settings.ts";
 import type { Host } from "./host.ts";
 

@@ -22,11 +22,11 @@ export function createVerbPorts(host: Host): VerbPorts {
         (await import("../storage/sqlite/backup.ts")).backUp(await folderOf(dataDir), file),
       exportTo: (dataDir, file) =>
         withStorage(host, dataDir, async (storage, versions) =>
-          (await import("../storage/dump-file.ts")).exportFile(storage, versions, file),
+          (await import("../storage/dump/dump-file.ts")).exportFile(storage, versions, file),
         ),
       importFrom: (dataDir, file) =>
         withStorage(host, dataDir, async (storage, versions) =>
-          (await import("../storage/dump-file.ts")).importFile(storage, versions, file),
+          (await import("../storage/dump/dump-file.ts")).importFile(storage, versions, file),
         ),
     },
     template: { folder: join(root, "src", "cli", "template"), version, versions: dependencies },

@@ -1,7 +1,7 @@
 // Test of where traces are sent, by the standard variables, and of headers, which are secrets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readConfig, type Env } from "../base/config.ts";
+import { readConfig, type Env } from "../base/config/config.ts";
 import { readHeaders, TELEMETRY_SETTINGS, tracesAddress } from "./settings.ts";
 
 const read = (env: Env) => readConfig(env, TELEMETRY_SETTINGS, () => "");

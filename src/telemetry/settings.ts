@@ -1,5 +1,5 @@
 // Settings of the traces that the agent server sends of its own runs: the standard variables of OpenTelemetry.
-import { boolean, choice, setting, text, type Config, type Setting } from "../base/config.ts";
+import { boolean, choice, setting, text, type Config, type Setting } from "../base/config/config.ts";
 
 const PROTOCOLS = ["http/protobuf", "http/json"] as const;
 type Protocol = (typeof PROTOCOLS)[number];

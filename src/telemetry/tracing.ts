@@ -22,7 +22,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import type { Tracing } from "../agent/ports.ts";
 import type { Service } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import { beginRunTrace, type SpanIds } from "./run-trace.ts";
 import { readHeaders, type TelemetryConfig } from "./settings.ts";
 

@@ -8,10 +8,10 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { Clock } from "../base/clock.ts";
-import { ApiError } from "../base/errors.ts";
-import { guardFiles } from "../base/file-guard.ts";
-import { makeFolder } from "../base/folder.ts";
-import type { Log } from "../base/log.ts";
+import { ApiError } from "../base/api-error.ts";
+import { guardFiles } from "../base/files/file-guard.ts";
+import { makeFolder } from "../base/files/private-folder.ts";
+import type { Log } from "../base/log/log.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 // Facts: what search and lists need of a run, read out of its fields once, when it is stored.
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 
 export interface Facts {
   readonly model: string | null;

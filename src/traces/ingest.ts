@@ -6,10 +6,10 @@
 //   TI3. Any page in a browser can reach this port: the Host header names this machine, and pages of other sites change
 //        nothing (http/browser.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { ApiError, describeError } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
-import { checkHost, checkSite, type HostRules } from "../http/browser.ts";
-import { createCors, LOOPBACK_CORS } from "../http/cors.ts";
+import { ApiError, describeError } from "../base/api-error.ts";
+import type { Log } from "../base/log/log.ts";
+import { checkHost, checkSite, type HostRules } from "../http/server/loopback-host.ts";
+import { createCors, LOOPBACK_CORS } from "../http/server/cors.ts";
 import { boundaryOf, partsOf } from "./multipart.ts";
 import { changeOfRun, changesOfBatch, changesOfParts, UploadError, type RunChange } from "./run-change.ts";
 import type { TraceStore } from "./store.ts";

@@ -1,7 +1,8 @@
 // Routes of the trace store: what the console and the command line ask (request → query → reply).
 import * as z from "zod";
-import { ApiError } from "../base/errors.ts";
-import type { HttpReply, HttpRequest, HttpRoute } from "../http/app.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { HttpRequest, HttpRoute } from "../http/server/app.ts";
+import type { HttpReply } from "../http/server/reply.ts";
 import type { Cursor, TraceSearch } from "./query.ts";
 import type { TraceStore } from "./store.ts";
 

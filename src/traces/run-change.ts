@@ -3,7 +3,7 @@
 // Invariants:
 //   RC1. A field's JSON is kept as the text it came in: what was uploaded is what is shown.
 //   RC2. A run that says where it belongs keeps the five rules of dotted_order, or its whole upload is refused.
-import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type JsonObject } from "../base/json/json.ts";
 
 export const FIELDS = ["inputs", "outputs", "events", "extra", "error", "serialized"] as const;
 export type Field = (typeof FIELDS)[number];

@@ -2,10 +2,10 @@
 import type { RequestListener } from "node:http";
 import type { Clock } from "../base/clock.ts";
 import { group, type Service } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
-import { createApp } from "../http/app.ts";
-import { LOOPBACK_CORS } from "../http/cors.ts";
-import { createHttpService, type HttpService } from "../http/server.ts";
+import type { Log } from "../base/log/log.ts";
+import { createApp } from "../http/server/app.ts";
+import { LOOPBACK_CORS } from "../http/server/cors.ts";
+import { createHttpService, type HttpService } from "../http/server/server.ts";
 import { createIngest } from "./ingest.ts";
 import { traceRoutes } from "./routes.ts";
 import type { TraceConfig } from "./settings.ts";

@@ -1,6 +1,6 @@
 // Settings of the local trace store: how much it keeps.
-import { HOST_SETTINGS } from "../base/host-settings.ts";
-import { durationMs, integer, text, type Config } from "../base/config.ts";
+import { HOST_SETTINGS } from "../base/config/host-settings.ts";
+import { durationMs, integer, text, type Config } from "../base/config/config.ts";
 
 const MIB = 1024 * 1024;
 

@@ -1,8 +1,8 @@
 // Trace store: the embedded tracing backend's data as a service: opened, written, asked, swept.
 import type { Clock } from "../base/clock.ts";
-import { describeError } from "../base/errors.ts";
+import { describeError } from "../base/api-error.ts";
 import type { Service } from "../base/lifecycle.ts";
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 import { openDatabase, type Database } from "./database.ts";
 import { createTraceQueries, type TraceQueries } from "./query.ts";
 import type { RunChange } from "./run-change.ts";

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";
-import { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/api-error.ts";
 
 const inflate = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) } as const;
 

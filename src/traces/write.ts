@@ -3,7 +3,7 @@
 //   TW1. A run uploaded twice is the same run: later fields replace earlier ones, whatever order they come in.
 //   TW2. What a trace's row adds up (runs, errors, tokens, cost, bytes) is what its runs say, after every transaction.
 //   TW3. Never more runs or bytes than the bounds allow: the traces that were touched longest ago go first.
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import type { Database, Row } from "./database.ts";
 import { factsOf, microseconds, type Facts } from "./facts.ts";
 import { FIELDS, type Field, type RunChange } from "./run-change.ts";

@@ -1,7 +1,7 @@
 // A collector in this process, against a fake backend, with a log that tests can read.
-import { readConfig } from "../../src/base/config.ts";
+import { readConfig } from "../../src/base/config/config.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { createLog } from "../../src/base/log.ts";
+import { createLog } from "../../src/base/log/log.ts";
 import { createHttpBackend } from "../../src/collector/upload/backend/http.ts";
 import type { Backend } from "../../src/collector/upload/backend/port.ts";
 import { createCollector, type Collector } from "../../src/collector/collector.ts";

@@ -105,7 +105,7 @@ test("a port that is taken is named, and the exit code is not 0 (LF4)", async (t
   t.after(() => second.end());
   await assert.rejects(
     second.start(),
-    new RegExp(`the server ended \\(1\\)[^]*port ${port} on 127\\.0\\.0\\.1 is taken`),
+    new RegExp(`the server ended \\(1\\)[^]*port ${port} on 127\\.0\\.0\\.1 is in use`),
   );
 });
 

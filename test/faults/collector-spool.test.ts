@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { crc32 } from "node:zlib";
 import { describe, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { createLog } from "../../src/base/log.ts";
+import { createLog } from "../../src/base/log/log.ts";
 import type { Body } from "../../src/collector/encode/batch-body.ts";
 import { createSpanAccounting } from "../../src/collector/shared/span-accounting.ts";
 import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";

@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
-import { JOBS_SCHEMA } from "../../src/storage/postgres/jobs-schema.ts";
+import { JOBS_SCHEMA } from "../../src/storage/postgres/schema/graphile-schema.ts";
 import { FULL, pause, resumeBody, until, within } from "../harness/fault-server.ts";
 import { Fleet } from "../harness/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { systemClock } from "../../src/base/clock.ts";
-import { readConfig } from "../../src/base/config.ts";
+import { readConfig } from "../../src/base/config/config.ts";
 import { EXIT } from "../../src/cli/cli.ts";
 import { refusalOf } from "../../src/cli/refusal.ts";
 import { CLIENT_SETTINGS } from "../../src/cli/settings.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   BA1. A batch is encoded for the wire once, however many read it.
 //   BA2. rowOf and eventsOf undo each other, but for the text of a state that is stored elsewhere.
-import { sseText } from "../../http/sse.ts";
+import { sseText } from "../../http/server/sse.ts";
 import type { EventRow } from "../ports.ts";
 
 /** An event of a run, with its place in it. */

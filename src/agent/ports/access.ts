@@ -1,5 +1,5 @@
 // Access: who a caller is, and what they may reach.
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json/json.ts";
 import type { Caller, Scope } from "../model.ts";
 
 /** A request as far as authentication looks at it. */

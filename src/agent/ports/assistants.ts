@@ -1,5 +1,5 @@
 // Assistants in storage, with their versions.
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json/json.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model.ts";
 import type { Awaitable } from "./awaitable.ts";
 

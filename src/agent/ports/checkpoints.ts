@@ -1,5 +1,5 @@
 // Checkpoints in storage, with the values and writes that belong to them.
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json/json.ts";
 import type { Checkpoint, Stored, TaskWrites, WriteSet } from "../model.ts";
 import type { Awaitable } from "./awaitable.ts";
 import type { RunAttempt } from "./runs.ts";

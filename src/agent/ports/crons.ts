@@ -1,5 +1,5 @@
 // Crons in storage.
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json/json.ts";
 import type { Cron, Scope } from "../model.ts";
 import type { Awaitable } from "./awaitable.ts";
 

@@ -1,5 +1,5 @@
 // Interrupts in storage: questions and breakpoints, the inbox over them, and the audit trail.
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json/json.ts";
 import type { AuditEntry, Interrupt, InterruptKind, InterruptState, Scope, ThreadStatus } from "../model.ts";
 import type { Awaitable } from "./awaitable.ts";
 

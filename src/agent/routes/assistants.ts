@@ -1,6 +1,6 @@
 // Routes of assistants: parse → operation → reply.
 import * as contract from "../../api/assistants.ts";
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json/json.ts";
 import type { Ask } from "../access.ts";
 import type { Agent } from "../agent.ts";
 import {

@@ -1,6 +1,6 @@
 // Routes of crons: parse → operation → reply.
 import * as contract from "../../api/crons.ts";
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json/json.ts";
 import { toAccessValue } from "../access-value.ts";
 import { reachOf, type Reach } from "../access.ts";
 import type { Agent } from "../agent.ts";

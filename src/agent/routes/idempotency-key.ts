@@ -1,6 +1,6 @@
 // The Idempotency-Key header: by which a repeated call is known.
-import { ApiError } from "../../base/errors.ts";
-import type { HttpRequest } from "../../http/app.ts";
+import { ApiError } from "../../base/api-error.ts";
+import type { HttpRequest } from "../../http/server/app.ts";
 
 const KEY_UNITS_MAX = 255;
 

@@ -1,10 +1,10 @@
 // Routes of the inbox and the audit trail: parse → operation → reply.
 import * as contract from "../../api/inbox.ts";
-import { ApiError } from "../../base/errors.ts";
+import { ApiError } from "../../base/api-error.ts";
 import { isUuid } from "../../base/ids.ts";
-import type { Json } from "../../base/json.ts";
-import { problemObject } from "../../http/problem.ts";
-import { SSE_HEADERS, sseText, withHeartbeats } from "../../http/sse.ts";
+import type { Json } from "../../base/json/json.ts";
+import { problemObject } from "../../http/server/problem.ts";
+import { SSE_HEADERS, sseText, withHeartbeats } from "../../http/server/sse.ts";
 import type { Agent } from "../agent.ts";
 import { auditCsv, auditNdjson } from "../audit-export.ts";
 import { readAudit } from "../audit.ts";

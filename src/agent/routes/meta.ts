@@ -2,7 +2,7 @@
 import * as contract from "../../api/meta.ts";
 import { openApiDocument } from "../../api/openapi.ts";
 import type { AnyOperation } from "../../api/operation.ts";
-import { ApiError } from "../../base/errors.ts";
+import { ApiError } from "../../base/api-error.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { Agent } from "../agent.ts";
 import { json, route, type AgentRoute } from "./route.ts";

@@ -3,18 +3,19 @@
 //   RO1. Who may not come in is turned away before the body is read, and before anything is looked up.
 //   RO2. An operation acts only after the access of its contract was asked about.
 import {
-  parse,
-  parsePathIds,
-  takesBody,
   type AccessEvent,
   type AnyOperation,
   type Operation,
+  parse,
+  parsePathIds,
+  takesBody,
 } from "../../api/operation.ts";
-import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import type { HttpReply, HttpRequest, HttpRoute } from "../../http/app.ts";
-import type { JsonBody } from "../../http/body.ts";
-import { ANONYMOUS, authorize, requireInScope, type Ask } from "../access.ts";
+import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
+import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
+import type { JsonBody } from "../../http/server/body.ts";
+import type { HttpReply } from "../../http/server/reply.ts";
 import { fromAccessValue, toAccessValue } from "../access-value.ts";
+import { ANONYMOUS, type Ask, authorize, requireInScope } from "../access.ts";
 import type { Agent } from "../agent.ts";
 import type { Caller, Scope } from "../model.ts";
 import type { Access } from "../ports.ts";

@@ -1,7 +1,8 @@
 // Run reply: what the replies to calls about one run have in common: where it can be found, and what waiting for it gives.
-import type { HttpReply, HttpRequest } from "../../http/app.ts";
-import { replyWhenReady } from "../../http/wait.ts";
-import { requireInScope, type Ask } from "../access.ts";
+import type { HttpRequest } from "../../http/server/app.ts";
+import type { HttpReply } from "../../http/server/reply.ts";
+import { replyWhenReady } from "../../http/server/long-poll.ts";
+import { type Ask, requireInScope } from "../access.ts";
 import type { Agent } from "../agent.ts";
 import { cancelRun } from "../cancel-runs.ts";
 import type { Caller, Run } from "../model.ts";

@@ -1,6 +1,6 @@
 // Routes of runs without a thread, and of runs of any thread: parse → operation → reply.
 import * as contract from "../../api/stateless.ts";
-import { ApiError } from "../../base/errors.ts";
+import { ApiError } from "../../base/api-error.ts";
 import type { Agent } from "../agent.ts";
 import { cancelRuns, type CancelSelection } from "../cancel-runs.ts";
 import type { Run } from "../model.ts";

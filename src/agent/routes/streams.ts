@@ -1,9 +1,10 @@
 // Routes of streams: parse → operation → reply.
 import * as contract from "../../api/streams.ts";
-import { SSE_HEADERS, withHeartbeats } from "../../http/sse.ts";
-import { ApiError } from "../../base/errors.ts";
+import { ApiError } from "../../base/api-error.ts";
 import { isUuid } from "../../base/ids.ts";
-import type { HttpReply, HttpRequest } from "../../http/app.ts";
+import type { HttpRequest } from "../../http/server/app.ts";
+import type { HttpReply } from "../../http/server/reply.ts";
+import { SSE_HEADERS, withHeartbeats } from "../../http/server/sse.ts";
 import type { Agent } from "../agent.ts";
 import type { ThreadPlace } from "../events/read-thread.ts";
 import type { Reading } from "../events/reading.ts";
@@ -11,7 +12,7 @@ import type { Run } from "../model.ts";
 import { startRun } from "../start-run.ts";
 import { threadOfRun } from "../stateless.ts";
 import { joinRunStream, joinThreadStream, readOwnRun } from "../streams.ts";
-import { id, route, type AgentRoute, type Call } from "./route.ts";
+import { type AgentRoute, type Call, id, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
 import { cancelOnHangUp, locationHeaders, pathOf, requireMayCancel } from "./run-reply.ts";
 import { startOf } from "./stateless.ts";

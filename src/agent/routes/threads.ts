@@ -1,27 +1,27 @@
 // Routes of threads and their state: parse → operation → reply.
 import * as contract from "../../api/threads.ts";
-import type { JsonObject } from "../../base/json.ts";
-import type { HttpReply } from "../../http/app.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import type { HttpReply } from "../../http/server/reply.ts";
 import type { Agent } from "../agent.ts";
 import { askToEdit } from "../bypass.ts";
 import { extract } from "../extract.ts";
 import { listReply } from "../list-reply.ts";
-import { editState, getHistory, getState, type StateView } from "../thread-state.ts";
+import { type StateView, editState, getHistory, getState } from "../thread-state.ts";
 import {
+  NO_TTL,
+  type ThreadView,
   copyThread,
   countThreads,
   createThread,
   deleteThread,
   getThread,
-  NO_TTL,
   patchThread,
   pruneThreads,
   searchByValues,
   searchThreads,
-  type ThreadView,
 } from "../threads.ts";
 import { stateToWire, threadToWire, ttlToWire, withValues } from "../wire.ts";
-import { id, json, NO_CONTENT, paginationHeaders, route, select, type AgentRoute } from "./route.ts";
+import { type AgentRoute, NO_CONTENT, id, json, paginationHeaders, route, select } from "./route.ts";
 
 const threadText = ({ thread, values, open }: ThreadView, more: object = {}): string =>
   withValues({ ...threadToWire(thread, open), ...more }, values?.text() ?? null);

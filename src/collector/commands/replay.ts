@@ -4,7 +4,7 @@
 //   RE6. A letter is removed only after the backend has accepted it.
 //   RE7. Letters are read one at a time. An unreadable letter blocks no other.
 import { unlink } from "node:fs/promises";
-import { ConfigError } from "../../base/config.ts";
+import { ConfigError } from "../../base/config/config.ts";
 import { listDeadLetters, readDeadLetter } from "../upload/dead-letters.ts";
 import { openBackend, manualUploadPorts } from "../open-collector.ts";
 import { type CollectorConfig, deadLetterDir } from "../settings.ts";

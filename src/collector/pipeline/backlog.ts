@@ -1,6 +1,6 @@
 // Backlog: feeds spooled requests into the pipeline, from memory while there is room, from the spool otherwise.
 import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import { createQueue } from "../../base/queue.ts";
 import type { Span } from "../otlp/span.ts";
 import { decode, decompress } from "../receive/decode-body.ts";

@@ -1,5 +1,5 @@
 // Dead-lettering: writes refused runs to the dead letters and counts them. Runs without a dead-letter folder are lost.
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { DeadLetters } from "../upload/dead-letters.ts";
 import type { Refusal } from "../upload/upload.ts";

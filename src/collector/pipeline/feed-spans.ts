@@ -1,7 +1,7 @@
 // Feed spans: translates the spans of one request and adds them to the assembler, in time slices.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import type { Assembler } from "../assemble/assemble.ts";
 import type { Span } from "../otlp/span.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";

@@ -18,7 +18,7 @@
 //   dead-lettering.ts   writes refused runs to the dead letters and counts them
 //   durable-intake.ts   intake of durable mode: spool, acknowledge, feed
 import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import { createAssembler, type AssembleLimits, type AssembleStats, type Decision } from "../assemble/assemble.ts";
 import { dottedOrderFault } from "../assemble/dotted-order.ts";
 import type { Span } from "../otlp/span.ts";

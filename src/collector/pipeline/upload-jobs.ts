@@ -1,6 +1,6 @@
 // Upload jobs: turns sealed batches into jobs for the tenant queues, from memory or from the spool, and marks spooled spans
 // and runs done when a job ends.
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import { type Body, cut } from "../encode/batch-body.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { SpanOrigin } from "../shared/span-origin.ts";

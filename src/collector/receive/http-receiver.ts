@@ -8,9 +8,9 @@
 //        refused (http/browser.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
-import { ApiError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import { checkHost, checkSite, type HostRules } from "../../http/browser.ts";
+import { ApiError } from "../../base/api-error.ts";
+import type { Log } from "../../base/log/log.ts";
+import { checkHost, checkSite, type HostRules } from "../../http/server/loopback-host.ts";
 import type { Admission, Passage } from "./memory-admission.ts";
 import { decode, decompress, TooLargeError } from "./decode-body.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";

@@ -1,6 +1,6 @@
 // Collect segments: removes segments without live records, in the background.
 import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import { segmentName } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
 import type { Segment } from "./live-records.ts";

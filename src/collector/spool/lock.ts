@@ -4,8 +4,8 @@
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
-import { guardFiles } from "../../base/file-guard.ts";
-import type { Log } from "../../base/log.ts";
+import { guardFiles } from "../../base/files/file-guard.ts";
+import type { Log } from "../../base/log/log.ts";
 
 export interface SpoolLock {
   /** Null while the lock file is in its place; else why nothing may be written. */

@@ -4,7 +4,7 @@
 //   RV1. Every intact record is found, regardless of damage around it (RC1).
 //   RV2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark does.
 //   RV3. A folder of a newer version is refused before any of its records is used (RC2).
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import { type SpanAccounting, createSpanAccounting, DROP_REASONS } from "../shared/span-accounting.ts";
 import type { Tenant } from "../shared/tenants.ts";

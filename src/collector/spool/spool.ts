@@ -23,7 +23,7 @@
 //   SO4. `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free space.
 //   SO5. Places are decided once: the decisions of a batch are in the tree log before the batch's first upload.
 import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { Tenant } from "../shared/tenants.ts";

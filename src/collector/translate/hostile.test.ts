@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import type { Json, JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { AttributeValue } from "../otlp/span.ts";
 import { contentOf, extraOf, parsed, type Given } from "./testkit.ts";
 import { JSON_DEPTH_MAX, type RunContent } from "../shared/trace-run.ts";

@@ -1,7 +1,7 @@
 // Every source of every table, one by one: which attribute alone gives which field of the run.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Json, JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
 import { member } from "./attributes/indexed.ts";
 import { contentOf, extraOf, parsed, type Given } from "./testkit.ts";
 import type { RunType } from "../shared/trace-run.ts";

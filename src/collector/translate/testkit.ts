@@ -1,7 +1,7 @@
 // Test kit: a span written as its instrumentation emits it, and the run it must become. Used by the tables of cases only.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Json, JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
 import {
   NO_ATTRIBUTES,
   type Attributes,

@@ -3,7 +3,7 @@
 // Invariants: TR1, TR2 (trace-run.ts), and
 //   TS1. Every span becomes a run or, with the filter on, a place without content. No span makes translation throw.
 //   TS2. With content capture off a model call still is an llm run with model and usage.
-import type { Json, JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Span, UnixNano } from "../otlp/span.ts";
 import { attachmentsOf } from "./fields/attachments.ts";
 import type { Found, Subject } from "./fields/content.ts";

@@ -3,7 +3,7 @@
 //   DL1. A file contains no key: it names its tenant by the hash of key and X-Tenant-Id.
 //   DL2. A file appears complete or not at all: written under a temporary name, synced, then renamed.
 import { open, readdir, readFile, rename } from "node:fs/promises";
-import { makeFolder } from "../../base/folder.ts";
+import { makeFolder } from "../../base/files/private-folder.ts";
 import type { Body, BodyEncoding } from "../encode/batch-body.ts";
 import type { DropReason } from "../shared/span-accounting.ts";
 import type { Tenant } from "../shared/tenants.ts";

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "pg";
 import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
-import { createLog } from "../../base/log.ts";
-import { dumpContract } from "../dump.contract.ts";
-import { DUMP_TABLES } from "../dump-tables.ts";
+import { createLog } from "../../base/log/log.ts";
+import { dumpContract } from "../contract/dump.contract.ts";
+import { DUMP_TABLES } from "../dump/dump-tables.ts";
 import { createPostgresStorage } from "./storage.ts";
 
 const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });

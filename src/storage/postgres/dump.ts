@@ -4,13 +4,13 @@
 //   PD2. What this adapter derives from other columns, and the counters behind its ids, are made anew.
 //   PD3. Runs go on: those that wait get their jobs, those that were running belong to a worker that counts as dead.
 import type { Pool } from "pg";
-import type { DumpPort, DumpRow, DumpValue } from "../dump.ts";
+import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
 import type { Run } from "../../agent/model.ts";
-import type { DumpTable } from "../dump-tables.ts";
-import type { Parameter, Row } from "./connections.ts";
-import { tenantOf } from "./queue-verbs.ts";
-import { fromJsonText, toJsonText } from "./text.ts";
-import { wireOf, type Wire } from "./wire.ts";
+import type { DumpTable } from "../dump/dump-tables.ts";
+import type { Parameter, Row } from "./client/pool.ts";
+import { tenantOf } from "./tables/queue.ts";
+import { fromJsonText, toJsonText } from "./client/text-encoding.ts";
+import { wireOf, type Wire } from "./client/pipelined-connection.ts";
 
 /** Rows that are on their way at once. */
 const IN_FLIGHT_MAX = 200;

@@ -12,9 +12,9 @@ import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
 import { onlyNext, startPostgresProxy, type Fate } from "../../../test/fakes/postgres-proxy.ts";
 import type { Thread } from "../../agent/model.ts";
 import type { Tx } from "../../agent/ports.ts";
-import { ApiError } from "../../base/errors.ts";
+import { ApiError } from "../../base/api-error.ts";
 import { createIdSource } from "../../base/ids.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import { createPostgresStorage, type PostgresStorage } from "./storage.ts";
 
 const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };

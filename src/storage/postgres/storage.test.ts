@@ -6,10 +6,10 @@ import { test, type TestContext } from "node:test";
 import { Client } from "pg";
 import { until } from "../../../test/harness/fault-server.ts";
 import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
-import type { Log } from "../../base/log.ts";
-import { storageContract } from "../storage.contract.ts";
-import { statementTexts } from "./connections.ts";
-import { migrateDatabase } from "./migrate.ts";
+import type { Log } from "../../base/log/log.ts";
+import { storageContract } from "../contract/storage.contract.ts";
+import { statementTexts } from "./client/pool.ts";
+import { migrateDatabase } from "./schema/migrate.ts";
 import { createPostgresStorage, type PostgresStorage } from "./storage.ts";
 
 const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
@@ -157,7 +157,9 @@ const UNNAMED_COLUMNS = /\b(?:SELECT|RETURNING)\s+(?:\w+\.)?\*|\bINSERT\s+INTO\s
 const HEXADECIMAL = /\(0x/g;
 
 test("no SQL leaves out the names of its columns (MG1), or has what PostgreSQL 14 does not", () => {
-  for (const name of readdirSync(import.meta.dirname).filter((one) => !one.endsWith(".test.ts"))) {
+  for (const name of readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" }).filter(
+    (one) => one.endsWith(".ts") && !one.endsWith(".test.ts"),
+  )) {
     const source = readFileSync(join(import.meta.dirname, name), "utf8");
     assert.deepEqual([...(source.match(UNNAMED_COLUMNS) ?? []), ...(source.match(HEXADECIMAL) ?? [])], [], name);
   }

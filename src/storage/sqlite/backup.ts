@@ -3,7 +3,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
-import { writeWhole } from "../whole-file.ts";
+import { writeWhole } from "../dump/atomic-file.ts";
 
 export interface BackupResult {
   readonly file: string;

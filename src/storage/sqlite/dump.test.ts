@@ -3,8 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLog } from "../../base/log.ts";
-import { dumpContract } from "../dump.contract.ts";
+import { createLog } from "../../base/log/log.ts";
+import { dumpContract } from "../contract/dump.contract.ts";
 import { createSqliteStorage } from "./storage.ts";
 
 const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });

@@ -1,8 +1,8 @@
 // Dump of a SQLite storage: rows out in the order of their keys, rows in by one transaction (../dump.ts).
 import type { SQLInputValue } from "node:sqlite";
-import type { DumpPort, DumpRow, DumpValue } from "../dump.ts";
-import type { ColumnType, DumpTable } from "../dump-tables.ts";
-import type { Database, Row } from "./database.ts";
+import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
+import type { ColumnType, DumpTable } from "../dump/dump-tables.ts";
+import type { Database, Row } from "./client/database.ts";
 
 export function createDump(db: Database): DumpPort {
   return {

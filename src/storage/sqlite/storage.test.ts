@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { systemClock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
-import { storageContract } from "../storage.contract.ts";
-import { FolderInUseError } from "./lock.ts";
-import { compareVersions, NewerDatabaseError } from "../versions.ts";
+import type { Log } from "../../base/log/log.ts";
+import { storageContract } from "../contract/storage.contract.ts";
+import { FolderInUseError } from "./client/folder-lock.ts";
+import { compareVersions, NewerDatabaseError } from "../shared/schema-version.ts";
 import { createSqliteStorage, type SqliteStorage } from "./storage.ts";
 
 const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };

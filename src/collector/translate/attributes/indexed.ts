@@ -3,7 +3,7 @@
 // Invariants:
 //   IX1. Names are keys of maps until the item is made, so `__proto__` in a path is only a name.
 //   IX2. Paths are cut at PATH_PARTS_MAX parts.
-import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { FamilyEntry } from "./span-facts.ts";
 import { INDEX_MAX } from "./known-keys.ts";
 import { plain } from "./plain-values.ts";

@@ -1,6 +1,6 @@
 // JSON writer: an object's text, member by member. The first value of a name stays, so callers write in order of rank.
 // Names never become properties of an object, whatever they are called.
-import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 
 export interface ObjectWriter {
   put(name: string, value: Json): void;

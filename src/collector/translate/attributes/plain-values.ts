@@ -4,7 +4,7 @@
 //   PL2. No value is deeper than JSON_DEPTH_MAX; JSON in a string that is deeper stays a string.
 //   PL3. A key is only ever written as an own property by definition, never assigned: `__proto__` is a key like any other.
 //   PL4. NaN and infinities become text, lone surrogates U+FFFD: every result can be stringified and read by strict parsers.
-import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, AttributeValue } from "../../otlp/span.ts";
 import { JSON_DEPTH_MAX } from "../../shared/trace-run.ts";
 

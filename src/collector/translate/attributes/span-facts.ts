@@ -2,7 +2,7 @@
 // Invariants:
 //   FA1. One set of slots serves all spans, one after the other: translation allocates no index per span.
 //   FA2. A span contributes at most ENTRIES_MAX entries to its families; of a key that repeats the last value counts.
-import type { Json } from "../../../base/json.ts";
+import type { Json } from "../../../base/json/json.ts";
 import type { Attributes, AttributeValue, Span } from "../../otlp/span.ts";
 import { type Count, countOf } from "./token-count.ts";
 import { FAMILY_NAMES, planOf, slotCount, type Family, type Sources } from "./known-keys.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   AT1. A name has no "." (the backend's part names use it) and nothing that could end a header line.
 //   AT2. An entry that cannot be read is left out; it never costs the run.
-import type { Json } from "../../../base/json.ts";
+import type { Json } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { sources } from "../attributes/known-keys.ts";

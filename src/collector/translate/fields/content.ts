@@ -2,7 +2,7 @@
 // Invariants:
 //   CO1. Inputs and outputs are JSON objects: everything else is wrapped under the name that the table gives.
 //   CO2. A sender's JSON object is sent as the text it wrote, checked but not rebuilt: digits and order stay as they were.
-import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { sources, type Sources } from "../attributes/known-keys.ts";

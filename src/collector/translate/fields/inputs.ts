@@ -1,5 +1,5 @@
 // Inputs: what a run was given. The table reads top to bottom; the first source that yields something is used.
-import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 import {
   attributes,
   conversation,

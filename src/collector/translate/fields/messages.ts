@@ -3,7 +3,7 @@
 // Invariants:
 //   ME1. No part is dropped: text, calls and results find their fields, every other part stays in `content`.
 //   ME2. A message that already has the target form comes back as the same object.
-import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { member, textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 

@@ -3,7 +3,7 @@
 //   MD1. What a user names never replaces what the backend reads: reserved names are written first and stay.
 //   MD2. Resource and scope are turned into text once an envelope, not once a span.
 //   MD3. Content that became inputs or outputs is not repeated here.
-import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, Resource, Scope, Span, SpanLink } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { sources } from "../attributes/known-keys.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   MO1. The priced model is the one that answered; the requested one stays in the invocation parameters.
 //   MO2. A provider's name is normalised only for known pairs; then the raw name is kept beside it.
-import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources } from "../attributes/known-keys.ts";

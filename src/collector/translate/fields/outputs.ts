@@ -1,5 +1,5 @@
 // Outputs: what a run gave back. The table reads top to bottom; the first source that yields something is used.
-import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 import {
   attributes,
   conversation,

@@ -2,7 +2,7 @@
 // Invariants:
 //   SE1. Every event is used as content or kept in `events`; exceptions are both error and event.
 //   SE2. Messages keep their order in time, also those that an instrumentation wrote under another name (history is input).
-import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Span, SpanEvent } from "../../otlp/span.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { callOf } from "./messages.ts";

@@ -5,7 +5,7 @@
 //        its cached tokens being more than its input.
 //   US3. Details of the sender's own SDK are taken whole and beat every single attribute.
 //   US4. Counts keep every digit, sums too (count.ts).
-import type { Json, JsonObject } from "../../../base/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import { type Count, countOf, plus } from "../attributes/token-count.ts";
 import type { Facts } from "../attributes/span-facts.ts";

@@ -11,7 +11,7 @@
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../../../base/clock.ts";
-import { mask } from "../../../base/log.ts";
+import { mask } from "../../../base/log/log.ts";
 import { batchJsonOf, hasAttachments, type Body, type BodyEncoding } from "../../encode/batch-body.ts";
 import type { Backend, BackendLimits, SendOutcome } from "./port.ts";
 import { outcomeOf } from "./reply.ts";

@@ -1,0 +1,65 @@
+// File guard: notices that a file which this process has open is not the one of that name any more. What is written to a
+// deleted file is gone with the process, and another process can take a lock whose file was deleted.
+// Invariants:
+//   FG1. Nothing is written while a file is missing or another one: every write looks first.
+//   FG2. It is said in the log once, also when nothing is written, and once more when the file is back.
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log/log.ts";
+
+export interface FileGuard {
+  /** @throws {Error} FG1; it names the file. */
+  readonly check: () => void;
+  /** Null while every file is in its place; else which one is not. */
+  readonly problem: () => string | null;
+  stop(): void;
+}
+
+const LOOK_MS = 5000;
+
+/** @param paths of files that are there and open. */
+export function guardFiles(paths: readonly string[], clock: Clock, log: Log): FileGuard {
+  const own = new Map(paths.map((path) => [path, identityOf(path)]));
+  let said: string | null = null;
+  const problem = (): string | null => {
+    for (const [path, identity] of own) {
+      const now = identityOf(path);
+      if (now !== identity)
+        return `${basename(path)} was ${now === null ? "deleted" : "replaced"} under the running server`;
+    }
+    return null;
+  };
+  const look = (): string | null => {
+    const found = problem();
+    if (found !== said) {
+      if (found === null) log.info("data_files_back", { paths: paths.length });
+      else log.error("data_files_gone", { reason: found, remedy: "put the file back, or stop the server and restore" });
+      said = found; // FG2
+    }
+    return found;
+  };
+  let cancel = clock.after(LOOK_MS, again);
+  function again(): void {
+    look();
+    cancel = clock.after(LOOK_MS, again);
+  }
+  return {
+    check() {
+      const found = look();
+      if (found !== null) throw new Error(`${found}; nothing can be stored until it is back`);
+    },
+    problem: look,
+    stop: () => cancel(),
+  };
+}
+
+/** Null when there is no such file, or it cannot be looked at. */
+function identityOf(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
+}

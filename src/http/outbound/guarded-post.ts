@@ -1,0 +1,107 @@
+// Guarded post: one POST to a URL that an outside caller chose.
+// Invariants:
+//   GP1. The name resolves once. The connection uses the checked address, even if the DNS answer changes later.
+//   GP2. One disallowed address rejects the name with all its addresses.
+//   GP3. Redirects are not followed: the result is a status only.
+//   GP4. It ends within `timeoutMs` and reads at most `replyBytesMax`. It never throws.
+import { lookup } from "node:dns/promises";
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import type { Clock } from "../../base/clock.ts";
+import { isAllowedAddress } from "./public-address.ts";
+import { checkOutboundUrl, hostOf, type OutboundRules } from "./outbound-url.ts";
+
+export interface Post {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type PostOutcome =
+  | { readonly kind: "replied"; readonly status: number }
+  | { readonly kind: "failed"; readonly reason: string }
+  /** The rules reject it: a retry cannot succeed. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+export interface PostLimits {
+  readonly timeoutMs: number;
+  readonly replyBytesMax: number;
+}
+
+/** All addresses of a name. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+export const resolveHost: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
+
+export async function guardedPost(
+  post: Post,
+  rules: OutboundRules,
+  limits: PostLimits,
+  ports: { readonly resolve: Resolve; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<PostOutcome> {
+  const checked = checkOutboundUrl(post.url, rules);
+  if (checked.kind === "refused") return checked;
+  const deadline = new AbortController();
+  const cancelTimer = ports.clock.after(limits.timeoutMs, () => deadline.abort());
+  const either = AbortSignal.any([signal, deadline.signal]);
+  try {
+    const host = hostOf(checked.url);
+    const addresses = isIP(host) > 0 ? [host] : await Promise.race([ports.resolve(host), rejectsOn(either)]);
+    const wrong = addresses.find((address) => !isAllowedAddress(address, checked.open));
+    if (wrong !== undefined) return { kind: "refused", reason: `${host} resolves to ${wrong}, which is not allowed` }; // GP2
+    const [address] = addresses;
+    if (address === undefined) return { kind: "failed", reason: `${host} has no address` };
+    return { kind: "replied", status: await exchange(checked.url, address, post, limits.replyBytesMax, either) };
+  } catch (error) {
+    if (deadline.signal.aborted) return { kind: "failed", reason: `no reply within ${limits.timeoutMs} ms` };
+    const code = error instanceof Error && "code" in error ? String(error.code) : null;
+    return { kind: "failed", reason: code ?? (error instanceof Error ? error.message : "request failed") };
+  } finally {
+    cancelTimer();
+  }
+}
+
+function rejectsOn(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = (): void => reject(new Error("request aborted"));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** @returns the status, once the reply ends or reaches its limit. */
+function exchange(url: URL, address: string, post: Post, replyBytesMax: number, signal: AbortSignal): Promise<number> {
+  const pinned: LookupFunction = (_host, options, callback) => {
+    const family = isIP(address);
+    if (options.all === true) callback(null, [{ address, family }]);
+    else callback(null, address, family); // GP1
+  };
+  const secure = url.protocol === "https:";
+  return new Promise<number>((resolve, reject) => {
+    const request: ClientRequest = (secure ? httpsRequest : httpRequest)(url, {
+      method: "POST",
+      agent: false,
+      lookup: pinned,
+      signal,
+      headers: { ...post.headers, "content-length": Buffer.byteLength(post.body), connection: "close" },
+    });
+    request.once("error", reject);
+    request.once("response", (response: IncomingMessage) => {
+      const status = response.statusCode ?? 0; // GP3
+      let bytes = 0;
+      const settle = (): void => {
+        resolve(status);
+        request.destroy();
+      };
+      request.off("error", reject).on("error", settle); // the reply has started: its status counts
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > replyBytesMax) settle(); // GP4
+      });
+      response.once("end", settle).once("error", settle).once("aborted", settle);
+    });
+    request.end(post.body);
+  });
+}

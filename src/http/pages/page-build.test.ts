@@ -1,0 +1,98 @@
+// Tests of building a page, with a builder that counts. Checked: PB1, PB2; one build however many ask; failures.
+import assert from "node:assert/strict";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { ApiError } from "../../base/api-error.ts";
+import { createLog } from "../../base/log/log.ts";
+import { createPageBuild, type PageSources } from "./page-build.ts";
+
+const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
+
+let folder: string;
+let page: PageSources;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "holdpoint-page-"));
+  page = {
+    sources: join(folder, "sources"),
+    besides: [join(folder, "lock.json")],
+    shipped: join(folder, "shipped"),
+    cache: join(folder, "cache"),
+    builder: join(folder, "builder.mjs"),
+  };
+  mkdirSync(page.sources);
+  writeFileSync(join(page.sources, "a.ts"), "one");
+  // Copies a source, and leaves a mark for every time that it ran.
+  writeFileSync(
+    page.builder,
+    `import { appendFileSync, copyFileSync } from "node:fs";
+     appendFileSync(${JSON.stringify(join(folder, "runs"))}, ".");
+     copyFileSync(${JSON.stringify(join(page.sources, "a.ts"))}, process.argv[2] + "/index.html");`,
+  );
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const runs = (): number => (existsSync(join(folder, "runs")) ? readFileSync(join(folder, "runs"), "utf8").length : 0);
+const built = async (): Promise<string> => readFileSync(join(await createPageBuild(page, log)(), "index.html"), "utf8");
+
+test("a page is built once, however many ask for it, now and after a restart", async () => {
+  const find = createPageBuild(page, log);
+  const [one, two] = await Promise.all([find(), find()]);
+  assert.equal(one, two);
+  assert.equal(await built(), "one");
+  assert.equal(runs(), 1);
+});
+
+test("a changed source, and a changed lock file, are built anew; a changed test is not (PB1)", async () => {
+  await built();
+  writeFileSync(join(page.sources, "a.test.ts"), "a test");
+  await built();
+  assert.equal(runs(), 1);
+  writeFileSync(join(page.sources, "a.ts"), "two");
+  assert.equal(await built(), "two");
+  writeFileSync(page.besides[0] ?? "", "{}");
+  await built();
+  assert.equal(runs(), 3);
+});
+
+test("without sources, what was shipped is given out and nothing is built (PB1)", async () => {
+  rmSync(page.sources, { recursive: true });
+  assert.equal(await createPageBuild(page, log)(), page.shipped);
+  assert.equal(runs(), 0);
+});
+
+test("a build that fails leaves nothing behind, and the next who asks tries again (PB2)", async () => {
+  appendFileSync(page.builder, 'throw new Error("broken");');
+  const find = createPageBuild(page, log);
+  const refused = (error: unknown): boolean => error instanceof ApiError && error.code === "page_unavailable";
+  await assert.rejects(find(), refused);
+  await assert.rejects(find(), refused);
+  assert.equal(runs(), 2);
+  assert.deepEqual(readdirSync(page.cache), []);
+});
+
+test("a source that changes while it is built makes no page (PB1)", async () => {
+  appendFileSync(page.builder, `appendFileSync(${JSON.stringify(join(page.sources, "a.ts"))}, "!");`);
+  await assert.rejects(createPageBuild(page, log)());
+  assert.deepEqual(readdirSync(page.cache), []);
+});
+
+test("old results are forgotten, the newest are kept", async () => {
+  for (const text of ["1", "2", "3", "4", "5"]) {
+    writeFileSync(join(page.sources, "a.ts"), text);
+    assert.equal(await built(), text);
+  }
+  assert.ok(readdirSync(page.cache).length <= 3);
+});

@@ -1,0 +1,91 @@
+// Body: the bytes of a request, with a size limit, → text and JSON.
+// Invariants:
+//   BD1. Memory never holds more than `bytesMax`, whatever the headers declare.
+//   BD2. Invalid UTF-8, invalid JSON and nesting deeper than DEPTH_MAX are errors.
+//   BD3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
+//   BD4. A long body parses in slices of the event loop (base/parse-slowly.ts).
+import type { IncomingMessage } from "node:http";
+import { ApiError } from "../../base/api-error.ts";
+import { fitsDepth } from "../../base/json/json.ts";
+import { parseSlowly } from "../../base/parse-slowly.ts";
+
+export const DEPTH_MAX = 500;
+
+export interface JsonBody {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+/**
+ * An empty body yields undefined. @throws {ApiError} `unsupported_media_type`, `body_too_large`, `malformed_json`,
+ * `body_too_deep`
+ */
+export async function readJsonBody(incoming: IncomingMessage, bytesMax: number): Promise<JsonBody> {
+  const bytes = await readBytes(incoming, bytesMax);
+  if (bytes.length === 0) return { value: undefined, text: "" };
+  checkMediaType(incoming.headers["content-type"]); // BD3
+  const encoding = incoming.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity")
+    throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not supported.`);
+  return parseBody(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+}
+
+/** For a body that the deployment's own middleware has read. @throws {ApiError} as {@link readJsonBody} */
+export async function jsonBodyOf(text: string, mediaType: string | undefined): Promise<JsonBody> {
+  if (text === "") return { value: undefined, text };
+  checkMediaType(mediaType);
+  return parseBody(() => text);
+}
+
+async function parseBody(read: () => string): Promise<JsonBody> {
+  let text: string;
+  let value: unknown;
+  try {
+    text = read();
+    value = await parseSlowly(text); // BD4
+  } catch (error) {
+    throw new ApiError("malformed_json", error instanceof Error ? error.message : "The body is unreadable.");
+  }
+  if (!fitsDepth(value, DEPTH_MAX)) {
+    throw new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);
+  }
+  return { value, text };
+}
+
+function checkMediaType(header: string | undefined): void {
+  const type = (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type === "application/json") return;
+  throw new ApiError(
+    "unsupported_media_type",
+    `Content-Type ${type === "" ? "is missing" : `"${type}" is not supported`}.`,
+  );
+}
+
+function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = (): void => {
+      incoming.pause();
+      incoming.removeAllListeners("data");
+      const detail = `The limit is ${bytesMax} bytes.`;
+      reject(new ApiError("body_too_large", detail, {}, { Connection: "close" }));
+    };
+    if (incoming.destroyed)
+      return reject(new ApiError("malformed_request", "The connection closed before the end of the body."));
+    if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) return tooLarge();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bytesMax) return tooLarge(); // BD1
+      chunks.push(chunk);
+    });
+    incoming.on("end", () =>
+      resolve(chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks, size)),
+    );
+    incoming.on("error", reject);
+    incoming.on("close", () => {
+      if (!incoming.readableEnded)
+        reject(new ApiError("malformed_request", "The connection closed before the end of the body."));
+    });
+  });
+}

@@ -1,0 +1,78 @@
+// Loopback: in-process requests to this server's own listener: no port, no network, the same rules for callers.
+// Invariants:
+//   LO1. A loopback request is parsed, authenticated and limited like every other one. Its origin grants no trust.
+//   LO2. Only path and query of a URL count; its host is this server.
+import { once } from "node:events";
+import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
+import { duplexPair, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Post, PostLimits, PostOutcome } from "../outbound/guarded-post.ts";
+
+export type Loopback = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+const BASE = "http://localhost";
+const BODILESS_STATUSES = new Set([204, 205, 304]);
+
+export function createLoopback(listener: RequestListener): Loopback {
+  const server = createServer({ keepAliveTimeout: 1 }, listener); // never listens: receives its connections directly
+  return async (input, init) => {
+    const request = new Request(typeof input === "string" ? new URL(input, BASE) : input, {
+      ...init,
+      ...(init?.body instanceof ReadableStream ? { duplex: "half" } : {}),
+    });
+    const { pathname, search } = new URL(request.url); // LO2
+    const [near, far] = duplexPair();
+    server.emit("connection", far);
+    const outgoing = httpRequest({
+      createConnection: () => near,
+      method: request.method,
+      path: `${pathname}${search}`,
+      headers: { ...headersOf(request.headers), host: "localhost", connection: "close" },
+      signal: request.signal,
+    });
+    const replied = once(outgoing, "response") as Promise<[IncomingMessage]>;
+    if (request.body === null) outgoing.end();
+    else await Promise.race([pipeline(Readable.fromWeb(request.body), outgoing), replied]);
+    const [incoming] = await replied;
+    return responseOf(incoming, request.method);
+  };
+}
+
+/** One POST to a route of this server, with the limits of an outbound one. Never throws. */
+export async function postHere(
+  loopback: Loopback,
+  target: string,
+  post: Post,
+  { timeoutMs, signal }: PostLimits & { readonly signal: AbortSignal },
+): Promise<PostOutcome> {
+  try {
+    const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const { status, body } = await loopback(target, {
+      method: "POST",
+      headers: post.headers,
+      body: post.body,
+      signal: either,
+    });
+    await body?.cancel();
+    return { kind: "replied", status };
+  } catch (error) {
+    return { kind: "failed", reason: error instanceof Error ? error.message : "request failed" };
+  }
+}
+
+function headersOf(headers: Headers): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => name !== "content-length" && name !== "connection"));
+}
+
+function responseOf(incoming: IncomingMessage, method: string): Response {
+  const headers = new Headers();
+  for (let at = 0; at < incoming.rawHeaders.length; at += 2)
+    headers.append(incoming.rawHeaders[at] ?? "", incoming.rawHeaders[at + 1] ?? "");
+  const status = incoming.statusCode ?? 500;
+  const isBodiless = method === "HEAD" || BODILESS_STATUSES.has(status);
+  if (isBodiless) incoming.resume();
+  return new Response(isBodiless ? null : (Readable.toWeb(incoming) as ReadableStream<Uint8Array>), {
+    status,
+    headers,
+  });
+}

@@ -1,0 +1,140 @@
+// Server: a node:http server as a service, with limits on every resource that a slow or hostile peer can hold.
+// Invariants:
+//   S1. The server closes a silent or slow connection within `headersTimeoutMs` or `requestTimeoutMs`.
+//   S2. stop() accepts no new connection, lets requests in progress end until `drainMs`, then cuts them. A reply is in
+//       progress until its last byte has left. A connection without one closes at once, every other as soon as its
+//       reply has left.
+//   S3. A fault of the listening socket never ends the process.
+//   S4. Every reply forbids content-type sniffing (nosniff): stored data must never run as a page.
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
+import type { Service } from "../../base/lifecycle.ts";
+
+export interface HttpLimits {
+  readonly headersTimeoutMs: number;
+  /** Time limit for receiving a whole request. The reply has no time limit. */
+  readonly requestTimeoutMs: number;
+  readonly keepAliveMs: number;
+  readonly connectionsMax: number;
+  readonly drainMs: number | (() => number);
+}
+
+const HTTP_LIMITS: HttpLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  keepAliveMs: 65_000,
+  connectionsMax: 10_000,
+  drainMs: 10_000,
+};
+
+export interface HttpService extends Service {
+  /** The bound address, with the real port for `port: 0` in the options. Only after start(). */
+  address(): { readonly host: string; readonly port: number };
+}
+
+export class ListenError extends Error {
+  constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
+    const why =
+      cause.code === "EADDRINUSE"
+        ? `port ${port} on ${host} is in use by another process: stop it, or set another port`
+        : `cannot listen on ${host}:${port}: ${cause.message}`;
+    super(why, { cause });
+    this.name = "ListenError";
+  }
+}
+
+export function createHttpService(options: {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly listener: RequestListener;
+  readonly limits?: Partial<HttpLimits>;
+  readonly stopMs?: number;
+}): HttpService {
+  const limits = { ...HTTP_LIMITS, ...options.limits };
+  let running: { readonly server: Server; readonly connections: Connections } | null = null;
+  return {
+    name: options.name,
+    ...(options.stopMs === undefined ? {} : { stopMs: options.stopMs }),
+    start: () =>
+      new Promise((resolve, reject) => {
+        const created = createServer(
+          {
+            headersTimeout: limits.headersTimeoutMs,
+            requestTimeout: limits.requestTimeoutMs,
+            keepAliveTimeout: limits.keepAliveMs,
+            connectionsCheckingInterval: Math.min(2000, limits.headersTimeoutMs / 2), // S1: Node's default checks every 30 s
+            noDelay: true,
+          },
+          (request, response) => {
+            response.setHeader("X-Content-Type-Options", "nosniff"); // S4
+            options.listener(request, response);
+          },
+        );
+        created.maxConnections = limits.connectionsMax;
+        const connections = trackConnections(created);
+        created.on("error", (error) => reject(new ListenError(options.host, options.port, error))); // S3: `on`, not `once`
+        created.listen(options.port, options.host, () => {
+          running = { server: created, connections };
+          resolve();
+        });
+      }),
+    stop: () =>
+      new Promise((resolve) => {
+        if (running === null) return resolve();
+        const { server, connections } = running;
+        running = null;
+        const { drainMs } = limits;
+        const cut = setTimeout(() => connections.cut(), typeof drainMs === "number" ? drainMs : drainMs()); // S2
+        // The HTTP server's own close() also destroys connections with an ended reply that has not left yet.
+        NetServer.prototype.close.call(server, () => {
+          clearTimeout(cut);
+          server.close(); // only ends its timer here
+          resolve();
+        });
+        connections.drain();
+      }),
+    address: () => {
+      const bound = running?.server.address() as AddressInfo | null | undefined;
+      if (bound === null || bound === undefined) throw new Error(`${options.name} is not listening`);
+      return { host: bound.address, port: bound.port };
+    },
+  };
+}
+
+interface Connections {
+  /** Closes each connection once it has no reply in progress. */
+  drain(): void;
+  /** Destroys all remaining connections. */
+  cut(): void;
+}
+
+function trackConnections(server: Server): Connections {
+  const repliesOf = new Map<Socket, Set<ServerResponse>>();
+  let draining = false;
+  server.on("connection", (socket) => {
+    repliesOf.set(socket, new Set());
+    socket.once("close", () => repliesOf.delete(socket));
+  });
+  server.prependListener("request", ({ socket }, response) => {
+    const replies = repliesOf.get(socket);
+    replies?.add(response);
+    if (draining) response.shouldKeepAlive = false;
+    response.once("close", () => {
+      replies?.delete(response);
+      if (draining && replies?.size === 0) socket.destroySoon();
+    });
+  });
+  return {
+    drain() {
+      draining = true;
+      for (const [socket, replies] of repliesOf) {
+        if (replies.size === 0) socket.destroy();
+        for (const response of replies) response.shouldKeepAlive = false;
+      }
+    },
+    cut() {
+      for (const socket of repliesOf.keys()) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+// SSE: events over time → the text of a `text/event-stream` reply.
+// Invariants:
+//   SE1. An event without an id has no `id:` line: an empty one would reset the reader's position.
+//   SE2. A heartbeat is a comment with one newline. After two, clients of the official SDK see an unnamed event.
+//   SE3. A disconnected reader ends its source.
+import type { Clock } from "../../base/clock.ts";
+
+export interface SseEvent {
+  readonly event: string;
+  /** JSON text without line breaks. */
+  readonly data: string;
+  readonly id: string | null;
+}
+
+export const SSE_HEADERS: Readonly<Record<string, string>> = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-store",
+  "X-Accel-Buffering": "no", // nginx-style proxies forward events at once
+};
+
+const HEARTBEAT = ": hb\n";
+
+export function sseText({ event, data, id }: SseEvent): string {
+  return `event: ${event}\ndata: ${data}\n${id === null ? "" : `id: ${id}\n`}\n`; // SE1
+}
+
+/** @param pieces of the stream, as they arrive. Between them, a heartbeat after every `everyMs` of silence. */
+export async function* withHeartbeats(
+  pieces: AsyncIterable<string | Uint8Array>,
+  clock: Clock,
+  everyMs: number,
+): AsyncGenerator<string | Uint8Array> {
+  const source = pieces[Symbol.asyncIterator]();
+  try {
+    let next = source.next();
+    for (;;) {
+      const { promise: silence, resolve } = Promise.withResolvers<null>();
+      const cancel = clock.after(everyMs, () => resolve(null));
+      const result = await Promise.race([next, silence]).finally(cancel);
+      if (result === null) {
+        yield HEARTBEAT; // SE2
+        continue;
+      }
+      if (result.done === true) return;
+      yield result.value;
+      next = source.next();
+    }
+  } finally {
+    void source.return?.(); // SE3; not awaited: a source that waits for its next event would block here
+  }
+}

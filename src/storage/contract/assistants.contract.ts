@@ -1,0 +1,196 @@
+// The storage port's contract for assistants; storage.contract.ts runs these cases with the others. Checked:
+//   SA1. What is stored comes back as it was, a context of null included; an id is taken once.
+//   SA2. A search keeps what its filters and its scope leave, in its order; a count says how many without the page.
+//   SA3. Versions are listed newest first; an assistant goes with its versions, and with nothing of any other.
+//   SA4. Runs are found by their assistant, those that go on apart from those that have ended.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { Assistant, AssistantVersion, Run, RunStatus, Scope } from "../../agent/model.ts";
+import type { AssistantQuery, Storage } from "../../agent/ports.ts";
+import type { NewId } from "../../base/ids.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+
+const newAssistant = (assistantId: string, changes: Partial<Assistant> = {}): Assistant => ({
+  assistantId,
+  graphId: "g",
+  name: "n",
+  description: null,
+  metadata: {},
+  config: {},
+  context: {},
+  version: 1,
+  createdAt: 1,
+  updatedAt: 1,
+  ...changes,
+});
+
+const ALL: AssistantQuery = {
+  scope: null,
+  graphIds: ["g", "h"],
+  name: null,
+  metadata: null,
+  limit: 100,
+  offset: 0,
+  sortBy: "created_at",
+  descending: true,
+};
+
+const STORED: readonly Assistant[] = [
+  newAssistant("a", { name: "Über Alles", metadata: { owner: "ann", team: ["x", "y"] }, createdAt: 3, updatedAt: 9 }),
+  newAssistant("b", { name: "beta", metadata: { owner: "bob", deep: { n: 1, m: 2 } }, createdAt: 2, updatedAt: 7 }),
+  newAssistant("c", { name: "alpha", graphId: "h", metadata: { owner: "ann", 'odd "key"': "v" }, createdAt: 2 }),
+  newAssistant("d", { name: "gone", graphId: "not deployed", createdAt: 5 }),
+];
+
+const eq = (key: string, value: string): Scope => [{ key, op: "eq", value }];
+
+const SEARCHES: readonly (readonly [name: string, query: Partial<AssistantQuery>, ids: string])[] = [
+  ["newest first, and the id decides between equals", {}, "acb"],
+  ["oldest first turns that round", { descending: false }, "bca"],
+  ["by name", { sortBy: "name", descending: false }, "cba"],
+  ["by the last change", { sortBy: "updated_at" }, "abc"],
+  ["by graph", { sortBy: "graph_id", descending: false }, "abc"],
+  ["by id", { sortBy: "assistant_id" }, "cba"],
+  ["a page", { limit: 1, offset: 1 }, "c"],
+  ["one graph", { graphIds: ["g"] }, "ab"],
+  ["no graph", { graphIds: [] }, ""],
+  ["part of a name, in another case", { name: "ÜBER a" }, "a"],
+  ["a name is no pattern", { name: "%" }, ""],
+  ["a text member", { metadata: { owner: "ann" } }, "ac"],
+  ["several members", { metadata: { owner: "ann", team: ["y"] } }, "a"],
+  ["part of an object", { metadata: { deep: { n: 1 } } }, "b"],
+  ["a number is no text", { metadata: { deep: "1" } }, ""],
+  ["an odd key", { metadata: { 'odd "key"': "v" } }, "c"],
+  ["an empty filter", { metadata: {} }, "acb"],
+  ["a scope", { scope: eq("owner", "ann") }, "ac"],
+  ["a scope that nothing is in", { scope: eq("owner", "eve") }, ""],
+  ["a scope of a list's members", { scope: [{ key: "team", op: "contains", value: "x" }] }, "a"],
+  ["a scope wants every condition", { scope: [...(eq("owner", "ann") ?? []), ...(eq("team", "x") ?? [])] }, ""],
+  ["a scope and a filter", { scope: eq("owner", "ann"), metadata: { owner: "bob" } }, ""],
+];
+
+export function assistantCases(
+  open: (t: TestContext) => Promise<Storage>,
+  odd: JsonObject,
+  newRun: (changes: Partial<Run>) => Run,
+  newId: NewId,
+): void {
+  test("an assistant comes back as it was stored, also with a context of null (SA1)", async (t) => {
+    const storage = await open(t);
+    for (const context of [null, [odd], "text", 0, false]) {
+      const assistant = newAssistant(newId(), { metadata: odd, config: odd, context, description: "d" });
+      await storage.transaction((tx) => tx.insertAssistant(assistant));
+      assert.deepEqual(await storage.transaction((tx) => tx.assistant(assistant.assistantId)), assistant);
+    }
+    assert.equal(await storage.transaction((tx) => tx.assistant(newId())), null);
+  });
+
+  test("an id is taken once; a change changes what it names (SA1)", async (t) => {
+    const storage = await open(t);
+    await storage.transaction((tx) => tx.insertAssistant(newAssistant("a")));
+    await assert.rejects(storage.transaction((tx) => tx.insertAssistant(newAssistant("a", { name: "other" }))));
+    await storage.transaction((tx) => tx.insertAssistant(newAssistant("b")));
+    await storage.transaction((tx) => tx.updateAssistant("a", { name: "new", context: null, version: 2 }));
+    assert.deepEqual(
+      await storage.transaction((tx) => tx.assistant("a")),
+      newAssistant("a", { name: "new", context: null, version: 2 }),
+    );
+    assert.deepEqual(await storage.transaction((tx) => tx.assistant("b")), newAssistant("b"));
+  });
+
+  test("assistants are searched and counted by what is asked for (SA2)", async (t) => {
+    const storage = await open(t);
+    await storage.transaction(async (tx) => {
+      for (const assistant of STORED) await tx.insertAssistant(assistant);
+    });
+    for (const [name, changes, ids] of SEARCHES) {
+      const query = { ...ALL, ...changes };
+      const found = await storage.transaction((tx) => tx.searchAssistants(query));
+      assert.equal(found.map(({ assistantId }) => assistantId).join(""), ids, name);
+      if (query.limit === ALL.limit)
+        assert.equal(await storage.transaction((tx) => tx.countAssistants(query)), ids.length, name);
+    }
+    assert.equal(await storage.transaction((tx) => tx.countAllAssistants()), STORED.length);
+  });
+
+  test("a search goes by the metadata of now, not by what was before, and by all of a long text (SA2)", async (t) => {
+    const storage = await open(t);
+    const long = "x".repeat(300);
+    const find = (metadata: JsonObject) =>
+      storage
+        .transaction((tx) => tx.searchAssistants({ ...ALL, metadata }))
+        .then((found) => found.map(({ assistantId }) => assistantId).join(" "));
+    await storage.transaction((tx) => tx.insertAssistant(newAssistant("a", { metadata: { team: "x", text: long } })));
+    assert.deepEqual([await find({ text: long }), await find({ text: `${long}y` })], ["a", ""]);
+    await storage.transaction((tx) => tx.updateAssistant("a", { metadata: { team: "y" } }));
+    assert.deepEqual([await find({ team: "x" }), await find({ text: long }), await find({ team: "y" })], ["", "", "a"]);
+    await storage.transaction((tx) => tx.updateAssistant("a", { name: "new" }));
+    assert.equal(await find({ team: "y" }), "a");
+    await storage.transaction((tx) => tx.deleteAssistant("a"));
+    await storage.transaction((tx) => tx.insertAssistant(newAssistant("a", { metadata: { team: "z" } })));
+    assert.deepEqual([await find({ team: "y" }), await find({ team: "z" })], ["", "a"]);
+  });
+
+  test("versions: newest first, filtered, by number, the oldest forgotten; they go with their assistant (SA3)", async (t) => {
+    const storage = await open(t);
+    const versionOf = (assistantId: string, version: number): AssistantVersion => {
+      const { updatedAt: _updatedAt, ...rest } = newAssistant(assistantId, {
+        version,
+        metadata: { odd: version % 2 === 1 },
+        context: version === 2 ? null : { version },
+        createdAt: version,
+      });
+      return rest;
+    };
+    await storage.transaction(async (tx) => {
+      for (const id of ["a", "b"]) {
+        await tx.insertAssistant(newAssistant(id));
+        for (const version of [1, 2, 3, 4]) await tx.insertAssistantVersion(versionOf(id, version));
+      }
+    });
+    await assert.rejects(storage.transaction((tx) => tx.insertAssistantVersion(versionOf("a", 4))));
+    const list = (query: { metadata?: JsonObject; limit?: number; offset?: number } = {}) =>
+      storage.transaction((tx) => tx.assistantVersions("a", { metadata: null, limit: 10, offset: 0, ...query }));
+    assert.deepEqual(
+      await list(),
+      [4, 3, 2, 1].map((version) => versionOf("a", version)),
+    );
+    assert.deepEqual(await list({ limit: 1, offset: 2 }), [versionOf("a", 2)]);
+    assert.deepEqual(
+      (await list({ metadata: { odd: true } })).map(({ version }) => version),
+      [3, 1],
+    );
+    assert.deepEqual(await storage.transaction((tx) => tx.assistantVersion("a", 2)), versionOf("a", 2));
+    assert.equal(await storage.transaction((tx) => tx.assistantVersion("a", 5)), null);
+    assert.equal(await storage.transaction((tx) => tx.newestAssistantVersion("a")), 4);
+    assert.equal(await storage.transaction((tx) => tx.newestAssistantVersion("none")), 0);
+    await storage.transaction((tx) => tx.deleteAssistantVersionsBefore("a", 3));
+    assert.deepEqual(
+      (await list()).map(({ version }) => version),
+      [4, 3],
+    );
+    await storage.transaction((tx) => tx.deleteAssistant("a"));
+    assert.deepEqual(await list(), []);
+    assert.equal(await storage.transaction((tx) => tx.assistant("a")), null);
+    assert.equal(await storage.transaction((tx) => tx.newestAssistantVersion("b")), 4);
+    assert.deepEqual(await storage.transaction((tx) => tx.assistant("b")), newAssistant("b"));
+  });
+
+  test("runs are found by their assistant, active and ended apart, oldest first (SA4)", async (t) => {
+    const storage = await open(t);
+    const statuses: readonly RunStatus[] = ["success", "pending", "error", "running", "timeout", "interrupted"];
+    const runs = statuses.map((status) => newRun({ assistantId: "a", status }));
+    await storage.transaction(async (tx) => {
+      for (const run of runs) await tx.insertRun(run);
+      await tx.insertRun(newRun({ assistantId: "b", status: "pending" }));
+    });
+    const found = (which: "active" | "ended", limit = 10) =>
+      storage
+        .transaction((tx) => tx.runsOfAssistant("a", which, limit))
+        .then((list) => list.map(({ status }) => status).join(" "));
+    assert.equal(await found("active"), "pending running");
+    assert.equal(await found("ended"), "success error timeout interrupted");
+    assert.equal(await found("ended", 2), "success error");
+    assert.equal(await storage.transaction(async (tx) => (await tx.runsOfAssistant("none", "active", 1)).length), 0);
+  });
+}

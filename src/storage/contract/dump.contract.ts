@@ -1,0 +1,106 @@
+// Contract of dumps, run by every adapter: DT1 (nothing of a storage is left out), DU1 (whole or not at all), DU2 (what is
+// damaged is refused), DU3 (rows come as they were). That threads go on after a move is in test/move.test.ts.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { DUMP_TABLES, type DumpTable } from "../dump/dump-tables.ts";
+import { exportLines, importLines, type Dumpable, type DumpRow } from "../dump/dump.ts";
+
+export interface OpenedForDumps {
+  readonly storage: Dumpable;
+  /** `table.column` of all that is stored, but for what the adapter derives. */
+  readonly stored: () => Promise<readonly string[]>;
+}
+
+const VERSIONS = { holdpoint: "0.0.0", library: "1.4.18" };
+
+async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
+const ODD = 'NUL \u0000, lone \ud800, lines \u2028\u2029\r\n, "quotes" \\ 🙂';
+
+/** A row with something in every column, told apart from others by `number`. */
+function rowOf({ columns }: DumpTable, number: number): DumpRow {
+  const values = {
+    text: `${ODD} ${number}`,
+    json: JSON.stringify({ [ODD]: number }),
+    value: JSON.stringify([null, false, ODD, [1], { a: [] }][number % 5]),
+    integer: number,
+    boolean: number % 2 === 0,
+    bytes: Uint8Array.of(0, 255, number),
+  };
+  const cells = Object.entries(columns).map(([column, type]) => [column, values[type]] as const);
+  const row = Object.fromEntries(cells);
+  return "claim" in row ? { ...row, claim: JSON.stringify({ by: ODD, at: 1, until: number }) } : row;
+}
+
+const ROWS = DUMP_TABLES.flatMap((table) => Array.from({ length: 60 }, (_, at) => [table, rowOf(table, at)] as const));
+
+/** @param open an empty storage for the test */
+export function dumpContract(adapter: string, open: (t: TestContext) => Promise<OpenedForDumps>): void {
+  const exported = (storage: Dumpable): Promise<readonly string[]> =>
+    storage.dump((port) => Array.fromAsync(exportLines(port, VERSIONS)));
+  const imported = (storage: Dumpable, lines: readonly string[]): Promise<unknown> =>
+    storage.dump((port) => importLines(port, each(lines.map((line) => line.slice(0, -1))), VERSIONS));
+  const dumped = async (t: TestContext): Promise<readonly string[]> => {
+    const { storage } = await open(t);
+    await storage.dump((port) => port.load(each(ROWS)));
+    return exported(storage);
+  };
+
+  test(`${adapter}: every table and column of the storage is in a dump (DT1)`, async (t) => {
+    const stored = await (await open(t)).stored();
+    const listed = DUMP_TABLES.flatMap(({ name, columns }) =>
+      Object.keys(columns).map((column) => `${name}.${column}`),
+    );
+    assert.deepEqual(
+      listed.toSorted(),
+      stored.toSorted(),
+      "src/storage/dump/dump-tables.ts has to list what is stored",
+    );
+  });
+
+  test(`${adapter}: what is loaded is dumped as the same bytes, over many pages, whatever it is (DU3)`, async (t) => {
+    const lines = await dumped(t);
+    assert.equal(lines.length, ROWS.length + 2);
+    for (const line of lines) assert.equal(line.split(/[\n\r\u2028\u2029]/).length, 2); // one line, however it is read
+    const { storage } = await open(t);
+    await imported(storage, lines);
+    assert.deepEqual(await exported(storage), lines);
+  });
+
+  test(`${adapter}: columns that an older dump does not have get what a migration gives them (DU3)`, async (t) => {
+    const { storage } = await open(t);
+    const threads = DUMP_TABLES.find(({ name }) => name === "threads");
+    assert.ok(threads !== undefined);
+    const { pruned_at: _new, ...older } = rowOf(threads, 1);
+    await storage.dump((port) => port.load(each([[threads, older] as const])));
+    assert.equal((await storage.dump(async (port) => port.read(threads, null, 1)))[0]?.["pruned_at"], 0);
+  });
+
+  test(`${adapter}: a dump that is damaged, cut off, or from a newer version is refused whole (DU1, DU2)`, async (t) => {
+    const lines = await dumped(t);
+    const at = (index: number, line: string): readonly string[] => lines.with(index, `${line}\n`);
+    const cases: readonly (readonly [readonly string[], RegExp])[] = [
+      [lines.slice(0, -1), /cut off/],
+      [lines.slice(0, 40), /cut off/],
+      [lines.toSpliced(50, 1), /checksum/],
+      [[...lines, lines[50] ?? ""], /after the end/],
+      [at(50, (lines[50] ?? "").slice(0, 20)), /line 51 is not JSON/],
+      [at(50, '["secrets",{}]'), /line 51 is no row/],
+      [at(50, '["threads",{"mood":"x"}]'), /threads has no mood/],
+      [at(50, '["threads",{"toString":"x"}]'), /threads has no toString/],
+      [at(50, '["threads",{"created_at":"x"}]'), /wrong type/],
+      [at(0, '{"holdpoint_dump":2,"library":"1.4.18"}'), /newer version of Holdpoint/],
+      [at(0, '{"holdpoint_dump":1,"library":"9.0.0"}'), /9\.0\.0 wrote its states/],
+      [at(0, '["threads",{}]'), /no dump of Holdpoint/],
+      [[], /cut off/],
+    ];
+    const { storage } = await open(t);
+    const empty = await exported(storage);
+    for (const [wrong, reason] of cases) await assert.rejects(imported(storage, wrong), reason);
+    assert.deepEqual(await exported(storage), empty); // DU1
+    await imported(storage, lines);
+    await assert.rejects(imported(storage, empty), /not empty/); // DU1
+  });
+}

@@ -1,0 +1,115 @@
+// The storage port's contract for events; storage.contract.ts runs these cases with the others. Checked:
+//   SE1. Rows come back as they were, in the order of arrival: of a run, and of all runs of a thread.
+//   SE2. `seq` grows, and is not used again after the newest row has gone.
+//   SE3. Trimming drops the oldest rows of one run and keeps what fits both limits.
+//   SE4. Events go when their run's time has come, all of them and no others'; and with their run or thread.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { Run, Thread } from "../../agent/model.ts";
+import type { EventQuery, EventRow, Storage } from "../../agent/ports.ts";
+import type { NewId } from "../../base/ids.ts";
+
+const ALL: EventQuery = { runId: null, afterSeq: 0, fromId: 0, limit: 100 };
+
+export function eventCases(
+  open: (t: TestContext) => Promise<Storage>,
+  { newThread, newRun, newId }: { newThread: () => Thread; newRun: (threadId: string) => Run; newId: NewId },
+): void {
+  const row = (threadId: string, runId: string, first: number, changes: Partial<EventRow> = {}): EventRow => ({
+    threadId,
+    runId,
+    first,
+    last: first,
+    lines: `values\t${first}\n`,
+    goneAt: null,
+    ...changes,
+  });
+  const [thread, run, other] = [newId(), newId(), newId()];
+  const firstsOf = async (storage: Storage, query: Partial<EventQuery>) =>
+    (await storage.transaction((tx) => tx.events(thread, { ...ALL, ...query }))).map(({ runId, first }) =>
+      runId === run ? first : -first,
+    );
+
+  test("events come back as they were, of a run and of a thread, from a place on (SE1, SE2)", async (t) => {
+    const storage = await open(t);
+    const odd = row(thread, run, 0, { last: 2, lines: 'a|ä:1\t"\\u0000\\ud800"\nb\t@ref\nend\t{}\n', goneAt: 9 });
+    await storage.transaction(async (tx) => {
+      assert.equal(await tx.newestEvents(thread), 0);
+      await tx.appendEvents([odd, row(thread, other, 5)]);
+      await tx.appendEvents([row(thread, run, 3), row(newId(), run, 7)]);
+    });
+    const [stored] = await storage.transaction((tx) => tx.events(thread, ALL));
+    assert.deepEqual({ ...stored, seq: 0 }, { ...odd, seq: 0 });
+    assert.deepEqual(await firstsOf(storage, {}), [0, -5, 3]);
+    assert.deepEqual(await firstsOf(storage, { runId: run }), [0, 3]);
+    assert.deepEqual(await firstsOf(storage, { runId: run, fromId: 2 }), [0, 3]);
+    assert.deepEqual(await firstsOf(storage, { runId: run, fromId: 3 }), [3]);
+    assert.deepEqual(await firstsOf(storage, { limit: 1 }), [0]);
+    assert.deepEqual(await firstsOf(storage, { afterSeq: stored?.seq ?? 0 }), [-5, 3]);
+    const extent = await storage.transaction((tx) => tx.eventExtent(thread, run));
+    assert.deepEqual(extent, { first: 0, last: 3, events: 4, bytes: Buffer.byteLength(odd.lines) + 9 });
+    assert.equal(await storage.transaction((tx) => tx.eventExtent(thread, newId())), null);
+    assert.equal(await storage.transaction((tx) => tx.newestEvents(thread)), (stored?.seq ?? 0) + 2);
+  });
+
+  test("a place in a thread stays true when the newest row has gone (SE2)", async (t) => {
+    const storage = await open(t);
+    await storage.transaction((tx) => tx.appendEvents([row(thread, run, 0, { goneAt: 1 })]));
+    const before = await storage.transaction((tx) => tx.newestEvents(thread));
+    await storage.transaction((tx) => tx.deleteGoneEvents(1, 10));
+    await storage.transaction((tx) => tx.appendEvents([row(thread, other, 1)]));
+    assert.deepEqual(await firstsOf(storage, { afterSeq: before }), [-1]);
+  });
+
+  for (const [name, eventsMax, bytesMax, kept] of [
+    ["nothing goes when all fits", 10, 1000, [0, 1, 2, 3]],
+    ["the oldest go when there are too many", 2, 1000, [2, 3]],
+    ["the oldest go when they are too long", 10, 30, [1, 2, 3]],
+    ["a row too long for itself goes too", 10, 1, []],
+  ] as const) {
+    test(`${name} (SE3)`, async (t) => {
+      const storage = await open(t);
+      await storage.transaction(async (tx) => {
+        await tx.appendEvents([0, 1, 2, 3].map((first) => row(thread, run, first)));
+        await tx.appendEvents([row(thread, other, 9)]);
+        await tx.trimEvents(thread, run, eventsMax, bytesMax);
+      });
+      assert.deepEqual(await firstsOf(storage, {}), [...kept, -9]);
+    });
+  }
+
+  test("events go when their run's time has come, and not before (SE4)", async (t) => {
+    const storage = await open(t);
+    await storage.transaction(async (tx) => {
+      await tx.appendEvents([row(thread, run, 0), row(thread, run, 1, { goneAt: 100 })]);
+      await tx.appendEvents([row(thread, other, 2, { goneAt: 200 })]);
+    });
+    const sweep = (at: number, runsMax = 10) => storage.transaction((tx) => tx.deleteGoneEvents(at, runsMax));
+    assert.equal(await sweep(99), 0);
+    assert.deepEqual(await firstsOf(storage, {}), [0, 1, -2]);
+    assert.equal(await sweep(100), 1);
+    assert.deepEqual(await firstsOf(storage, {}), [-2]);
+    assert.equal(await sweep(200, 1), 1);
+    assert.deepEqual(await firstsOf(storage, {}), []);
+  });
+
+  test("events go with their run, and with their thread (SE4)", async (t) => {
+    const storage = await open(t);
+    const owner = newThread();
+    const [gone, stays] = [newRun(owner.threadId), newRun(owner.threadId)];
+    const rows = [row(owner.threadId, gone.runId, 0), row(owner.threadId, stays.runId, 1)];
+    await storage.transaction(async (tx) => {
+      await tx.insertThread(owner);
+      for (const one of [gone, stays]) await tx.insertRun(one);
+      await tx.appendEvents(rows);
+      await tx.deleteRun(gone.runId);
+    });
+    const left = () => storage.transaction((tx) => tx.events(owner.threadId, ALL));
+    assert.deepEqual(
+      (await left()).map(({ first }) => first),
+      [1],
+    );
+    await storage.transaction((tx) => tx.deleteThread(owner.threadId));
+    assert.deepEqual(await left(), []);
+  });
+}

@@ -1,0 +1,937 @@
+// The contract of the storage port: what every adapter must do, run by each adapter's own test file. Checked:
+//   SP1. A transaction sees its own writes; its result comes out once they are stored; what throws has written nothing.
+//   SP2. Works that share a commit do not share a fate.
+//   SP3. One thread has one running run, whatever the callers do.
+//   SP4. What a run writes counts only in its present attempt.
+//   SP5. A big value is stored once per content and thread, and read as if it were in its row.
+//   SP6. Deleting a thread leaves nothing of it; copying leaves the original alone.
+//   SP7. What is stored comes back as it was, NUL and lone surrogates included.
+import assert from "node:assert/strict";
+import { type TestContext, suite, test } from "node:test";
+import {
+  type AuditEntry,
+  BIG_VALUE_UNITS,
+  type Blob,
+  type Checkpoint,
+  type Fingerprint,
+  type Interrupt,
+  type Run,
+  type RunRequest,
+  type TaskWrites,
+  type Thread,
+  type ThreadStatus,
+  type Webhook,
+  type WriteSet,
+} from "../../agent/model.ts";
+import type { Storage, ThreadQuery, Tx } from "../../agent/ports.ts";
+import { ApiError } from "../../base/api-error.ts";
+import { contentHash, createIdSource } from "../../base/ids.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
+import { assistantCases } from "./assistants.contract.ts";
+import type { OpenStorage } from "./open-storage.ts";
+import { cronCases } from "./crons.contract.ts";
+import { eventCases } from "./events.contract.ts";
+import { inboxCases } from "./inbox.contract.ts";
+import { retentionCases } from "./retention.contract.ts";
+import { storeCases } from "./store.contract.ts";
+
+const CLAIM = { status: "running", workerId: null, updatedAt: 77 } as const;
+
+const newId = createIdSource(Date.now);
+const ODD: JsonObject = JSON.parse(
+  '{"__proto__":{"a":1},"nul":"\\u0000","half":"\\ud800","$hp":"date","list":[null,{}]}',
+) as JsonObject;
+const BIG = "ä".repeat(BIG_VALUE_UNITS + 1);
+
+const REQUEST: RunRequest = {
+  command: null,
+  config: {},
+  context: null,
+  interruptBefore: null,
+  interruptAfter: "*",
+  durability: "async",
+  checkpointId: null,
+  goesFirst: false,
+  user: null,
+  permissions: [],
+};
+
+const newThread = (changes: Partial<Thread> = {}): Thread => ({
+  threadId: newId(),
+  createdAt: 1,
+  updatedAt: 2,
+  metadata: {},
+  config: {},
+  status: "idle",
+  pause: null,
+  graphId: null,
+  assistantId: null,
+  checkpointId: null,
+  overlay: null,
+  error: null,
+  stateUpdatedAt: 2,
+  ttlMs: null,
+  onCompletion: "keep",
+  ttlStrategy: "delete",
+  ...changes,
+});
+
+const newRun = (threadId: string, changes: Partial<Run> = {}): Run => ({
+  runId: newId(),
+  threadId,
+  assistantId: "assistant",
+  graphId: "graph",
+  status: "pending",
+  endedBy: null,
+  attempt: 0,
+  crashes: 0,
+  suspicions: 0,
+  alone: 0,
+  storageFailures: 0,
+  workerId: null,
+  createdAt: 1,
+  updatedAt: 2,
+  metadata: {},
+  multitaskStrategy: "enqueue",
+  dueAt: null,
+  request: REQUEST,
+  input: null,
+  error: null,
+  checkpointId: null,
+  overlay: null,
+  pausedOn: [],
+  ...changes,
+});
+
+const newInterrupt = (threadId: string, interruptId: string, changes: Partial<Interrupt> = {}): Interrupt => ({
+  threadId,
+  interruptId,
+  libraryId: interruptId,
+  taskId: "task",
+  graphNs: "",
+  checkpointId: "c",
+  rootCheckpointId: "c",
+  index: 0,
+  ns: ["a:1", "b:2"],
+  position: 0,
+  value: null,
+  responseSchema: null,
+  state: "open",
+  createdAt: 1,
+  runId: "r",
+  graphId: "graph",
+  assistantId: "assistant",
+  node: "b",
+  kind: "question",
+  claim: null,
+  expiresAt: null,
+  onExpiry: null,
+  answer: null,
+  ...changes,
+});
+
+/** A checkpoint whose `small` is `values`, and which also has the values that `from` names elsewhere. */
+function newCheckpoint(
+  threadId: string,
+  checkpointId: string,
+  values: JsonObject,
+  from: Readonly<Record<string, string>> = {},
+  changes: Partial<Checkpoint> = {},
+): Checkpoint {
+  const own = Object.fromEntries(Object.keys(values).map((channel) => [channel, ""]));
+  const body = JSON.stringify({ ts: "", versions: {}, seen: {}, from: { ...from, ...own } });
+  const rest = { ns: "", parentId: null, runId: "r", fingerprint: "f", body, small: JSON.stringify(values) };
+  return { threadId, checkpointId, ...rest, metadata: "{}", ...changes };
+}
+
+const blobOf = (threadId: string, data: string): Blob => ({ threadId, hash: contentHash(data), data });
+const set = (parts: Partial<WriteSet>): WriteSet => ({ checkpoints: [], writes: [], blobs: [], ...parts });
+const values = (stored: { readonly values: ReadonlyMap<string, { readonly json: Json }> } | null) =>
+  stored === null ? null : Object.fromEntries([...stored.values].map(([channel, { json }]) => [channel, json]));
+
+const ALL: ThreadQuery = {
+  scope: null,
+  ids: null,
+  status: null,
+  metadata: null,
+  limit: 100,
+  offset: 0,
+  sortBy: "created_at",
+  descending: true,
+};
+
+export function storageContract(adapter: string, openStorage: OpenStorage): void {
+  const called = new Set<string>();
+  let verbs: readonly string[] = [];
+
+  /** The adapter's storage; notes which operations the tests have used. */
+  const open = async (t: TestContext): Promise<Storage> => {
+    const storage = await openStorage(t);
+    const noted = (tx: Tx): Tx => {
+      verbs = Object.keys(tx);
+      return new Proxy(tx, {
+        get(target, name, receiver) {
+          called.add(String(name));
+          return Reflect.get(target, name, receiver) as unknown;
+        },
+      });
+    };
+    return {
+      transaction: (work) => storage.transaction((tx) => work(noted(tx))),
+      look: (work) => storage.look((tx) => work(noted(tx))),
+      transactionSoon: (work) => storage.transactionSoon((tx) => work(noted(tx))),
+    };
+  };
+
+  suite(`the storage port on ${adapter}`, () => {
+    test("a transaction gives its result, and sees its own writes (SP1)", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      const seen = await storage.transaction(async (tx) => {
+        await tx.insertThread(thread);
+        await tx.updateThread(thread.threadId, { status: "busy" });
+        return tx.thread(thread.threadId);
+      });
+      assert.deepEqual(seen, { ...thread, status: "busy" });
+      assert.deepEqual(await storage.transactionSoon((tx) => tx.thread(thread.threadId)), seen);
+      assert.deepEqual(await storage.look((tx) => tx.thread(thread.threadId)), seen);
+    });
+
+    test("what throws has written nothing, and comes out as it was (SP1)", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      const fault = new RangeError("on purpose");
+      const ways = [
+        (work: (tx: Tx) => Promise<void>) => storage.transaction(work),
+        (work: (tx: Tx) => Promise<void>) => storage.transactionSoon(work),
+      ];
+      for (const begin of ways) {
+        const failing = begin(async (tx) => {
+          await tx.insertThread(thread);
+          await tx.audit([entry(thread.threadId, "abandoned")]);
+          throw fault;
+        });
+        await assert.rejects(failing, (error) => error === fault);
+      }
+      assert.equal(await storage.transaction((tx) => tx.thread(thread.threadId)), null);
+      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(thread.threadId)), []);
+    });
+
+    test("a work that throws takes nothing of its neighbours along (SP2)", async (t) => {
+      const storage = await open(t);
+      const [one, two, three] = [newThread(), newThread(), newThread()];
+      const results = await Promise.allSettled([
+        storage.transaction((tx) => tx.insertThread(one)),
+        storage.transaction(async (tx) => {
+          await tx.insertThread(two);
+          await tx.updateThread(one.threadId, { status: "error" });
+          throw new Error("on purpose");
+        }),
+        storage.transactionSoon((tx) => tx.insertThread(three)),
+        storage.transaction((tx) => tx.insertThread(one)), // taken: refused by the storage itself
+      ]);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ["fulfilled", "rejected", "fulfilled", "rejected"],
+      );
+      const found = await storage.transaction(async (tx) => [
+        await tx.thread(one.threadId),
+        await tx.thread(two.threadId),
+        await tx.thread(three.threadId),
+      ]);
+      assert.deepEqual(found, [one, null, three]);
+    });
+
+    test("works of one turn happen in the order in which they were asked for (SP2)", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      await storage.transaction((tx) => tx.insertThread(thread));
+      const takes = Array.from({ length: 20 }, (_, at) =>
+        storage.transaction((tx) => tx.takeThread(thread.threadId, "idle", { updatedAt: at })),
+      );
+      const taken = (await Promise.allSettled(takes)).map(({ status }) => status);
+      assert.deepEqual(taken, ["fulfilled", ...Array.from({ length: 19 }, () => "rejected")]);
+      assert.equal((await storage.transaction((tx) => tx.thread(thread.threadId)))?.updatedAt, 0);
+    });
+
+    test("a thread comes back as it was; a patch changes what it names (SP7)", async (t) => {
+      const storage = await open(t);
+      const thread = newThread({
+        metadata: ODD,
+        config: { configurable: ODD },
+        status: "interrupted",
+        pause: "question",
+        graphId: "g",
+        assistantId: "a",
+        checkpointId: "c",
+        overlay: JSON.stringify(ODD),
+        error: { error: "E", message: "\u0000" },
+        ttlMs: 5,
+      });
+      const patch = { status: "idle", pause: null, error: null, overlay: null, ttlMs: null, metadata: {} } as const;
+      await storage.transaction((tx) => tx.insertThread(thread));
+      assert.deepEqual(await storage.transaction((tx) => tx.thread(thread.threadId)), thread);
+      await storage.transaction((tx) => tx.updateThread(thread.threadId, patch));
+      assert.deepEqual(await storage.transaction((tx) => tx.thread(thread.threadId)), { ...thread, ...patch });
+      await storage.transaction((tx) => tx.updateThread(thread.threadId, {}));
+      assert.equal(await storage.transaction((tx) => tx.thread(newId())), null);
+    });
+
+    test("a thread is taken from one status only, and is busy then", async (t) => {
+      const storage = await open(t);
+      const thread = newThread({ status: "interrupted", pause: "question" });
+      await storage.transaction((tx) => tx.insertThread(thread));
+      const take = (threadId: string, from: ThreadStatus): Promise<string> =>
+        storage
+          .transaction(async (tx) => {
+            await tx.takeThread(threadId, from, { graphId: "new" });
+            await tx.updateThread(threadId, { updatedAt: 5 }); // it goes with it
+          })
+          .then(
+            () => "taken",
+            (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+          );
+      const taken = [];
+      for (const from of ["idle", "error", "busy", "interrupted", "interrupted"] as const)
+        taken.push(await take(thread.threadId, from));
+      assert.deepEqual(taken, ["thread_busy", "thread_busy", "thread_busy", "taken", "thread_busy"]);
+      assert.equal(await take(newId(), "idle"), "thread_busy");
+      const busy = { ...thread, status: "busy", pause: null, graphId: "new", updatedAt: 5 };
+      assert.deepEqual(await storage.transaction((tx) => tx.thread(thread.threadId)), busy);
+    });
+
+    test("threads are found by status, ids and metadata, sorted and cut (SP7)", async (t) => {
+      const storage = await open(t);
+      const threads = [
+        newThread({ createdAt: 1, updatedAt: 9, metadata: { owner: "ann", tags: ["a", "b"], deep: { x: 1 } } }),
+        newThread({ createdAt: 2, updatedAt: 8, metadata: { owner: "bob" }, status: "busy" }),
+        newThread({
+          createdAt: 3,
+          updatedAt: 7,
+          metadata: { owner: "ann", 'odd."key"': "x", $: null },
+          status: "error",
+        }),
+      ];
+      const [one, two, three] = threads.map(({ threadId }) => threadId);
+      await storage.transaction(async (tx) => {
+        for (const thread of threads) await tx.insertThread(thread);
+      });
+      const finds: readonly [Partial<ThreadQuery>, readonly (string | undefined)[]][] = [
+        [{}, [three, two, one]],
+        [{ descending: false }, [one, two, three]],
+        [{ sortBy: "updated_at" }, [one, two, three]],
+        [{ sortBy: "thread_id", descending: false }, [one, two, three]],
+        [{ sortBy: "status", descending: false }, [two, three, one]],
+        [{ limit: 1, offset: 1 }, [two]],
+        [{ status: "busy" }, [two]],
+        [{ status: "interrupted" }, []],
+        [{ ids: [one ?? "", three ?? "", newId()] }, [three, one]],
+        [{ ids: [] }, []],
+        [{ metadata: {} }, [three, two, one]],
+        [{ metadata: { owner: "ann" } }, [three, one]],
+        [{ metadata: { owner: "ann", tags: ["b"] } }, [one]],
+        [{ metadata: { deep: {} } }, [one]],
+        [{ metadata: { deep: { x: 2 } } }, []],
+        [{ metadata: { 'odd."key"': "x", $: null } }, [three]],
+        [{ metadata: { owner: "ann' OR 1=1 --" } }, []],
+        [{ metadata: { owner: "ann" }, status: "error", ids: [three ?? ""] }, [three]],
+        [{ scope: [{ key: "owner", op: "eq", value: "ann" }] }, [three, one]],
+        [{ scope: [{ key: "tags", op: "contains", value: "b" }] }, [one]],
+        [{ scope: [{ key: "owner", op: "contains", value: "ann" }] }, []],
+        [{ scope: [{ key: "owner", op: "eq", value: "bob" }], metadata: { owner: "ann" } }, []],
+      ];
+      for (const [query, expected] of finds) {
+        const found = await storage.transaction((tx) => tx.searchThreads({ ...ALL, ...query }));
+        assert.deepEqual(
+          found.map(({ threadId }) => threadId),
+          expected,
+          JSON.stringify(query),
+        );
+        if (query.limit !== undefined) continue;
+        assert.equal(
+          await storage.transaction((tx) => tx.countThreads({ ...ALL, ...query, limit: 0 }, null)),
+          expected.length,
+        );
+      }
+    });
+
+    test("a thread expires when its time has passed, unless it is busy, or paused and such are left alone", async (t) => {
+      const storage = await open(t);
+      const due = newThread({ updatedAt: 1000, ttlMs: 500 });
+      const busy = newThread({ updatedAt: 1000, ttlMs: 500, status: "busy" });
+      await storage.transaction(async (tx) => {
+        for (const thread of [due, busy, newThread({ updatedAt: 0 })]) await tx.insertThread(thread);
+      });
+      const waits = newThread({ updatedAt: 1000, ttlMs: 500, status: "interrupted" });
+      const keeps = newThread({ updatedAt: 1000, ttlMs: 600, ttlStrategy: "keep_latest" });
+      await storage.transaction(async (tx) => {
+        for (const thread of [waits, keeps]) await tx.insertThread(thread);
+      });
+      const expired = async (at: number, limit: number, paused: boolean) =>
+        (await storage.transaction((tx) => tx.expiredThreads(at, limit, paused))).map(({ threadId }) => threadId);
+      assert.deepEqual(await expired(1500, 10, true), []);
+      assert.deepEqual(await expired(1501, 10, false), [due.threadId]);
+      assert.deepEqual(await expired(1501, 0, true), []);
+      assert.equal((await expired(1501, 10, true)).length, 2);
+      assert.equal((await expired(1601, 10, false)).length, 2);
+      await storage.transaction((tx) => tx.pruneThread(keeps.threadId, 1601));
+      assert.deepEqual(await expired(2000, 10, false), [due.threadId]);
+      await storage.transaction((tx) => tx.updateThread(keeps.threadId, { updatedAt: 3000 }));
+      assert.equal((await expired(3601, 10, false)).length, 2);
+    });
+
+    test("a run comes back as it was; a patch changes what it names (SP5, SP7)", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      const run = newRun(thread.threadId, {
+        metadata: ODD,
+        request: {
+          ...REQUEST,
+          config: ODD,
+          context: [ODD],
+          command: { update: ODD, goto: "x" },
+          interruptBefore: ["a"],
+        },
+        input: JSON.stringify({ text: BIG, odd: ODD }),
+        error: { error: "E", message: "m" },
+        overlay: "[]",
+        pausedOn: ["1", "2"],
+      });
+      await storage.transaction(async (tx) => {
+        await tx.insertThread(thread);
+        await tx.insertRun(run);
+      });
+      assert.deepEqual(await storage.transaction((tx) => tx.run(thread.threadId, run.runId)), run);
+      assert.equal(await storage.transaction((tx) => tx.run(newId(), run.runId)), null, "another thread's");
+      const patch = { status: "success", endedBy: "done", error: null, attempt: 2, pausedOn: [] } as const;
+      await storage.transaction((tx) => tx.updateRun(run.runId, patch));
+      assert.deepEqual(await storage.transaction((tx) => tx.run(thread.threadId, run.runId)), { ...run, ...patch });
+      await storage.transaction((tx) => tx.deleteRun(run.runId));
+      assert.equal(await storage.transaction((tx) => tx.run(thread.threadId, run.runId)), null);
+    });
+
+    test("runs are listed newest first, and active ones in the order in which they go", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const goesFirst = { request: { ...REQUEST, goesFirst: true } };
+      const [ended, running, waits, urgent] = [
+        newRun(threadId, { status: "success" }),
+        newRun(threadId, { status: "running", attempt: 1 }),
+        newRun(threadId),
+        newRun(threadId, goesFirst),
+      ] as const;
+      await storage.transaction(async (tx) => {
+        for (const run of [ended, waits, urgent, running]) await tx.insertRun(run);
+      });
+      const list = async (limit: number, offset: number, status: Run["status"] | null) =>
+        (await storage.transaction((tx) => tx.runs(threadId, { limit, offset, status }))).map(({ runId }) => runId);
+      assert.deepEqual(
+        await list(10, 0, null),
+        [urgent, waits, running, ended].map(({ runId }) => runId),
+      );
+      assert.deepEqual(
+        await list(2, 1, null),
+        [waits, running].map(({ runId }) => runId),
+      );
+      assert.deepEqual(
+        await list(10, 0, "pending"),
+        [urgent, waits].map(({ runId }) => runId),
+      );
+      const active = await storage.transaction((tx) => tx.activeRuns(threadId));
+      assert.deepEqual(active, [running, urgent, waits]);
+      assert.deepEqual(await storage.transaction((tx) => tx.runningRuns()), [running]);
+      assert.equal(await storage.transaction((tx) => tx.countPendingRuns()), 2);
+      assert.equal(await storage.transaction((tx) => tx.hasPendingRun(threadId)), true);
+      assert.equal(await storage.transaction((tx) => tx.hasPendingRun(newId())), false);
+    });
+
+    test("the next run is the oldest whose thread neither runs nor waits for a person", async (t) => {
+      const storage = await open(t);
+      const [runs, paused, first, second] = [
+        newThread({ status: "busy" }),
+        newThread({ status: "interrupted" }),
+        newThread({ status: "busy" }),
+        newThread({ status: "busy" }),
+      ] as const;
+      const later = newRun(first.threadId);
+      const latest = newRun(second.threadId, { request: { ...REQUEST, goesFirst: true } });
+      await storage.transaction(async (tx) => {
+        for (const thread of [runs, paused, first, second]) await tx.insertThread(thread);
+        await tx.insertRun(newRun(runs.threadId, { status: "running" }));
+        await tx.insertRun({ ...newRun(runs.threadId), runId: "0" });
+        await tx.insertRun({ ...newRun(paused.threadId), runId: "1" });
+        await tx.insertRun(later);
+        await tx.insertRun(latest);
+      });
+      const next = () => storage.transaction((tx) => tx.claimPendingRun(CLAIM, null));
+      const claimed = (run: Run, thread: Thread) => ({ run: { ...run, ...CLAIM, attempt: run.attempt + 1 }, thread });
+      assert.deepEqual(await next(), claimed(latest, second), "an answer goes before what merely waits");
+      assert.deepEqual(await next(), claimed(later, first));
+      assert.equal(await next(), null);
+      await storage.transaction((tx) => tx.updateThread(paused.threadId, { status: "busy" }));
+      assert.equal((await next())?.run.runId, "1");
+      const stored = await storage.transaction((tx) => tx.run(second.threadId, latest.runId));
+      assert.deepEqual(stored, claimed(latest, second).run);
+    });
+
+    test("the next run of one thread is looked for on that thread, and telling the queue of it changes no row", async (t) => {
+      const storage = await open(t);
+      const [one, other] = [newThread({ status: "busy" }), newThread({ status: "busy" })] as const;
+      const runs = [newRun(one.threadId), newRun(other.threadId), newRun(other.threadId)] as const;
+      await storage.transaction(async (tx) => {
+        for (const thread of [one, other]) await tx.insertThread(thread);
+        for (const run of runs) {
+          await tx.insertRun(run);
+          await tx.queueRun(run);
+          await tx.queueRun(run);
+        }
+        await tx.queueNext(other.threadId);
+        await tx.queueNext(newId());
+      });
+      const next = (threadId: string) => storage.transaction((tx) => tx.claimPendingRun(CLAIM, null, threadId));
+      assert.deepEqual((await next(other.threadId))?.run, { ...runs[1], ...CLAIM, attempt: 1 });
+      assert.deepEqual((await next(one.threadId))?.run, { ...runs[0], ...CLAIM, attempt: 1 });
+      assert.equal(await next(newId()), null);
+      assert.equal(await next(other.threadId), null, "one at a time");
+      await storage.transaction(async (tx) => {
+        await tx.updateRun(runs[1].runId, { status: "success" });
+        await tx.updateThread(other.threadId, { status: "interrupted" });
+      });
+      assert.equal(await next(other.threadId), null, "it waits for a person");
+    });
+
+    test("the running runs of a worker are told from others, and a worker that is alive is left alone", async (t) => {
+      const storage = await open(t);
+      const workers = [newId(), newId()];
+      await storage.transaction(async (tx) => {
+        for (const workerId of workers) await tx.addWorker(workerId);
+      });
+      const running = workers.map((workerId) => newRun(newThread().threadId, { status: "running", workerId }));
+      await storage.transaction(async (tx) => {
+        for (const run of running) await tx.insertRun(run);
+      });
+      for (const [at, workerId] of workers.entries()) {
+        assert.deepEqual(await storage.transaction((tx) => tx.runningRuns(workerId)), [running[at]]);
+      }
+      assert.equal((await storage.transaction((tx) => tx.runningRuns())).length, 2);
+      assert.equal(await storage.transaction((tx) => tx.deadWorker(60_000)), null);
+      await storage.transaction(async (tx) => {
+        for (const run of running) await tx.updateRun(run.runId, { status: "success", workerId: null });
+        for (const workerId of workers) await tx.removeWorker(workerId);
+      });
+    });
+
+    test("a delayed run is in nobody's way until it is due, and queues up as of then", async (t) => {
+      const storage = await open(t);
+      const threads = [newThread({ status: "busy" }), newThread(), newThread(), newThread()] as const;
+      const at = (offsetMs: number): number => startedAt + offsetMs;
+      const startedAt = Date.now();
+      const [now, soon, sooner, late] = threads.map(({ threadId }, index) =>
+        newRun(threadId, { dueAt: [null, at(-50), at(-100), at(60_000)][index] ?? null }),
+      ) as [Run, Run, Run, Run];
+      await storage.transaction(async (tx) => {
+        for (const thread of threads) await tx.insertThread(thread);
+        for (const run of [now, soon, sooner, late]) await tx.insertRun(run);
+      });
+      const read = <T>(query: (tx: Tx) => T | Promise<T>): Promise<T> => storage.transaction(query);
+      assert.equal(await read((tx) => tx.hasPendingRun(soon.threadId)), false);
+      assert.equal(await read((tx) => tx.nextDueAt()), sooner.dueAt);
+      assert.equal(await read((tx) => tx.claimPendingRun(CLAIM, at(-200), soon.threadId)), null, "it is not due yet");
+      const order: string[] = [];
+      for (;;) {
+        const next = await read((tx) => tx.claimPendingRun(CLAIM, at(0)));
+        if (next === null) break;
+        assert.equal(next.run.dueAt, null);
+        order.push(next.run.runId);
+      }
+      assert.deepEqual(order, [sooner.runId, soon.runId, now.runId], "as if accepted when they were due");
+      assert.equal(await read((tx) => tx.nextDueAt()), late.dueAt);
+      assert.equal(await read((tx) => tx.claimPendingRun(CLAIM, null)), null, "nobody asked for what is delayed");
+      assert.equal((await read((tx) => tx.claimPendingRun(CLAIM, at(60_000), late.threadId)))?.run.runId, late.runId);
+      assert.equal(await read((tx) => tx.nextDueAt()), null);
+    });
+
+    test("a webhook is claimed when it is due, longest due first, and comes back if its try does not end", async (t) => {
+      const storage = await open(t);
+      const newWebhook = (host: string, dueAt: number, body = "{}"): Webhook => {
+        const runId = newId();
+        return { runId, url: `https://${host}/x`, host, body, attempts: 0, dueAt, createdAt: 1 };
+      };
+      const [late, first, other] = [newWebhook("a", 50), newWebhook("a", 10, JSON.stringify(ODD)), newWebhook("b", 20)];
+      await storage.transaction(async (tx) => {
+        for (const webhook of [late, first, other]) await tx.putWebhook(webhook);
+        await tx.putWebhook({ ...first, body: "again" });
+      });
+      const claim = (at: number, hosts: readonly string[] = []) =>
+        storage.transaction((tx) => tx.claimWebhook(at, at + 1000, hosts));
+      const nextAt = (hosts: readonly string[] = []) => storage.transaction((tx) => tx.nextWebhookAt(hosts));
+      assert.equal(await claim(9), null);
+      assert.equal(await nextAt(), 10);
+      assert.deepEqual(await claim(30), { ...first, attempts: 1, dueAt: 1030 }, "once per run, as it was first");
+      assert.equal(await claim(30, ["b"]), null);
+      assert.equal(await nextAt(["b"]), 50);
+      assert.equal((await claim(30))?.runId, other.runId);
+      await storage.transaction((tx) => tx.deleteWebhook(other.runId));
+      await storage.transaction((tx) => tx.delayWebhook(late.runId, 5000));
+      assert.equal(await claim(1029), null);
+      assert.deepEqual(await claim(1030), { ...first, attempts: 2, dueAt: 2030 });
+      assert.equal(await storage.transaction((tx) => tx.countWebhooks()), 2);
+      await storage.transaction((tx) => tx.deleteWebhook(first.runId));
+      assert.equal(await nextAt(), 5000);
+    });
+
+    test("active runs of all threads come in pages", async (t) => {
+      const storage = await open(t);
+      const runs = Array.from({ length: 5 }, () => newRun(newId()));
+      const others = [newRun(newId(), { status: "running" }), newRun(newId(), { status: "success" })];
+      await storage.transaction(async (tx) => {
+        for (const run of [...others, ...runs]) await tx.insertRun(run);
+      });
+      const seen: string[] = [];
+      for (let after: Run | null = null; ;) {
+        const page: readonly Run[] = await storage.transaction((tx) =>
+          tx.allActiveRuns({ status: "pending", after, limit: 2 }),
+        );
+        if (page.length === 0) break;
+        seen.push(...page.map(({ runId }) => runId));
+        after = page.at(-1) ?? null;
+      }
+      assert.deepEqual(
+        seen,
+        runs.map(({ runId }) => runId),
+      );
+      const running = await storage.transaction((tx) => tx.allActiveRuns({ status: "running", after: null, limit: 9 }));
+      assert.deepEqual(running, [others[0]]);
+      assert.equal(await storage.transaction((tx) => tx.threadOfRun(others[0]?.runId ?? "")), others[0]?.threadId);
+      assert.equal(await storage.transaction((tx) => tx.threadOfRun(newId())), null);
+    });
+
+    test("a second running run of a thread is refused by the storage (SP3)", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const [one, two] = [newRun(threadId, { status: "running" }), newRun(threadId)];
+      await storage.transaction(async (tx) => {
+        await tx.insertRun(one);
+        await tx.insertRun(two);
+      });
+      await assert.rejects(storage.transaction((tx) => tx.updateRun(two.runId, { status: "running" })));
+      await assert.rejects(storage.transaction((tx) => tx.insertRun(newRun(threadId, { status: "running" }))));
+      assert.deepEqual(await storage.transaction((tx) => tx.runningRuns()), [one]);
+      await storage.transaction(async (tx) => {
+        await tx.updateRun(one.runId, { status: "success" });
+        await tx.updateRun(two.runId, { status: "running" });
+      });
+    });
+
+    test("what a run writes counts only while it runs in that attempt (SP4)", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const run = newRun(threadId, { status: "running", attempt: 2 });
+      await storage.transaction((tx) => tx.insertRun(run));
+      const write = (attempt: number, id: string) =>
+        storage.transaction((tx) =>
+          tx.putRunWrites({ ...run, attempt }, set({ checkpoints: [newCheckpoint(threadId, id, {})] })),
+        );
+      const current = (attempt: number) => storage.transaction((tx) => tx.isCurrent({ ...run, attempt }));
+      assert.deepEqual([await write(1, "a"), await write(3, "b"), await write(2, "c")], [false, false, true]);
+      assert.deepEqual([await current(1), await current(2), await current(3)], [false, true, false]);
+      for (const status of ["pending", "success", "error", "timeout", "interrupted"] as const) {
+        await storage.transaction((tx) => tx.updateRun(run.runId, { status }));
+        assert.deepEqual([await write(2, "d"), await current(2)], [false, false], status);
+      }
+      await storage.transaction((tx) => tx.deleteRun(run.runId));
+      assert.equal(await write(2, "e"), false);
+      const kept = await storage.transaction((tx) =>
+        tx.checkpoints(threadId, { ns: "", before: null, limit: null, metadata: null }),
+      );
+      assert.deepEqual(
+        kept.map(({ checkpoint }) => checkpoint.checkpointId),
+        ["c"],
+      );
+    });
+
+    test("a checkpoint has the values of its own step, of earlier ones, and big ones (SP5, SP7)", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const big = JSON.stringify(BIG);
+      const reference = `#${contentHash(big)}`;
+      const first = newCheckpoint(threadId, "1", { small: ODD, old: 1 }, { big: reference });
+      const second = newCheckpoint(
+        threadId,
+        "2",
+        { small: null },
+        { old: "1", big: reference },
+        { parentId: "1", fingerprint: "g" },
+      );
+      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [first], blobs: [blobOf(threadId, big)] })));
+      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [second], blobs: [blobOf(threadId, big)] })));
+      const newest = await storage.transaction((tx) => tx.checkpoint(threadId, "", null));
+      assert.deepEqual(newest?.checkpoint, second);
+      assert.deepEqual(values(newest), { small: null, old: 1, big: BIG });
+      const older = await storage.transaction((tx) => tx.checkpoint(threadId, "", "1"));
+      assert.deepEqual(values(older), { small: ODD, old: 1, big: BIG });
+      assert.equal(older?.values.get("small")?.tagged, true, "it holds what may be a tag");
+      const writtenBy = (id: string | null) => storage.transaction((tx) => tx.checkpointFingerprint(threadId, id));
+      assert.deepEqual([await writtenBy(null), await writtenBy("1"), await writtenBy("3")], ["g", "f", null]);
+      assert.equal(await storage.transaction((tx) => tx.checkpoint(threadId, "", "3")), null);
+      assert.equal(await storage.transaction((tx) => tx.checkpoint(threadId, "child:1", null)), null);
+      assert.equal(await storage.transaction((tx) => tx.checkpoint(newId(), "", null)), null);
+    });
+
+    test("the newest checkpoint is the one that was written last, whatever its id says; a rollback uncovers the one before", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const newest = () =>
+        storage.transaction(async (tx) => (await tx.checkpoint(threadId, "", null))?.checkpoint.checkpointId);
+      for (const [id, runId] of [
+        ["5", "a"],
+        ["3", "b"],
+      ] as const) {
+        const checkpoint = newCheckpoint(threadId, id, {}, {}, { runId });
+        await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [checkpoint] })));
+        assert.equal(await newest(), id);
+      }
+      await storage.transaction((tx) => tx.deleteRunData(threadId, "b"));
+      assert.equal(await newest(), "5");
+    });
+
+    test("the newest run is the one with the greatest id, of whatever thread", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      assert.equal(await storage.transaction((tx) => tx.newestRunId()), null);
+      const runs = [newRun(thread.threadId), newRun(thread.threadId)];
+      await storage.transaction(async (tx) => {
+        await tx.insertThread(thread);
+        for (const run of runs) await tx.insertRun(run);
+      });
+      assert.equal(
+        await storage.transaction((tx) => tx.newestRunId()),
+        runs
+          .map(({ runId }) => runId)
+          .toSorted()
+          .at(-1),
+      );
+    });
+
+    test("checkpoints are listed newest first, by namespace, and cut", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const at = (id: string, metadata: object, ns = "") =>
+        newCheckpoint(threadId, id, {}, {}, { ns, metadata: JSON.stringify(metadata) });
+      const checkpoints = [
+        at("1", { step: 0 }),
+        at("2", { step: 1, by: "ann" }),
+        at("3", { step: 2, by: "ann" }),
+        at("9", {}, "x:1"),
+      ];
+      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints })));
+      const none = { ns: "", before: null, limit: null, metadata: null };
+      const list = async (query: object) =>
+        (await storage.transaction((tx) => tx.checkpoints(threadId, { ...none, ...query }))).map(
+          ({ checkpoint }) => checkpoint.checkpointId,
+        );
+      assert.deepEqual(await list({}), ["3", "2", "1"]);
+      assert.deepEqual(await list({ limit: 2 }), ["3", "2"]);
+      assert.deepEqual(await list({ before: "3" }), ["2", "1"]);
+      assert.deepEqual(await list({ before: "3", limit: 1 }), ["2"]);
+      assert.deepEqual(await list({ metadata: { by: "ann" } }), ["3", "2"]);
+      assert.deepEqual(await list({ metadata: { by: "ann", step: 1 } }), ["2"]);
+      assert.deepEqual(await list({ ns: "x:1" }), ["9"]);
+    });
+
+    test("what runs wrote for a task is kept run by run; the last of one run counts (SP5)", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const big = JSON.stringify(BIG);
+      const reference = `#${contentHash(big)}`;
+      const wrote = (runId: string, entries: Json): TaskWrites => ({
+        threadId,
+        ns: "",
+        checkpointId: "1",
+        taskId: "task",
+        taskPath: "p",
+        runId,
+        entries: JSON.stringify(entries),
+      });
+      const last = wrote("a", [
+        [0, "channel", 2],
+        [1, "big", null, reference],
+      ]);
+      const other = wrote("b", [[-4, "__resume__", [ODD]]]);
+      await storage.transaction((tx) =>
+        tx.putWriteSet(
+          set({ checkpoints: [newCheckpoint(threadId, "1", {})], writes: [other, wrote("a", [[0, "channel", 1]])] }),
+        ),
+      );
+      await storage.transaction((tx) => tx.putWriteSet(set({ writes: [last], blobs: [blobOf(threadId, big)] })));
+      const stored = await storage.transaction((tx) => tx.checkpoint(threadId, "", "1"));
+      assert.deepEqual(stored?.writes, [last, other]);
+      assert.deepEqual(
+        [...stored.blobs].map(([name, { json }]) => [name, json]),
+        [[reference, BIG]],
+      );
+      await storage.transaction((tx) => tx.deleteRunData(threadId, "a"));
+      assert.deepEqual((await storage.transaction((tx) => tx.checkpoint(threadId, "", "1")))?.writes, [other]);
+    });
+
+    test("taking back what a run wrote leaves what others wrote", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const checkpoints = [
+        newCheckpoint(threadId, "1", { a: 1 }),
+        newCheckpoint(threadId, "2", { a: 2 }, {}, { runId: "gone" }),
+      ];
+      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints })));
+      await storage.transaction((tx) => tx.deleteRunData(threadId, "gone"));
+      assert.deepEqual(values(await storage.transaction((tx) => tx.checkpoint(threadId, "", null))), { a: 1 });
+    });
+
+    test("questions come back as they were, in order, and change by being put again (SP7)", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const answer = { runId: "r2", at: 5, by: "ann", value: null };
+      const list = [
+        newInterrupt(threadId, "first", { value: ODD, responseSchema: ODD }),
+        newInterrupt(threadId, "second", { position: 1, value: false }),
+        newInterrupt(threadId, "later", { createdAt: 2, value: null }),
+      ];
+      const read = (state: Interrupt["state"] | null) => storage.transaction((tx) => tx.interrupts(threadId, state));
+      await storage.transaction((tx) => tx.putInterrupts(list.toReversed()));
+      assert.deepEqual(await read(null), list);
+      const [first, second, later] = list;
+      assert.ok(first && second && later);
+      const answered: Interrupt = { ...first, state: "answered", answer };
+      await storage.transaction((tx) => tx.putInterrupts([answered]));
+      assert.deepEqual(await read("answered"), [answered]);
+      assert.deepEqual(await read("open"), [second, later]);
+      assert.equal(await storage.transaction((tx) => tx.countOpenInterrupts()), 2);
+      await storage.transaction((tx) => tx.putInterrupts([]));
+    });
+
+    test("the audit trail keeps its order and every value (SP7)", async (t) => {
+      const storage = await open(t);
+      const threadId = newId();
+      const trail = [
+        entry(threadId, "answered", ODD),
+        entry(threadId, "abandoned"),
+        entry(threadId, "reopened", false),
+      ];
+      await storage.transaction((tx) => tx.audit(trail.slice(0, 2)));
+      await storage.transaction((tx) => tx.audit(trail.slice(2)));
+      await storage.transaction((tx) => tx.audit([]));
+      assert.deepEqual(
+        await storage.transaction((tx) => tx.auditOf(threadId)),
+        trail.map((one, at) => ({ ...one, seq: at + 1 })),
+      );
+      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(newId())), []);
+    });
+
+    /** A thread with one of everything. */
+    const fill = async (tx: Tx, threadId: string): Promise<Run> => {
+      const run = newRun(threadId, { input: JSON.stringify(BIG) });
+      const writes = [{ threadId, ns: "", checkpointId: "1", taskId: "t", taskPath: "p", runId: "r", entries: "[]" }];
+      await tx.insertThread(newThread({ threadId, checkpointId: "1" }));
+      await tx.insertRun(run);
+      await tx.putInterrupts([newInterrupt(threadId, "q")]);
+      await tx.audit([entry(threadId, "cancelled")]);
+      await tx.putIdempotency({ key: threadId, requestHash: "h", threadId, runId: run.runId, createdAt: 1 });
+      const big = JSON.stringify(`${BIG}!`);
+      const checkpoints = [newCheckpoint(threadId, "1", { a: 1 }, { big: `#${contentHash(big)}` })];
+      await tx.putWriteSet(set({ checkpoints, writes, blobs: [blobOf(threadId, big)] }));
+      return run;
+    };
+
+    test("deleting a thread leaves nothing of it, and everything of its neighbour (SP6)", async (t) => {
+      const storage = await open(t);
+      const [gone, kept] = [newId(), newId()];
+      const run = await storage.transaction(async (tx) => {
+        await fill(tx, kept);
+        return fill(tx, gone);
+      });
+      const left = (threadId: string, runId: string) =>
+        storage.transaction(async (tx) => [
+          (await tx.thread(threadId)) === null,
+          (await tx.run(threadId, runId)) === null,
+          (await tx.interrupts(threadId, null)).length,
+          (await tx.auditOf(threadId)).length,
+          (await tx.idempotency(threadId))?.threadId === "",
+          (await tx.checkpoint(threadId, "", null)) === null,
+        ]);
+      assert.equal(await storage.transaction((tx) => tx.deleteThread(gone)), true);
+      assert.deepEqual(await left(gone, run.runId), [true, true, 0, 0, true, true]);
+      const [other] = await storage.transaction((tx) => tx.runs(kept, { limit: 1, offset: 0, status: null }));
+      assert.deepEqual(await left(kept, other?.runId ?? ""), [false, false, 1, 1, false, false]);
+      assert.equal(await storage.transaction((tx) => tx.deleteThread(gone)), false);
+      assert.equal(await storage.transaction((tx) => tx.countPendingRuns()), 1);
+    });
+
+    test("a copy has the state and the questions, but not the runs and the trail (SP6)", async (t) => {
+      const storage = await open(t);
+      const [from, to] = [newId(), newId()];
+      await storage.transaction(async (tx) => {
+        await fill(tx, from);
+        await tx.insertThread(newThread({ threadId: to }));
+        await tx.copyThreadData(from, to);
+        await tx.deleteThread(from);
+      });
+      const stored = await storage.transaction((tx) => tx.checkpoint(to, "", null));
+      assert.deepEqual(values(stored), { a: 1, big: `${BIG}!` });
+      assert.deepEqual(
+        stored?.writes.map(({ taskPath }) => taskPath),
+        ["p"],
+      );
+      assert.deepEqual(await storage.transaction((tx) => tx.interrupts(to, "open")), [newInterrupt(to, "q")]);
+      assert.deepEqual(await storage.transaction((tx) => tx.runs(to, { limit: 9, offset: 0, status: null })), []);
+      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(to)), []);
+    });
+
+    test("a repeated call is found by its key until its time has passed", async (t) => {
+      const storage = await open(t);
+      const record = { key: "k\u0000", requestHash: "h", threadId: newId(), runId: newId(), createdAt: 1000 };
+      await storage.transaction((tx) => tx.putIdempotency(record));
+      assert.deepEqual(await storage.transaction((tx) => tx.idempotency(record.key)), record);
+      await assert.rejects(storage.transaction((tx) => tx.putIdempotency({ ...record, runId: newId() })));
+      await storage.transaction((tx) => tx.deleteIdempotencyBefore(1000));
+      assert.deepEqual(await storage.transaction((tx) => tx.idempotency(record.key)), record);
+      await storage.transaction((tx) => tx.deleteIdempotencyBefore(1001));
+      assert.equal(await storage.transaction((tx) => tx.idempotency(record.key)), null);
+    });
+
+    test("fingerprints are kept from the first time", async (t) => {
+      const storage = await open(t);
+      const fingerprint: Fingerprint = {
+        hash: "h",
+        graphId: "g",
+        nodes: { "": ["a"] },
+        channels: { "": { x: "LastValue" } },
+        outputs: ["x"],
+      };
+      await storage.transaction(async (tx) => {
+        await tx.checkWritable(1);
+        await tx.putFingerprint(fingerprint, 1);
+        await tx.putFingerprint({ ...fingerprint, graphId: "other" }, 2);
+      });
+      assert.deepEqual(await storage.transaction((tx) => tx.fingerprint("h")), fingerprint);
+      assert.equal(await storage.transaction((tx) => tx.fingerprint("none")), null);
+    });
+
+    assistantCases(open, ODD, (changes) => newRun(newId(), changes), newId);
+    storeCases(open, ODD);
+    eventCases(open, { newThread, newRun, newId });
+    cronCases(open, ODD, newId);
+    inboxCases(open, { newThread, newInterrupt, newId });
+    retentionCases(open, { newThread, newRun, newCheckpoint, newId });
+
+    test("every operation of the port is used above", () => {
+      assert.deepEqual(
+        verbs.filter((verb) => !called.has(verb)),
+        [],
+      );
+      assert.ok(verbs.length > 30);
+    });
+  });
+}
+
+function entry(threadId: string, action: AuditEntry["action"], value: Json = null): AuditEntry {
+  return { threadId, at: 1, action, by: "ann", interruptId: "q", runId: null, value };
+}

@@ -1,0 +1,245 @@
+// The contract of the long-term memory's verbs: what every storage must do with items, namespaces and vectors. Checked:
+//   SI1. An item is under its own namespace and under every prefix of it, and under no other.
+//   SI2. A list is newest first; what was written again is new again.
+//   SI3. What has expired is in no answer, and is deleted in batches.
+//   SI4. Where too much would have to be looked at, there is no answer instead of a part of one.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { StoreItem, StoreVector } from "../../agent/model.ts";
+import type { NamespaceQuery, Storage, StoreQuery } from "../../agent/ports.ts";
+import { parseFilter } from "../../base/json/json-filter.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+
+const NOW = 1000;
+
+const newItem = (namespace: readonly string[], key: string, changes: Partial<StoreItem> = {}): StoreItem => ({
+  namespace,
+  key,
+  value: {},
+  createdAt: 1,
+  updatedAt: 2,
+  ttlMs: null,
+  expiresAt: null,
+  ...changes,
+});
+
+const search = (prefix: readonly string[], changes: Partial<StoreQuery> = {}): StoreQuery => ({
+  prefix,
+  filter: [],
+  vector: null,
+  limit: 100,
+  offset: 0,
+  lookMax: 1000,
+  at: NOW,
+  ...changes,
+});
+
+const spaces = (changes: Partial<NamespaceQuery> = {}): NamespaceQuery => ({
+  prefix: [],
+  suffix: [],
+  depthMax: null,
+  limit: 100,
+  offset: 0,
+  lookMax: 1000,
+  at: NOW,
+  ...changes,
+});
+
+const vector = (...numbers: readonly number[]): Float32Array => Float32Array.from(numbers);
+
+/** @param odd an object whose text is hard to keep. */
+export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: JsonObject): void {
+  const put = (storage: Storage, item: StoreItem, vectors: readonly StoreVector[] = []) =>
+    storage.transaction((tx) => tx.putStoreItem(item, vectors));
+  const keys = async (storage: Storage, query: StoreQuery) =>
+    (await storage.transaction((tx) => tx.searchStore(query)))?.map(({ key }) => key) ?? null;
+
+  test("an item comes back as it was, and is replaced and deleted as a whole", async (t) => {
+    const storage = await open(t);
+    const item = newItem(["a", "ü"], "käy 'x' %", { value: odd, ttlMs: 5, expiresAt: NOW + 5 });
+    const get = () => storage.transaction((tx) => tx.storeItem(item.namespace, item.key, NOW));
+    await put(storage, item, [{ field: "x", vector: vector(1, 0) }]);
+    assert.deepEqual(await get(), item);
+    const second = { ...item, value: { y: 1 }, updatedAt: 9, ttlMs: null, expiresAt: null };
+    await put(storage, second);
+    assert.deepEqual(await get(), second);
+    assert.deepEqual(await keys(storage, search([], { vector: vector(1, 0) })), [], "its vectors are gone");
+    await storage.transaction((tx) => tx.deleteStoreItem(item.namespace, "another"));
+    await storage.transaction((tx) => tx.deleteStoreItem(item.namespace, item.key));
+    assert.equal(await get(), null);
+    assert.deepEqual(await keys(storage, search([])), []);
+  });
+
+  test("an item is found under every prefix of its namespace, and under no other (SI1)", async (t) => {
+    const storage = await open(t);
+    const namespaces = [
+      ["a"],
+      ["a", "b"],
+      ["a", "b", "c"],
+      ["a", "bb"],
+      ["a-"],
+      ["a "],
+      ["ab"],
+      ["b", "a"],
+      ["a/", "b"],
+    ];
+    for (const namespace of namespaces) await put(storage, newItem(namespace, namespace.join(">")));
+    const found: readonly (readonly [prefix: readonly string[], keys: readonly string[]])[] = [
+      [["a"], ["a", "a>b", "a>b>c", "a>bb"]],
+      [
+        ["a", "b"],
+        ["a>b", "a>b>c"],
+      ],
+      [["a", "b", "c"], ["a>b>c"]],
+      [["a-"], ["a-"]],
+      [["b"], ["b>a"]],
+      [["c"], []],
+      [[], namespaces.map((namespace) => namespace.join(">"))],
+    ];
+    for (const [prefix, expected] of found) {
+      assert.deepEqual(new Set(await keys(storage, search(prefix))), new Set(expected), prefix.join(">"));
+    }
+  });
+
+  test("a search is newest first, in pages, and what was written again is new again (SI2)", async (t) => {
+    const storage = await open(t);
+    for (const at of [1, 2, 3, 4]) await put(storage, newItem(["n", String(at)], `k${at}`, { updatedAt: at }));
+    assert.deepEqual(await keys(storage, search(["n"])), ["k4", "k3", "k2", "k1"]);
+    await put(storage, newItem(["n", "2"], "k2", { updatedAt: 5 }));
+    assert.deepEqual(await keys(storage, search(["n"])), ["k2", "k4", "k3", "k1"]);
+    assert.deepEqual(await keys(storage, search(["n"], { limit: 2, offset: 1 })), ["k4", "k3"]);
+    assert.deepEqual(await keys(storage, search(["n"], { offset: 4 })), []);
+  });
+
+  test("a filter keeps what meets it, whatever its names and values are", async (t) => {
+    const storage = await open(t);
+    const nasty = `x' OR 1=1 --`;
+    await put(storage, newItem(["n"], "one", { value: { kind: "a", size: 1, [nasty]: nasty } }));
+    await put(storage, newItem(["n"], "two", { value: { kind: "b", size: 2, deep: { "a.b": "z" } } }));
+    await put(storage, newItem(["n"], "odd", { value: odd }));
+    const cases: readonly (readonly [filter: JsonObject, keys: readonly string[]])[] = [
+      [{ kind: "a" }, ["one"]],
+      [{ kind: { $ne: "a" } }, ["odd", "two"]],
+      [{ size: { $gte: 1, $lt: 2 } }, ["one"]],
+      [{ kind: "b", size: 2 }, ["two"]],
+      [{ [nasty]: nasty }, ["one"]],
+      [{ kind: nasty }, []],
+      [{ deep: { "a.b": "z" } }, ["two"]],
+      [{ nul: "\u0000", half: "\ud800" }, ["odd"]],
+    ];
+    for (const [filter, expected] of cases) {
+      const found = await keys(storage, search(["n"], { filter: parseFilter(filter) }));
+      assert.deepEqual(new Set(found), new Set(expected), JSON.stringify(filter));
+    }
+  });
+
+  test("what has expired is not there, unless it was refreshed in time (SI3)", async (t) => {
+    const storage = await open(t);
+    const [short, long] = [newItem(["n"], "short", { ttlMs: 10, expiresAt: NOW }), newItem(["n"], "long")];
+    await put(storage, short, [{ field: "x", vector: vector(1) }]);
+    await put(storage, long, [{ field: "x", vector: vector(1) }]);
+    const seen = async (at: number) => {
+      const [item, list, near, names] = await storage.transaction(async (tx) => [
+        await tx.storeItem(["n"], "short", at),
+        await tx.searchStore(search(["n"], { at })),
+        await tx.searchStore(search(["n"], { at, vector: vector(1) })),
+        await tx.storeNamespaces(spaces({ at })),
+      ]);
+      return [item !== null, list?.length, near?.length, names];
+    };
+    assert.deepEqual(await seen(NOW - 1), [true, 2, 2, [["n"]]]);
+    assert.deepEqual(await seen(NOW), [false, 1, 1, [["n"]]]);
+    await storage.transaction((tx) => tx.refreshStoreItems([short, long], NOW));
+    assert.deepEqual(await seen(NOW + 9), [true, 2, 2, [["n"]]]);
+    assert.deepEqual(await seen(NOW + 10), [false, 1, 1, [["n"]]]);
+    await storage.transaction((tx) => tx.deleteStoreItem(["n"], "long"));
+    assert.deepEqual(await seen(NOW + 10), [false, 0, 0, []]);
+  });
+
+  test("what has expired is deleted, so many at a time (SI3)", async (t) => {
+    const storage = await open(t);
+    for (const at of [1, 2, 3, 4]) {
+      await put(storage, newItem(["n"], `k${at}`, { ttlMs: 1, expiresAt: at }), [{ field: "x", vector: vector(1) }]);
+    }
+    await put(storage, newItem(["n"], "kept"));
+    const sweep = (at: number) => storage.transaction((tx) => tx.deleteExpiredStoreItems(at, 2));
+    assert.deepEqual([await sweep(3), await sweep(3), await sweep(3)], [2, 1, 0]);
+    const left = await keys(storage, search(["n"], { at: 0 }));
+    assert.deepEqual(new Set(left), new Set(["k4", "kept"]));
+    assert.deepEqual(await keys(storage, search(["n"], { at: 0, vector: vector(1) })), ["k4"]);
+  });
+
+  test("items are ranked by their best vector; those without a fitting one are left out", async (t) => {
+    const storage = await open(t);
+    const at = (...numbers: readonly number[]): StoreVector => ({ field: numbers.join(), vector: vector(...numbers) });
+    await put(storage, newItem(["n"], "same", { value: { kind: "a" } }), [at(2, 0)]);
+    await put(storage, newItem(["n", "m"], "half", { value: { kind: "a" } }), [at(0, 3), at(4, 3)]);
+    await put(storage, newItem(["n"], "across"), [at(0, 1)]);
+    await put(storage, newItem(["n"], "against"), [at(-1, 0)]);
+    await put(storage, newItem(["n"], "longer"), [at(1, 0, 0)]);
+    await put(storage, newItem(["n"], "nowhere"), [at(0, 0)]);
+    await put(storage, newItem(["n"], "none"));
+    await put(storage, newItem(["other"], "same"), [at(1, 0)]);
+    const query = search(["n"], { vector: vector(1, 0) });
+    const found = await storage.transaction((tx) => tx.searchStore(query));
+    assert.deepEqual(
+      found?.map(({ key, score }) => [key, Math.round((score ?? 9) * 1000) / 1000]),
+      [
+        ["same", 1],
+        ["half", 0.8],
+        ["across", 0],
+        ["against", -1],
+      ],
+    );
+    assert.deepEqual(await keys(storage, { ...query, limit: 1, offset: 1 }), ["half"]);
+    assert.deepEqual(await keys(storage, { ...query, filter: parseFilter({ kind: "a" }) }), ["same", "half"]);
+  });
+
+  test("a search that would look at too much has no answer (SI4)", async (t) => {
+    const storage = await open(t);
+    for (let at = 0; at < 10; at++) {
+      await put(storage, newItem(["n", String(at)], "k", { updatedAt: at }), [{ field: "x", vector: vector(1) }]);
+    }
+    const filter = parseFilter({ kind: "none" });
+    assert.deepEqual(await keys(storage, search(["n"], { filter, lookMax: 10 })), []);
+    assert.equal(await keys(storage, search(["n"], { filter, lookMax: 9 })), null);
+    assert.equal((await keys(storage, search(["n"], { limit: 3, lookMax: 3 })))?.length, 3, "nothing is passed by");
+    assert.equal(await keys(storage, search(["n"], { limit: 3, offset: 3, lookMax: 3 })), null);
+    assert.equal((await keys(storage, search(["n"], { vector: vector(1), lookMax: 10 })))?.length, 10);
+    assert.equal(await keys(storage, search(["n"], { vector: vector(1), lookMax: 9 })), null);
+    const list = (changes: Partial<NamespaceQuery>) => storage.transaction((tx) => tx.storeNamespaces(spaces(changes)));
+    assert.equal((await list({ lookMax: 10 }))?.length, 10);
+    assert.equal(await list({ suffix: ["none"], lookMax: 9 }), null);
+  });
+
+  test("namespaces are listed once, by prefix, suffix and depth, in pages", async (t) => {
+    const storage = await open(t);
+    const all = ["a- v1", "a", "a x", "a x v1", "a y v1", "b x v1", "b x v2"];
+    for (const name of all) for (const key of ["1", "2", "3"]) await put(storage, newItem(name.split(" "), key));
+    const cases: readonly (readonly [query: Partial<NamespaceQuery>, found: readonly string[]])[] = [
+      [{}, all],
+      [{ prefix: ["a"] }, ["a", "a x", "a x v1", "a y v1"]],
+      [{ prefix: ["a", "x"] }, ["a x", "a x v1"]],
+      [{ prefix: ["*", "x"] }, ["a x", "a x v1", "b x v1", "b x v2"]],
+      [{ prefix: ["b", "*", "v2"] }, ["b x v2"]],
+      [{ suffix: ["v1"] }, ["a- v1", "a x v1", "a y v1", "b x v1"]],
+      [{ suffix: ["x", "*"] }, ["a x v1", "b x v1", "b x v2"]],
+      [{ prefix: ["a"], suffix: ["v1"] }, ["a x v1", "a y v1"]],
+      [{ prefix: ["a", "x", "v1", "more"] }, []],
+      [{ depthMax: 1 }, ["a-", "a", "b"]],
+      [{ depthMax: 2 }, ["a- v1", "a", "a x", "a y", "b x"]],
+      [{ depthMax: 1, suffix: ["v1"] }, ["a-", "a", "b"]],
+      [{ limit: 2, offset: 1 }, ["a", "a x"]],
+      [{ depthMax: 1, limit: 1, offset: 2 }, ["b"]],
+      [{ offset: 7 }, []],
+    ];
+    for (const [query, expected] of cases) {
+      const found = await storage.transaction((tx) => tx.storeNamespaces(spaces(query)));
+      assert.deepEqual(
+        found?.map((labels) => labels.join(" ")),
+        expected,
+        JSON.stringify(query),
+      );
+    }
+  });
+}

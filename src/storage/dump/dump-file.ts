@@ -1,0 +1,60 @@
+// Dump file: a dump (dump.ts) in a file of its own.
+import { createReadStream, createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import type { Storage } from "../../agent/ports.ts";
+import { exportLines, importLines, DumpError, type Dumpable, type RowCounts } from "./dump.ts";
+import type { Versions } from "../shared/schema-version.ts";
+import { writeWhole } from "./atomic-file.ts";
+
+const PAGE = 500;
+
+/** @throws {Error} in words */
+export async function exportFile(storage: Storage & Dumpable, versions: Versions, target: string): Promise<RowCounts> {
+  const running = await storage.transaction((tx) => tx.runningRuns());
+  if (running.length > 0)
+    throw new DumpError(
+      "runs are in progress, or were cut off when their server ended: stop the servers; where none is running, start one and stop it, so that the runs are put right",
+    );
+  return storage.dump(async (port) => {
+    let counts: RowCounts = {};
+    async function* lines(): AsyncGenerator<string> {
+      counts = yield* exportLines(port, versions);
+    }
+    await writeWhole(target, (part) => pipeline(lines(), createWriteStream(part)));
+    return counts;
+  });
+}
+
+/** @throws {Error} in words; nothing was loaded then */
+export async function importFile(storage: Storage & Dumpable, versions: Versions, source: string): Promise<RowCounts> {
+  const counts = await storage.dump((port) => importLines(port, linesOf(source), versions));
+  await queuePending(storage);
+  return counts;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** The file is opened when the first line is asked for. What does not end with a line break is a line, too. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest = "";
+  const chunks = createReadStream(path, { encoding: "utf8", highWaterMark: CHUNK_BYTES }) as AsyncIterable<string>;
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
+}
+
+/** What waited for its turn is told to the queue, where that is not in the rows. */
+async function queuePending(storage: Storage): Promise<void> {
+  let after: { readonly threadId: string; readonly runId: string } | null = null;
+  do {
+    const place: typeof after = after;
+    after = await storage.transaction(async (tx) => {
+      const runs = await tx.allActiveRuns({ status: "pending", after: place, limit: PAGE });
+      for (const run of runs) await tx.queueRun(run);
+      return runs.length < PAGE ? null : (runs.at(-1) ?? null);
+    });
+  } while (after !== null);
+}

@@ -1,0 +1,165 @@
+// Dump: everything that a storage holds as lines of text, and back. The way from one adapter to another.
+//   {"holdpoint_dump":1,"holdpoint":"0.1.0","library":"1.4.18"}
+//   ["threads",{"thread_id":"…",…}]            one line a row, tables in the order of DUMP_TABLES
+//   {"rows":{"threads":1,…},"sha256":"…"}      over all bytes before this line
+// Invariants:
+//   DU1. A dump is loaded whole or not at all, and only into a storage that holds nothing.
+//   DU2. A dump that was cut off or changed is refused; so is one with something that this version does not know.
+//   DU3. Rows come as they were stored: ids, order, times and answers are the same after as before.
+import { createHash } from "node:crypto";
+import type { Awaitable } from "../../agent/ports.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
+import { DUMP_TABLES, type ColumnType, type DumpTable } from "./dump-tables.ts";
+import { compareVersions, type Versions } from "../shared/schema-version.ts";
+
+export type DumpValue = string | number | boolean | null | Uint8Array;
+export type DumpRow = Readonly<Record<string, DumpValue>>;
+
+/** What an adapter gives and takes. */
+export interface DumpPort {
+  /** At most `limit` rows of a table behind the one with the key `after`, in the order of keys. */
+  read(table: DumpTable, after: readonly DumpValue[] | null, limit: number): Awaitable<readonly DumpRow[]>;
+  /** All in one transaction: what `rows` throws undoes it (DU1). */
+  load(rows: AsyncIterable<readonly [DumpTable, DumpRow]>): Promise<void>;
+}
+
+/** A storage whose whole content can be moved. An embedded one does nothing else meanwhile. */
+export interface Dumpable {
+  dump<T>(work: (port: DumpPort) => Promise<T>): Promise<T>;
+}
+
+export class DumpError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "DumpError";
+  }
+}
+
+export type RowCounts = Readonly<Record<string, number>>;
+
+const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16)}`;
+
+const FORMAT = 1;
+/** Rows may be large: a page of them is held at once. */
+const PAGE = 50;
+
+/** Lines with their line breaks. The storage must not be written to meanwhile. @throws {DumpError} */
+export async function* exportLines(port: DumpPort, versions: Versions): AsyncGenerator<string, RowCounts> {
+  const hash = createHash("sha256");
+  const counts: Record<string, number> = {};
+  const line = (value: Json): string => {
+    const text = `${JSON.stringify(value).replace(/[\u2028\u2029]/g, escaped)}\n`; // readers of lines would end one there
+    hash.update(text);
+    return text;
+  };
+  yield line({ holdpoint_dump: FORMAT, ...versions });
+  for (const table of DUMP_TABLES) {
+    let after: readonly DumpValue[] | null = null;
+    for (;;) {
+      const rows: readonly DumpRow[] = await port.read(table, after, PAGE);
+      for (const row of rows) yield line([table.name, rowToJson(table, row)]);
+      counts[table.name] = (counts[table.name] ?? 0) + rows.length;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE) break;
+      after = table.key.map((column) => last[column] ?? null);
+    }
+  }
+  yield `${JSON.stringify({ rows: counts, sha256: hash.digest("hex") })}\n`;
+  return counts;
+}
+
+/** @param lines without their line breaks @throws {DumpError} DU1, DU2; nothing has been loaded then. */
+export async function importLines(
+  port: DumpPort,
+  lines: AsyncIterable<string>,
+  versions: Versions,
+): Promise<RowCounts> {
+  for (const table of DUMP_TABLES) {
+    if ((await port.read(table, null, 1)).length > 0)
+      throw new DumpError("the storage is not empty: import into a new data folder, or a new database"); // DU1
+  }
+  const counts: Record<string, number> = {};
+  await port.load(checkedRows(lines, versions, counts));
+  return counts;
+}
+
+/** DU2: what does not fit is thrown before the transaction of `load` can end. */
+async function* checkedRows(
+  lines: AsyncIterable<string>,
+  versions: Versions,
+  counts: Record<string, number>,
+): AsyncGenerator<readonly [DumpTable, DumpRow]> {
+  const hash = createHash("sha256");
+  let number = 0;
+  let end: JsonObject | null = null;
+  for await (const line of lines) {
+    number++;
+    const value = parsed(line, number);
+    if (end !== null) throw new DumpError(`line ${number} comes after the end`);
+    if (number === 1) checkHead(value, versions);
+    else if (isJsonObject(value)) {
+      end = value;
+      continue;
+    } else {
+      const [table, row] = rowOf(value, number);
+      counts[table.name] = (counts[table.name] ?? 0) + 1;
+      yield [table, row];
+    }
+    hash.update(line).update("\n");
+  }
+  if (end === null) throw new DumpError("it ends in the middle: it was cut off");
+  if (end["sha256"] !== hash.digest("hex")) throw new DumpError("it was changed or damaged: its checksum does not fit");
+}
+
+function parsed(line: string, number: number): Json {
+  try {
+    return JSON.parse(line) as Json;
+  } catch {
+    throw new DumpError(`line ${number} is not JSON: it was cut off or damaged`);
+  }
+}
+
+function checkHead(head: Json, versions: Versions): void {
+  const { holdpoint_dump: format, library } = isJsonObject(head) ? head : {};
+  if (typeof format !== "number" || typeof library !== "string") throw new DumpError("it is no dump of Holdpoint");
+  if (format > FORMAT) throw new DumpError("a newer version of Holdpoint made it: import it with that one");
+  if (compareVersions(library, versions.library) > 0)
+    throw new DumpError(`@langchain/langgraph ${library} wrote its states: install that version, or a newer one`);
+}
+
+const TABLES = new Map(DUMP_TABLES.map((table) => [table.name, table]));
+
+function rowOf(value: Json, number: number): readonly [DumpTable, DumpRow] {
+  const [name, members] = Array.isArray(value) ? (value as readonly Json[]) : [];
+  const table = typeof name === "string" ? TABLES.get(name) : undefined;
+  if (table === undefined || !isJsonObject(members)) throw new DumpError(`line ${number} is no row that is known here`);
+  const row: Record<string, DumpValue> = {};
+  for (const [column, member] of Object.entries(members)) {
+    const type = table.columns[column];
+    if (type === undefined || !Object.hasOwn(table.columns, column))
+      throw new DumpError(`line ${number}: ${table.name} has no ${column} here; a newer version of Holdpoint made it`);
+    row[column] = valueOf(member, type, number);
+  }
+  return [table, row];
+}
+
+function valueOf(value: Json, type: ColumnType, number: number): DumpValue {
+  if (value === null) return null;
+  if (
+    type === "integer"
+      ? Number.isSafeInteger(value)
+      : type === "boolean"
+        ? typeof value === "boolean"
+        : typeof value === "string"
+  )
+    return type === "bytes" ? Buffer.from(value as string, "base64") : (value as DumpValue);
+  throw new DumpError(`line ${number} has a value of the wrong type`);
+}
+
+function rowToJson({ columns }: DumpTable, row: DumpRow): JsonObject {
+  const members = Object.keys(columns).map((column): readonly [string, Json] => {
+    const value = row[column] ?? null;
+    return [column, value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value];
+  });
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,26 @@
+// Local engine: what one process that has its storage alone needs of queue, lease, peers and wakes.
+import type { Engine, Storage } from "../../agent/ports.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log/log.ts";
+import { createLocalQueue } from "./queue.ts";
+import { createLocalWakes } from "./wakes.ts";
+
+export function createLocalEngine(ports: {
+  readonly storage: Pick<Storage, "transaction">;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Engine {
+  return {
+    queue: createLocalQueue(ports),
+    wakes: createLocalWakes(),
+    lease: {
+      name: "lease",
+      start: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+      workerId: () => null,
+      holds: () => true,
+      watch: () => undefined,
+    },
+    peers: { alone: true, tell: () => undefined, listen: () => undefined },
+  };
+}

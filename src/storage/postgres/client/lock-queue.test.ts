@@ -1,0 +1,35 @@
+// Tests of turns: who has a key when, and for how long anybody waits for it (TU1, TU2, TU3).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError } from "../../../base/api-error.ts";
+import { createTurns } from "./lock-queue.ts";
+
+const LONG_MS = 300_000;
+const refused = (error: unknown): boolean => error instanceof ApiError && error.code === "storage_unavailable";
+
+test("works on one key go one after the other, in the order in which they asked; other keys are free (TU1)", async () => {
+  const turns = createTurns(LONG_MS);
+  const log: string[] = [];
+  const works = ["a", "b", "c"].map(async (name) => {
+    const leave = await turns.enter("key");
+    log.push(`${name} in`);
+    (await turns.enter(`of ${name}`))();
+    log.push(`${name} out`);
+    leave();
+  });
+  const all = turns.passed("key")?.then(() => log.push("all passed"));
+  await Promise.all([...works, all]);
+  assert.deepEqual(log, ["a in", "a out", "b in", "b out", "c in", "c out", "all passed"]);
+  assert.equal(turns.passed("key"), null, "nothing is kept of it (TU2)");
+});
+
+test("nobody waits for longer than that; who gives up is not in the way of those behind (TU3)", async () => {
+  const turns = createTurns(20);
+  const leave = await turns.enter("key");
+  const waiting = [turns.enter("key"), turns.passed("key") ?? Promise.resolve()];
+  await Promise.all(waiting.map((one) => assert.rejects(one, refused)));
+  const next = turns.enter("key");
+  leave();
+  (await next)();
+  assert.equal(turns.passed("key"), null);
+});

@@ -1,0 +1,173 @@
+// Wire: the way of statements to one connection and of their answers back, several in one piece.
+// `pg` ends each statement with a Sync, which PostgreSQL answers with a packet of its own, and asks what its columns are
+// each time. Here one Sync ends all that is sent in one turn of the event loop: one packet there, one back.
+// Invariants:
+//   WI1. What is sent while an answer is on its way goes with the next piece; all of a piece is answered at once.
+//   WI2. A statement that fails takes those behind it in its piece along: PostgreSQL leaves them out, up to the Sync.
+//   WI3. A statement is parsed and described once a connection. When one fails that came with its text, nobody knows
+//        whether it was parsed: it is sent again under another name.
+//   WI4. An answer that is too late ends the connection: what else is on its way could not be told from it.
+import type { Connection, PoolClient } from "pg";
+import { columnParser, statementName, wireText, type Parameter, type Row } from "./pool.ts";
+
+export interface Answer {
+  readonly rows: readonly Row[];
+  /** Rows that were changed, or given back. */
+  readonly rowCount: number;
+}
+
+export interface Wire {
+  /** @throws what PostgreSQL says, or why there is no answer. */
+  readonly send: (sql: string, parameters: readonly Parameter[]) => Promise<Answer>;
+}
+
+interface Column {
+  readonly name: string;
+  readonly parse: (cell: string) => unknown;
+}
+
+/** What a connection knows of a statement. */
+interface Prepared {
+  readonly name: string;
+  readonly columns: readonly Column[];
+}
+
+interface Sent {
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const wires = new WeakMap<PoolClient, Wire>();
+
+export function wireOf(client: PoolClient): Wire {
+  let wire = wires.get(client);
+  if (wire === undefined) wires.set(client, (wire = createWire(client)));
+  return wire;
+}
+
+function createWire(client: PoolClient): Wire {
+  const prepared = new Map<string, Prepared>();
+  let failures = 0;
+  let next: Sent[] = [];
+  let underWay = false;
+
+  const sendPiece = (): void => {
+    if (underWay || next.length === 0) return;
+    const piece = next;
+    next = [];
+    underWay = true;
+    client.query(
+      createPiece(piece, prepared, `_${failures}`, (failed) => {
+        if (failed) failures++; // WI3
+        underWay = false;
+        sendPiece(); // WI1
+      }),
+    );
+  };
+  return {
+    send: (sql, parameters) =>
+      new Promise((resolve, reject) => {
+        next.push({ sql, parameters, resolve, reject });
+        if (!underWay && next.length === 1) process.nextTick(sendPiece);
+      }),
+  };
+}
+
+/** As `pg` calls what is given to it in place of a statement. */
+interface Piece {
+  /** Set by `pg`, to hear that there will be no more of it. */
+  callback?: () => void;
+  submit(connection: Connection): void;
+  handleRowDescription(message: {
+    readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+  }): void;
+  handleDataRow(message: { readonly fields: readonly (string | null)[] }): void;
+  handleCommandComplete(message: { readonly text: string }): void;
+  handleReadyForQuery(): void;
+  handleError(error: unknown, connection: Connection): void;
+}
+
+/** @param suffix of the names of statements that are new to the connection */
+function createPiece(
+  sent: readonly Sent[],
+  prepared: Map<string, Prepared>,
+  suffix: string,
+  onEnd: (failed: boolean) => void,
+): Piece {
+  const names = sent.map(({ sql }) => prepared.get(sql)?.name ?? newName(sql, suffix));
+  const isNew = sent.map(({ sql }, at) => !prepared.has(sql) && sent.findIndex((other) => other.sql === sql) === at);
+  const answers: Answer[] = [];
+  let columns: readonly Column[] | null = null;
+  let rows: Row[] = [];
+  let ended = false;
+
+  const end = (failed: boolean): void => {
+    ended = true;
+    piece.callback?.();
+    onEnd(failed);
+  };
+  const columnsNow = (): readonly Column[] => columns ?? prepared.get(sent[answers.length]?.sql ?? "")?.columns ?? [];
+
+  const piece: Piece = {
+    submit(connection) {
+      connection.stream.cork();
+      for (const [at, { sql, parameters }] of sent.entries()) {
+        const name = names[at] ?? "";
+        const asksAgain = name === "" || isNew[at] === true;
+        if (asksAgain) connection.parse({ name, text: sql, types: [] }, true);
+        connection.bind({ statement: name, values: parameters.map(wireText) }, true);
+        if (!prepared.has(sql)) connection.describe({ type: "P" }, true);
+        connection.execute(null, true);
+      }
+      connection.sync();
+      connection.stream.uncork();
+    },
+    handleRowDescription({ fields }) {
+      columns = fields.map(({ name, dataTypeID }) => ({ name, parse: columnParser(dataTypeID) }));
+    },
+    handleDataRow({ fields }) {
+      const row: Record<string, unknown> = {};
+      for (const [at, { name, parse }] of columnsNow().entries()) {
+        const cell = fields[at] ?? null;
+        row[name] = cell === null ? null : parse(cell);
+      }
+      rows.push(row);
+    },
+    handleCommandComplete({ text }) {
+      const at = answers.length;
+      const { sql } = sent[at] ?? { sql: "" };
+      if (!prepared.has(sql) && names[at] !== "") prepared.set(sql, { name: names[at] ?? "", columns: columns ?? [] }); // WI3
+      answers.push({ rows, rowCount: Number(/\d+$/.exec(text)?.[0] ?? 0) });
+      columns = null;
+      rows = [];
+    },
+    handleReadyForQuery() {
+      for (const [at, { resolve }] of sent.entries()) resolve(answers[at] ?? { rows: [], rowCount: 0 });
+      end(false);
+    },
+    handleError(error, connection) {
+      if (ended) return;
+      if (isTooLate(error)) connection.stream.destroy(); // WI4
+      for (const [at, { resolve, reject }] of sent.entries()) {
+        const answer = answers[at];
+        if (answer === undefined) reject(error); // WI2
+        else resolve(answer);
+      }
+      end(true);
+    },
+  };
+  return piece;
+}
+
+/** Empty for one that is not kept. */
+function newName(sql: string, suffix: string): string {
+  const name = statementName(sql);
+  return name === null ? "" : name + suffix;
+}
+
+/** What `pg` says when `query_timeout` is over; it has no code. */
+function isTooLate(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
+}

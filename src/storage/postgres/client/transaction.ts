@@ -1,0 +1,228 @@
+// Session: one transaction on PostgreSQL, in few round trips.
+// Its first reads that lock nothing are statements by themselves: no transaction is open yet, and none would make them
+// truer. The first lock or write opens one. From then on statements are sent at once, writes without waiting for their
+// answers, and the commit right behind them.
+// Invariants:
+//   SE1. What a session has locked by name nobody else changes until it ends, on whatever server: whoever changes a
+//        thread, or what belongs to it, holds the thread's lock, and everything that decides is read after it was taken.
+//   SE2. The first lock is waited for in this process without a connection (turns.ts), so that works on one thread go in
+//        the order in which they were asked for.
+//   SE3. A result is handed out after the commit that holds it.
+//   SE4. A transaction that writes has a mark, so that its outcome can be looked up when its COMMIT gets no answer (outcome.ts).
+//   SE5. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
+//   SE6. A session that only looks is a row of statements by themselves: it locks nothing and cannot write.
+import type { Pool, PoolClient } from "pg";
+import { unitsOf, type Parameter, type Row } from "./pool.ts";
+import { isConnectionLost, isDivisionByZero, nothingWritten } from "./errors.ts";
+import { lockNumbers } from "./lock-key.ts";
+import { MARK, nextMark, settleOutcome } from "./commit-outcome.ts";
+import type { Turns } from "./lock-queue.ts";
+import { wireOf, type Answer } from "./pipelined-connection.ts";
+
+/** What the verbs need of a session. */
+export interface Sql {
+  /** First row, or null. */
+  get(sql: string, ...parameters: Parameter[]): Promise<Row | null>;
+  all(sql: string, ...parameters: Parameter[]): Promise<readonly Row[]>;
+  /** Waits for the number of changed rows. */
+  count(sql: string, ...parameters: Parameter[]): Promise<number>;
+  /** As all(), of a statement that changes something. */
+  change(sql: string, ...parameters: Parameter[]): Promise<readonly Row[]>;
+  /** Sends a change; a failure comes out at the commit. */
+  run(sql: string, ...parameters: Parameter[]): void;
+  /** As run(), of a change that finds a row: otherwise the transaction fails with this. */
+  require(otherwise: () => Error, sql: string, ...parameters: Parameter[]): void;
+  /** What follows waits until the lock of this name is ours. */
+  hold(key: string): void;
+  /** What is read next has what was asked for before, under this name and in this process. Locks nothing. */
+  follow(key: string): void;
+}
+
+export interface Session extends Sql {
+  /** Ends the transaction well. @throws what failed. */
+  commit(): Promise<void>;
+  /** Ends it as if it had not been. */
+  rollBack(): Promise<void>;
+}
+
+export interface SessionPorts {
+  readonly pool: Pool;
+  /** SE6. */
+  readonly looks: boolean;
+  readonly turns: Turns;
+  readonly onWritten: (units: number) => void;
+}
+
+const LOCK = "SELECT pg_advisory_xact_lock($1, $2)";
+
+export function createSession({ pool, looks, turns, onWritten }: SessionPorts): Session {
+  const held = new Set<string>();
+  let before: Promise<void> | null = null;
+  let client: PoolClient | null = null;
+  let opening: Promise<void> | null = null;
+  /** What is to be sent as soon as there is a connection. */
+  let waiting: (() => void)[] = [];
+  let leaveTurn: () => void = () => undefined;
+  let failure = null as { readonly reason: unknown } | null;
+  let written = false;
+  /** Of statements that are not waited for, it may come in at any time. */
+  const failureNow = (otherwise: unknown): unknown => failure?.reason ?? otherwise;
+  const failed = (reason: unknown): void => {
+    failure ??= { reason };
+  };
+
+  const open = async (key: string | null): Promise<void> => {
+    try {
+      if (key !== null) leaveTurn = await turns.enter(key); // SE2
+      const opened = await connect(pool);
+      wireOf(opened).send("BEGIN", []).catch(failed);
+      if (key !== null) wireOf(opened).send(LOCK, lockNumbers(key)).catch(failed);
+      client = opened;
+    } catch (error) {
+      failed(error);
+    }
+    const sendings = waiting;
+    waiting = [];
+    for (const sending of sendings) sending();
+  };
+
+  const send = (
+    sql: string,
+    parameters: readonly Parameter[],
+    describe: (error: unknown) => unknown = (error) => error,
+  ): Promise<Answer> => {
+    opening ??= open(null);
+    return new Promise((resolve, reject) => {
+      const sending = (): void => {
+        if (failure !== null || client === null) return reject(failure?.reason); // SE5
+        wireOf(client)
+          .send(sql, parameters)
+          .then(resolve, (error: unknown) => {
+            failed(describe(error));
+            reject(failure?.reason);
+          });
+      };
+      if (client === null && failure === null) waiting.push(sending);
+      else sending();
+    });
+  };
+  const write = (
+    sql: string,
+    parameters: readonly Parameter[],
+    describe?: (error: unknown) => unknown,
+  ): Promise<Answer> => {
+    if (looks) throw new Error("a look writes nothing"); // SE6
+    written = true;
+    onWritten(unitsOf(parameters));
+    return send(sql, parameters, describe);
+  };
+  const read = async (sql: string, parameters: readonly Parameter[]): Promise<Answer> => {
+    if (opening === null && before !== null) await before;
+    return opening === null ? alone(pool, sql, parameters) : send(sql, parameters);
+  };
+
+  const disconnect = (broken: boolean): void => {
+    client?.release(broken);
+    client = null;
+  };
+  const leave = (broken: boolean): void => {
+    disconnect(broken);
+    leaveTurn();
+    leaveTurn = () => undefined;
+  };
+
+  const follow = (key: string): void => {
+    if (opening !== null) return;
+    before = turns.passed(key);
+    before?.catch(() => undefined); // it comes out at the read, if there is one
+  };
+
+  return {
+    async get(sql, ...parameters) {
+      return (await read(sql, parameters)).rows[0] ?? null;
+    },
+    async all(sql, ...parameters) {
+      return (await read(sql, parameters)).rows;
+    },
+    async count(sql, ...parameters) {
+      return (await write(sql, parameters)).rowCount;
+    },
+    async change(sql, ...parameters) {
+      return (await write(sql, parameters)).rows;
+    },
+    run(sql, ...parameters) {
+      write(sql, parameters).catch(failed);
+    },
+    require(otherwise, sql, ...parameters) {
+      // The commit is right behind it: it is the database that has to refuse.
+      const counted = `WITH changed AS (${sql} RETURNING 1) SELECT 1 / count(*) FROM changed`;
+      write(counted, parameters, (error) => (isDivisionByZero(error) ? otherwise() : error)).catch(failed);
+    },
+    hold(key) {
+      if (looks) return follow(key); // SE6
+      if (held.has(key)) return;
+      held.add(key); // SE1
+      if (opening === null) opening = open(key);
+      else send(LOCK, lockNumbers(key)).catch(failed);
+    },
+    follow,
+    async commit() {
+      if (opening === null) return;
+      await opening;
+      if (failure !== null || client === null) throw failure?.reason;
+      if (!written) {
+        // Nothing hangs on it: the answer is not waited for.
+        wireOf(client)
+          .send("COMMIT", [])
+          .then(
+            () => leave(false),
+            () => leave(true),
+          );
+        return;
+      }
+      const mark = nextMark(client); // SE4
+      try {
+        const wire = wireOf(client);
+        await Promise.all([wire.send(MARK, [mark.connection, mark.number]), wire.send("COMMIT", [])]);
+      } catch (error) {
+        // What failed before has said so before: there was nothing left to commit.
+        if (!isConnectionLost(error)) throw failureNow(error);
+        disconnect(true);
+        await settleOutcome(pool, mark, error);
+        return leave(true);
+      }
+      leave(false); // SE3
+    },
+    async rollBack() {
+      if (opening === null) return;
+      await opening;
+      if (client === null) return leave(false);
+      await wireOf(client)
+        .send("ROLLBACK", [])
+        .then(
+          () => leave(false),
+          () => leave(true),
+        );
+    },
+  };
+}
+
+/** @throws {ApiError} `storage_unavailable` */
+function connect(pool: Pool): Promise<PoolClient> {
+  return pool.connect().catch((error: unknown) => {
+    throw nothingWritten(error);
+  });
+}
+
+/** A statement by itself. */
+async function alone(pool: Pool, sql: string, parameters: readonly Parameter[]): Promise<Answer> {
+  const client = await connect(pool);
+  let broken = true;
+  try {
+    const result = await wireOf(client).send(sql, parameters);
+    broken = false;
+    return result;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,47 @@
+// Tests of notices: NO5, what only concerns those who wait does not wake a worker.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { newDatabase } from "../../../../test/harness/postgres.ts";
+import { until } from "../../../../test/harness/fault-server.ts";
+import type { Notice } from "../../../agent/ports.ts";
+import { systemClock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log/log.ts";
+import { createNotices } from "./notices.ts";
+
+const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
+const ABORT: Notice = { kind: "abort", runId: "r", reason: "cancel" };
+
+async function open(t: TestContext, uri: string, servesCalls: boolean) {
+  const notices = createNotices({ uri, servesCalls, clock: systemClock, log: silent });
+  const heard: string[] = [];
+  notices.peers.listen(
+    ({ kind }) => heard.push(kind),
+    () => heard.push("missed"),
+  );
+  await notices.start();
+  t.after(() => notices.stop());
+  return { ...notices, heard };
+}
+
+test("a worker hears of what it is to end, a process with callers also of what has ended (NO5)", async (t) => {
+  const uri = await newDatabase();
+  const [teller, worker, server] = [await open(t, uri, true), await open(t, uri, false), await open(t, uri, true)];
+  const ended: Notice = { kind: "ended", runId: "r", threadId: "t", expected: true };
+  for (const notice of [ended, { kind: "gone", runId: "r" }, ABORT] as const) teller.peers.tell(notice);
+  await until("both have heard the last one", () => [worker, server].every(({ heard }) => heard.includes("abort")));
+  await until("and the other channel's", () => server.heard.length === 3);
+  assert.deepEqual(server.heard.toSorted(), ["abort", "ended", "gone"]);
+  assert.deepEqual([worker.heard, teller.heard], [["abort"], []]);
+});
+
+test("more than a notice takes goes in several, to each its own (NO1, NO5)", async (t) => {
+  const uri = await newDatabase();
+  const [teller, worker, server] = [await open(t, uri, true), await open(t, uri, false), await open(t, uri, true)];
+  const runId = "r".repeat(90);
+  for (let at = 0; at < 300; at++) {
+    teller.peers.tell({ kind: "ended", runId: `${runId}${at}`, threadId: "t", expected: true });
+    teller.peers.tell({ kind: "abort", runId: `${runId}${at}`, reason: "cancel" });
+  }
+  await until("all have come", () => worker.heard.length >= 300 && server.heard.length >= 600);
+  assert.deepEqual([worker.heard.length, server.heard.length], [300, 600]);
+});

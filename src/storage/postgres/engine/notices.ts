@@ -1,0 +1,214 @@
+// Notices: what the processes of a server tell each other, over LISTEN and NOTIFY on a connection of its own.
+// Invariants:
+//   NO1. A notice is a hint to look. It is told after the commit that it hints at, and many go in one statement: NOTIFY in
+//        the transactions themselves would make them commit one by one.
+//   NO2. A process says which runs and threads it has readers of; others wake it for those and for nothing else. It says so
+//        again and again, and what it has not repeated is forgotten.
+//   NO3. The connection is made anew when it is lost; whoever listens is then told that they may have missed something.
+//   NO4. Bounded: what cannot be sent is dropped beyond PENDING_MAX, and counts as missed by everybody when it can.
+//   NO5. What only concerns those who wait for something goes to processes that serve calls: to a worker each notice that
+//        it has no use for is a wake-up, and there may be many workers.
+import { randomUUID } from "node:crypto";
+import { Client, type Notification } from "pg";
+import type { Notice, Peers, Wakes } from "../../../agent/ports.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { describeError } from "../../../base/api-error.ts";
+import { settlesWithin, type Service } from "../../../base/lifecycle.ts";
+import type { Log } from "../../../base/log/log.ts";
+import { createLocalWakes } from "../../local/wakes.ts";
+import { ANSWER_TIMEOUT_MS, CLOSE_MS, connectionConfig } from "../client/pool.ts";
+
+export interface Notices extends Service {
+  readonly wakes: Wakes;
+  readonly peers: Peers;
+}
+
+/** For every process. */
+const CHANNEL = "holdpoint";
+/** For those that serve calls. */
+const CALLS_CHANNEL = "holdpoint_calls";
+const FOR_CALLS: ReadonlySet<string> = new Set(["wake", "ended", "gone", "inbox"]);
+/** NOTIFY takes less than 8,000 bytes. */
+const PAYLOAD_MAX = 7500;
+const PENDING_MAX = 10_000;
+const RECONNECT_MS = [50, 250, 1000, 2000] as const;
+const REPEAT_MS = 15_000;
+const FORGET_MS = 50_000;
+const MISSED = "missed";
+
+export function createNotices(ports: {
+  readonly uri: string;
+  readonly servesCalls: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Notices {
+  const { clock, log } = ports;
+  const self = randomUUID().slice(0, 8);
+  const local = createLocalWakes();
+  /** Keys that others have readers of: until when, by process. */
+  const remote = new Map<string, Map<string, number>>();
+  /** Keys with readers here, and how many. */
+  const listened = new Map<string, number>();
+  const listeners: { readonly told: (notice: Notice) => void; readonly missed: () => void }[] = [];
+  const interested: ((key: string) => void)[] = [];
+  let pending = new Set<string>();
+  let sending: Promise<void> | null = null;
+  let client: Client | null = null;
+  let stopped = false;
+  let failures = 0;
+  let stopRepeating: () => void = () => undefined;
+
+  const send = (line: string): void => {
+    if (stopped) return;
+    if (pending.size >= PENDING_MAX) pending = new Set([MISSED]); // NO4
+    pending.add(line);
+    sending ??= new Promise((resolve) => setImmediate(resolve)).then(flush).finally(() => {
+      sending = null;
+      if (pending.size > 0 && client !== null) send(pending.values().next().value ?? MISSED);
+    });
+  };
+  const flush = async (): Promise<void> => {
+    const by = client;
+    if (by === null) return; // once there is a connection again
+    const lines = [...pending];
+    pending = new Set();
+    try {
+      for (const [channel, payload] of payloads(lines)) {
+        await by.query({ name: "notify", text: "SELECT pg_notify($1, $2)", values: [channel, `${self}\n${payload}`] });
+      }
+    } catch {
+      pending = new Set([MISSED]);
+      by.end().catch(() => undefined); // it may be dead without having said so: NO3
+    }
+  };
+
+  const hear = ({ payload = "" }: Notification): void => {
+    const [from = "", ...lines] = payload.split("\n");
+    if (from === self) return;
+    for (const line of lines) hearLine(from, line);
+  };
+  const hearLine = (from: string, line: string): void => {
+    const [kind = "", a = "", b = ""] = line.split(" ");
+    if (kind === "wake") local.wake(a);
+    else if (kind === "+") {
+      const known = remote.get(a);
+      if (known === undefined) remote.set(a, new Map([[from, clock.monotonic() + FORGET_MS]]));
+      else known.set(from, clock.monotonic() + FORGET_MS);
+      for (const tell of interested) tell(a);
+    } else if (kind === "-") {
+      remote.get(a)?.delete(from);
+      if (remote.get(a)?.size === 0) remote.delete(a);
+    } else if (kind === MISSED) for (const { missed } of listeners) missed();
+    else if (kind === "abort") tell({ kind, runId: a, reason: b as "cancel" });
+    else if (kind === "ended") tell({ kind, runId: a, threadId: b });
+    else if (kind === "gone") tell({ kind, runId: a });
+    else if (kind === "inbox") tell({ kind });
+  };
+  const tell = (notice: Notice): void => {
+    for (const { told } of listeners) told(notice);
+  };
+
+  const repeat = (): void => {
+    for (const key of listened.keys()) send(`+ ${key}`); // NO2
+    const now = clock.monotonic();
+    for (const [key, by] of remote) {
+      for (const [process, until] of by) if (until < now) by.delete(process);
+      if (by.size === 0) remote.delete(key);
+    }
+    if (!stopped) stopRepeating = clock.after(REPEAT_MS, repeat);
+  };
+
+  const connect = async (): Promise<void> => {
+    const limits = { connectionTimeoutMillis: 5000, query_timeout: ANSWER_TIMEOUT_MS };
+    const made = new Client({ ...connectionConfig(ports.uri), ...limits });
+    let lost = false;
+    const lose = (reason: string): void => {
+      if (lost) return;
+      lost = true;
+      client = null;
+      made.end().catch(() => undefined);
+      if (stopped) return;
+      log.debug("notices_lost", { reason });
+      clock.after(RECONNECT_MS[Math.min(failures++, RECONNECT_MS.length - 1)] ?? 0, () => void connect()); // NO3
+    };
+    made.on("error", (error) => lose(describeError(error).message));
+    made.on("end", () => lose("ended"));
+    made.on("notification", hear);
+    try {
+      await made.connect();
+      await made.query(
+        `SET synchronous_commit = off; LISTEN ${CHANNEL}${ports.servesCalls ? `; LISTEN ${CALLS_CHANNEL}` : ""}`,
+      );
+    } catch (error) {
+      lose(describeError(error).message);
+      return;
+    }
+    if (lost || stopped) return;
+    client = made;
+    const again = failures > 0;
+    failures = 0;
+    for (const key of listened.keys()) send(`+ ${key}`);
+    if (pending.size > 0) send(pending.values().next().value ?? MISSED);
+    if (again) for (const { missed } of listeners) missed(); // NO3
+  };
+
+  return {
+    name: "notices",
+    async start() {
+      await connect();
+      stopRepeating = clock.after(REPEAT_MS, repeat);
+    },
+    async stop() {
+      if (client !== null && sending !== null) await settlesWithin(sending, CLOSE_MS); // others may wait for the last of it
+      stopped = true;
+      stopRepeating();
+      if (client !== null) await settlesWithin(client.end(), CLOSE_MS);
+    },
+    wakes: {
+      wake(key) {
+        local.wake(key);
+        if (remote.has(key)) send(`wake ${key}`);
+      },
+      listen(key, woken) {
+        const count = listened.get(key) ?? 0;
+        listened.set(key, count + 1);
+        if (count === 0) send(`+ ${key}`);
+        const stop = local.listen(key, woken);
+        return () => {
+          stop();
+          const left = (listened.get(key) ?? 1) - 1;
+          if (left > 0) listened.set(key, left);
+          else if (listened.delete(key)) send(`- ${key}`);
+        };
+      },
+      listeners: (key) => local.listeners(key),
+      hasRemoteListeners: (key) => remote.has(key),
+      onRemoteListener: (callback) => void interested.push(callback),
+    },
+    peers: {
+      alone: false,
+      tell(notice) {
+        if (notice.kind === "inbox") {
+          if (remote.has("inbox")) send("inbox");
+        } else if (notice.kind === "abort") send(`abort ${notice.runId} ${notice.reason}`);
+        else if (notice.kind === "gone") send(`gone ${notice.runId}`);
+        else if (notice.expected || remote.has(notice.runId)) send(`ended ${notice.runId} ${notice.threadId}`);
+      },
+      listen: (told, missed) => void listeners.push({ told, missed }),
+    },
+  };
+}
+
+/** `[channel, payload]` for each that takes lines. */
+function payloads(lines: readonly string[]): readonly (readonly [string, string])[] {
+  const made: (readonly [string, string])[] = [];
+  const open = new Map<string, string>();
+  for (const line of lines) {
+    const channel = FOR_CALLS.has(line.split(" ", 1)[0] ?? "") ? CALLS_CHANNEL : CHANNEL;
+    const before = open.get(channel);
+    const isFull = before !== undefined && before.length + line.length >= PAYLOAD_MAX;
+    if (isFull) made.push([channel, before]);
+    open.set(channel, before === undefined || isFull ? line : `${before}\n${line}`);
+  }
+  return [...made, ...open];
+}

@@ -1,0 +1,236 @@
+// Queue: graphile-worker hands out jobs, each of which says "look at this thread"; what is there is claimed from the rows.
+// Its named queues are not used: a look for a job locks every named queue that is free, so one for each thread would make
+// each look as dear as there are threads, and hide them all from the other workers meanwhile. One run of a thread at a time
+// is what the thread's status says, and a unique index besides.
+// Invariants:
+//   QU1. A job is fetched only into a slot that is reserved for it: no job waits in a busy process while another is idle.
+//   QU2. A job is done as soon as somebody has looked. The claim is the run's row, not the job.
+//   QU3. A slot that gets free is first offered to the queue, until a look has found it empty: runs that have just come
+//        do not overtake those that wait.
+//   QU4. A job that was lost (its worker died at the wrong moment) is made again: now and then, and soon after something
+//        went wrong here, somebody looks whether there is a run that can be claimed and has none. So a job that fails is
+//        not left to be tried again by graphile-worker, whose pauses grow with every failure.
+//   QU5. A pool whose first look finds no database never finds any job: it keeps that failure as the answer to what its tasks
+//        are. So a new one begins when there is a database, and one that was deceived gives way to the next.
+//   QU7. The jobs that were handed out here are known. One that is locked for this process and was not handed out is lost:
+//        the reply that brought it was. After a fetch that failed such jobs are looked for each second, otherwise with QU4.
+//   QU6. Stopping has a limit: graphile-worker tells the database of jobs that are done twenty times, with pauses of up to
+//        30 seconds, and waits for as long. A job that was not told of is a job too many, which does no harm.
+import { EventEmitter } from "node:events";
+import { runTaskList, type WorkerEventMap, type WorkerPool } from "graphile-worker";
+import type { Pool } from "pg";
+import type { Queue, QueueConsumer, Slot } from "../../../agent/ports.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { describeError } from "../../../base/api-error.ts";
+import { settlesWithin } from "../../../base/lifecycle.ts";
+import type { Log } from "../../../base/log/log.ts";
+import { isConnectionLost } from "../client/errors.ts";
+import { JOBS_SCHEMA, jobsLogger } from "../schema/graphile-schema.ts";
+
+export interface QueuePorts {
+  readonly pool: () => Pool;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names the pool under whose id jobs are locked, for whoever takes over from this worker. */
+  readonly onPool: (poolId: string) => void;
+}
+
+/** Jobs fetched at the same time: each only takes as long as a claim. */
+const FETCHES_MAX = 4;
+/** How long until jobs are looked for that no notice has told of: those whose time has come, mostly. */
+const POLL_MS = 1000;
+/** Jobs that are done within this time are told in one statement. */
+const DONE_WAITS_MS = 10;
+const AGAIN_MS = 1000;
+const STOP_MS = 2000;
+const REPAIR_MS = 30_000;
+/** After a fetch that failed: the database may still be busy with it. */
+const SUSPECT_MS = 10_000;
+/** Says to graphile-worker: fetch nothing. */
+const NONE = ["none"];
+
+interface Look {
+  readonly thread: string;
+  readonly due: number | null;
+}
+
+export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue {
+  let consumer: QueueConsumer | null = null;
+  let workers: WorkerPool | null = null;
+  let stopping = false;
+  /** Slots reserved for fetches that are under way. */
+  const reserved: Slot[] = [];
+  /** Fetches that wait for a slot. */
+  let gates: ((flags: string[] | null) => void)[] = [];
+  let maybeMore = true;
+  let stopRepair: () => void = () => undefined;
+  /** Jobs that graphile-worker has handed out and that are not done. */
+  const handedOut = new Set<string>();
+  let suspectUntil = -Infinity;
+  /** Pools whose jobs are to be anybody's again: one that gave up, or ours, when it could not say that a job is done. */
+  const toUnlock = new Set<string>();
+
+  const gate = (): string[] | null | Promise<string[] | null> => {
+    if (stopping || consumer === null) return NONE;
+    const slot = consumer.reserve();
+    if (slot === null) return new Promise((resolve) => gates.push(resolve)); // QU1
+    reserved.push(slot);
+    return null;
+  };
+  const openGates = (): void => {
+    while (gates.length > 0) {
+      const slot = stopping ? null : (consumer?.reserve() ?? null);
+      if (slot === null && !stopping) return;
+      if (slot !== null) reserved.push(slot);
+      gates.shift()?.(slot === null ? NONE : null);
+    }
+  };
+  const emptyHanded = (): void => {
+    maybeMore = false;
+    reserved.pop()?.release();
+  };
+
+  /** The job of a delayed run comes when it is due by the database's clock, which may be ahead of ours. */
+  const dueBy = (due: number | null): number | null => (due === null ? null : Math.max(clock.now(), due));
+
+  const look = async ({ thread, due }: Look): Promise<void> => {
+    maybeMore = true;
+    const slot = reserved.pop() ?? consumer?.reserve() ?? null;
+    try {
+      if (slot === null) repairSoon();
+      else await slot.claim((tx, claim) => tx.claimPendingRun(claim, dueBy(due), thread)); // QU2
+    } catch (error) {
+      log.debug("claim_failed", { reason: describeError(error).message });
+      if (workers !== null) toUnlock.add(workers.id);
+      repairSoon(); // QU4
+    }
+  };
+
+  const run = (): void => {
+    if (stopping) return;
+    const events: EventEmitter = new EventEmitter();
+    const on = <Name extends keyof WorkerEventMap>(name: Name, listener: (event: WorkerEventMap[Name]) => void): void =>
+      void events.on(name, listener);
+    let works = false;
+    const fetched = (): void => void (works = true);
+    on("job:start", fetched);
+    on("worker:getJob:empty", fetched);
+    on("worker:getJob:empty", emptyHanded);
+    on("worker:getJob:error", emptyHanded);
+    on("worker:getJob:error", suspect);
+    on("job:start", ({ job }) => void handedOut.add(job.id));
+    on("job:complete", ({ job }) => void handedOut.delete(job.id));
+    on("worker:getJob:error", () => {
+      // QU5
+      if (!works) Promise.resolve(made.gracefulShutdown()).catch(() => undefined); // its own promise tells
+      works = true; // once is enough
+    });
+    const options = {
+      schema: JOBS_SCHEMA,
+      events,
+      logger: jobsLogger(log),
+      forbiddenFlags: gate,
+      noHandleSignals: true,
+      concurrency: FETCHES_MAX,
+      pollInterval: POLL_MS,
+      preset: { worker: { completeJobBatchDelay: DONE_WAITS_MS } },
+    };
+    const made = runTaskList(options, { run: (payload) => look(payload as Look) }, pool());
+    workers = made;
+    onPool(made.id);
+    // It gives up when it cannot tell the database that a job is done. A new one begins where it left off.
+    const again = (error: unknown): void => {
+      if (stopping) return;
+      log.warning("jobs_restarted", { reason: error === undefined ? "ended" : describeError(error).message });
+      for (const slot of reserved.splice(0)) slot.release();
+      toUnlock.add(made.id);
+      runSoon();
+      repairSoon();
+    };
+    made.promise.then(again, again);
+  };
+
+  const runSoon = (): void => {
+    if (!stopping) clock.after(AGAIN_MS, () => void pool().query("SELECT 1").then(run, runSoon)); // QU5
+  };
+
+  const unlock = async (): Promise<void> => {
+    if (toUnlock.size === 0) return;
+    const ids = [...toUnlock];
+    await pool().query(`SELECT ${JOBS_SCHEMA}.force_unlock_workers($1)`, [ids]); // a job that comes twice does no harm
+    for (const id of ids) toUnlock.delete(id);
+  };
+  /** QU7. */
+  const suspect = (): void => {
+    suspectUntil = clock.monotonic() + SUSPECT_MS;
+    repairSoon();
+  };
+  const findLost = async (): Promise<void> => {
+    if (workers === null) return;
+    const { rowCount } = await pool().query(LOST, [workers.id, [...handedOut]]);
+    if (rowCount !== 0) toUnlock.add(workers.id);
+  };
+  const repair = async (): Promise<void> => {
+    let again = clock.monotonic() < suspectUntil ? AGAIN_MS : REPAIR_MS;
+    try {
+      await findLost();
+      await unlock();
+      await pool().query(REPAIR); // QU4
+    } catch (error) {
+      log[isConnectionLost(error) ? "debug" : "warning"]("repair_failed", { reason: describeError(error).message });
+      again = AGAIN_MS;
+    }
+    repairIn(again);
+  };
+  const repairIn = (delayMs: number): void => {
+    stopRepair();
+    if (!stopping) stopRepair = clock.after(delayMs, () => void repair());
+  };
+  const repairSoon = (): void => repairIn(AGAIN_MS);
+
+  return {
+    next: () => null, // the slot gets its next run by a job
+    wake: () => undefined, // the job itself wakes whoever is idle, in every process
+    slotFree: openGates,
+    mayStartDirectly: () => consumer !== null && !maybeMore && gates.length === 0, // QU3
+    async start(given) {
+      consumer = given;
+      run();
+      repairSoon(); // the jobs of a database that was restored, or migrated from one that had none, are not there
+    },
+    async stop() {
+      stopping = true;
+      stopRepair();
+      openGates();
+      const stopped = Promise.resolve(workers?.gracefulShutdown()).catch((error: unknown) =>
+        log.debug("jobs_stopped_badly", { reason: describeError(error).message }),
+      );
+      if (!(await settlesWithin(stopped, STOP_MS))) log.warning("jobs_not_stopped", { after_ms: STOP_MS }); // QU6
+      consumer = null;
+    },
+  };
+}
+
+/** QU7. A reply that is still on its way is not lost. One that takes longer comes twice, which does no harm. */
+const LOST = `
+  SELECT 1 FROM ${JOBS_SCHEMA}.jobs
+  WHERE locked_by = $1 AND locked_at < now() - interval '500 milliseconds' AND id <> ALL($2::bigint[]) LIMIT 1`;
+
+/** Any number that nobody else in the database uses. In SQL it is decimal: PostgreSQL 15 knows no other. */
+const REPAIR_LOCK = 0x686f6c65;
+
+/** Heads of the line of threads that could go on, and whose job is not there any more; one server at a time looks. */
+const REPAIR = `
+  WITH lost AS (
+    SELECT DISTINCT ON (r.thread_id) r.thread_id, r.run_id, r.due_at, r.urgent
+    FROM holdpoint.runs AS r
+    WHERE pg_try_advisory_xact_lock(${REPAIR_LOCK}) AND r.status = 'pending'
+      AND (r.due_at IS NULL OR r.due_at < extract(epoch FROM now()) * 1000)
+      AND NOT EXISTS (SELECT 1 FROM holdpoint.runs AS o WHERE o.thread_id = r.thread_id AND o.status = 'running')
+      AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')
+      AND NOT EXISTS (SELECT 1 FROM ${JOBS_SCHEMA}.jobs AS j WHERE split_part(j.key, '/', 1) = r.run_id AND j.attempts < j.max_attempts
+                      AND (j.locked_at IS NULL OR j.locked_at > now() - interval '1 minute'))
+    ORDER BY r.thread_id, r.urgent DESC, r.queue_key LIMIT 1000
+  )
+  SELECT holdpoint.queue_run(l.thread_id, l.run_id, l.due_at, coalesce(w.tenant, ''), l.urgent = 1)
+  FROM lost AS l LEFT JOIN holdpoint.waiting AS w USING (run_id)`;

@@ -1,0 +1,140 @@
+// Assistants in PostgreSQL: rows, their versions, search.
+// Invariants:
+//   AR1. A filter's keys and values are bound, never part of the SQL text.
+//   AR2. assistant_metadata has what the metadata index tells of each assistant (metadata-conditions.ts), and of no other.
+//   AR3. Whoever changes an assistant holds its lock: its versions are counted one after the other.
+import type { Assistant, AssistantVersion } from "../../../agent/model.ts";
+import type { AssistantFilter, AssistantTx } from "../../../agent/ports.ts";
+import type { JsonObject } from "../../../base/json/json.ts";
+import { metadataConditions } from "../../shared/metadata-filter.ts";
+import { VERSION_COLUMNS } from "../../shared/columns.ts";
+import { createConditions, type Conditions } from "./conditions.ts";
+import type { Parameter } from "../client/pool.ts";
+import { indexRows } from "./metadata-index.ts";
+import { table, type SearchedColumns } from "./rows.ts";
+import type { Sql } from "../client/transaction.ts";
+import { toJsonText } from "../client/text-encoding.ts";
+
+const SEARCHED_COLUMNS: SearchedColumns<AssistantVersion> = { ...VERSION_COLUMNS, metadata: ["metadata", "searched"] };
+const VERSIONS = table<AssistantVersion>("assistant_versions", SEARCHED_COLUMNS);
+
+interface AssistantRow extends Assistant {
+  /** For a search in whatever case. */
+  readonly nameLower: string;
+}
+const ASSISTANTS = table<AssistantRow>("assistants", {
+  ...SEARCHED_COLUMNS,
+  updatedAt: ["updated_at", "plain"],
+  nameLower: ["name_lower", "plain"],
+});
+
+const assistantKey = (assistantId: string): string => `assistant ${assistantId}`;
+
+export function assistantVerbs(db: Sql): AssistantTx {
+  const count = async (sql: string, ...parameters: Parameter[]): Promise<number> =>
+    Number((await db.get(sql, ...parameters))?.["n"] ?? 0);
+  return {
+    async assistant(assistantId, toChange = false) {
+      if (toChange) db.hold(assistantKey(assistantId)); // AR3
+      const sql = `SELECT ${ASSISTANTS.columns} FROM holdpoint.assistants WHERE assistant_id = $1`;
+      const row = await db.get(sql, assistantId);
+      return row === null ? null : readAssistant(row);
+    },
+    async searchAssistants(query) {
+      const search = conditionsOf(query);
+      const direction = query.descending ? "DESC" : "ASC"; // one for both, as the index has them
+      const rows = await db.all(
+        `SELECT ${ASSISTANTS.columns} FROM holdpoint.assistants AS a ${search.where()}
+         ORDER BY ${query.sortBy} ${direction}, assistant_id ${direction}
+         LIMIT ${search.mark(query.limit)} OFFSET ${search.mark(query.offset)}`,
+        ...search.parameters,
+      );
+      return rows.map(readAssistant);
+    },
+    countAssistants(query) {
+      const search = conditionsOf(query);
+      return count(`SELECT count(*) AS n FROM holdpoint.assistants AS a ${search.where()}`, ...search.parameters);
+    },
+    countAllAssistants: () => count("SELECT count(*) AS n FROM holdpoint.assistants"),
+    insertAssistant(assistant) {
+      db.hold(assistantKey(assistant.assistantId));
+      ASSISTANTS.insert(db, [{ ...assistant, nameLower: assistant.name.toLowerCase() }]);
+      indexAssistant(db, assistant.assistantId, assistant.metadata);
+    },
+    updateAssistant(assistantId, patch) {
+      db.hold(assistantKey(assistantId));
+      const { name } = patch;
+      const named = name === undefined ? {} : { nameLower: name.toLowerCase() };
+      ASSISTANTS.patch(db, "assistant_id", assistantId, { ...patch, ...named });
+      if (patch.metadata === undefined) return;
+      db.run("DELETE FROM holdpoint.assistant_metadata WHERE assistant_id = $1", assistantId);
+      indexAssistant(db, assistantId, patch.metadata);
+    },
+    deleteAssistant(assistantId) {
+      db.hold(assistantKey(assistantId));
+      for (const name of ["assistant_versions", "assistant_metadata", "assistants"])
+        db.run(`DELETE FROM holdpoint.${name} WHERE assistant_id = $1`, assistantId); // AR2
+    },
+    async assistantVersions(assistantId, { metadata, limit, offset }) {
+      const rows = await db.all(
+        `SELECT ${VERSIONS.columns} FROM holdpoint.assistant_versions
+         WHERE assistant_id = $1 AND ($2::text IS NULL OR metadata::jsonb @> $2::jsonb)
+         ORDER BY version DESC LIMIT $3 OFFSET $4`,
+        assistantId,
+        metadata === null ? null : toJsonText(JSON.stringify(metadata)),
+        limit,
+        offset,
+      );
+      return rows.map(VERSIONS.read);
+    },
+    async assistantVersion(assistantId, version) {
+      const sql = `SELECT ${VERSIONS.columns} FROM holdpoint.assistant_versions WHERE assistant_id = $1 AND version = $2`;
+      const row = await db.get(sql, assistantId, version);
+      return row === null ? null : VERSIONS.read(row);
+    },
+    newestAssistantVersion(assistantId) {
+      db.hold(assistantKey(assistantId)); // AR3
+      return count("SELECT max(version) AS n FROM holdpoint.assistant_versions WHERE assistant_id = $1", assistantId);
+    },
+    insertAssistantVersion: (version) => VERSIONS.insert(db, [version]),
+    deleteAssistantVersionsBefore(assistantId, version) {
+      db.run("DELETE FROM holdpoint.assistant_versions WHERE assistant_id = $1 AND version < $2", assistantId, version);
+    },
+  };
+}
+
+function readAssistant(row: Parameters<typeof ASSISTANTS.read>[0]): Assistant {
+  const { nameLower: _nameLower, ...assistant } = ASSISTANTS.read(row);
+  return assistant;
+}
+
+/** AR2. */
+function indexAssistant(db: Sql, assistantId: string, metadata: JsonObject): void {
+  const { keys, texts } = indexRows(metadata);
+  if (keys.length === 0) return;
+  db.run(
+    `INSERT INTO holdpoint.assistant_metadata (key, value, assistant_id)
+     SELECT key, value, $1 FROM unnest($2::text[], $3::text[]) AS given (key, value)`,
+    assistantId,
+    keys,
+    texts,
+  );
+}
+
+function conditionsOf(query: AssistantFilter): Conditions {
+  const search = createConditions(); // AR1
+  const [graphId, ...others] = query.graphIds;
+  if (graphId !== undefined && others.length === 0) search.add("graph_id = ?", graphId);
+  else search.add("graph_id = ANY(?::text[])", query.graphIds);
+  if (query.name !== null) search.add("strpos(name_lower, ?) > 0", query.name.toLowerCase());
+  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  for (const { key, text } of indexed) {
+    search.add(
+      "EXISTS (SELECT 1 FROM holdpoint.assistant_metadata AS m WHERE m.assistant_id = a.assistant_id AND m.key = ? AND m.value = ?)",
+      key,
+      text,
+    );
+  }
+  for (const part of rest) search.add("metadata::jsonb @> ?::jsonb", toJsonText(part));
+  return search;
+}

@@ -1,0 +1,28 @@
+// Conditions: the WHERE of a search, put together from what is asked for.
+// Invariant CO1: keys and values of a caller are parameters, never part of the text.
+import type { Parameter } from "../client/pool.ts";
+
+export interface Conditions {
+  /** @param sql with a `?` for each value. */
+  add(sql: string, ...values: readonly Parameter[]): void;
+  /** The mark of one more parameter. */
+  mark(value: Parameter): string;
+  /** `WHERE …`, or nothing. */
+  readonly where: () => string;
+  readonly parameters: Parameter[];
+}
+
+export function createConditions(): Conditions {
+  const list: string[] = [];
+  const parameters: Parameter[] = [];
+  const mark = (value: Parameter): string => `$${parameters.push(value)}`; // CO1
+  return {
+    add(sql, ...values) {
+      let at = 0;
+      list.push(sql.replace(/\?/g, () => mark(values[at++] ?? null)));
+    },
+    mark,
+    where: () => (list.length === 0 ? "" : `WHERE ${list.join(" AND ")}`),
+    parameters,
+  };
+}

@@ -1,0 +1,94 @@
+// Events in PostgreSQL: what runs have told, row by row in the order of arrival, until their time has come.
+// Invariants:
+//   EV1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
+//   EV2. Rows of one thread come in the order of their `seq`: they are written under the thread's lock.
+import type { EventTx, StoredEvents } from "../../../agent/ports.ts";
+import { EVENT_COLUMNS } from "../../shared/columns.ts";
+import { threadKey } from "../client/lock-key.ts";
+import { table } from "./rows.ts";
+import type { Sql } from "../client/transaction.ts";
+
+const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
+
+export function eventVerbs(db: Sql): EventTx {
+  return {
+    appendEvents(rows) {
+      for (const { threadId, runId, first, last, goneAt, lines } of rows) {
+        db.hold(threadKey(threadId)); // EV2
+        db.run(
+          "INSERT INTO holdpoint.events (thread_id, run_id, first, last, gone_at, lines) VALUES ($1, $2, $3, $4, $5, $6)",
+          threadId,
+          runId,
+          first,
+          last,
+          goneAt,
+          lines,
+        );
+      }
+    },
+    async events(threadId, { runId, afterSeq, fromId, limit }) {
+      db.follow(threadKey(threadId));
+      const rows = await (runId === null
+        ? db.all(
+            `SELECT ${EVENTS.columns} FROM holdpoint.events
+             WHERE thread_id = $1 AND seq > $2 AND last >= $3 ORDER BY seq LIMIT $4`,
+            threadId,
+            afterSeq,
+            fromId,
+            limit,
+          )
+        : db.all(
+            `SELECT ${EVENTS.columns} FROM holdpoint.events
+             WHERE thread_id = $1 AND run_id = $2 AND seq > $3 AND last >= $4 ORDER BY seq LIMIT $5`,
+            threadId,
+            runId,
+            afterSeq,
+            fromId,
+            limit,
+          ));
+      return rows.map(EVENTS.read);
+    },
+    async newestEvents(threadId) {
+      db.follow(threadKey(threadId));
+      const row = await db.get("SELECT max(seq) AS seq FROM holdpoint.events WHERE thread_id = $1", threadId);
+      return Number(row?.["seq"] ?? 0);
+    },
+    async eventExtent(threadId, runId) {
+      db.follow(threadKey(threadId));
+      const row = await db.get(
+        `SELECT min(first) AS first, max(last) AS last, sum(last - first + 1) AS events, sum(octet_length(lines)) AS bytes
+         FROM holdpoint.events WHERE thread_id = $1 AND run_id = $2`,
+        threadId,
+        runId,
+      );
+      if (row === null || row["first"] === null) return null;
+      const { first, last, events, bytes } = row;
+      return { first: Number(first), last: Number(last), events: Number(events), bytes: Number(bytes) };
+    },
+    trimEvents(threadId, runId, eventsMax, bytesMax) {
+      db.run(
+        `DELETE FROM holdpoint.events WHERE seq IN (
+           SELECT seq FROM (
+             SELECT seq, sum(last - first + 1) OVER newer AS events, sum(octet_length(lines)) OVER newer AS bytes
+             FROM holdpoint.events WHERE thread_id = $1 AND run_id = $2 WINDOW newer AS (ORDER BY seq DESC)
+           ) AS counted WHERE events > $3 OR bytes > $4)`,
+        threadId,
+        runId,
+        eventsMax,
+        bytesMax,
+      );
+    },
+    deleteGoneEvents: async (at, runsMax) => {
+      const rows = await db.all(
+        "SELECT thread_id, run_id FROM holdpoint.events WHERE gone_at <= $1 ORDER BY gone_at LIMIT $2",
+        at,
+        runsMax,
+      );
+      for (const row of rows) {
+        const sql = "DELETE FROM holdpoint.events WHERE thread_id = $1 AND run_id = $2";
+        db.run(sql, String(row["thread_id"]), String(row["run_id"]));
+      }
+      return rows.length;
+    },
+  };
+}

@@ -1,0 +1,190 @@
+// Interrupts and the audit trail in PostgreSQL.
+// Invariants:
+//   IN1. Audit rows are only ever added; they go when their thread goes.
+//   IN2. Only what waits on a paused thread is in the inbox: what is listed can be answered.
+//   IN3. The order of the inbox is total: time of asking, thread, id. A page begins strictly after the place where the
+//        last one ended. Every filter has an index in that order.
+import type { Claim, Interrupt, ThreadStatus } from "../../../agent/model.ts";
+import type { AuditRecord, InboxQuery, InterruptTx } from "../../../agent/ports.ts";
+import type { JsonObject } from "../../../base/json/json.ts";
+import { metadataConditions } from "../../shared/metadata-filter.ts";
+import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../../shared/columns.ts";
+import { createConditions, type Conditions } from "./conditions.ts";
+import type { Parameter, Row } from "../client/pool.ts";
+import { threadKey } from "../client/lock-key.ts";
+import { indexItems } from "./metadata-index.ts";
+import { table } from "./rows.ts";
+import type { Sql } from "../client/transaction.ts";
+import { fromJsonText, toJsonText } from "../client/text-encoding.ts";
+
+interface InterruptRow extends Interrupt {
+  /** The claim once more, as the inbox looks for it. */
+  readonly claimedBy: string | null;
+  readonly claimedUntil: number | null;
+}
+
+const INTERRUPTS = table<InterruptRow>("interrupts", {
+  ...INTERRUPT_COLUMNS,
+  value: ["value", "value"],
+  claimedBy: ["claimed_by", "plain"],
+  claimedUntil: ["claimed_until", "plain"],
+});
+const REPLACING = INTERRUPTS.replacing("thread_id", "interrupt_id");
+
+const AUDIT = table<AuditRecord>("audit", { ...AUDIT_COLUMNS, value: ["value", "value"] });
+
+export function interruptVerbs(db: Sql): InterruptTx {
+  const one = async (where: string, ...parameters: Parameter[]): Promise<Interrupt | null> => {
+    const row = await db.get(`SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts WHERE ${where}`, ...parameters);
+    return row === null ? null : readInterrupt(row);
+  };
+  return {
+    async interrupts(threadId, state) {
+      db.hold(threadKey(threadId));
+      const rows = await db.all(
+        `SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts
+         WHERE thread_id = $1 AND ($2::text IS NULL OR state = $2) AND kind <> 'breakpoint'
+         ORDER BY created_at, position, interrupt_id`,
+        threadId,
+        state,
+      );
+      return rows.map(readInterrupt);
+    },
+    interrupt(threadId, interruptId) {
+      db.hold(threadKey(threadId));
+      return one("thread_id = $1 AND interrupt_id = $2", threadId, interruptId);
+    },
+    openBreakpoint(threadId) {
+      db.hold(threadKey(threadId));
+      return one("thread_id = $1 AND kind = 'breakpoint' AND state = 'open'", threadId);
+    },
+    putInterrupts(interrupts) {
+      for (const { threadId } of interrupts) db.hold(threadKey(threadId));
+      INTERRUPTS.insert(db, interrupts.map(writeInterrupt), REPLACING);
+      indexItems(db, interrupts);
+    },
+    async countOpenInterrupts() {
+      const sql = "SELECT count(*) AS n FROM holdpoint.interrupts WHERE state = 'open' AND kind <> 'breakpoint'";
+      return Number((await db.get(sql))?.["n"]);
+    },
+    async inbox(query) {
+      const search = conditionsOf(query);
+      const direction = query.descending ? "DESC" : "ASC";
+      const rows = await db.all(
+        `SELECT ${INTERRUPTS.columnsOf("i")}, t.metadata AS thread_metadata, t.status AS thread_status
+         FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id ${search.where()}
+         ORDER BY i.created_at ${direction}, i.thread_id ${direction}, i.interrupt_id ${direction}
+         LIMIT ${search.mark(query.limit)}`,
+        ...search.parameters,
+      );
+      return rows.map((row) => ({
+        interrupt: readInterrupt(row),
+        metadata: JSON.parse(fromJsonText(String(row["thread_metadata"]))) as JsonObject,
+        status: row["thread_status"] as ThreadStatus,
+      }));
+    },
+    async dueInterrupts(at, limit) {
+      const rows = await db.all(
+        `SELECT ${INTERRUPTS.columnsOf("i")} ${DUE} AND i.expires_at <= $1 ORDER BY i.expires_at LIMIT $2`,
+        at,
+        limit,
+      );
+      return rows.map(readInterrupt);
+    },
+    async nextDeadline() {
+      const row = await db.get(`SELECT i.expires_at ${DUE} ORDER BY i.expires_at LIMIT 1`);
+      return row === null ? null : Number(row["expires_at"]);
+    },
+    audit(entries) {
+      for (const entry of entries) {
+        db.hold(threadKey(entry.threadId)); // so that nobody else counts on at the same time
+        const { threadId, at, action, by, interruptId, runId, value, via, origin } = entry;
+        db.run(
+          `INSERT INTO holdpoint.audit (thread_id, seq, at, action, by, interrupt_id, run_id, value, via, origin)
+           VALUES ($1, (SELECT coalesce(max(seq), 0) + 1 FROM holdpoint.audit WHERE thread_id = $1), $2, $3, $4, $5, $6, $7, $8, $9)`,
+          threadId,
+          at,
+          action,
+          by,
+          interruptId,
+          runId,
+          JSON.stringify(value),
+          via ?? null,
+          origin === undefined ? null : JSON.stringify(origin),
+        );
+      }
+    },
+    deleteAuditBefore(threadId, before) {
+      db.hold(threadKey(threadId));
+      return db.count(
+        `DELETE FROM holdpoint.audit
+         WHERE thread_id = $1 AND at < $2 AND seq < (SELECT max(seq) FROM holdpoint.audit WHERE thread_id = $1)`,
+        threadId,
+        before,
+      );
+    },
+    async auditOf(threadId, page) {
+      db.follow(threadKey(threadId));
+      const rows = await db.all(
+        `SELECT ${AUDIT.columns} FROM holdpoint.audit WHERE thread_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+        threadId,
+        page?.after ?? 0,
+        page?.limit ?? null,
+      );
+      return rows.map((row) => {
+        const { via, origin, ...entry } = AUDIT.read(row);
+        // What was not said is not there, as in the entry that was given.
+        return { ...entry, ...(via === null ? {} : { via }), ...(origin === null ? {} : { origin }) };
+      });
+    },
+  };
+}
+
+const DUE = `FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id
+  WHERE i.state = 'open' AND i.on_expiry IS NOT NULL AND t.status = 'interrupted'`;
+
+/** The claim has not run out. */
+const CLAIM_HOLDS = "i.claimed_by IS NOT NULL AND (i.claimed_until IS NULL OR i.claimed_until > ?)";
+
+function conditionsOf(query: InboxQuery): Conditions {
+  const search = createConditions();
+  search.add("i.state = 'open' AND t.status = 'interrupted'"); // IN2
+  const equals = (column: string, value: string | null): void => {
+    if (value !== null) search.add(`${column} = ?`, value);
+  };
+  equals("i.thread_id", query.threadId);
+  equals("i.graph_id", query.graphId);
+  equals("i.assistant_id", query.assistantId);
+  equals("i.node", query.node);
+  equals("i.kind", query.kind);
+  equals("i.claimed_by", query.claimedBy);
+  if (query.claimedBy !== null) search.add(CLAIM_HOLDS, query.now);
+  if (query.unclaimed) search.add(`NOT (${CLAIM_HOLDS})`, query.now);
+  if (query.createdBefore !== null) search.add("i.created_at < ?", query.createdBefore);
+  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  for (const { key, text } of indexed) {
+    search.add(
+      `EXISTS (SELECT 1 FROM holdpoint.inbox_metadata AS m
+         WHERE m.thread_id = i.thread_id AND m.interrupt_id = i.interrupt_id AND m.key = ? AND m.value = ?)`,
+      key,
+      text,
+    );
+  }
+  for (const part of rest) search.add("t.metadata::jsonb @> ?::jsonb", toJsonText(part));
+  if (query.after !== null) {
+    const { createdAt, threadId, interruptId } = query.after;
+    const beyond = query.descending ? "<" : ">";
+    search.add(`(i.created_at, i.thread_id, i.interrupt_id) ${beyond} (?, ?, ?)`, createdAt, threadId, interruptId); // IN3
+  }
+  return search;
+}
+
+function writeInterrupt(interrupt: Interrupt): InterruptRow {
+  const claim: Claim | null = interrupt.claim;
+  return { ...interrupt, claimedBy: claim?.by ?? null, claimedUntil: claim?.until ?? null };
+}
+
+function readInterrupt(row: Row): Interrupt {
+  const { claimedBy: _by, claimedUntil: _until, ...interrupt } = INTERRUPTS.read(row);
+  return interrupt;
+}

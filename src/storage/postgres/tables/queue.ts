@@ -1,0 +1,61 @@
+// Queue verbs: what of the queue belongs in a transaction: the job that says "look at this thread", and the list of workers.
+// Invariants:
+//   QV1. A run that can be claimed has a job, from the same commit on. A job too many does no harm.
+//   QV2. Jobs of one tenant queue up behind each other: the n-th that waits has priority n, so a tenant with few waiting
+//        runs is served between those of one with many. What ends a pause goes before all.
+//   QV3. Who claims in a worker's name locks its row by the reference, who takes it off the list locks it to write: a claim
+//        comes before and is handed back, or after and is refused.
+import type { Run } from "../../../agent/model.ts";
+import type { QueueTx } from "../../../agent/ports.ts";
+import { threadKey } from "../client/lock-key.ts";
+import type { Sql } from "../client/transaction.ts";
+
+type Asked = Pick<Run["request"], "user" | "goesFirst">;
+
+/** Whose runs share a place in the line: those of one identity; without authentication, all. */
+export function tenantOf(user: Asked["user"]): string {
+  const identity = user?.["identity"];
+  return typeof identity === "string" ? identity : "";
+}
+
+export function queueVerbs(db: Sql): QueueTx {
+  const queue = (threadId: string, runId: string, dueAt: number | null, { user, goesFirst }: Asked): void => {
+    db.run("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", threadId, runId, dueAt, tenantOf(user), goesFirst); // QV1, QV2
+  };
+  return {
+    queueRun: ({ threadId, runId, dueAt, request }) => queue(threadId, runId, dueAt, request),
+    async queueNext(threadId) {
+      db.hold(threadKey(threadId));
+      const next = await db.get(
+        `SELECT run_id, request FROM holdpoint.runs
+         WHERE thread_id = $1 AND status = 'pending' AND status IN ('pending', 'running') AND due_at IS NULL
+         ORDER BY urgent DESC, queue_key LIMIT 1`,
+        threadId,
+      );
+      if (next !== null) queue(threadId, String(next["run_id"]), null, JSON.parse(String(next["request"])) as Asked);
+    },
+    addWorker(workerId, jobsLockedAs = null) {
+      db.run(
+        `INSERT INTO holdpoint.workers (worker_id, jobs_locked_as) VALUES ($1, $2)
+         ON CONFLICT (worker_id) DO UPDATE SET jobs_locked_as = excluded.jobs_locked_as`,
+        workerId,
+        jobsLockedAs,
+      );
+    },
+    async deadWorker(leaseMs, workerId = null) {
+      const where = `WHERE beat_at < clock_timestamp() - $1 * interval '1 millisecond'
+        AND ($2::text IS NULL OR worker_id = $2) ORDER BY beat_at LIMIT 1`;
+      const sql = `SELECT worker_id FROM holdpoint.workers ${where}`;
+      if ((await db.get(sql, leaseMs, workerId)) === null) return null; // hardly ever is one, and a look locks nothing
+      const [dead] = await db.change(`${sql} FOR UPDATE SKIP LOCKED`, leaseMs, workerId); // QV3
+      return dead === undefined ? null : String(dead["worker_id"]);
+    },
+    removeWorker(workerId) {
+      db.run(
+        `SELECT holdpoint_jobs.force_unlock_workers(ARRAY[jobs_locked_as]) FROM holdpoint.workers WHERE worker_id = $1`,
+        workerId,
+      );
+      db.run("DELETE FROM holdpoint.workers WHERE worker_id = $1", workerId);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// Rows: columns ↔ the model's fields, (columns.ts), read and written.
+// Invariant RW1: a column that holds JSON holds text that JSON.parse reads; a `searched` one is also read by PostgreSQL.
+import type { ColumnKind, Columns } from "../../shared/columns.ts";
+import type { Parameter, Row } from "../client/pool.ts";
+import type { Sql } from "../client/transaction.ts";
+import { fromJsonText, toJsonText } from "../client/text-encoding.ts";
+
+/** `searched` is JSON that SQL looks into; `searched-text` the same, given and taken as text. */
+type Kind = ColumnKind | "searched" | "searched-text";
+
+export type SearchedColumns<T> = Columns<T, Kind>;
+
+export interface Table<T> {
+  readonly columns: string;
+  /** The same, of a table under another name. */
+  readonly columnsOf: (alias: string) => string;
+  readonly read: (row: Row) => T;
+  /** @param conflict what follows ON CONFLICT, if that is to be no failure. */
+  insert(db: Sql, values: readonly T[], conflict?: string): void;
+  patch(db: Sql, keyColumn: string, key: string, patch: Partial<T>): void;
+  /** As patch(), of a row that has to be there. @param also a further condition, of constant text. */
+  require(db: Sql, keyColumn: string, key: string, patch: Partial<T>, also: string, otherwise: () => Error): void;
+  /** ON CONFLICT on these columns: the new row in the old one's place. */
+  replacing(...key: readonly string[]): string;
+}
+
+/** Rows of one INSERT: more save little, and every count is a statement of its own. */
+const ROWS_PER_INSERT_MAX = 8;
+
+export function table<T extends object>(name: string, columns: SearchedColumns<T>): Table<T> {
+  const fields = Object.entries(columns) as [keyof T & string, readonly [string, Kind]][];
+  const names = fields.map(([, [column]]) => column);
+  const marks = (row: number): string => `(${fields.map((_, at) => `$${row * fields.length + at + 1}`).join(", ")})`;
+  const inserts = Array.from(
+    { length: ROWS_PER_INSERT_MAX + 1 },
+    (_, rows) =>
+      `INSERT INTO holdpoint.${name} (${names.join(", ")}) VALUES ${Array.from({ length: rows }, (__, row) => marks(row)).join(", ")}`,
+  );
+  const change = (keyColumn: string, patch: Partial<T>, also: string): readonly [string, Parameter[]] | null => {
+    const sets: string[] = [];
+    const parameters: Parameter[] = [];
+    for (const [field, [column, kind]] of fields) {
+      if (!(field in patch)) continue;
+      parameters.push(bind(kind, patch[field]));
+      sets.push(`${column} = $${parameters.length}`);
+    }
+    if (sets.length === 0) return null;
+    const where = `${keyColumn} = $${parameters.length + 1} ${also}`;
+    return [`UPDATE holdpoint.${name} SET ${sets.join(", ")} WHERE ${where}`, parameters];
+  };
+  return {
+    columns: names.join(", "),
+    columnsOf: (alias) => names.map((column) => `${alias}.${column}`).join(", "),
+    read(row) {
+      const value: Record<string, unknown> = {};
+      for (const [field, [column, kind]] of fields) value[field] = parsed(kind, row[column]);
+      return value as T;
+    },
+    insert(db, values, conflict) {
+      for (let from = 0; from < values.length; from += ROWS_PER_INSERT_MAX) {
+        const rows = values.slice(from, from + ROWS_PER_INSERT_MAX);
+        const parameters: Parameter[] = [];
+        for (const value of rows) for (const [field, [, kind]] of fields) parameters.push(bind(kind, value[field]));
+        const insert = inserts[rows.length] ?? "";
+        db.run(conflict === undefined ? insert : `${insert} ON CONFLICT ${conflict}`, ...parameters);
+      }
+    },
+    patch(db, keyColumn, key, patch) {
+      const found = change(keyColumn, patch, "");
+      if (found !== null) db.run(found[0], ...found[1], key);
+    },
+    require(db, keyColumn, key, patch, also, otherwise) {
+      const found = change(keyColumn, patch, also);
+      if (found !== null) db.require(otherwise, found[0], ...found[1], key);
+    },
+    replacing(...key) {
+      const others = names.filter((column) => !key.includes(column));
+      return `(${key.join(", ")}) DO UPDATE SET ${others.map((column) => `${column} = excluded.${column}`).join(", ")}`;
+    },
+  };
+}
+
+function bind(kind: Kind, value: unknown): Parameter {
+  if (kind === "value") return JSON.stringify(value ?? null);
+  if (value === null || value === undefined) return null;
+  if (kind === "json") return JSON.stringify(value);
+  if (kind === "searched") return toJsonText(JSON.stringify(value));
+  return kind === "searched-text" ? toJsonText(value as string) : (value as Parameter);
+}
+
+function parsed(kind: Kind, cell: unknown): unknown {
+  if (kind === "plain" || typeof cell !== "string") return cell;
+  if (kind === "searched-text") return fromJsonText(cell);
+  return JSON.parse(kind === "searched" ? fromJsonText(cell) : cell);
+}

@@ -1,0 +1,211 @@
+// Runs in PostgreSQL: rows, the queue's order, idempotency keys.
+// Invariants:
+//   RU1. At most one run of a thread is `running`; the unique partial index refuses a second.
+//   RU2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
+//   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
+//   RU4. Whoever reads a run to change it holds its thread's lock (session.ts, SE1).
+import { BIG_VALUE_UNITS, type Run } from "../../../agent/model.ts";
+import type {
+  ClaimedRow,
+  IdempotencyRecord,
+  IdempotencyTx,
+  RunAttempt,
+  RunClaim,
+  RunTx,
+} from "../../../agent/ports.ts";
+import { contentHash, firstIdAt } from "../../../base/ids.ts";
+import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
+import type { Parameter, Row } from "../client/pool.ts";
+import { threadKey } from "../client/lock-key.ts";
+import { table } from "./rows.ts";
+import type { Sql } from "../client/transaction.ts";
+import { readThread } from "./threads.ts";
+
+const RUNS = table<RunRow>("runs", RUN_COLUMNS);
+
+const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
+
+/** Delayed runs that enter the queue in one claim: more follow with the next. */
+const DUE_AT_ONCE_MAX = 100;
+
+/** Runs that others may claim before us in one claim of ours. */
+const CLAIM_TRIES_MAX = 20;
+
+/**
+ * Holds the thread's lock (RU4). The row is asked for by its key alone: a condition on the status would have PostgreSQL
+ * look in the index of what is running, which has few rows and, of a busy server, thousands of dead ones.
+ */
+export async function isCurrent(db: Sql, { threadId, runId, attempt }: RunAttempt): Promise<boolean> {
+  db.hold(threadKey(threadId));
+  const row = await db.get("SELECT attempt, status FROM holdpoint.runs WHERE run_id = $1", runId);
+  return row?.["attempt"] === attempt && row["status"] === "running";
+}
+
+const FIRST_IN_LINE = `FROM holdpoint.runs AS r WHERE status = 'pending' AND due_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM holdpoint.runs AS other WHERE other.thread_id = r.thread_id AND other.status = 'running')
+  AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')
+  ORDER BY urgent DESC, queue_key LIMIT 1`;
+
+/** Of one thread, whose few active runs are looked at by themselves: not in the order of all that wait anywhere. */
+const CLAIM = `
+  UPDATE holdpoint.runs SET status = $2, attempt = attempt + 1, worker_id = $3, updated_at = $4 WHERE run_id = (
+    WITH own AS MATERIALIZED (
+      SELECT run_id, status, due_at, urgent, queue_key FROM holdpoint.runs
+      WHERE thread_id = $1 AND status IN ('pending', 'running'))
+    SELECT run_id FROM own WHERE status = 'pending' AND due_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM own AS other WHERE other.status = 'running')
+      AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = $1 AND t.status = 'interrupted')
+    ORDER BY urgent DESC, queue_key LIMIT 1)
+  RETURNING ${RUNS.columns}`;
+
+export function runVerbs(db: Sql): RunTx & IdempotencyTx {
+  const read = async (row: Row): Promise<Run> => {
+    const { urgent: _urgent, queueKey: _queueKey, ...run } = RUNS.read(row);
+    if (run.input?.startsWith("#") !== true) return run;
+    const sql = "SELECT data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = $2";
+    const blob = await db.get(sql, run.threadId, run.input.slice(1));
+    return { ...run, input: String(blob?.["data"]) };
+  };
+  const one = async (where: string, ...parameters: Parameter[]): Promise<Run | null> => {
+    const row = await db.get(`SELECT ${RUNS.columns} FROM holdpoint.runs AS r ${where}`, ...parameters);
+    return row === null ? null : read(row);
+  };
+  const list = async (where: string, ...parameters: Parameter[]): Promise<readonly Run[]> => {
+    const rows = await db.all(`SELECT ${RUNS.columns} FROM holdpoint.runs AS r ${where}`, ...parameters);
+    return Promise.all(rows.map(read));
+  };
+  const letIn = (dueBy: number, threadId: string | null): void =>
+    db.run(
+      `UPDATE holdpoint.runs SET due_at = NULL WHERE run_id IN
+         (SELECT run_id FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL AND due_at <= $1
+            ${threadId === null ? "" : "AND thread_id = $2"} ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`,
+      dueBy,
+      ...(threadId === null ? [] : [threadId]),
+    );
+  const claimOn = async (threadId: string, { status, workerId, updatedAt }: RunClaim): Promise<ClaimedRow | null> => {
+    db.hold(threadKey(threadId)); // RU4
+    const [[row], thread] = await Promise.all([
+      db.change(CLAIM, threadId, status, workerId, updatedAt),
+      readThread(db, threadId),
+    ]);
+    return row === undefined ? null : { run: await read(row), thread };
+  };
+  const value = async (sql: string, ...parameters: Parameter[]): Promise<unknown> =>
+    (await db.get(sql, ...parameters))?.["value"] ?? null;
+  return {
+    async threadOfRun(runId) {
+      const found = await value("SELECT thread_id AS value FROM holdpoint.runs WHERE run_id = $1", runId);
+      return typeof found === "string" ? found : null;
+    },
+    run(threadId, runId) {
+      db.hold(threadKey(threadId)); // RU4
+      return one("WHERE run_id = $1 AND thread_id = $2", runId, threadId);
+    },
+    runs(threadId, { status, limit, offset }) {
+      db.follow(threadKey(threadId));
+      return list(
+        `WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2) ORDER BY run_id DESC LIMIT $3 OFFSET $4`,
+        threadId,
+        status,
+        limit,
+        offset,
+      );
+    },
+    activeRuns(threadId) {
+      db.hold(threadKey(threadId)); // RU4
+      return list(
+        `WHERE thread_id = $1 AND status IN ('pending', 'running')
+         ORDER BY status = 'running' DESC, due_at IS NOT NULL, urgent DESC, queue_key`,
+        threadId,
+      );
+    },
+    runsOfAssistant: (assistantId, which, limit) =>
+      list(
+        `WHERE assistant_id = $1 AND status ${which === "active" ? "" : "NOT"} IN ('pending', 'running')
+         ORDER BY run_id LIMIT $2`,
+        assistantId,
+        limit,
+      ),
+    allActiveRuns: ({ status, after, limit }) =>
+      list(
+        `WHERE status = '${status}' AND status IN ('pending', 'running') AND (thread_id, run_id) > ($1, $2)
+         ORDER BY thread_id, run_id LIMIT $3`,
+        after?.threadId ?? "",
+        after?.runId ?? "",
+        limit,
+      ),
+    async newestRunId() {
+      const id = await value("SELECT max(run_id) AS value FROM holdpoint.runs");
+      return typeof id === "string" ? id : null;
+    },
+    insertRun(run) {
+      db.hold(threadKey(run.threadId));
+      let { input } = run;
+      if (input !== null && input.length > BIG_VALUE_UNITS) {
+        const hash = contentHash(input); // RU2
+        const sql = "INSERT INTO holdpoint.blobs (thread_id, hash, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+        db.run(sql, run.threadId, hash, input);
+        input = `#${hash}`;
+      }
+      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // RU3
+      RUNS.insert(db, [{ ...run, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
+    },
+    updateRun(runId, patch) {
+      RUNS.patch(db, "run_id", runId, patch);
+    },
+    deleteRun(runId) {
+      db.run(
+        `DELETE FROM holdpoint.events AS e USING holdpoint.runs AS r
+         WHERE r.run_id = $1 AND e.thread_id = r.thread_id AND e.run_id = r.run_id`,
+        runId,
+      );
+      db.run("DELETE FROM holdpoint.runs WHERE run_id = $1", runId);
+    },
+    async deleteEndedRuns(threadId, before) {
+      db.hold(threadKey(threadId));
+      const ended = "thread_id = $1 AND status NOT IN ('pending', 'running') AND updated_at < $2";
+      return db.count(`DELETE FROM holdpoint.runs WHERE ${ended}`, threadId, before);
+    },
+    async claimPendingRun(claim, dueBy, threadId = null) {
+      if (threadId !== null) db.hold(threadKey(threadId)); // RU4
+      if (dueBy !== null) letIn(dueBy, threadId); // RU3
+      if (threadId !== null) return claimOn(threadId, claim);
+      for (let tried = 0; tried < CLAIM_TRIES_MAX; tried++) {
+        const found = await value(`SELECT thread_id AS value ${FIRST_IN_LINE}`);
+        if (typeof found !== "string") return null;
+        const claimed = await claimOn(found, claim);
+        if (claimed !== null) return claimed; // otherwise somebody else was faster
+      }
+      return null;
+    },
+    async nextDueAt() {
+      const at = await value(
+        "SELECT min(due_at) AS value FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL",
+      );
+      return typeof at === "number" ? at : null;
+    },
+    runningRuns: (workerId) =>
+      workerId === undefined
+        ? list("WHERE status = 'running'")
+        : list("WHERE status = 'running' AND worker_id = $1", workerId),
+    async hasPendingRun(threadId) {
+      db.follow(threadKey(threadId));
+      const sql = `SELECT 1 AS value FROM holdpoint.runs
+        WHERE thread_id = $1 AND status = 'pending' AND status IN ('pending', 'running') AND due_at IS NULL LIMIT 1`;
+      return (await value(sql, threadId)) !== null;
+    },
+    countPendingRuns: async () =>
+      Number(await value("SELECT count(*) AS value FROM holdpoint.runs WHERE status = 'pending'")),
+    isCurrent: (run) => isCurrent(db, run),
+
+    async idempotency(key) {
+      db.hold(`call ${key}`); // of two calls with one key, the second finds what the first has made
+      const row = await db.get(`SELECT ${IDEMPOTENCY.columns} FROM holdpoint.idempotency WHERE key = $1`, key);
+      return row === null ? null : IDEMPOTENCY.read(row);
+    },
+    putIdempotency: (record) => IDEMPOTENCY.insert(db, [record]),
+    deleteIdempotencyBefore(at) {
+      db.run("DELETE FROM holdpoint.idempotency WHERE created_at < $1", at);
+    },
+  };
+}

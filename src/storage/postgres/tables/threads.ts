@@ -1,0 +1,144 @@
+// Threads in PostgreSQL: rows, the conditional update, search, deletion, copies.
+// Invariants:
+//   TH1. Whoever reads a thread here holds its lock until the end of the transaction (session.ts, SE1).
+//   TH2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
+import type { Thread } from "../../../agent/model.ts";
+import type { ThreadQuery, ThreadTx } from "../../../agent/ports.ts";
+import { metadataConditions } from "../../shared/metadata-filter.ts";
+import { THREAD_COLUMNS } from "../../shared/columns.ts";
+import { takenByAnother } from "../../shared/thread-busy.ts";
+import { createConditions, type Conditions } from "./conditions.ts";
+import { threadKey } from "../client/lock-key.ts";
+import { indexCopiedItems, indexNewThread, indexThread } from "./metadata-index.ts";
+import { table } from "./rows.ts";
+import type { Sql } from "../client/transaction.ts";
+import { toJsonText } from "../client/text-encoding.ts";
+
+const THREADS = table<Thread>("threads", { ...THREAD_COLUMNS, metadata: ["metadata", "searched"] });
+
+const TABLES_OF_A_THREAD = [
+  "runs",
+  "interrupts",
+  "audit",
+  "checkpoints",
+  "heads",
+  "writes",
+  "blobs",
+  "thread_metadata",
+  "inbox_metadata",
+  "events",
+  "crons",
+];
+
+export async function readThread(db: Sql, threadId: string): Promise<Thread | null> {
+  db.hold(threadKey(threadId)); // TH1
+  const row = await db.get(`SELECT ${THREADS.columns} FROM holdpoint.threads WHERE thread_id = $1`, threadId);
+  return row === null ? null : THREADS.read(row);
+}
+
+export function threadVerbs(db: Sql): ThreadTx {
+  return {
+    thread: (threadId) => readThread(db, threadId),
+    insertThread(thread) {
+      db.hold(threadKey(thread.threadId));
+      THREADS.insert(db, [thread]);
+      indexNewThread(db, thread.threadId, thread.createdAt, thread.metadata);
+    },
+    updateThread(threadId, patch) {
+      db.hold(threadKey(threadId));
+      THREADS.patch(db, "thread_id", threadId, patch);
+      if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
+    },
+    takeThread(threadId, from, patch) {
+      db.hold(threadKey(threadId));
+      const taken = { ...patch, status: "busy", pause: null } as const;
+      THREADS.require(db, "thread_id", threadId, taken, `AND status = '${from}'`, takenByAnother);
+      if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
+    },
+    async deleteThread(threadId) {
+      db.hold(threadKey(threadId));
+      // The key itself counts on.
+      db.run("UPDATE holdpoint.idempotency SET thread_id = '', run_id = '' WHERE thread_id = $1", threadId);
+      for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId); // TH2
+      return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
+    },
+    async searchThreads(query) {
+      const search = conditionsOf(query);
+      const direction = query.descending ? "DESC" : "ASC";
+      const rows = await db.all(
+        `SELECT ${THREADS.columnsOf("t")} FROM holdpoint.threads AS t ${search.where()}
+         ORDER BY t.${query.sortBy} ${direction}, t.thread_id ${direction}
+         LIMIT ${search.mark(query.limit)} OFFSET ${search.mark(query.offset)}`,
+        ...search.parameters,
+      );
+      return rows.map(THREADS.read);
+    },
+    async countThreads(query, max) {
+      const search = conditionsOf(query);
+      const row = await db.get(
+        `SELECT count(*) AS n FROM (SELECT 1 FROM holdpoint.threads AS t ${search.where()} LIMIT ${search.mark(max)}) AS found`,
+        ...search.parameters,
+      );
+      return Number(row?.["n"]);
+    },
+    async expiredThreads(at, limit, paused) {
+      const held = paused ? "status <> 'busy'" : "status NOT IN ('busy', 'interrupted')";
+      const rows = await db.all(
+        `SELECT ${THREADS.columns} FROM holdpoint.threads WHERE expires_at IS NOT NULL AND expires_at < $1 AND ${held}
+           AND (ttl_strategy = 'delete' OR pruned_at < updated_at) ORDER BY expires_at LIMIT $2`,
+        at,
+        limit,
+      );
+      return rows.map(THREADS.read);
+    },
+    async threadsAfter(threadId, limit) {
+      const rows = await db.all(
+        `SELECT ${THREADS.columns} FROM holdpoint.threads WHERE thread_id > $1 ORDER BY thread_id LIMIT $2`,
+        threadId ?? "",
+        limit,
+      );
+      return rows.map(THREADS.read);
+    },
+    copyThreadData(from, to) {
+      db.hold(threadKey(from));
+      db.hold(threadKey(to));
+      for (const [name, columns] of COPIED) {
+        db.run(
+          `INSERT INTO holdpoint.${name} (thread_id, ${columns}) SELECT $1, ${columns} FROM holdpoint.${name} WHERE thread_id = $2`,
+          to,
+          from,
+        );
+      }
+      indexCopiedItems(db, to);
+    },
+  };
+}
+
+/** Columns beside thread_id. The audit trail is not copied: the copy's own begins with the copy. */
+const COPIED = [
+  ["checkpoints", "ns, checkpoint_id, parent_id, run_id, fingerprint, body, small, metadata"],
+  ["heads", "ns, checkpoint_id"],
+  ["writes", "ns, checkpoint_id, run_id, task_id, task_path, entries"],
+  ["blobs", "hash, data"],
+  [
+    "interrupts",
+    "interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx, ns, position, value, response_schema, state, created_at, run_id, answer, graph_id, assistant_id, node, kind, expires_at, on_expiry",
+  ],
+] as const;
+
+function conditionsOf(query: ThreadQuery): Conditions {
+  const search = createConditions();
+  // A word of a closed list, as a literal: only so does PostgreSQL see that a partial index fits.
+  if (query.status !== null) search.add(`t.status = '${query.status}'`);
+  if (query.ids !== null) search.add("t.thread_id = ANY(?::text[])", query.ids);
+  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  for (const { key, text } of indexed) {
+    search.add(
+      "EXISTS (SELECT 1 FROM holdpoint.thread_metadata AS m WHERE m.thread_id = t.thread_id AND m.key = ? AND m.value = ?)",
+      key,
+      text,
+    );
+  }
+  for (const part of rest) search.add("t.metadata::jsonb @> ?::jsonb", toJsonText(part));
+  return search;
+}

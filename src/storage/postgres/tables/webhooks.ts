@@ -1,0 +1,45 @@
+// Webhooks in PostgreSQL: the outbox.
+// Invariants:
+//   WH1. Rows carry no thread id: what is to be told about a run outlives the run's thread.
+//   WH2. Of several servers that look for work at the same time, each gets another webhook.
+import type { Webhook } from "../../../agent/model.ts";
+import type { WebhookTx } from "../../../agent/ports.ts";
+import { WEBHOOK_COLUMNS } from "../../shared/columns.ts";
+import { table } from "./rows.ts";
+import type { Sql } from "../client/transaction.ts";
+
+const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
+
+export function webhookVerbs(db: Sql): WebhookTx {
+  return {
+    putWebhook: (webhook) => WEBHOOKS.insert(db, [webhook], "DO NOTHING"),
+    async claimWebhook(at, until, hostsExcepted) {
+      const [row] = await db.change(
+        `UPDATE holdpoint.webhooks SET attempts = attempts + 1, due_at = $2 WHERE run_id = (
+           SELECT run_id FROM holdpoint.webhooks WHERE due_at <= $1 AND host <> ALL($3::text[])
+           ORDER BY due_at, run_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+         RETURNING ${WEBHOOKS.columns}`, // WH2
+        at,
+        until,
+        hostsExcepted,
+      );
+      return row === undefined ? null : WEBHOOKS.read(row);
+    },
+    async nextWebhookAt(hostsExcepted) {
+      const row = await db.get(
+        "SELECT due_at FROM holdpoint.webhooks WHERE host <> ALL($1::text[]) ORDER BY due_at, run_id LIMIT 1",
+        hostsExcepted,
+      );
+      return row === null ? null : Number(row["due_at"]);
+    },
+    delayWebhook(runId, dueAt) {
+      WEBHOOKS.patch(db, "run_id", runId, { dueAt });
+    },
+    deleteWebhook(runId) {
+      db.run("DELETE FROM holdpoint.webhooks WHERE run_id = $1", runId);
+    },
+    async countWebhooks() {
+      return Number((await db.get("SELECT count(*) AS n FROM holdpoint.webhooks"))?.["n"]);
+    },
+  };
+}

@@ -1,0 +1,106 @@
+// Pruning: which checkpoints of a thread stay, what makes them stand alone, and which big values are still referred to:
+// what every adapter decides alike.
+// Invariants:
+//   PR1. What can be gone on from stays: the newest checkpoint of the root, and of every subgraph that keeps a state of its
+//        own or whose newest checkpoint is of the root's run or later (it may be in the middle of what the root waits for).
+//   PR2. Before a row goes that a row which stays refers to, the values are copied over.
+//   PR3. A big value stays while a checkpoint, a write or the input of a run that stays refers to it.
+//   PR4. A value that the library rebuilds (DeltaChannel) has its snapshot in an older checkpoint: that one stays, and those
+//        between, with their writes.
+import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
+
+/** A checkpoint that may stay. */
+export interface Kept {
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly body: string;
+  readonly small: string;
+}
+
+/** The newest checkpoint of a namespace. */
+export interface Head extends Kept {
+  readonly runId: string;
+  readonly metadata: string;
+}
+
+/** A checkpoint on the way back from a head. */
+export type Ancestor = Pick<Kept, "checkpointId" | "body">;
+
+/** More supersteps than the library lets pass without a snapshot, which are 5,000 unless its environment says otherwise. */
+export const ANCESTORS_MAX = 20_000;
+
+type Body = JsonObject & {
+  readonly from: Readonly<Record<string, string>>;
+  readonly versions?: Readonly<Record<string, unknown>>;
+};
+
+/** PR1. */
+export function headsThatStay(heads: readonly Head[]): readonly Head[] {
+  const root = heads.find(({ ns }) => ns === "");
+  return heads.filter(({ ns, runId }) => ns === "" || !ns.includes(":") || (root !== undefined && runId >= root.runId));
+}
+
+/** Channels whose value at a head is rebuilt from writes: those that the library counts updates of since a snapshot. */
+export function rebuiltChannels({ metadata, body }: Head): readonly string[] {
+  const { counters_since_delta_snapshot: counters, delta_writes_versioned: versioned } = JSON.parse(
+    metadata,
+  ) as JsonObject;
+  if (!isJsonObject(counters)) return [];
+  const { from, versions } = JSON.parse(body) as Body;
+  const written = (channel: string): boolean => versioned !== true || versions?.[channel] !== undefined;
+  return Object.keys(counters).filter((channel) => from[channel] === undefined && written(channel));
+}
+
+/** PR4. @param line the checkpoints before the head, from its parent on. */
+export function ancestorsThatStay(head: Head, line: readonly Ancestor[]): readonly string[] {
+  const missing = new Set(rebuiltChannels(head));
+  const kept: string[] = [];
+  for (const { checkpointId, body } of line) {
+    if (missing.size === 0) break;
+    kept.push(checkpointId);
+    const { from } = JSON.parse(body) as Body;
+    for (const channel of missing) if (from[channel] !== undefined) missing.delete(channel);
+  }
+  return kept;
+}
+
+/** Ids of the checkpoints whose values a checkpoint refers to and that do not stay. */
+export function stepsReferredTo({ body }: Kept, kept: ReadonlySet<string>): readonly string[] {
+  const { from } = JSON.parse(body) as Body;
+  const steps = Object.values(from).filter((origin) => origin !== "" && !origin.startsWith("#") && !kept.has(origin));
+  return [...new Set(steps)];
+}
+
+/** PR2. @param steps `small` of each of the checkpoints that are referred to and go, by id. */
+export function standingAlone(head: Kept, steps: ReadonlyMap<string, string>): Pick<Kept, "body" | "small"> {
+  const body = JSON.parse(head.body) as Body;
+  const values = new Map(Object.entries(JSON.parse(head.small) as Record<string, Json>));
+  const from = new Map(Object.entries(body.from));
+  const parsed = new Map([...steps].map(([id, small]) => [id, JSON.parse(small) as Readonly<Record<string, Json>>]));
+  for (const [channel, origin] of from) {
+    const step = parsed.get(origin);
+    if (step === undefined) continue;
+    values.set(channel, step[channel] ?? null);
+    from.set(channel, "");
+  }
+  return {
+    body: JSON.stringify({ ...body, from: Object.fromEntries(from) }),
+    small: JSON.stringify(Object.fromEntries(values)),
+  };
+}
+
+/** PR3: the hashes in bodies of checkpoints, entries of writes and inputs of runs. */
+export function hashesIn(
+  bodies: readonly string[],
+  entries: readonly string[],
+  inputs: readonly string[],
+): readonly string[] {
+  const used = new Set<string>();
+  const add = (reference: Json | undefined): void => {
+    if (typeof reference === "string" && reference.startsWith("#")) used.add(reference.slice(1));
+  };
+  for (const body of bodies) for (const origin of Object.values((JSON.parse(body) as Body).from)) add(origin);
+  for (const list of entries) for (const entry of JSON.parse(list) as readonly (readonly Json[])[]) add(entry[3]);
+  for (const input of inputs) add(input);
+  return [...used];
+}

@@ -1,0 +1,28 @@
+// Stored value: a value of a checkpoint as it is read, for both storages.
+// Invariant SD1: the text of a big value is parsed only where somebody looks inside: lists and replies pass it on as it is.
+import { TAG, type Stored } from "../../agent/model.ts";
+
+export function storedValue(text: string): Stored {
+  let parsed: { readonly json: Stored["json"] } | null = null;
+  return {
+    text,
+    tagged: mayHoldTags(text),
+    get json() {
+      parsed ??= { json: JSON.parse(text) as Stored["json"] }; // SD1
+      return parsed.json;
+    },
+  };
+}
+
+/** The small values of one step, by channel. */
+export type Step = ReadonlyMap<string, Stored>;
+
+export function storedStep(small: string): Step {
+  const tagged = mayHoldTags(small);
+  const entries = Object.entries(JSON.parse(small) as Record<string, Stored["json"]>);
+  return new Map(entries.map(([channel, json]) => [channel, { json, tagged }]));
+}
+
+function mayHoldTags(text: string): boolean {
+  return text.includes(`"${TAG}"`);
+}

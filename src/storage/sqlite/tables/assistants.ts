@@ -1,0 +1,107 @@
+// Assistants in SQLite: rows, their versions, search.
+// Invariants:
+//   AR1. A filter's keys and values are bound, never part of the SQL text.
+//   AR2. assistant_metadata has what the metadata index tells of each assistant (metadata-index.ts), and of no other.
+import type { SQLInputValue } from "node:sqlite";
+import type { Assistant, AssistantVersion } from "../../../agent/model.ts";
+import type { AssistantFilter, AssistantTx } from "../../../agent/ports.ts";
+import type { JsonObject } from "../../../base/json/json.ts";
+import { VERSION_COLUMNS } from "../../shared/columns.ts";
+import type { Database } from "../client/database.ts";
+import { indexText, metadataConditions } from "../../shared/metadata-filter.ts";
+import { table } from "./rows.ts";
+
+const VERSIONS = table<AssistantVersion>("assistant_versions", VERSION_COLUMNS);
+const ASSISTANTS = table<Assistant>("assistants", { ...VERSION_COLUMNS, updatedAt: ["updated_at", "plain"] });
+
+export function assistantVerbs(db: Database): AssistantTx {
+  db.defineFunction("name_contains", (name, part) => (String(name).toLowerCase().includes(String(part)) ? 1 : 0));
+  const count = (sql: string, ...parameters: SQLInputValue[]): number => Number(db.get(sql, ...parameters)?.["n"] ?? 0);
+  return {
+    assistant(assistantId) {
+      const row = db.get(`SELECT ${ASSISTANTS.columns} FROM assistants WHERE assistant_id = ?`, assistantId);
+      return row === null ? null : ASSISTANTS.read(row);
+    },
+    searchAssistants(query) {
+      const { where, parameters } = filterOf(query);
+      const direction = query.descending ? "DESC" : "ASC"; // one for both, as the index has them
+      const rows = db.all(
+        `SELECT ${ASSISTANTS.columns} FROM assistants ${where}
+         ORDER BY ${query.sortBy} ${direction}, assistant_id ${direction} LIMIT ? OFFSET ?`,
+        ...parameters,
+        query.limit,
+        query.offset,
+      );
+      return rows.map(ASSISTANTS.read);
+    },
+    countAssistants(query) {
+      const { where, parameters } = filterOf(query);
+      return count(`SELECT count(*) AS n FROM assistants ${where}`, ...parameters);
+    },
+    countAllAssistants: () => count("SELECT count(*) AS n FROM assistants"),
+    insertAssistant(assistant) {
+      ASSISTANTS.insert(db, [assistant]);
+      indexAssistant(db, assistant.assistantId, assistant.metadata);
+    },
+    updateAssistant(assistantId, patch) {
+      ASSISTANTS.update(db, "assistant_id", assistantId, patch);
+      if (patch.metadata !== undefined) indexAssistant(db, assistantId, patch.metadata);
+    },
+    deleteAssistant(assistantId) {
+      db.run("DELETE FROM assistant_versions WHERE assistant_id = ?", assistantId);
+      db.run("DELETE FROM assistant_metadata WHERE assistant_id = ?", assistantId); // AR2
+      db.run("DELETE FROM assistants WHERE assistant_id = ?", assistantId);
+    },
+    assistantVersions(assistantId, { metadata, limit, offset }) {
+      const rows = db.all(
+        `SELECT ${VERSIONS.columns} FROM assistant_versions
+         WHERE assistant_id = ? AND (? IS NULL OR json_contains(metadata, ?)) ORDER BY version DESC LIMIT ? OFFSET ?`,
+        assistantId,
+        metadata === null ? null : "",
+        JSON.stringify(metadata ?? {}),
+        limit,
+        offset,
+      );
+      return rows.map(VERSIONS.read);
+    },
+    assistantVersion(assistantId, version) {
+      const sql = `SELECT ${VERSIONS.columns} FROM assistant_versions WHERE assistant_id = ? AND version = ?`;
+      const row = db.get(sql, assistantId, version);
+      return row === null ? null : VERSIONS.read(row);
+    },
+    newestAssistantVersion: (assistantId) =>
+      count("SELECT max(version) AS n FROM assistant_versions WHERE assistant_id = ?", assistantId),
+    insertAssistantVersion: (version) => VERSIONS.insert(db, [version]),
+    deleteAssistantVersionsBefore(assistantId, version) {
+      db.run("DELETE FROM assistant_versions WHERE assistant_id = ? AND version < ?", assistantId, version);
+    },
+  };
+}
+
+/** AR2. */
+function indexAssistant(db: Database, assistantId: string, metadata: JsonObject): void {
+  db.run("DELETE FROM assistant_metadata WHERE assistant_id = ?", assistantId);
+  for (const [key, value] of Object.entries(metadata)) {
+    const text = indexText(value);
+    if (text === null) continue;
+    db.run("INSERT INTO assistant_metadata (key, value, assistant_id) VALUES (?, ?, ?)", key, text, assistantId);
+  }
+}
+
+function filterOf(query: AssistantFilter): { readonly where: string; readonly parameters: SQLInputValue[] } {
+  const conditions: string[] = [];
+  const parameters: SQLInputValue[] = [];
+  const add = (condition: string, ...values: SQLInputValue[]): void => {
+    conditions.push(condition);
+    parameters.push(...values); // AR1
+  };
+  const [graphId, ...others] = query.graphIds;
+  if (graphId !== undefined && others.length === 0) add("graph_id = ?", graphId);
+  else add("+graph_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.graphIds)); // +: nearly all are, so read in order
+  if (query.name !== null) add("name_contains(name, ?)", query.name.toLowerCase());
+  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  for (const { key, text } of indexed)
+    add("assistant_id IN (SELECT assistant_id FROM assistant_metadata WHERE key = ? AND value = ?)", key, text);
+  for (const part of rest) add("json_contains(metadata, ?)", part);
+  return { where: `WHERE ${conditions.join(" AND ")}`, parameters };
+}

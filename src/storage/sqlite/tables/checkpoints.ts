@@ -1,0 +1,176 @@
+// Checkpoints in SQLite: what graphs saved, and the fence that keeps stale attempts out.
+// Invariants:
+//   CK1. A run's writes are stored only while the run is `running` in the attempt that made them.
+//   CK2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
+//        and a clock can go back.
+//   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
+import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model.ts";
+import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports.ts";
+import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
+import { storedStep, storedValue, type Step } from "../../shared/stored-value.ts";
+import type { Database, Row } from "../client/database.ts";
+import { table } from "./rows.ts";
+
+const CHECKPOINTS = table<Checkpoint>("checkpoints", CHECKPOINT_COLUMNS);
+
+const WRITES = table<TaskWrites>("writes", WRITES_COLUMNS);
+
+const HEADS = table<Head>("heads", HEAD_COLUMNS);
+
+const BLOBS = table<Blob>("blobs", BLOB_COLUMNS);
+
+export function checkpointVerbs(db: Database): CheckpointTx {
+  const store = (set: WriteSet): void => {
+    BLOBS.insert(db, set.blobs, "INSERT OR IGNORE"); // CK3
+    CHECKPOINTS.insert(db, set.checkpoints, "INSERT OR REPLACE");
+    WRITES.insert(db, set.writes, "INSERT OR REPLACE");
+    const last = new Map(set.checkpoints.map((checkpoint) => [`${checkpoint.threadId}/${checkpoint.ns}`, checkpoint]));
+    HEADS.insert(db, [...last.values()], "INSERT OR REPLACE"); // CK2
+  };
+  return {
+    checkpoint(threadId, ns, checkpointId) {
+      const row =
+        checkpointId === null
+          ? db.get(
+              `SELECT ${CHECKPOINTS.columns} FROM checkpoints NATURAL JOIN heads WHERE thread_id = ? AND ns = ?`,
+              threadId,
+              ns,
+            )
+          : rowById(db, threadId, ns, checkpointId);
+      return row === null ? null : readStored(db, row);
+    },
+    checkpointFingerprint(threadId, checkpointId) {
+      const row =
+        checkpointId === null
+          ? db.get("SELECT fingerprint FROM checkpoints NATURAL JOIN heads WHERE thread_id = ? AND ns = ''", threadId)
+          : db.get(
+              "SELECT fingerprint FROM checkpoints WHERE thread_id = ? AND ns = '' AND checkpoint_id = ?",
+              threadId,
+              checkpointId,
+            );
+      return typeof row?.["fingerprint"] === "string" ? row["fingerprint"] : null;
+    },
+    checkpoints(threadId, query) {
+      const rows = db.all(
+        `SELECT ${CHECKPOINTS.columns} FROM checkpoints
+         WHERE thread_id = ? AND ns = ? AND (? IS NULL OR checkpoint_id < ?) AND (? IS NULL OR json_contains(metadata, ?))
+         ORDER BY checkpoint_id DESC LIMIT ?`,
+        threadId,
+        query.ns,
+        query.before,
+        query.before,
+        query.metadata === null ? null : JSON.stringify(query.metadata),
+        query.metadata === null ? null : JSON.stringify(query.metadata),
+        query.limit ?? -1,
+      );
+      return rows.map((row) => readStored(db, row));
+    },
+    checkpointLine(threadId, ns, checkpointId, { limit, channels }) {
+      const line: StoredCheckpoint[] = [];
+      for (let id: string | null = checkpointId; id !== null && line.length < limit;) {
+        const row = rowById(db, threadId, ns, id);
+        if (row === null) break;
+        line.push(readStored(db, row, new Set(channels)));
+        id = line.at(-1)?.checkpoint.parentId ?? null;
+      }
+      return line;
+    },
+    putWriteSet: store,
+    putRunWrites({ runId, attempt }, set) {
+      const current = db.get(
+        "SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND status = 'running'",
+        runId,
+        attempt,
+      );
+      if (current === null) return false; // CK1
+      store(set);
+      return true;
+    },
+    deleteRunData(threadId, runId) {
+      db.run("DELETE FROM checkpoints WHERE thread_id = ? AND run_id = ?", threadId, runId);
+      db.run("DELETE FROM writes WHERE thread_id = ? AND run_id = ?", threadId, runId);
+      db.run(
+        `DELETE FROM heads WHERE thread_id = ? AND NOT EXISTS (
+           SELECT 1 FROM checkpoints AS c
+           WHERE c.thread_id = heads.thread_id AND c.ns = heads.ns AND c.checkpoint_id = heads.checkpoint_id)`,
+        threadId,
+      );
+      db.run(
+        `INSERT OR IGNORE INTO heads (thread_id, ns, checkpoint_id)
+         SELECT thread_id, ns, max(checkpoint_id) FROM checkpoints WHERE thread_id = ? GROUP BY thread_id, ns`,
+        threadId,
+      );
+    },
+  };
+}
+
+function rowById(db: Database, threadId: string, ns: string, checkpointId: string): Row | null {
+  return db.get(
+    `SELECT ${CHECKPOINTS.columns} FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?`,
+    threadId,
+    ns,
+    checkpointId,
+  );
+}
+
+/** @param channels whose values are read; all of them by default. */
+function readStored(db: Database, row: Row, channels: ReadonlySet<string> | null = null): StoredCheckpoint {
+  const checkpoint = CHECKPOINTS.read(row);
+  const { from } = JSON.parse(checkpoint.body) as { readonly from: Readonly<Record<string, string>> };
+  const values = new Map<string, Stored>();
+  const steps = new Map([["", storedStep(checkpoint.small)]]);
+  for (const [channel, origin] of Object.entries(from)) {
+    if (channels?.has(channel) === false) continue;
+    const value = origin.startsWith("#")
+      ? readBlob(db, checkpoint.threadId, origin)
+      : readStep(db, checkpoint, origin, steps).get(channel);
+    if (value === undefined) throw new Error(`channel ${channel} of checkpoint ${checkpoint.checkpointId} is missing`);
+    values.set(channel, value);
+  }
+  const writes = db
+    .all(
+      `SELECT ${WRITES.columns} FROM writes WHERE thread_id = ? AND ns = ? AND checkpoint_id = ? ORDER BY run_id`,
+      checkpoint.threadId,
+      checkpoint.ns,
+      checkpoint.checkpointId,
+    )
+    .map(WRITES.read);
+  return { checkpoint, values, writes, blobs: blobsOf(db, checkpoint.threadId, writes) };
+}
+
+function readStep(db: Database, checkpoint: Checkpoint, stepId: string, steps: Map<string, Step>): Step {
+  const known = steps.get(stepId);
+  if (known !== undefined) return known;
+  const row = db.get(
+    "SELECT small FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?",
+    checkpoint.threadId,
+    checkpoint.ns,
+    stepId,
+  );
+  const step = storedStep(typeof row?.["small"] === "string" ? row["small"] : "{}");
+  steps.set(stepId, step);
+  return step;
+}
+
+function readBlob(db: Database, threadId: string, reference: string): Stored | undefined {
+  const data = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", threadId, reference.slice(1))?.[
+    "data"
+  ];
+  if (typeof data !== "string") return undefined;
+  return storedValue(data);
+}
+
+/** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value kept as a blob. */
+function blobsOf(db: Database, threadId: string, writes: readonly TaskWrites[]): ReadonlyMap<string, Stored> {
+  const blobs = new Map<string, Stored>();
+  for (const { entries } of writes) {
+    if (!entries.includes(',"#')) continue;
+    for (const entry of JSON.parse(entries) as readonly (readonly unknown[])[]) {
+      const reference = entry[3];
+      if (typeof reference !== "string" || blobs.has(reference)) continue;
+      const blob = readBlob(db, threadId, reference);
+      if (blob !== undefined) blobs.set(reference, blob);
+    }
+  }
+  return blobs;
+}

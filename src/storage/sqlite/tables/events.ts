@@ -1,0 +1,74 @@
+// Events in SQLite: what runs have told, row by row in the order of arrival, until their time has come.
+// Invariants:
+//   EV1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
+//   EV2. `lines` is the last column: looking for a place reads none of it.
+import type { EventTx, StoredEvents } from "../../../agent/ports.ts";
+import { EVENT_COLUMNS } from "../../shared/columns.ts";
+import type { Database } from "../client/database.ts";
+import { table } from "./rows.ts";
+
+const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
+
+export function eventVerbs(db: Database): EventTx {
+  const ofRun = "thread_id = ? AND run_id = ?";
+  return {
+    appendEvents(rows) {
+      for (const { threadId, runId, first, last, goneAt, lines } of rows) {
+        db.run(
+          "INSERT INTO events (thread_id, run_id, first, last, gone_at, lines) VALUES (?, ?, ?, ?, ?, ?)", // EV1: AUTOINCREMENT
+          threadId,
+          runId,
+          first,
+          last,
+          goneAt,
+          lines,
+        );
+      }
+    },
+    events(threadId, { runId, afterSeq, fromId, limit }) {
+      const rows = db.all(
+        `SELECT ${EVENTS.columns} FROM events WHERE thread_id = ? AND seq > ? AND (? IS NULL OR run_id = ?) AND last >= ?
+         ORDER BY seq LIMIT ?`,
+        threadId,
+        afterSeq,
+        runId,
+        runId,
+        fromId,
+        limit,
+      );
+      return rows.map(EVENTS.read);
+    },
+    newestEvents: (threadId) =>
+      Number(db.get("SELECT max(seq) AS seq FROM events WHERE thread_id = ?", threadId)?.["seq"] ?? 0),
+    eventExtent(threadId, runId) {
+      const row = db.get(
+        `SELECT min(first) AS first, max(last) AS last, sum(last - first + 1) AS events, sum(octet_length(lines)) AS bytes
+         FROM events WHERE ${ofRun}`,
+        threadId,
+        runId,
+      );
+      if (row === null || row["first"] === null) return null;
+      const { first, last, events, bytes } = row;
+      return { first: Number(first), last: Number(last), events: Number(events), bytes: Number(bytes) };
+    },
+    trimEvents(threadId, runId, eventsMax, bytesMax) {
+      db.run(
+        `DELETE FROM events WHERE seq IN (
+           SELECT seq FROM (
+             SELECT seq, sum(last - first + 1) OVER newer AS events, sum(octet_length(lines)) OVER newer AS bytes
+             FROM events WHERE ${ofRun} WINDOW newer AS (ORDER BY seq DESC)
+           ) WHERE events > ? OR bytes > ?)`,
+        threadId,
+        runId,
+        eventsMax,
+        bytesMax,
+      );
+    },
+    deleteGoneEvents(at, runsMax) {
+      const runs = db.all("SELECT thread_id, run_id FROM events WHERE gone_at <= ? LIMIT ?", at, runsMax);
+      for (const run of runs)
+        db.run(`DELETE FROM events WHERE ${ofRun}`, String(run["thread_id"]), String(run["run_id"]));
+      return runs.length;
+    },
+  };
+}

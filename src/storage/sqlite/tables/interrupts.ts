@@ -1,0 +1,120 @@
+// Interrupts and the audit trail in SQLite.
+// Invariant IN1: audit rows are only ever added; they go when their thread goes.
+import type { Interrupt, ThreadStatus } from "../../../agent/model.ts";
+import type { AuditRecord, InterruptTx } from "../../../agent/ports.ts";
+import type { JsonObject } from "../../../base/json/json.ts";
+import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../../shared/columns.ts";
+import type { Database } from "../client/database.ts";
+import { planInbox } from "./inbox-plan.ts";
+import { indexItem } from "./metadata-index.ts";
+import { table } from "./rows.ts";
+
+const INTERRUPTS = table<Interrupt>("interrupts", INTERRUPT_COLUMNS);
+
+const AUDIT = table<AuditRecord>("audit", AUDIT_COLUMNS);
+
+export function interruptVerbs(db: Database): InterruptTx {
+  const one = (where: string, ...parameters: string[]): Interrupt | null => {
+    const row = db.get(`SELECT ${INTERRUPTS.columns} FROM interrupts WHERE ${where}`, ...parameters);
+    return row === null ? null : readInterrupt(row);
+  };
+  return {
+    interrupts(threadId, state) {
+      const rows = db.all(
+        `SELECT ${INTERRUPTS.columns} FROM interrupts
+         WHERE thread_id = ? AND (? IS NULL OR state = ?) AND kind <> 'breakpoint'
+         ORDER BY created_at, position, interrupt_id`,
+        threadId,
+        state,
+        state,
+      );
+      return rows.map(readInterrupt);
+    },
+    interrupt: (threadId, interruptId) => one("thread_id = ? AND interrupt_id = ?", threadId, interruptId),
+    openBreakpoint: (threadId) => one("thread_id = ? AND kind = 'breakpoint' AND state = 'open'", threadId),
+    putInterrupts(interrupts) {
+      INTERRUPTS.insert(db, interrupts.map(writeInterrupt), "INSERT OR REPLACE");
+      for (const interrupt of interrupts) indexItem(db, interrupt, interrupt.state === "open");
+    },
+    countOpenInterrupts: () =>
+      Number(db.get("SELECT count(*) AS n FROM interrupts WHERE state = 'open' AND kind <> 'breakpoint'")?.["n"]),
+    inbox(query) {
+      const { from, where, parameters, place } = planInbox(db, query);
+      const direction = query.descending ? "DESC" : "ASC";
+      const rows = db.all(
+        `SELECT ${COLUMNS}, t.metadata AS thread_metadata, t.status AS thread_status FROM ${from} WHERE ${where}
+         ORDER BY ${place.map((column) => `${column} ${direction}`).join(", ")} LIMIT ?`,
+        ...parameters,
+        query.limit,
+      );
+      return rows.map((row) => ({
+        interrupt: readInterrupt(row),
+        metadata: JSON.parse(String(row["thread_metadata"])) as JsonObject,
+        status: row["thread_status"] as ThreadStatus,
+      }));
+    },
+    dueInterrupts(at, limit) {
+      const rows = db.all(`SELECT ${COLUMNS} ${DUE} AND expires_at <= ? ORDER BY expires_at LIMIT ?`, at, limit);
+      return rows.map(readInterrupt);
+    },
+    nextDeadline() {
+      const at = db.get(`SELECT expires_at ${DUE} ORDER BY expires_at LIMIT 1`)?.["expires_at"];
+      return typeof at === "number" ? at : null;
+    },
+    audit(entries) {
+      const first = entries[0];
+      if (first === undefined) return;
+      const last = db.get("SELECT max(seq) AS seq FROM audit WHERE thread_id = ?", first.threadId)?.["seq"];
+      let seq = typeof last === "number" ? last : 0;
+      AUDIT.insert(
+        db,
+        entries.map((entry) => ({ ...entry, value: wrap(entry.value), seq: ++seq })),
+      );
+    },
+    deleteAuditBefore: (threadId, before) =>
+      db.run(
+        "DELETE FROM audit WHERE thread_id = ? AND at < ? AND seq < (SELECT max(seq) FROM audit WHERE thread_id = ?)",
+        threadId,
+        before,
+        threadId,
+      ),
+    auditOf(threadId, page) {
+      const rows = db.all(
+        `SELECT ${AUDIT.columns} FROM audit WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+        threadId,
+        page?.after ?? 0,
+        page?.limit ?? -1,
+      );
+      return rows.map((row) => {
+        const { via, origin, ...entry } = AUDIT.read(row);
+        const value = unwrap(entry.value);
+        // What was not said is not there, as in the entry that was given.
+        return {
+          ...entry,
+          value,
+          ...(via === null ? {} : { via }),
+          ...(origin === null ? {} : { origin }),
+        };
+      });
+    },
+  };
+}
+
+const COLUMNS = INTERRUPTS.columns
+  .split(", ")
+  .map((name) => `i.${name}`)
+  .join(", ");
+
+const DUE = `FROM interrupts AS i INDEXED BY interrupts_due CROSS JOIN threads AS t ON t.thread_id = i.thread_id
+  WHERE i.state = 'open' AND on_expiry IS NOT NULL AND t.status = 'interrupted'`;
+
+/** JSON null and SQL NULL differ: values are kept in a list of one. */
+const wrap = (value: Interrupt["value"]): Interrupt["value"] => [value];
+const unwrap = (value: Interrupt["value"]): Interrupt["value"] =>
+  Array.isArray(value) ? ((value as readonly Interrupt["value"][])[0] ?? null) : null;
+
+const writeInterrupt = (interrupt: Interrupt): Interrupt => ({ ...interrupt, value: wrap(interrupt.value) });
+const readInterrupt = (row: Parameters<typeof INTERRUPTS.read>[0]): Interrupt => {
+  const interrupt = INTERRUPTS.read(row);
+  return { ...interrupt, value: unwrap(interrupt.value) };
+};

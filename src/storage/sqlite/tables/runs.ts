@@ -1,0 +1,161 @@
+// Runs in SQLite: rows, the queue's order, idempotency keys.
+// Invariants:
+//   RU1. At most one run of a thread is `running`; the unique partial index refuses a second.
+//   RU2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
+//   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
+import { BIG_VALUE_UNITS, type Run } from "../../../agent/model.ts";
+import type { IdempotencyRecord, IdempotencyTx, QueueTx, RunTx } from "../../../agent/ports.ts";
+import { contentHash, firstIdAt } from "../../../base/ids.ts";
+import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
+import type { Database, Row } from "../client/database.ts";
+import { table } from "./rows.ts";
+import { readThread } from "./threads.ts";
+
+const RUNS = table<RunRow>("runs", RUN_COLUMNS);
+
+const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
+
+/** Delayed runs that enter the queue in one claim: more follow with the next. */
+const DUE_AT_ONCE_MAX = 100;
+
+export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
+  const read = (row: Row): Run => {
+    const { urgent: _urgent, queueKey: _queueKey, ...run } = RUNS.read(row);
+    if (run.input?.startsWith("#") !== true) return run;
+    const blob = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", run.threadId, run.input.slice(1));
+    return { ...run, input: String(blob?.["data"]) };
+  };
+  const one = (where: string, ...parameters: string[]): Run | null => {
+    const row = db.get(`SELECT ${RUNS.columns} FROM runs ${where}`, ...parameters);
+    return row === null ? null : read(row);
+  };
+  const nextDueAt = (): number | null => {
+    const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
+    return typeof at === "number" ? at : null;
+  };
+  return {
+    threadOfRun(runId) {
+      const row = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId);
+      return row === null ? null : String(row["thread_id"]);
+    },
+    run: (threadId, runId) => one("WHERE run_id = ? AND thread_id = ?", runId, threadId),
+    runs(threadId, query) {
+      const rows = db.all(
+        `SELECT ${RUNS.columns} FROM runs WHERE thread_id = ? AND (? IS NULL OR status = ?)
+         ORDER BY run_id DESC LIMIT ? OFFSET ?`,
+        threadId,
+        query.status,
+        query.status,
+        query.limit,
+        query.offset,
+      );
+      return rows.map(read);
+    },
+    activeRuns(threadId) {
+      const rows = db.all(
+        `SELECT ${RUNS.columns} FROM runs WHERE thread_id = ? AND status IN ('pending', 'running')
+         ORDER BY status = 'running' DESC, due_at IS NOT NULL, urgent DESC, queue_key`,
+        threadId,
+      );
+      return rows.map(read);
+    },
+    runsOfAssistant(assistantId, which, limit) {
+      const rows = db.all(
+        `SELECT ${RUNS.columns} FROM runs
+         WHERE assistant_id = ? AND status ${which === "active" ? "" : "NOT"} IN ('pending', 'running')
+         ORDER BY run_id LIMIT ?`,
+        assistantId,
+        limit,
+      );
+      return rows.map(read);
+    },
+    allActiveRuns({ status, after, limit }) {
+      const rows = db.all(
+        `SELECT ${RUNS.columns} FROM runs WHERE status = '${status}' AND (thread_id, run_id) > (?, ?)
+         ORDER BY thread_id, run_id LIMIT ?`,
+        after?.threadId ?? "",
+        after?.runId ?? "",
+        limit,
+      );
+      return rows.map(read);
+    },
+    newestRunId() {
+      const id = db.get("SELECT max(run_id) AS id FROM runs")?.["id"];
+      return typeof id === "string" ? id : null;
+    },
+    insertRun(run) {
+      let { input } = run;
+      if (input !== null && input.length > BIG_VALUE_UNITS) {
+        const hash = contentHash(input); // RU2
+        db.run("INSERT OR IGNORE INTO blobs (thread_id, hash, data) VALUES (?, ?, ?)", run.threadId, hash, input);
+        input = `#${hash}`;
+      }
+      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // RU3
+      RUNS.insert(db, [{ ...run, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
+    },
+    updateRun(runId, patch) {
+      RUNS.update(db, "run_id", runId, patch);
+    },
+    deleteEndedRuns(threadId, before) {
+      const ended = "thread_id = ? AND status NOT IN ('pending', 'running') AND updated_at < ?";
+      return db.run(`DELETE FROM runs WHERE ${ended}`, threadId, before);
+    },
+    deleteRun(runId) {
+      const threadId = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId)?.["thread_id"];
+      db.run("DELETE FROM events WHERE thread_id = ? AND run_id = ?", String(threadId), runId);
+      db.run("DELETE FROM runs WHERE run_id = ?", runId);
+    },
+    claimPendingRun(claim, dueBy, threadId = null) {
+      const dueAt = dueBy === null ? null : nextDueAt();
+      // RU3. Asked first: an update that finds nothing costs twenty times as much.
+      if (dueBy !== null && dueAt !== null && dueAt <= dueBy) {
+        db.run(
+          `UPDATE runs SET due_at = NULL WHERE run_id IN
+             (SELECT run_id FROM runs WHERE status = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
+          dueBy,
+          DUE_AT_ONCE_MAX,
+        );
+      }
+      const found = one(
+        `WHERE status = 'pending' AND due_at IS NULL${threadId === null ? "" : " AND thread_id = ?"}
+           AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = runs.thread_id AND other.status = 'running')
+           AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = runs.thread_id AND threads.status = 'interrupted')
+         ORDER BY urgent DESC, queue_key LIMIT 1`,
+        ...(threadId === null ? [] : [threadId]),
+      );
+      if (found === null) return null;
+      const patch = { ...claim, attempt: found.attempt + 1 };
+      RUNS.update(db, "run_id", found.runId, patch);
+      return { run: { ...found, ...patch }, thread: readThread(db, found.threadId) };
+    },
+    queueRun: () => undefined, // the rows are the queue
+    queueNext: () => undefined,
+    addWorker: () => undefined, // nobody else has the file
+    deadWorker: () => null,
+    removeWorker: () => undefined,
+    nextDueAt,
+    runningRuns: (workerId) =>
+      db
+        .all(
+          `SELECT ${RUNS.columns} FROM runs WHERE status = 'running' AND (? IS NULL OR worker_id = ?)`,
+          workerId ?? null,
+          workerId ?? null,
+        )
+        .map(read),
+    hasPendingRun: (threadId) =>
+      db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' AND due_at IS NULL LIMIT 1", threadId) !==
+      null,
+    countPendingRuns: () => Number(db.get("SELECT count(*) AS n FROM runs WHERE status = 'pending'")?.["n"]),
+    isCurrent: ({ runId, attempt }) =>
+      db.get("SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND status = 'running'", runId, attempt) !== null,
+
+    idempotency(key) {
+      const row = db.get(`SELECT ${IDEMPOTENCY.columns} FROM idempotency WHERE key = ?`, key);
+      return row === null ? null : IDEMPOTENCY.read(row);
+    },
+    putIdempotency: (record) => IDEMPOTENCY.insert(db, [record]),
+    deleteIdempotencyBefore(at) {
+      db.run("DELETE FROM idempotency WHERE created_at < ?", at);
+    },
+  };
+}

@@ -1,0 +1,241 @@
+// The long-term memory in SQLite: items, their order of age under every prefix, their vectors.
+// Invariants:
+//   SM1. A prefix's newest items are read in order from `store_order`, which has a row for each item under each prefix of
+//        its namespace: a search with a limit costs what it returns, however many items there are.
+//   SM2. A filter's names and values are bound, never part of the SQL text.
+//   SM3. What has expired is in no answer, swept or not.
+//   SM4. No search looks at more than its `lookMax` items, vectors or namespaces.
+import type { SQLInputValue } from "node:sqlite";
+import type { StoreItem } from "../../../agent/model.ts";
+import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports.ts";
+import { meetsFilter, type FilterCondition } from "../../../base/json/json-filter.ts";
+import type { JsonObject } from "../../../base/json/json.ts";
+import {
+  behindNamespace,
+  cosine,
+  decodeNamespace,
+  encodeNamespace,
+  floatsOf,
+  matchesLabels,
+  prefixesOf,
+  unitVector,
+} from "../../shared/store-namespaces.ts";
+import { ITEM_COLUMNS, type ItemRow } from "../../shared/columns.ts";
+import type { Database, Row, SqlValue } from "../client/database.ts";
+import { table } from "./rows.ts";
+
+const ITEMS = table<ItemRow>("store_items", ITEM_COLUMNS);
+
+const ALIVE = "(expires_at IS NULL OR expires_at > ?)";
+
+export function storeVerbs(db: Database): StoreTx {
+  db.defineFunction("meets_filter", (value, filter) => {
+    const conditions = JSON.parse(String(filter)) as readonly FilterCondition[];
+    return meetsFilter(JSON.parse(String(value)) as JsonObject, conditions) ? 1 : 0;
+  });
+  // The query's vector is not an argument: SQLite would copy it for every row.
+  let wanted: Float32Array = new Float32Array();
+  db.defineFunction("likeness", (vector) => cosine(floats(vector), wanted));
+  const idOf = (ns: string, key: string): Row | null =>
+    db.get("SELECT item_id, updated_at FROM store_items WHERE ns = ? AND key = ?", ns, key);
+  const forgetOrder = (itemId: SQLInputValue, ns: string, updatedAt: SQLInputValue): void => {
+    for (const prefix of prefixesOf(ns)) {
+      db.run("DELETE FROM store_order WHERE prefix = ? AND updated_at = ? AND item_id = ?", prefix, updatedAt, itemId);
+    }
+  };
+  const remove = (row: Row): void => {
+    const itemId = Number(row["item_id"]);
+    forgetOrder(itemId, String(row["ns"]), Number(row["updated_at"]));
+    db.run("DELETE FROM store_vectors WHERE item_id = ?", itemId);
+    db.run("DELETE FROM store_items WHERE item_id = ?", itemId);
+  };
+  return {
+    storeItem(namespace, key, at) {
+      const row = db.get(
+        `SELECT ${ITEMS.columns} FROM store_items WHERE ns = ? AND key = ? AND ${ALIVE}`,
+        encodeNamespace(namespace),
+        key,
+        at,
+      );
+      return row === null ? null : readItem(row);
+    },
+    putStoreItem({ namespace, ...item }, vectors) {
+      const ns = encodeNamespace(namespace);
+      const before = idOf(ns, item.key);
+      if (before !== null) remove({ ...before, ns });
+      ITEMS.insert(db, [{ ...item, ns }]);
+      const itemId = Number(idOf(ns, item.key)?.["item_id"]);
+      for (const prefix of prefixesOf(ns)) {
+        db.run(
+          "INSERT INTO store_order (prefix, updated_at, item_id) VALUES (?, ?, ?)",
+          prefix,
+          item.updatedAt,
+          itemId,
+        );
+      }
+      for (const { field, vector } of vectors) {
+        const bytes = unitVector(vector)?.buffer;
+        if (bytes === undefined) continue;
+        db.run(
+          "INSERT INTO store_vectors (item_id, field, vector) VALUES (?, ?, ?)",
+          itemId,
+          field,
+          new Uint8Array(bytes),
+        );
+      }
+    },
+    deleteStoreItem(namespace, key) {
+      const ns = encodeNamespace(namespace);
+      const row = idOf(ns, key);
+      if (row !== null) remove({ ...row, ns });
+    },
+    refreshStoreItems(items, at) {
+      for (const { namespace, key } of items) {
+        db.run(
+          "UPDATE store_items SET expires_at = ? + ttl_ms WHERE ns = ? AND key = ? AND ttl_ms IS NOT NULL",
+          at,
+          encodeNamespace(namespace),
+          key,
+        );
+      }
+    },
+    searchStore(query) {
+      if (query.vector === null) return newest(db, query);
+      wanted = unitVector(query.vector) ?? new Float32Array();
+      return nearest(db, query);
+    },
+    storeNamespaces: (query) => namespaces(db, query),
+    deleteExpiredStoreItems(at, limit) {
+      const rows = db.all(
+        "SELECT item_id, ns, updated_at FROM store_items WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
+        at,
+        limit,
+      );
+      for (const row of rows) remove(row);
+      return rows.length;
+    },
+  };
+}
+
+function readItem(row: Row): StoreItem {
+  const { ns, ...item } = ITEMS.read(row);
+  return { namespace: decodeNamespace(ns), ...item };
+}
+
+/** CROSS JOIN is SQLite's word for: in this order. */
+const UNDER_PREFIX = "FROM store_order AS o CROSS JOIN store_items AS i USING (item_id)";
+
+function newest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
+  const prefix = encodeNamespace(query.prefix);
+  const { where, parameters } = filterOf(query.filter);
+  const end = query.filter.length === 0 && query.offset === 0 ? null : lastToLookAt(db, prefix, query.lookMax);
+  const found = db.all(
+    `SELECT ${columnsOf("i")} ${UNDER_PREFIX} WHERE o.prefix = ? AND ${ALIVE}
+     ${end === null ? "" : "AND (o.updated_at, o.item_id) > (?, ?)"} ${where}
+     ORDER BY o.updated_at DESC, o.item_id DESC LIMIT ? OFFSET ?`, // SM1
+    prefix,
+    query.at,
+    ...(end ?? []),
+    ...parameters,
+    query.limit,
+    query.offset,
+  );
+  if (end !== null && found.length < query.limit) return null; // SM4
+  return found.map((row) => ({ ...readItem(row), score: null }));
+}
+
+/** Where a search that passes items by has to end; null when there are not so many. */
+function lastToLookAt(db: Database, prefix: string, lookMax: number): readonly [number, number] | null {
+  const row = db.get(
+    `SELECT updated_at, item_id FROM store_order WHERE prefix = ?
+     ORDER BY updated_at DESC, item_id DESC LIMIT 1 OFFSET ?`,
+    prefix,
+    lookMax,
+  );
+  return row === null ? null : [Number(row["updated_at"]), Number(row["item_id"])];
+}
+
+function nearest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
+  const prefix = encodeNamespace(query.prefix);
+  const from = "FROM store_order AS o CROSS JOIN store_vectors AS v USING (item_id)";
+  const counted = db.get(
+    `SELECT count(*) AS n FROM (SELECT 1 ${from} WHERE o.prefix = ? LIMIT ?)`,
+    prefix,
+    query.lookMax + 1,
+  );
+  if (Number(counted?.["n"]) > query.lookMax) return null; // SM4
+  const { where, parameters } = filterOf(query.filter);
+  const rows = db.all(
+    `WITH ranked AS (
+       SELECT item_id, max(likeness(v.vector)) AS score
+       ${from} CROSS JOIN store_items AS i USING (item_id) WHERE o.prefix = ? AND ${ALIVE} ${where}
+       GROUP BY item_id HAVING score IS NOT NULL ORDER BY score DESC, item_id LIMIT ? OFFSET ?)
+     SELECT ${columnsOf("i")}, score FROM ranked CROSS JOIN store_items AS i USING (item_id)
+     ORDER BY score DESC, item_id`,
+    prefix,
+    query.at,
+    ...parameters,
+    query.limit,
+    query.offset,
+  );
+  return rows.map((row) => ({ ...readItem(row), score: Number(row["score"]) }));
+}
+
+const columnsOf = (alias: string): string =>
+  ITEMS.columns
+    .split(", ")
+    .map((column) => `${alias}.${column}`)
+    .join(", ");
+
+function filterOf(filter: readonly FilterCondition[]): {
+  readonly where: string;
+  readonly parameters: SQLInputValue[];
+} {
+  if (filter.length === 0) return { where: "", parameters: [] };
+  const parameters: SQLInputValue[] = [];
+  let where = "";
+  for (const { path, op, value } of filter) {
+    const [name = ""] = path;
+    // A plain member that must equal a text is compared by SQLite itself; the exact test sees only what is left.
+    const plain = op === "eq" && path.length === 1 && typeof value === "string" && /^\w+$/.test(name);
+    if (!plain || !value.isWellFormed() || value.includes("\u0000")) continue;
+    where += " AND i.value ->> ? = ?";
+    parameters.push(`$."${name}"`, value); // SM2
+  }
+  parameters.push(JSON.stringify(filter));
+  return { where: `${where} AND meets_filter(i.value, ?)`, parameters };
+}
+
+function floats(bytes: SqlValue | undefined): Float32Array {
+  return bytes instanceof Uint8Array ? floatsOf(bytes) : new Float32Array();
+}
+
+/** Goes from one namespace to the next by the index, however many items lie between. */
+function namespaces(db: Database, query: NamespaceQuery): readonly (readonly string[])[] | null {
+  const wildcard = query.prefix.indexOf("*");
+  const within = encodeNamespace(wildcard < 0 ? query.prefix : query.prefix.slice(0, wildcard));
+  const end = within === "" ? null : behindNamespace(within);
+  const found: (readonly string[])[] = [];
+  let skipped = 0;
+  let from = within;
+  for (let looked = 0; found.length < query.limit; looked++) {
+    if (looked > query.lookMax) return null; // SM4
+    const row = db.get(
+      `SELECT ns FROM store_items WHERE ns >= ? ${end === null ? "" : "AND ns < ?"} AND ${ALIVE} ORDER BY ns LIMIT 1`,
+      from,
+      ...(end === null ? [] : [end]),
+      query.at,
+    );
+    if (row === null) break;
+    const ns = String(row["ns"]);
+    const labels = decodeNamespace(ns);
+    const fits =
+      matchesLabels(labels, query.prefix, 0) &&
+      matchesLabels(labels, query.suffix, labels.length - query.suffix.length);
+    const shown = query.depthMax === null ? labels : labels.slice(0, query.depthMax);
+    if (fits && skipped++ >= query.offset) found.push(shown);
+    // All that has the same labels up to the depth is one entry of the list.
+    from = fits && shown.length === query.depthMax ? behindNamespace(encodeNamespace(shown)) : `${ns}\u0000`;
+  }
+  return found;
+}

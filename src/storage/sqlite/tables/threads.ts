@@ -1,0 +1,168 @@
+// Threads in SQLite: rows, the conditional update, search, deletion, copies.
+// Invariants:
+//   TH1. A filter's keys and values are bound, never part of the SQL text.
+//   TH2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
+import type { SQLInputValue } from "node:sqlite";
+import type { Thread } from "../../../agent/model.ts";
+import type { ThreadQuery, ThreadTx } from "../../../agent/ports.ts";
+import { metadataConditions } from "../../shared/metadata-filter.ts";
+import { THREAD_COLUMNS } from "../../shared/columns.ts";
+import { takenByAnother } from "../../shared/thread-busy.ts";
+import type { Database } from "../client/database.ts";
+import { fewest, indexMetadata, indexOpenItems, type Candidate } from "./metadata-index.ts";
+import { table } from "./rows.ts";
+
+const THREADS = table<Thread>("threads", THREAD_COLUMNS);
+
+const TABLES_OF_A_THREAD = [
+  "runs",
+  "interrupts",
+  "audit",
+  "checkpoints",
+  "heads",
+  "writes",
+  "blobs",
+  "crons",
+  "thread_metadata",
+  "inbox_metadata",
+  "events",
+  "threads",
+];
+
+export function readThread(db: Database, threadId: string): Thread | null {
+  const row = db.get(`SELECT ${THREADS.columns} FROM threads WHERE thread_id = ?`, threadId);
+  return row === null ? null : THREADS.read(row);
+}
+
+export function threadVerbs(db: Database): ThreadTx {
+  return {
+    thread: (threadId) => readThread(db, threadId),
+    insertThread(thread) {
+      THREADS.insert(db, [thread]);
+      if (Object.keys(thread.metadata).length > 0) indexMetadata(db, thread.threadId, thread.metadata);
+    },
+    updateThread(threadId, patch) {
+      THREADS.update(db, "thread_id", threadId, patch);
+      if (patch.metadata !== undefined) indexMetadata(db, threadId, patch.metadata);
+    },
+    takeThread(threadId, from, patch) {
+      const taken = { ...patch, status: "busy", pause: null } as const;
+      if (THREADS.update(db, "thread_id", threadId, taken, `AND status = '${from}'`) !== 1) throw takenByAnother();
+      if (patch.metadata !== undefined) indexMetadata(db, threadId, patch.metadata);
+    },
+    deleteThread(threadId) {
+      let existed = false;
+      db.run("UPDATE idempotency SET thread_id = '', run_id = '' WHERE thread_id = ?", threadId); // the key itself counts on
+      for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0; // TH2; threads is the last
+      return existed;
+    },
+    searchThreads(query) {
+      const { from, where, parameters, ordered } = planSearch(db, query);
+      const direction = query.descending ? "DESC" : "ASC";
+      const column = query.sortBy === "created_at" ? `${ordered}.created_at` : `t.${query.sortBy}`;
+      const rows = db.all(
+        `SELECT ${THREADS.columns
+          .split(", ")
+          .map((name) => `t.${name}`)
+          .join(", ")} FROM ${from} ${where}
+         ORDER BY ${column} ${direction}, ${ordered}.thread_id ${direction} LIMIT ? OFFSET ?`,
+        ...parameters,
+        query.limit,
+        query.offset,
+      );
+      return rows.map(THREADS.read);
+    },
+    countThreads(query, max) {
+      const { from, where, parameters } = planSearch(db, query);
+      const counted = `SELECT count(*) AS n FROM (SELECT 1 FROM ${from} ${where} LIMIT ?)`;
+      return Number(db.get(counted, ...parameters, max ?? -1)?.["n"]);
+    },
+    expiredThreads(at, limit, paused) {
+      const held = paused ? "status <> 'busy'" : "status NOT IN ('busy', 'interrupted')";
+      const rows = db.all(
+        `SELECT ${THREADS.columns} FROM threads
+         WHERE ttl_ms IS NOT NULL AND updated_at + ttl_ms < ? AND ${held}
+           AND (ttl_strategy = 'delete' OR pruned_at < updated_at) LIMIT ?`,
+        at,
+        limit,
+      );
+      return rows.map(THREADS.read);
+    },
+    threadsAfter: (threadId, limit) =>
+      db
+        .all(
+          `SELECT ${THREADS.columns} FROM threads WHERE thread_id > ? ORDER BY thread_id LIMIT ?`,
+          threadId ?? "",
+          limit,
+        )
+        .map(THREADS.read),
+    copyThreadData(from, to) {
+      for (const [name, columns] of COPIED) {
+        db.run(
+          `INSERT INTO ${name} (thread_id, ${columns}) SELECT ?, ${columns} FROM ${name} WHERE thread_id = ?`,
+          to,
+          from,
+        );
+      }
+      indexOpenItems(db, to);
+    },
+  };
+}
+
+/** Columns beside thread_id. The audit trail is not copied: the copy's own begins with the copy. */
+const COPIED = [
+  ["checkpoints", "ns, checkpoint_id, parent_id, run_id, fingerprint, body, small, metadata"],
+  ["heads", "ns, checkpoint_id"],
+  ["writes", "ns, checkpoint_id, run_id, task_id, task_path, entries"],
+  ["blobs", "hash, data"],
+  [
+    "interrupts",
+    "interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx, ns, position, value, response_schema, state, created_at, run_id, answer, graph_id, assistant_id, node, kind, expires_at, on_expiry",
+  ],
+] as const;
+
+interface SearchPlan {
+  readonly from: string;
+  readonly where: string;
+  readonly parameters: readonly SQLInputValue[];
+  /** The table whose index is read, in the order of its created_at and thread_id: named so, SQLite need not sort. */
+  readonly ordered: "t" | "m";
+}
+
+/** Reads the index that leaves the fewest rows, and checks the other conditions on them. */
+function planSearch(db: Database, query: ThreadQuery): SearchPlan {
+  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  const conditions: string[] = [];
+  const parameters: SQLInputValue[] = [];
+  const add = (condition: string, ...values: readonly SQLInputValue[]): void => {
+    conditions.push(condition);
+    parameters.push(...values);
+  };
+  // A word of a closed list, as a literal: only so does SQLite see that a partial index fits.
+  const status = query.status === null ? null : `t.status = '${query.status}'`;
+  const candidates: Candidate<(typeof indexed)[number] | null>[] = indexed.map((one) => ({
+    what: one,
+    probe: ["SELECT 1 FROM thread_metadata WHERE key = ? AND value = ?", one.key, one.text],
+  }));
+  if (status !== null) candidates.push({ what: null, probe: [`SELECT 1 FROM threads AS t WHERE ${status}`] });
+  if (query.ids !== null) add("t.thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.ids));
+  const driver = query.ids !== null || indexed.length === 0 ? null : fewest(db, candidates);
+  if (driver !== null) add("m.key = ? AND m.value = ?", driver.key, driver.text);
+  if (status !== null) add(status);
+  for (const one of indexed) {
+    if (one === driver) continue;
+    const has =
+      "EXISTS (SELECT 1 FROM thread_metadata AS o WHERE o.thread_id = t.thread_id AND o.key = ? AND o.value = ?)";
+    add(has, one.key, one.text);
+  }
+  for (const part of rest) add("json_contains(t.metadata, ?)", part); // TH1
+  return {
+    from:
+      driver === null
+        ? "threads AS t"
+        : "thread_metadata AS m INDEXED BY thread_metadata_values CROSS JOIN threads AS t ON t.thread_id = m.thread_id",
+    where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`,
+    parameters,
+    ordered: driver === null ? "t" : "m",
+  };
+}

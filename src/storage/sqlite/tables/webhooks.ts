@@ -1,0 +1,42 @@
+// Webhooks in SQLite: the outbox.
+// Invariant WH1: rows carry no thread id: what is to be told about a run outlives the run's thread.
+import type { Webhook } from "../../../agent/model.ts";
+import type { WebhookTx } from "../../../agent/ports.ts";
+import { WEBHOOK_COLUMNS } from "../../shared/columns.ts";
+import type { Database } from "../client/database.ts";
+import { table } from "./rows.ts";
+
+const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
+
+export function webhookVerbs(db: Database): WebhookTx {
+  return {
+    putWebhook: (webhook) => WEBHOOKS.insert(db, [webhook], "INSERT OR IGNORE"),
+    claimWebhook(at, until, hostsExcepted) {
+      const row = db.get(
+        `SELECT ${WEBHOOKS.columns} FROM webhooks
+         WHERE due_at <= ? AND host NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at, run_id LIMIT 1`,
+        at,
+        JSON.stringify(hostsExcepted),
+      );
+      if (row === null) return null;
+      const found = WEBHOOKS.read(row);
+      const patch = { attempts: found.attempts + 1, dueAt: until };
+      WEBHOOKS.update(db, "run_id", found.runId, patch);
+      return { ...found, ...patch };
+    },
+    nextWebhookAt(hostsExcepted) {
+      const at = db.get(
+        "SELECT due_at AS at FROM webhooks WHERE host NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT 1",
+        JSON.stringify(hostsExcepted),
+      )?.["at"];
+      return typeof at === "number" ? at : null;
+    },
+    delayWebhook(runId, dueAt) {
+      WEBHOOKS.update(db, "run_id", runId, { dueAt });
+    },
+    deleteWebhook(runId) {
+      db.run("DELETE FROM webhooks WHERE run_id = ?", runId);
+    },
+    countWebhooks: () => Number(db.get("SELECT count(*) AS n FROM webhooks")?.["n"]),
+  };
+}
