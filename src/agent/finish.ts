@@ -21,6 +21,8 @@ export interface Ending {
   readonly endedBy: EndedBy;
   readonly pause: PauseKind | null;
   readonly error: ErrorInfo | null;
+  /** The graph refused an answer: its question is open again. */
+  readonly answerRefused?: boolean;
   readonly questions: readonly Question[];
   /** Nodes that a breakpoint holds back. */
   readonly next: readonly string[];
@@ -59,7 +61,7 @@ export function endingOf(result: GraphRunResult, reason: AbortReason | null): En
     case "question":
       return { ...ending("pause"), pause: "question", questions: outcome.questions };
     case "failed":
-      return ending("failure", outcome.error);
+      return { ...ending("failure", outcome.error), answerRefused: outcome.answerRefused === true };
     case "aborted":
       if (reason === "timeout")
         return ending("timeout", { error: "Timeout", message: "the run took longer than BG_JOB_TIMEOUT_SECS allows" });
@@ -99,7 +101,7 @@ export async function finishRun(
       ? settlePause(run, ending, known, checkpointId, assistant?.metadata ?? {}, at)
       : settleEnd(
           run,
-          ending.endedBy,
+          ending,
           keep ? result.unused.map((answer) => answer.interruptId) : null,
           isGivingWay(ending.endedBy) && (await isOverruled(tx, run)),
           known,
@@ -109,7 +111,7 @@ export async function finishRun(
   await tx.audit(settled.audit);
 
   const waits = ending.pause ?? (settled.open.length > 0 && ending.endedBy !== "done" ? "question" : null);
-  const failed = ending.endedBy === "failure" || ending.endedBy === "timeout";
+  const failed = (ending.endedBy === "failure" || ending.endedBy === "timeout") && waits === null;
   const event: ThreadEvent = failed ? "fail" : waits === null ? "rest" : "pause";
   const status = event === "rest" && others ? "busy" : nextThreadStatus(thread.status, event);
   await tx.updateThread(run.threadId, {
@@ -254,24 +256,26 @@ function settlePause(
  */
 function settleEnd(
   run: Run,
-  endedBy: EndedBy,
+  { endedBy, answerRefused = false }: Ending,
   unused: readonly string[] | null,
   overruled: boolean,
   known: readonly Interrupt[],
   at: number,
 ): Settled {
-  const reopens = isGivingWay(endedBy) && !overruled;
+  const reopens = answerRefused || (isGivingWay(endedBy) && !overruled);
   const carried = new Set((run.request.command?.answers ?? []).map((answer) => answer.interruptId));
   const backOpen = (interrupt: Interrupt): boolean =>
     reopens &&
     interrupt.answer?.runId === run.runId &&
     (unused === null ? carried.has(interrupt.interruptId) : unused.includes(interrupt.interruptId));
-  const reopened = known
-    .filter(backOpen)
-    .map((interrupt): Interrupt => ({ ...interrupt, state: "open", answer: null }));
+  const reopened = known.filter(backOpen).map((interrupt): Interrupt => {
+    // A default answer that the graph refuses is given once: the question waits on, overdue.
+    const onExpiry = answerRefused && interrupt.answer?.by === "deadline" ? null : interrupt.onExpiry;
+    return { ...interrupt, state: "open", answer: null, onExpiry };
+  });
   const untouched = known.filter((interrupt) => interrupt.state === "open");
   // Siblings of an unused answer wait on; without one, an open question was passed by or failed.
-  const waits = reopens && (reopened.length > 0 || (carried.size === 0 && run.request.goesFirst));
+  const waits = reopens && (reopened.length > 0 || (!answerRefused && carried.size === 0 && run.request.goesFirst));
   const dropped = waits ? [] : untouched.map((interrupt): Interrupt => ({ ...interrupt, state: "abandoned" }));
   return {
     open: waits ? [...untouched, ...reopened] : [],
@@ -283,7 +287,7 @@ function settleEnd(
       by: "server",
       interruptId,
       runId: run.runId,
-      value: endedBy,
+      value: answerRefused ? "answer_invalid" : endedBy,
     })),
   };
 }

@@ -7,6 +7,7 @@ import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError, describeError } from "../base/api-error.ts";
 import type { ErrorInfo, Run } from "../agent/model.ts";
+import { isRefusedAnswer } from "./refused-answer.ts";
 
 const RECURSION_LIMIT = 25;
 /** Of several nodes that failed in one step, so many are named. */
@@ -25,6 +26,8 @@ export function runError(thrown: unknown, run: Run, folder: string): ErrorInfo {
 function namedError(thrown: unknown, run: Run): ErrorInfo {
   const { name, message } = describeError(thrown);
   if (thrown instanceof ApiError) return { error: thrown.code, message };
+  if (isRefusedAnswer(thrown))
+    return { error: "answer_invalid", message: `The graph refused the answer; its question is open again. ${message}` };
   if (thrown instanceof AggregateError) {
     const causes = thrown.errors.slice(0, ERRORS_NAMED_MAX).map((one) => describeError(one));
     return { error: name, message: `${message} ${causes.map((one) => `${one.name}: ${one.message}`).join("; ")}` };

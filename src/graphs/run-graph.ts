@@ -14,6 +14,7 @@ import type { InterruptIds } from "./interrupt-ids.ts";
 import type { Library } from "./library.ts";
 import { openQuestions } from "./questions.ts";
 import { checkpointMetadata, runConfig } from "./run-config.ts";
+import { isRefusedAnswer } from "./refused-answer.ts";
 import { runError } from "./run-error.ts";
 import { firstInput, readProgress, resumeInput, unusedAnswers } from "./run-input.ts";
 import { createRunSaver, type RunSaver } from "./saver.ts";
@@ -168,7 +169,12 @@ export async function runGraph(
     if (signal.aborted) return finish({ kind: "aborted" }, unused, values);
     const storageFailed = isStorageFailure(cause ?? error);
     return finish(
-      { kind: "failed", error: runError(cause ?? error, run, context.folder), storageFailed },
+      {
+        kind: "failed",
+        error: runError(cause ?? error, run, context.folder),
+        storageFailed,
+        answerRefused: cause === undefined && isRefusedAnswer(error),
+      },
       unused,
       values,
     );

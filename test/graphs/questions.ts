@@ -1,5 +1,6 @@
 // Questions at the root of a graph: one that echoes its answer, two in one node, side by side, in a row, in a loop.
 import { Annotation, interrupt, Send, StateGraph } from "@langchain/langgraph";
+import * as z from "zod";
 import { note } from "./note.ts";
 
 const list = Annotation<unknown[]>({ reducer: (before, now) => before.concat(now), default: () => [] });
@@ -157,6 +158,20 @@ export const schema = new StateGraph(Echo)
       ...deadlineOption(state.payload),
     };
     const answer: unknown = interrupt(state.payload ?? "?", { responseSchema });
+    return { answer };
+  })
+  .addEdge("__start__", "ask")
+  .addEdge("ask", "__end__")
+  .compile();
+
+/** Its response schema has a refinement, which JSON Schema cannot say: only the library applies it. */
+export const refined = new StateGraph(Echo)
+  .addNode("ask", (state) => {
+    note(state.notes, "before");
+    const even = z.number().refine((amount) => amount % 2 === 0, "not an even number");
+    const responseSchema = even.meta(deadlineOption(state.payload));
+    const answer: unknown = interrupt(state.payload ?? "?", { responseSchema });
+    note(state.notes, "after");
     return { answer };
   })
   .addEdge("__start__", "ask")

@@ -10,8 +10,16 @@ export type GraphOutcome =
   | { readonly kind: "question"; readonly values: unknown; readonly questions: readonly Question[] }
   /** `next`: the nodes that it holds back. */
   | { readonly kind: "breakpoint"; readonly values: unknown; readonly next: readonly string[] }
-  /** `storageFailed`: the cause is the storage, not the graph. */
-  | { readonly kind: "failed"; readonly error: ErrorInfo; readonly storageFailed?: boolean }
+  /**
+   * `storageFailed`: the cause is the storage, not the graph. `answerRefused`: the library refused an answer, and takes
+   * another one for the same question.
+   */
+  | {
+      readonly kind: "failed";
+      readonly error: ErrorInfo;
+      readonly storageFailed?: boolean;
+      readonly answerRefused?: boolean;
+    }
   /** Ended because its signal was aborted; the reason is the signal's. */
   | { readonly kind: "aborted" };
 
