@@ -169,7 +169,7 @@ export const refined = new StateGraph(Echo)
   .addNode("ask", (state) => {
     note(state.notes, "before");
     const even = z.number().refine((amount) => amount % 2 === 0, "not an even number");
-    const responseSchema = even.meta(deadlineOption(state.payload));
+    const responseSchema = even.meta({ ...deadlineOption(state.payload) });
     const answer: unknown = interrupt(state.payload ?? "?", { responseSchema });
     note(state.notes, "after");
     return { answer };
