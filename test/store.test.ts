@@ -202,7 +202,7 @@ suite("in graphs", () => {
       /HOLDPOINT_MAX_STORE_ITEM_BYTES/,
       [["put", ["plain"], "k", { text: "x".repeat(3000) }]],
     ],
-    ["an operator that does not exist", /is no operator/, [["search", ["plain"], { filter: { a: { $x: 1 } } }]]],
+    ["an operator that does not exist", /is not an operator/, [["search", ["plain"], { filter: { a: { $x: 1 } } }]]],
   ] as const) {
     test(`${name} fails the node that used it, and stores nothing (GS3)`, PATIENCE, async () => {
       await assert.rejects(run("memory", calls), says);

@@ -153,7 +153,7 @@ const PAGES: readonly {
   })),
   { path: "/store?ns=users.7&key=diet", isThere: (page) => page.getByRole("region", { name: "Item" }) },
   { path: "/crons?cron=CRON", isThere: (page) => page.getByRole("region", { name: "Cron" }) },
-  { path: "/collector", isThere: (page) => page.getByRole("img", { name: /^Spans in/ }) },
+  { path: "/collector", isThere: (page) => page.getByRole("img", { name: /^Spans received/ }) },
   { path: "/settings", isThere: (page) => page.getByText("HTTP_PORT", { exact: true }) },
 ];
 
