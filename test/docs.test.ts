@@ -3,10 +3,12 @@
 //        when it happens and what to do.
 //   DO2. docs/configuration.md lists exactly the settings of every settings table, as the code has them.
 //   DO3. No settings table is left out, and every default is a value that its own setting would take.
+//   DO4. Every identifier and table in the last column of docs/glossary.md occurs in the sources.
+//   DO5. Every relative link of a page leads to a file, and its fragment to a heading there.
 // A failing comparison prints the whole table as it has to be: put that in the place of the page's.
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { AGENT_SETTINGS } from "../src/agent/settings.ts";
 import { CLIENT_SETTINGS } from "../src/cli/settings.ts";
@@ -68,7 +70,7 @@ function compare(page: string, actual: readonly Row[], expected: readonly Row[],
   assert.fail(`docs/${page} does not match the code:\n${lines}\n\nThe whole table has to be:\n\n${shouldBe}\n`);
 }
 
-const ERRORS_HEAD = ["code", "status", "title", "when it happens", "what to do"];
+const ERRORS_HEAD = ["code", "status", "title", "cause", "remedy"];
 const SETTINGS_HEAD = ["name", "type", "default", "limits", "meaning"];
 
 function errorRows(documented: readonly Row[]): readonly Row[] {
@@ -122,6 +124,54 @@ test("no name is used by two settings of one table (DO3)", () => {
     const names = Object.values(table).flatMap((one) => [one.name, ...one.aliases]);
     assert.deepEqual(names, [...new Set(names)]);
   }
+});
+
+/** Text of every source file without its tests, for whole-word searches. */
+function sourceWords(): ReadonlySet<string> {
+  const files = globSync("src/**/*.{ts,tsx}", { cwd: ROOT }).filter((file) => !file.endsWith(".test.ts"));
+  return new Set(files.flatMap((file) => readFileSync(join(ROOT, file), "utf8").match(/\w+/g) ?? []));
+}
+
+test("docs/glossary.md names identifiers and tables of the sources only (DO4)", () => {
+  const rows = rowsOf(readPage("glossary.md"));
+  const words = sourceWords();
+  const named = (cell: string): readonly string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
+  assert.ok(rows.length > 30);
+  assert.deepEqual(
+    rows.filter(([, , carriers = ""]) => named(carriers).length === 0),
+    [],
+  );
+  assert.deepEqual(
+    rows.flatMap(([, , carriers = ""]) => named(carriers)).filter((name) => !words.has(name)),
+    [],
+  );
+});
+
+/** Fragment of a heading, as GitHub derives it. */
+function fragmentOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(" ", "-");
+}
+
+function brokenLinks(page: string): readonly string[] {
+  const prose = (path: string): string => readFileSync(path, "utf8").replace(/^```[\s\S]*?^```$/gm, "");
+  return [...prose(join(ROOT, page)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = ""]) => {
+    if (/^[a-z]+:/.test(target)) return [];
+    const [path = "", fragment] = target.split("#");
+    const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
+    if (!existsSync(file)) return [`${page}: ${target}`];
+    if (fragment === undefined || !file.endsWith(".md")) return [];
+    const headings = [...prose(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => fragmentOf(heading));
+    return headings.includes(fragment) ? [] : [`${page}: ${target}`];
+  });
+}
+
+test("every relative link of a page leads to a file and a heading (DO5)", () => {
+  const pages = globSync(["*.md", "docs/*.md", "examples/**/*.md"], { cwd: ROOT });
+  assert.deepEqual(pages.flatMap(brokenLinks), []);
 });
 
 test("a page that says something else, less or more is found out", () => {
