@@ -100,11 +100,11 @@ function fileReply(name: string, { type, bytes, packed }: PageFile, { headers }:
   };
 }
 
-/** `/console` → `console/`, `/console/` → `./`, `/console/a/b` → `../../` (PF4). */
+/** `/console` → `console/`, `/console/` → `./`, `/console/a/b` → `../` (PF4). */
 function baseOf(path: string, at: string): string {
   if (path === at) return `${at.slice(at.lastIndexOf("/") + 1)}/`;
   const depth = path.slice(at.length + 1).split("/").length - 1;
-  return depth === 0 ? "./" : "../../".repeat(depth);
+  return depth === 0 ? "./" : "../".repeat(depth);
 }
 
 function pageReply(html: string, path: string, at: string): HttpReply {
