@@ -3,14 +3,21 @@
 //   PS1. It reads exactly what JSON.parse reads, and gives the same value.
 //   PS2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
 //   PS3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
+//   PS4. What nests deeper than `levels` is refused while it is read: no second walk over a long text is needed.
+import { fitsDepth } from "./json.ts";
 import { inSlices } from "./slices.ts";
 
 export const PLAIN_UNITS_MAX = 1024 * 1024;
 const STEP_UNITS = 128 * 1024;
 
-/** @throws {SyntaxError} */
-export async function parseSlowly(text: string): Promise<unknown> {
-  return text.length <= PLAIN_UNITS_MAX ? (JSON.parse(text) as unknown) : inSlices(steps(text));
+export class TooDeepError extends Error {}
+
+/** @throws {SyntaxError} @throws {TooDeepError} PS4 */
+export async function parseSlowly(text: string, levels: number): Promise<unknown> {
+  if (text.length > PLAIN_UNITS_MAX) return inSlices(steps(text, levels));
+  const value: unknown = JSON.parse(text);
+  if (!fitsDepth(value, levels)) throw new TooDeepError();
+  return value;
 }
 
 /** A container in progress. */
@@ -20,7 +27,7 @@ const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const NEEDS_READING = /[\\\u0000-\u001f]/;
 
-function* steps(text: string): Generator<void, unknown> {
+function* steps(text: string, levels: number): Generator<void, unknown> {
   const stack: Open[] = [];
   let at = 0;
   let pause = STEP_UNITS;
@@ -66,6 +73,7 @@ function* steps(text: string): Generator<void, unknown> {
     const first = skip();
     let value: unknown;
     if (first === "[" || first === "{") {
+      if (stack.length >= levels) throw new TooDeepError();
       at++;
       const isList = first === "[";
       const open: Open = isList ? { list: [] } : { members: {}, key: "" };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { parseSlowly, PLAIN_UNITS_MAX } from "./parse-slowly.ts";
+import { parseSlowly, PLAIN_UNITS_MAX, TooDeepError } from "./parse-slowly.ts";
 import { inSlice } from "./slices.ts";
 
 test("work is done in order, a slice a turn, and other work of the loop comes between (SL1, SL2)", async () => {
@@ -42,10 +42,10 @@ test("a long text gives what JSON.parse gives (PS1)", async () => {
     "{}",
     " [ { } , [ ] ] ",
   ];
-  for (const text of odd) assert.deepEqual(await parseSlowly(padded(text)), JSON.parse(text), text);
+  for (const text of odd) assert.deepEqual(await parseSlowly(padded(text), 500), JSON.parse(text), text);
   await fc.assert(
     fc.asyncProperty(fc.json({ maxDepth: 6 }), async (text) => {
-      assert.deepEqual(await parseSlowly(padded(text)), JSON.parse(text));
+      assert.deepEqual(await parseSlowly(padded(text), 500), JSON.parse(text));
     }),
     { numRuns: 150 },
   );
@@ -77,7 +77,7 @@ test("a long text that is no JSON is refused as JSON.parse does (PS1)", async ()
   ];
   for (const text of wrong) {
     assert.throws(() => JSON.parse(text) as unknown, SyntaxError);
-    await assert.rejects(parseSlowly(padded(text)), SyntaxError, text);
+    await assert.rejects(parseSlowly(padded(text), 500), SyntaxError, text);
   }
 });
 
@@ -93,8 +93,21 @@ test("while a long text is read, the loop turns (PS2)", async (t) => {
   };
   setImmediate(count);
   const text = JSON.stringify(value);
-  assert.deepEqual(await parseSlowly(text), value);
+  assert.deepEqual(await parseSlowly(text, 500), value);
   reading = false;
   t.diagnostic(`${(text.length / 1e6).toFixed(1)} MB in ${turns} turns, the longest ${Math.round(worst)} ms`);
   assert.ok(turns >= 5, `${turns} turns`);
+});
+
+test("what nests deeper than it may is refused, in short and in long texts (PS4)", async () => {
+  for (const [text, fits] of [
+    ['{"a":[{}]}', true],
+    ['{"a":[{"b":1}],"c":[[],{"d":0}]}', true],
+    ['{"a":[{"b":[]}]}', false],
+    ["[[[[]]]]", false],
+  ] as const)
+    for (const given of [text, padded(text)]) {
+      if (fits) assert.deepEqual(await parseSlowly(given, 3), JSON.parse(text));
+      else await assert.rejects(parseSlowly(given, 3), TooDeepError, text);
+    }
 });

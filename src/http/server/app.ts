@@ -5,6 +5,7 @@
 //        neither serves is not found.
 //   AP3. The URL that handlers see comes from the routed path, never from the Host header.
 //   AP4. HEAD sends the head of the reply and ends: it does not wait for streamed chunks.
+//   AP5. A long reply is encoded and written in pieces, with a turn of the event loop between two.
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -181,7 +182,8 @@ async function write(outgoing: ServerResponse, reply: HttpReply, method: string)
       "Content-Length": Buffer.byteLength(body),
       ...headers,
     });
-    outgoing.end(body);
+    if (body.length > PIECE_UNITS && method !== "HEAD") await writePieces(outgoing, body);
+    else outgoing.end(body);
     return;
   }
   outgoing.writeHead(status, headers);
@@ -193,6 +195,22 @@ async function write(outgoing: ServerResponse, reply: HttpReply, method: string)
       writeNow(outgoing, piece);
       if (outgoing.writableNeedDrain) await drained(outgoing, stallMs);
     }
+  }
+  outgoing.end();
+}
+
+const PIECE_UNITS = 512 * 1024;
+
+/** AP5. */
+async function writePieces(outgoing: ServerResponse, body: string): Promise<void> {
+  for (let at = 0; at < body.length && !outgoing.destroyed;) {
+    let end = Math.min(at + PIECE_UNITS, body.length);
+    const last = body.charCodeAt(end - 1);
+    if (end < body.length && last >= 0xd800 && last < 0xdc00) end--; // both halves of a character stay together
+    outgoing.write(body.slice(at, end));
+    at = end;
+    await new Promise((resolve) => setImmediate(resolve));
+    if (outgoing.writableNeedDrain && !outgoing.destroyed) await drained(outgoing, undefined);
   }
   outgoing.end();
 }

@@ -6,8 +6,7 @@
 //   BD4. A long body parses in slices of the event loop (base/parse-slowly.ts).
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
-import { fitsDepth } from "../../base/json/json.ts";
-import { parseSlowly } from "../../base/parse-slowly.ts";
+import { parseSlowly, TooDeepError } from "../../base/parse-slowly.ts";
 
 export const DEPTH_MAX = 500;
 
@@ -42,12 +41,11 @@ async function parseBody(read: () => string): Promise<JsonBody> {
   let value: unknown;
   try {
     text = read();
-    value = await parseSlowly(text); // BD4
+    value = await parseSlowly(text, DEPTH_MAX); // BD4
   } catch (error) {
+    if (error instanceof TooDeepError)
+      throw new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);
     throw new ApiError("malformed_json", error instanceof Error ? error.message : "The body is unreadable.");
-  }
-  if (!fitsDepth(value, DEPTH_MAX)) {
-    throw new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);
   }
   return { value, text };
 }
