@@ -4,7 +4,7 @@
 //   PS2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
 //   PS3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
 //   PS4. What nests deeper than `levels` is refused while it is read: no second walk over a long text is needed.
-import { fitsDepth } from "./json.ts";
+import { fitsDepth } from "./json/json.ts";
 import { inSlices } from "./slices.ts";
 
 export const PLAIN_UNITS_MAX = 1024 * 1024;
