@@ -6,9 +6,9 @@ import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { keepHeapSmall } from "./base/v8-heap.ts";
 import { stopping as partsInStop } from "./base/lifecycle.ts";
-import type { Cli } from "./cli/cli.ts";
+import { keepHeapSmall } from "./base/v8-heap.ts";
+import type { Cli } from "./cli/client/command-context.ts";
 import type { DevOptions } from "./main/dev.ts";
 import type { Host, LastingProcess, Product } from "./main/host.ts";
 import type { ServeOptions } from "./main/serve.ts";
@@ -98,7 +98,7 @@ async function main(argv: readonly string[]): Promise<void> {
       judged(async () => (await import("./main/collect.ts")).replay(host, options)),
     );
   const [{ registerVerbs }, { createVerbPorts }] = await Promise.all([
-    import("./cli/verbs.ts"),
+    import("./cli/commands/register.ts"),
     import("./main/verb-ports.ts"),
   ]);
   registerVerbs(program, await createCli(), createVerbPorts(host));
@@ -110,7 +110,7 @@ async function command(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    const { refusalOf } = await import("./cli/refusal.ts");
+    const { refusalOf } = await import("./cli/errors/refusal.ts");
     const { message, exitCode } = refusalOf(error);
     host.err(`holdpoint: ${message}\n`);
     process.exit(exitCode);
@@ -135,14 +135,14 @@ function lasting(work: () => Promise<LastingProcess | null>): Promise<void> {
 /** What the verbs of src/cli get from this process. */
 async function createCli(): Promise<Cli> {
   const [{ createTerminal }, { systemClock: clock }, { configOf }] = await Promise.all([
-    import("./cli/terminal.ts"),
+    import("./cli/output/terminal.ts"),
     import("./base/clock.ts"),
     import("./main/host.ts"),
   ]);
   return {
     terminal: createTerminal(process, host.env, () => process.exit(0)),
     clock,
-    config: async () => configOf((await import("./cli/settings.ts")).CLIENT_SETTINGS, host.env),
+    config: async () => configOf((await import("./cli/client/settings.ts")).CLIENT_SETTINGS, host.env),
     readFile: (path) => readFileSync(path, "utf8"),
     run: (verb) =>
       command(async () => {

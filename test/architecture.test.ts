@@ -28,7 +28,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "src/main.ts": "all",
 };
 
-const PORTS_AND_MODEL = ["src/agent/ports.ts", "src/agent/model.ts"];
+const PORTS_AND_MODEL = ["src/agent/ports/ports.ts", "src/agent/model/model.ts"];
 const TEST_FILE = /\.(test|contract)\.ts$/;
 const CODE_FILE = /\.[cm]?[jt]sx?$/;
 /** `from "./x"`, `import "./x"`, `import("./x")`, `require("./x")`, `new URL("./x"`. */
@@ -172,10 +172,10 @@ const WRONG: readonly { readonly path: string; readonly text: string; readonly s
     ["src/base/a.ts", 'import b from "../../package.json" with { type: "json" };', "package.json"],
     ["src/agent/routes/a.ts", 'import { b } from "../../storage/b.ts";', "src/storage/b.ts"],
     ["src/agent/a.ts", 'import { b } from "../graphs/b.ts";', "src/graphs/b.ts"],
-    ["src/graphs/a.ts", 'import { b } from "../agent/resume.ts";', "src/agent/resume.ts"],
+    ["src/graphs/a.ts", 'import { b } from "../agent/resume.ts";', "src/agent/interrupts/resume-rules.ts"],
     ["src/graphs/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
     ["src/storage/sqlite/a.ts", 'import { b } from "../../graphs/b.ts";', "src/graphs/b.ts"],
-    ["src/collector/a.ts", 'import { b } from "../agent/ports.ts";', "src/agent/ports.ts"],
+    ["src/collector/a.ts", 'import { b } from "../agent/ports.ts";', "src/agent/ports/ports.ts"],
     ["src/cli/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
   ].map(([path = "", text = "", target = ""]) => ({ path, text, says: `${path} must not import ${target}` })),
   ...["process.env.PORT", "process?.env", 'process["env"]', 'import { env } from "node:process";'].map((text) => ({

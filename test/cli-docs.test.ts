@@ -8,8 +8,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Command } from "commander";
-import { EXIT, type Cli } from "../src/cli/cli.ts";
-import { registerVerbs, type VerbPorts } from "../src/cli/verbs.ts";
+import type { Cli } from "../src/cli/client/command-context.ts";
+import { EXIT } from "../src/cli/errors/cli-error.ts";
+import { type VerbPorts, registerVerbs } from "../src/cli/commands/register.ts";
 import { holdpoint } from "./harness/cli.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "..", "docs", "cli.md"), "utf8");

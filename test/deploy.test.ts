@@ -21,7 +21,7 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { Namespace, Secret, Service } from "kubernetes-models/v1";
 import { parse, parseAllDocuments } from "yaml";
 import * as z from "zod";
-import { AGENT_SETTINGS } from "../src/agent/settings.ts";
+import { AGENT_SETTINGS } from "../src/agent/server/settings.ts";
 import { getLive, getReady } from "../src/api/meta.ts";
 import type { Setting } from "../src/base/config/config.ts";
 import { readHead } from "../src/collector/receive/request-head.ts";
@@ -207,7 +207,7 @@ test("workers grow with a metric that servers have (DE6)", () => {
   const scaled = manifests.filter(({ kind }) => kind === "HorizontalPodAutoscaler");
   const names = [...JSON.stringify(scaled).matchAll(/"metric":\{"name":"(\w+)"/g)].map(([, name]) => name);
   assert.deepEqual(names, ["agent_runs_pending"]);
-  const metrics = readFileSync(join(ROOT, "src/agent/metrics.ts"), "utf8");
+  const metrics = readFileSync(join(ROOT, "src/agent/server/metrics.ts"), "utf8");
   for (const name of names) assert.ok(metrics.includes(`"${name}"`), name);
 });
 

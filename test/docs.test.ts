@@ -10,8 +10,8 @@ import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { AGENT_SETTINGS } from "../src/agent/settings.ts";
-import { CLIENT_SETTINGS } from "../src/cli/settings.ts";
+import { AGENT_SETTINGS } from "../src/agent/server/settings.ts";
+import { CLIENT_SETTINGS } from "../src/cli/client/settings.ts";
 import { collectorSettings } from "../src/collector/settings.ts";
 import type { Setting, SettingsTable } from "../src/base/config/config.ts";
 import { ERROR_CODES } from "../src/base/api-error.ts";
@@ -22,8 +22,8 @@ const ROOT = join(import.meta.dirname, "..");
 
 /** One line a settings table: the heading of its section in docs/configuration.md, the file it is in, the table. */
 const SETTINGS_TABLES: readonly (readonly [heading: string, file: string, table: SettingsTable])[] = [
-  ["Agent server", "src/agent/settings.ts", AGENT_SETTINGS],
-  ["Terminal", "src/cli/settings.ts", CLIENT_SETTINGS],
+  ["Agent server", "src/agent/server/settings.ts", AGENT_SETTINGS],
+  ["Terminal", "src/cli/client/settings.ts", CLIENT_SETTINGS],
   ["Trace collector", "src/collector/settings.ts", collectorSettings],
   ["Traces of runs", "src/telemetry/settings.ts", TELEMETRY_SETTINGS],
   ["Local trace store", "src/traces/settings.ts", TRACE_SETTINGS],

@@ -2,7 +2,7 @@
 // that begins as JSON and is none stops the start; a path stays a path.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { assistantDefaults, graphConfigFile } from "../src/agent/graph-config.ts";
+import { assistantDefaults, graphConfigFile } from "../src/agent/model/assistant-defaults.ts";
 import { NotStarted, startServerHere } from "./harness/server-here.ts";
 import { call, removeFolder, TEST_GRAPHS, temporaryFolder } from "./harness/server.ts";
 

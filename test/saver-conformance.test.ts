@@ -4,12 +4,12 @@
 import { BaseCheckpointSaver } from "@langchain/langgraph";
 import { deltaChannelHistoryTests, specTest } from "@langchain/langgraph-checkpoint-validation";
 import { after } from "node:test";
-import type { WriteSet } from "../src/agent/model.ts";
-import type { Storage } from "../src/agent/ports.ts";
+import type { WriteSet } from "../src/agent/model/model.ts";
+import type { Storage } from "../src/agent/ports/ports.ts";
 import type { Log } from "../src/base/log/log.ts";
-import { createCodec } from "../src/graphs/codec.ts";
-import { loadLibrary } from "../src/graphs/library.ts";
-import { createRunSaver, type RunSaver } from "../src/graphs/saver.ts";
+import { createCodec } from "../src/graphs/checkpoints/value-codec.ts";
+import { loadLibrary } from "../src/graphs/langgraph/library.ts";
+import { createRunSaver, type RunSaver } from "../src/graphs/checkpoints/run-checkpointer.ts";
 import { createPostgresStorage } from "../src/storage/postgres/storage.ts";
 import { createSqliteStorage } from "../src/storage/sqlite/storage.ts";
 import { beforeDrop, newDatabase } from "./harness/postgres.ts";

@@ -1,35 +1,27 @@
 // Graphs: the port that the agent room talks to, over the graphs that were deployed.
+import type { Fingerprint } from "../agent/model/model.ts";
+import type { GraphSchemas, Graphs, StateAddress, Storage, Store, StoredCheckpoint, Tracing } from "../agent/ports/ports.ts";
 import type { Clock } from "../base/clock.ts";
-import type { Fingerprint } from "../agent/model.ts";
-import type { GraphSchemas, Graphs, StateAddress, Storage, Store, StoredCheckpoint, Tracing } from "../agent/ports.ts";
-import { refuseControlValues } from "./control-values.ts";
-import { createCodec } from "./codec.ts";
-import { completeSchemas } from "./complete-schemas.ts";
-import type { GraphsConfig, GraphSource } from "./config-file.ts";
-import { deltaValues } from "./delta-history.ts";
-import { withDeadlines } from "./deadline-config.ts";
-import { drawGraph } from "./drawing.ts";
-import { fingerprintOf, missingParts } from "./fingerprint.ts";
-import {
-  graphOfRun,
-  graphOfThread,
-  graphToRead,
-  withOwnBreakpoints,
-  withoutGraph,
-  type Deployed,
-  type FactoryRuntime,
-  type MadeGraph,
-} from "./graph-factory.ts";
-import { servedSchemas } from "./message-definitions.ts";
-import { createInterruptIds } from "./interrupt-ids.ts";
-import type { Library } from "./library.ts";
-import { loadGraph } from "./load.ts";
-import { runGraph, type RunContext } from "./run-graph.ts";
-import { schemasOf } from "./schemas.ts";
-import { createGraphStore } from "./store.ts";
-import { buildState, readHistory, readState, updateState } from "./state.ts";
-import { tracedRun } from "./traced-run.ts";
-import type { TypeReader } from "./type-reader.ts";
+import { createCodec } from "./checkpoints/value-codec.ts";
+import { completeSchemas } from "./schemas/merge-schemas.ts";
+import type { GraphSource, GraphsConfig } from "./config/langgraph-json.ts";
+import { refuseControlValues } from "./langgraph/control-values.ts";
+import { withDeadlines } from "./config/deadlines-section.ts";
+import { deltaValues } from "./checkpoints/delta-history.ts";
+import { drawGraph } from "./schemas/graph-drawing.ts";
+import { fingerprintOf, missingParts } from "./checkpoints/graph-fingerprint.ts";
+import { type Deployed, type FactoryRuntime, type MadeGraph, graphOfRun, graphOfThread, graphToRead, withOwnBreakpoints, withoutGraph } from "./loading/graph-factory.ts";
+import { createInterruptIds } from "./langgraph/interrupt-ids.ts";
+import type { Library } from "./langgraph/library.ts";
+import { loadGraph } from "./loading/load-graph.ts";
+import { servedSchemas } from "./schemas/message-definitions.ts";
+import { runGraph } from "./run/run-graph.ts";
+import type { RunContext } from "./run/run-context.ts";
+import { schemasOf } from "./schemas/runtime-schemas.ts";
+import { buildState, readHistory, readState, updateState } from "./state/thread-state.ts";
+import { createGraphStore } from "./extensions/langgraph-store.ts";
+import { tracedRun } from "./tracing/traced-run.ts";
+import type { TypeReader } from "./schemas/type-reader.ts";
 
 export interface DeployedGraphs extends Graphs {
   /** Loads a graph, and puts it in the place of the one with its id. @throws {GraphLoadError} and the old one stays */

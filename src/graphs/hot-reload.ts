@@ -11,8 +11,8 @@ import type { Clock } from "../base/clock.ts";
 import { describeError } from "../base/api-error.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
-import type { GraphsConfig, GraphSource } from "./config-file.ts";
-import type { FreshModules } from "./fresh-modules.ts";
+import type { GraphsConfig, GraphSource } from "./config/langgraph-json.ts";
+import type { FreshModules } from "./loading/module-reload.ts";
 import type { DeployedGraphs } from "./graphs.ts";
 
 export interface HotReloadPorts {

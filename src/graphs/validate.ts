@@ -1,11 +1,11 @@
 // Validate: everything that a langgraph.json names is loaded, as a start would, and told of, all problems at once.
 import { describeError } from "../base/api-error.ts";
-import { loadAuth } from "./auth.ts";
-import { readGraphsConfig, type GraphsConfig, type GraphSource } from "./config-file.ts";
-import { loadCustomApp } from "./custom-app.ts";
-import { loadEmbedder } from "./embed.ts";
-import { loadLibrary } from "./library.ts";
-import { loadGraph } from "./load.ts";
+import { loadAuth } from "./extensions/auth-handlers.ts";
+import { readGraphsConfig, type GraphsConfig, type GraphSource } from "./config/langgraph-json.ts";
+import { loadCustomApp } from "./extensions/custom-app.ts";
+import { loadEmbedder } from "./extensions/embedder.ts";
+import { loadLibrary } from "./langgraph/library.ts";
+import { loadGraph } from "./loading/load-graph.ts";
 
 export interface Validation {
   readonly file: string;

@@ -1,13 +1,13 @@
 // Agent server: its parts, chosen by configuration and by langgraph.json, put together, started and stopped as one.
 import { join } from "node:path";
-import type { Beside } from "../agent/beside.ts";
-import type { Access, Storage, Store, Tracing } from "../agent/ports.ts";
-import type { AgentConfig } from "../agent/settings.ts";
-import type { Surface } from "../agent/surface.ts";
+import type { Beside } from "../agent/server/console-api.ts";
+import type { Access, Storage, Store, Tracing } from "../agent/ports/ports.ts";
+import type { AgentConfig } from "../agent/server/settings.ts";
+import type { Surface } from "../agent/server/api-surface.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
-import type { GraphsConfig } from "../graphs/config-file.ts";
-import type { LoadedApp } from "../graphs/custom-app.ts";
+import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
+import type { LoadedApp } from "../graphs/extensions/custom-app.ts";
 import type { DeployedGraphs } from "../graphs/graphs.ts";
 import type { HttpRoute } from "../http/server/app.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
@@ -44,10 +44,10 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
     graphs: graphsConfig,
   });
   const [{ loadLibrary }, { createAgentServer }, { createGraphs }, { registerSdkGlobals }] = await Promise.all([
-    import("../graphs/library.ts"),
-    import("../agent/server.ts"),
+    import("../graphs/langgraph/library.ts"),
+    import("../agent/server/agent-server.ts"),
     import("../graphs/graphs.ts"),
-    import("../graphs/sdk-globals.ts"),
+    import("../graphs/extensions/sdk-globals.ts"),
   ]);
   const [{ systemClock }, { createIdSource }, { createMetrics }] = await Promise.all([
     import("../base/clock.ts"),
@@ -60,7 +60,7 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
   await storage.start();
   try {
     const store = await openStore(config, graphsConfig, storage, log);
-    const { createTypeReader } = await import("../graphs/type-reader.ts");
+    const { createTypeReader } = await import("../graphs/schemas/type-reader.ts");
     const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, { clock: systemClock, log });
     const mountPrefix = config.mountPrefix ?? graphsConfig.http.mountPrefix;
     const globals = registerSdkGlobals(library, log, mountPrefix);
@@ -128,11 +128,11 @@ async function openStore(
   log: Log,
 ): Promise<Store & Service> {
   const [{ createStore }, { systemClock: clock }] = await Promise.all([
-    import("../agent/store.ts"),
+    import("../agent/store/store.ts"),
     import("../base/clock.ts"),
   ]);
   const { index, ...times } = store;
-  const embedder = index === null ? null : await (await import("../graphs/embed.ts")).loadEmbedder(index, folder);
+  const embedder = index === null ? null : await (await import("../graphs/extensions/embedder.ts")).loadEmbedder(index, folder);
   const options = { ...times, itemBytesMax: config.storeItemBytesMax, fields: index?.fields ?? [] };
   return createStore(options, { storage, clock, log, embedder });
 }
@@ -141,11 +141,11 @@ async function openStore(
 async function openAccess(config: AgentConfig, graphs: GraphsConfig, log: Log): Promise<Access | null> {
   if (config.apiKeys !== null) {
     for (const { name, weak } of config.apiKeys) if (weak) log.warning("api_key_short", { name });
-    const { createKeyAccess } = await import("../agent/api-keys.ts");
+    const { createKeyAccess } = await import("../agent/auth/api-keys.ts");
     return createKeyAccess(config.apiKeys);
   }
   if (graphs.auth === null) return null;
-  const { loadAuth } = await import("../graphs/auth.ts");
+  const { loadAuth } = await import("../graphs/extensions/auth-handlers.ts");
   return loadAuth(graphs.auth, graphs.folder, log);
 }
 
@@ -154,7 +154,7 @@ async function readSurface({ config, graphs, origins }: ServerParts): Promise<Su
   const { http, folder } = graphs;
   let app: LoadedApp | null = null;
   if (http.app !== null) {
-    const { loadCustomApp } = await import("../graphs/custom-app.ts");
+    const { loadCustomApp } = await import("../graphs/extensions/custom-app.ts");
     app = await loadCustomApp(http.app, folder);
   }
   return { ...http, app, moreOrigins: origins, mountPrefix: config.mountPrefix ?? http.mountPrefix };
@@ -196,7 +196,7 @@ async function openUi(
 ): Promise<readonly HttpRoute[]> {
   if (ui === null || disabled.includes("ui")) return [];
   const [{ buildUi }, { uiRoutes }, { systemClock: clock }] = await Promise.all([
-    import("../graphs/ui.ts"),
+    import("../graphs/extensions/ui-components.ts"),
     import("../http/pages/ui-routes.ts"),
     import("../base/clock.ts"),
   ]);

@@ -1,14 +1,14 @@
 // Dev: `holdpoint dev`: agent server, collector and trace store in one process, for one person, with a run that waits.
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { graphConfigFile } from "../agent/graph-config.ts";
-import type { Beside, BesideCollector } from "../agent/beside.ts";
-import type { AgentConfig } from "../agent/settings.ts";
+import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
+import type { Beside, BesideCollector } from "../agent/server/console-api.ts";
+import type { AgentConfig } from "../agent/server/settings.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { RecentLog } from "../base/log/recent-log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
-import type { GraphsConfig } from "../graphs/config-file.ts";
+import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import type { HttpRoute } from "../http/server/app.ts";
 import type { TelemetryConfig } from "../telemetry/settings.ts";
 import type { TraceConfig } from "../traces/settings.ts";
@@ -138,11 +138,11 @@ async function startParts(
   });
   if (tracing !== null) running.push(tracing);
   const [{ createFreshModules }, { createHotReload }, { systemClock: clock }] = await Promise.all([
-    import("../graphs/fresh-modules.ts"),
+    import("../graphs/loading/module-reload.ts"),
     import("../graphs/hot-reload.ts"),
     import("../base/clock.ts"),
   ]);
-  const { readGraphsConfig } = await import("../graphs/config-file.ts");
+  const { readGraphsConfig } = await import("../graphs/config/langgraph-json.ts");
   const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph is loaded
   const beside = await given.describe({
     traces,

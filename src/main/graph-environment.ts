@@ -6,7 +6,7 @@
 //   GE2. A name in HOLDPOINT_GRAPH_ENV, or in a list in `env` of langgraph.json, is passed on, secret or not.
 //   GE3. With HOLDPOINT_GRAPH_ENV nothing else is passed on but what programs need to know of their machine.
 import type { Env, SettingsTable } from "../base/config/config.ts";
-import type { GraphsConfig } from "../graphs/config-file.ts";
+import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 
 export interface GraphEnvironmentRules {
   /** HOLDPOINT_GRAPH_ENV; null: no list. */

@@ -1,6 +1,6 @@
 // Host: what a process has from the machine and from its package. main.ts reads them; nothing below it does.
 import { readFileSync } from "node:fs";
-import type { AgentConfig } from "../agent/settings.ts";
+import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
 import type { Log } from "../base/log/log.ts";
 
@@ -83,11 +83,11 @@ export function isReadable(path: string): boolean {
 /** Every setting of the product, whichever part of it runs here: a machine has one environment for all of them. */
 export async function productTables(): Promise<readonly SettingsTable[]> {
   const [agent, telemetry, collector, traces, client] = await Promise.all([
-    import("../agent/settings.ts"),
+    import("../agent/server/settings.ts"),
     import("../telemetry/settings.ts"),
     import("../collector/settings.ts"),
     import("../traces/settings.ts"),
-    import("../cli/settings.ts"),
+    import("../cli/client/settings.ts"),
   ]);
   return [
     agent.AGENT_SETTINGS,

@@ -1,13 +1,13 @@
 // Serve: `holdpoint serve`: the agent server alone, from options and environment to a process that lasts.
 import { relative } from "node:path";
-import { graphConfigFile } from "../agent/graph-config.ts";
-import type { Beside } from "../agent/beside.ts";
-import type { AgentConfig } from "../agent/settings.ts";
+import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
+import type { Beside } from "../agent/server/console-api.ts";
+import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
 import { giveHeapRoom } from "../base/v8-heap.ts";
 import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
-import type { GraphsConfig } from "../graphs/config-file.ts";
+import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import { startAgentServer } from "./agent-server.ts";
 import { configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
 import { openTracing } from "./tracing.ts";
@@ -58,7 +58,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LastingP
 
 export async function agentTable() {
   const [{ AGENT_SETTINGS }, { TELEMETRY_SETTINGS }] = await Promise.all([
-    import("../agent/settings.ts"),
+    import("../agent/server/settings.ts"),
     import("../telemetry/settings.ts"),
   ]);
   return { ...AGENT_SETTINGS, ...TELEMETRY_SETTINGS } as const;
@@ -78,7 +78,7 @@ export function withOptions(env: Env, options: ServeOptions): Env {
 }
 
 export async function readGraphConfig(host: Host, path: string, log: Log): Promise<GraphsConfig> {
-  const { readGraphsConfig } = await import("../graphs/config-file.ts");
+  const { readGraphsConfig } = await import("../graphs/config/langgraph-json.ts");
   const graphs = readGraphsConfig(path, host.env);
   for (const remark of graphs.remarks) log.warning("config_key_ignored", { file: path, remark });
   return graphs;

@@ -1,9 +1,9 @@
 // Storage of a process: PostgreSQL when there is one, else the data folder; the engine that fits; and what is done with a
 // database while no server has it.
 import { dirname, resolve } from "node:path";
-import { graphConfigFile } from "../agent/graph-config.ts";
-import type { Engine, Storage } from "../agent/ports.ts";
-import type { AgentConfig } from "../agent/settings.ts";
+import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
+import type { Engine, Storage } from "../agent/ports/ports.ts";
+import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Log } from "../base/log/log.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Dumpable } from "../storage/dump/dump.ts";
@@ -45,8 +45,8 @@ export async function withStorage<T>(
   work: (storage: OpenedStorage, versions: Versions) => Promise<T>,
 ): Promise<T> {
   const [{ AGENT_SETTINGS }, { libraryVersion }] = await Promise.all([
-    import("../agent/settings.ts"),
-    import("../graphs/library.ts"),
+    import("../agent/server/settings.ts"),
+    import("../graphs/langgraph/library.ts"),
   ]);
   const folder = dataDir === undefined ? {} : { HOLDPOINT_DATA_DIR: dataDir, DATABASE_URI: undefined };
   const config = await configOf(AGENT_SETTINGS, { ...host.env, ...folder }); // a folder that is named is meant
@@ -63,8 +63,8 @@ export async function withStorage<T>(
 /** @throws {ConfigError} without DATABASE_URI */
 export async function migrate(host: Host, options: { readonly config?: string }): Promise<void> {
   const [{ AGENT_SETTINGS }, { loadLibrary }] = await Promise.all([
-    import("../agent/settings.ts"),
-    import("../graphs/library.ts"),
+    import("../agent/server/settings.ts"),
+    import("../graphs/langgraph/library.ts"),
   ]);
   const config = await configOf(AGENT_SETTINGS, host.env);
   if (config.databaseUri === null) {

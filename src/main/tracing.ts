@@ -1,5 +1,5 @@
 // Tracing of runs: on when somebody says where the traces go.
-import type { Tracing } from "../agent/ports.ts";
+import type { Tracing } from "../agent/ports/ports.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { TelemetryConfig } from "../telemetry/settings.ts";

@@ -1,7 +1,7 @@
 // Verb ports: what the verbs of the terminal need of rooms that theirs does not know.
 import { join } from "node:path";
-import { graphConfigFile } from "../agent/graph-config.ts";
-import type { VerbPorts } from "../cli/verbs.ts";
+import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
+import type { VerbPorts } from "../cli/commands/register.ts";
 import { collectorConfig } from "./collect.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { configOf, isReadable, openLog, productTables, type Host } from "./host.ts";
@@ -9,7 +9,7 @@ import { withStorage } from "./storage.ts";
 
 export function createVerbPorts(host: Host): VerbPorts {
   const { root, version, nodeWanted, dependencies } = host.product;
-  const agentConfig = async () => configOf((await import("../agent/settings.ts")).AGENT_SETTINGS, host.env);
+  const agentConfig = async () => configOf((await import("../agent/server/settings.ts")).AGENT_SETTINGS, host.env);
   const folderOf = async (dataDir: string | undefined): Promise<string> => {
     const config = await agentConfig();
     if (dataDir === undefined && config.databaseUri !== null)
@@ -55,7 +55,7 @@ export function createVerbPorts(host: Host): VerbPorts {
       graphs: async () => {
         const file = graphConfigFile((await agentConfig()).graphConfig);
         if (!isReadable(file)) return null;
-        const { graphs, remarks } = (await import("../graphs/config-file.ts")).readGraphsConfig(file, host.env);
+        const { graphs, remarks } = (await import("../graphs/config/langgraph-json.ts")).readGraphsConfig(file, host.env);
         return { file, ids: graphs.map(({ graphId }) => graphId), remarks };
       },
     },

@@ -3,7 +3,7 @@
 //   TA1. Content is asked for only when it is captured.
 //   TA2. Content that is longer than CONTENT_UNITS_MAX is left out whole, and the span says so: half a JSON text is none.
 import type { Attributes } from "@opentelemetry/api";
-import type { StepEnd, TraceStep } from "../agent/ports.ts";
+import type { StepEnd, TraceStep } from "../agent/ports/ports.ts";
 
 const CONTENT_UNITS_MAX = 256 * 1024;
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SpanStatusCode, TraceFlags } from "@opentelemetry/api";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import type { Run, RunRequest } from "../agent/model.ts";
-import type { RunTrace } from "../agent/ports.ts";
+import type { Run, RunRequest } from "../agent/model/model.ts";
+import type { RunTrace } from "../agent/ports/ports.ts";
 import { beginRunTrace, type SpanIds } from "./run-trace.ts";
 
 const ROOT_RUN = "01a1feba-4d30-7231-8c87-e8aa445c6b26";

@@ -16,8 +16,8 @@ import {
   type Span,
   type Tracer,
 } from "@opentelemetry/api";
-import type { Run, TraceLink, TracedWait } from "../agent/model.ts";
-import type { RunTrace, StepEnd, TraceStep, TracedStep } from "../agent/ports.ts";
+import type { Run, TraceLink, TracedWait } from "../agent/model/model.ts";
+import type { RunTrace, StepEnd, TraceStep, TracedStep } from "../agent/ports/ports.ts";
 import { endAttributes, startAttributes, text } from "./attributes.ts";
 
 /** Begins a span with ids that are said beforehand. */

@@ -20,7 +20,7 @@ import {
   SamplingDecision,
   type SpanExporter,
 } from "@opentelemetry/sdk-trace-base";
-import type { Tracing } from "../agent/ports.ts";
+import type { Tracing } from "../agent/ports/ports.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import { beginRunTrace, type SpanIds } from "./run-trace.ts";

@@ -1,18 +1,18 @@
 // The command line as tests use it: a real process with nothing of our environment, or its verbs in this one, which costs
 // a tenth; and what was written.
-import { Command, CommanderError } from "commander";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { Command, CommanderError } from "commander";
 import { systemClock } from "../../src/base/clock.ts";
 import { readConfig } from "../../src/base/config/config.ts";
-import { EXIT } from "../../src/cli/cli.ts";
-import { refusalOf } from "../../src/cli/refusal.ts";
-import { CLIENT_SETTINGS } from "../../src/cli/settings.ts";
-import { createTerminal } from "../../src/cli/terminal.ts";
-import { registerClientVerbs } from "../../src/cli/verbs.ts";
+import { EXIT } from "../../src/cli/errors/cli-error.ts";
+import { refusalOf } from "../../src/cli/errors/refusal.ts";
+import { CLIENT_SETTINGS } from "../../src/cli/client/settings.ts";
+import { createTerminal } from "../../src/cli/output/terminal.ts";
+import { registerClientVerbs } from "../../src/cli/commands/register.ts";
 import { ROOT } from "./server.ts";
 
 export interface Ended {

@@ -4,8 +4,8 @@
 //        no other call waiting.
 //   SB2. Readers of one row share its batch, and so its text for the wire (BA1). At most KEPT_UNITS are kept.
 import { inSlice } from "../../base/slices.ts";
-import type { StoredEvents } from "../ports.ts";
-import { batchOf, eventsOf, type Batch } from "./batch.ts";
+import type { StoredEvents } from "../ports/ports.ts";
+import { batchOf, eventsOf, type Batch } from "./event-batch.ts";
 
 const KEPT_UNITS = 8 * 1024 * 1024;
 

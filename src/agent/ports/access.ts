@@ -1,6 +1,6 @@
 // Access: who a caller is, and what they may reach.
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Caller, Scope } from "../model.ts";
+import type { Caller, Scope } from "../model/model.ts";
 
 /** A request as far as authentication looks at it. */
 export interface AccessRequest {

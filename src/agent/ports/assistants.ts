@@ -1,6 +1,6 @@
 // Assistants in storage, with their versions.
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Assistant, AssistantVersion, Scope } from "../model.ts";
+import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 export interface AssistantFilter {

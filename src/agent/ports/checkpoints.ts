@@ -1,6 +1,6 @@
 // Checkpoints in storage, with the values and writes that belong to them.
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Checkpoint, Stored, TaskWrites, WriteSet } from "../model.ts";
+import type { Checkpoint, Stored, TaskWrites, WriteSet } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 import type { RunAttempt } from "./runs.ts";
 

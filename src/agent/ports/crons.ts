@@ -1,6 +1,6 @@
 // Crons in storage.
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Cron, Scope } from "../model.ts";
+import type { Cron, Scope } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 export interface CronFilter {

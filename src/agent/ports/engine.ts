@@ -1,6 +1,6 @@
 // Engine: what runs and their readers need beside storage: queue, lease, peers and wakes.
 import type { Service } from "../../base/lifecycle.ts";
-import type { Run } from "../model.ts";
+import type { Run } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 import type { History } from "./checkpoints.ts";
 import type { ClaimedRow, RunClaim } from "./runs.ts";

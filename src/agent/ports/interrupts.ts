@@ -1,6 +1,6 @@
 // Interrupts in storage: questions and breakpoints, the inbox over them, and the audit trail.
 import type { JsonObject } from "../../base/json/json.ts";
-import type { AuditEntry, Interrupt, InterruptKind, InterruptState, Scope, ThreadStatus } from "../model.ts";
+import type { AuditEntry, Interrupt, InterruptKind, InterruptState, Scope, ThreadStatus } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 /** Items of the inbox in a total order: by time of asking, then by their ids. */

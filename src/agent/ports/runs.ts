@@ -1,5 +1,5 @@
 // Runs in storage: rows, the queue that they stand in, and the workers that have them.
-import type { Run, RunStatus, Thread } from "../model.ts";
+import type { Run, RunStatus, Thread } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 /** One attempt of a run: what it writes carries all three. */

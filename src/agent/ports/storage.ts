@@ -1,5 +1,5 @@
 // Storage: transactions over everything that a server keeps.
-import type { Fingerprint } from "../model.ts";
+import type { Fingerprint } from "../model/model.ts";
 import type { AssistantTx } from "./assistants.ts";
 import type { Awaitable } from "./awaitable.ts";
 import type { CheckpointTx } from "./checkpoints.ts";

@@ -1,7 +1,7 @@
 // Store: the long-term memory, its rows in storage, and the function that makes vectors.
 import type { FilterCondition } from "../../base/json/json-filter.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Scope, StoreItem, StoreVector } from "../model.ts";
+import type { Scope, StoreItem, StoreVector } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 export interface StoreQuery {

@@ -1,6 +1,6 @@
 // Threads in storage: one row each, and everything that belongs to them.
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Scope, Thread, ThreadStatus } from "../model.ts";
+import type { Scope, Thread, ThreadStatus } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 export interface ThreadQuery {

@@ -1,5 +1,5 @@
 // Tracing: runs as traces, for who wants them.
-import type { Run } from "../model.ts";
+import type { Run } from "../model/model.ts";
 
 /** Tells what runs do. */
 export interface Tracing {

@@ -1,5 +1,5 @@
 // Webhooks: what is still to be told, and to whom it may be.
-import type { Webhook } from "../model.ts";
+import type { Webhook } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 export interface WebhookTx {

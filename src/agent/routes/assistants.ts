@@ -1,30 +1,16 @@
 // Routes of assistants: parse → operation → reply.
 import * as contract from "../../api/assistants.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Ask } from "../access.ts";
-import type { Agent } from "../agent.ts";
-import {
-  createAssistant,
-  listVersions,
-  patchAssistant,
-  setLatestVersion,
-  type AssistantPatch,
-} from "../assistant-changes.ts";
-import { deleteAssistant } from "../assistant-deletion.ts";
-import {
-  countAssistants,
-  drawAssistant,
-  getAssistant,
-  schemasOfAssistant,
-  searchAssistants,
-  subgraphsOfAssistant,
-  type AssistantSchemas,
-  type AssistantSearch,
-} from "../assistants.ts";
-import { hasDefaultAnswer } from "../deadline.ts";
-import type { Scope } from "../model.ts";
-import { assistantToWire, assistantVersionToWire, schemasToWire } from "../wire.ts";
-import { id, json, paginationHeaders, route, select, type AgentRoute } from "./route.ts";
+import type { Ask } from "../auth/authorize.ts";
+import type { Agent } from "../context.ts";
+import { type AssistantPatch, createAssistant, listVersions, patchAssistant, setLatestVersion } from "../assistants/edit-assistant.ts";
+import { deleteAssistant } from "../assistants/delete-assistant.ts";
+import { type AssistantSearch, countAssistants, drawAssistant, getAssistant, schemasOfAssistant, searchAssistants, subgraphsOfAssistant } from "../assistants/assistants.ts";
+import { hasDefaultAnswer } from "../interrupts/deadline.ts";
+import type { Scope } from "../model/model.ts";
+import type { AssistantSchemas } from "../serializers/assistant-schemas.ts";
+import { assistantToWire, assistantVersionToWire, schemasToWire } from "../serializers/api-objects.ts";
+import { type AgentRoute, id, json, paginationHeaders, route, select } from "./route.ts";
 
 /** A default answer speaks for people who do not: who makes assistants may not decide that too. @throws {ApiError} `forbidden` */
 async function requireMayDecide(

@@ -1,23 +1,15 @@
 // Routes of crons: parse → operation → reply.
 import * as contract from "../../api/crons.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import { toAccessValue } from "../access-value.ts";
-import { reachOf, type Reach } from "../access.ts";
-import type { Agent } from "../agent.ts";
-import { askToSwitchOff } from "../bypass.ts";
-import {
-  countCrons,
-  createCron,
-  deleteCron,
-  patchCron,
-  requireCron,
-  searchCrons,
-  type CronPatch,
-  type NewCron,
-} from "../crons.ts";
-import type { Scope } from "../model.ts";
-import { cronToWire } from "../wire.ts";
-import { id, json, NO_CONTENT, paginationHeaders, route, select, type AgentRoute, type Call } from "./route.ts";
+import { toAccessValue } from "../auth/handler-value.ts";
+import type { Reach } from "../auth/authorize.ts";
+import type { Agent } from "../context.ts";
+import { askToSwitchOff } from "../threads/bypass.ts";
+import { type CronPatch, type NewCron, countCrons, createCron, deleteCron, patchCron, requireCron, searchCrons } from "../crons/crons.ts";
+import type { Scope } from "../model/model.ts";
+import { cronToWire } from "../serializers/api-objects.ts";
+import { reachOf } from "./path-scope.ts";
+import { type AgentRoute, type Call, NO_CONTENT, id, json, paginationHeaders, route, select } from "./route.ts";
 
 export function cronRoutes(agent: Agent): readonly AgentRoute[] {
   return [

@@ -4,7 +4,7 @@ import { openApiDocument } from "../../api/openapi.ts";
 import type { AnyOperation } from "../../api/operation.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import type { Agent } from "../agent.ts";
+import type { Agent } from "../context.ts";
 import { json, route, type AgentRoute } from "./route.ts";
 
 export interface Versions {

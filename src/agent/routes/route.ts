@@ -2,23 +2,17 @@
 // Invariants:
 //   RO1. Who may not come in is turned away before the body is read, and before anything is looked up.
 //   RO2. An operation acts only after the access of its contract was asked about.
-import {
-  type AccessEvent,
-  type AnyOperation,
-  type Operation,
-  parse,
-  parsePathIds,
-  takesBody,
-} from "../../api/operation.ts";
+import { type AccessEvent, type AnyOperation, type Operation, parse, parsePathIds, takesBody } from "../../api/operation.ts";
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { JsonBody } from "../../http/server/body.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
-import { fromAccessValue, toAccessValue } from "../access-value.ts";
-import { ANONYMOUS, type Ask, authorize, requireInScope } from "../access.ts";
-import type { Agent } from "../agent.ts";
-import type { Caller, Scope } from "../model.ts";
-import type { Access } from "../ports.ts";
+import { fromAccessValue, toAccessValue } from "../auth/handler-value.ts";
+import { ANONYMOUS, type Ask, authorize } from "../auth/authorize.ts";
+import type { Agent } from "../context.ts";
+import type { Caller, Scope } from "../model/model.ts";
+import type { Access } from "../ports/ports.ts";
+import { requireInScope } from "./path-scope.ts";
 
 export interface Call<Query, Body> {
   readonly ids: Readonly<Record<string, string>>;

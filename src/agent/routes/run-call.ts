@@ -1,12 +1,12 @@
 // Run call: the body of a run-creating call → what the operation takes. Shared by all routes that create runs.
 import type { RunBody } from "../../api/runs.ts";
 import { contentHash } from "../../base/ids.ts";
-import { reachOf } from "../access.ts";
-import type { Agent } from "../agent.ts";
-import { askToSwitchOff } from "../bypass.ts";
-import { callOf } from "../run-body.ts";
-import type { RunCall } from "../run-request.ts";
+import type { Agent } from "../context.ts";
+import { askToSwitchOff } from "../threads/bypass.ts";
+import { callOf } from "../runs/accept/run-body.ts";
+import type { RunCall } from "../runs/accept/run-request.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
+import { reachOf } from "./path-scope.ts";
 import type { Call } from "./route.ts";
 
 /** @param part says which of several runs in one request this is: each has a key of its own. */

@@ -1,14 +1,15 @@
 // Run reply: what the replies to calls about one run have in common: where it can be found, and what waiting for it gives.
 import type { HttpRequest } from "../../http/server/app.ts";
-import type { HttpReply } from "../../http/server/reply.ts";
 import { replyWhenReady } from "../../http/server/long-poll.ts";
-import { type Ask, requireInScope } from "../access.ts";
-import type { Agent } from "../agent.ts";
-import { cancelRun } from "../cancel-runs.ts";
-import type { Caller, Run } from "../model.ts";
-import type { WaitResult } from "../run-ends.ts";
-import type { Waiting } from "../runs.ts";
-import { runEndToText } from "../wire.ts";
+import type { HttpReply } from "../../http/server/reply.ts";
+import type { Ask } from "../auth/authorize.ts";
+import type { Agent } from "../context.ts";
+import { cancelRun } from "../runs/cancel-runs.ts";
+import type { Caller, Run } from "../model/model.ts";
+import type { Waiting } from "../runs/wait-for-run.ts";
+import type { WaitResult } from "../services.ts";
+import { runEndToText } from "../serializers/api-objects.ts";
+import { requireInScope } from "./path-scope.ts";
 
 type RunIds = Pick<Run, "threadId" | "runId">;
 

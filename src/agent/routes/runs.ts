@@ -1,13 +1,14 @@
 // Routes of runs on a thread: parse → operation → reply.
 import * as contract from "../../api/runs.ts";
-import type { Agent } from "../agent.ts";
-import { cancelRun } from "../cancel-runs.ts";
-import type { Run } from "../model.ts";
-import { listReply } from "../list-reply.ts";
-import { deleteRun, getRun, listRuns, waitForRun, waitForStarted } from "../runs.ts";
-import { startRun } from "../start-run.ts";
-import { runToWire } from "../wire.ts";
-import { id, json, NO_CONTENT, route, select, type AgentRoute } from "./route.ts";
+import type { Agent } from "../context.ts";
+import { cancelRun } from "../runs/cancel-runs.ts";
+import { listReply } from "./list-reply.ts";
+import type { Run } from "../model/model.ts";
+import { deleteRun, getRun, listRuns } from "../runs/runs.ts";
+import { waitForRun, waitForStarted } from "../runs/wait-for-run.ts";
+import { startRun } from "../runs/accept/start-run.ts";
+import { runToWire } from "../serializers/api-objects.ts";
+import { type AgentRoute, NO_CONTENT, id, json, route, select } from "./route.ts";
 import { runCall } from "./run-call.ts";
 import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel } from "./run-reply.ts";
 

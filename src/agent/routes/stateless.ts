@@ -1,14 +1,15 @@
 // Routes of runs without a thread, and of runs of any thread: parse → operation → reply.
 import * as contract from "../../api/stateless.ts";
 import { ApiError } from "../../base/api-error.ts";
-import type { Agent } from "../agent.ts";
-import { cancelRuns, type CancelSelection } from "../cancel-runs.ts";
-import type { Run } from "../model.ts";
-import { getRun, waitForRun, waitForStarted } from "../runs.ts";
-import { startRun, startRuns, type RunStart } from "../start-run.ts";
-import { statelessStart, threadOfRun } from "../stateless.ts";
-import { runToWire } from "../wire.ts";
-import { id, json, NO_CONTENT, route, type AgentRoute, type Call } from "./route.ts";
+import type { Agent } from "../context.ts";
+import { type CancelSelection, cancelRuns } from "../runs/cancel-runs.ts";
+import type { Run } from "../model/model.ts";
+import { getRun } from "../runs/runs.ts";
+import { waitForRun, waitForStarted } from "../runs/wait-for-run.ts";
+import { type RunStart, startRun, startRuns } from "../runs/accept/start-run.ts";
+import { statelessStart, threadOfRun } from "../runs/accept/stateless-runs.ts";
+import { runToWire } from "../serializers/api-objects.ts";
+import { type AgentRoute, type Call, NO_CONTENT, id, json, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
 import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel } from "./run-reply.ts";
 

@@ -1,7 +1,7 @@
 // Routes of the store: parse → operation → reply.
 import * as contract from "../../api/store.ts";
-import type { Agent } from "../agent.ts";
-import { itemToWire } from "../wire.ts";
+import type { Agent } from "../context.ts";
+import { itemToWire } from "../serializers/api-objects.ts";
 import { json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
 
 export function storeRoutes({ store }: Agent): readonly AgentRoute[] {

@@ -2,25 +2,14 @@
 import * as contract from "../../api/threads.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
-import type { Agent } from "../agent.ts";
-import { askToEdit } from "../bypass.ts";
-import { extract } from "../extract.ts";
-import { listReply } from "../list-reply.ts";
-import { type StateView, editState, getHistory, getState } from "../thread-state.ts";
-import {
-  NO_TTL,
-  type ThreadView,
-  copyThread,
-  countThreads,
-  createThread,
-  deleteThread,
-  getThread,
-  patchThread,
-  pruneThreads,
-  searchByValues,
-  searchThreads,
-} from "../threads.ts";
-import { stateToWire, threadToWire, ttlToWire, withValues } from "../wire.ts";
+import type { Agent } from "../context.ts";
+import { askToEdit } from "../threads/bypass.ts";
+import { extract } from "./extract.ts";
+import { listReply } from "./list-reply.ts";
+import { type StateView, editState, getHistory, getState } from "../threads/thread-state.ts";
+import { type ThreadView, copyThread, countThreads, createThread, deleteThread, getThread, patchThread, pruneThreads, searchByValues, searchThreads } from "../threads/threads.ts";
+import { NO_TTL } from "../threads/new-thread.ts";
+import { stateToWire, threadToWire, ttlToWire, withValues } from "../serializers/api-objects.ts";
 import { type AgentRoute, NO_CONTENT, id, json, paginationHeaders, route, select } from "./route.ts";
 
 const threadText = ({ thread, values, open }: ThreadView, more: object = {}): string =>

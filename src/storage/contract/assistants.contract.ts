@@ -5,8 +5,8 @@
 //   SA4. Runs are found by their assistant, those that go on apart from those that have ended.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { Assistant, AssistantVersion, Run, RunStatus, Scope } from "../../agent/model.ts";
-import type { AssistantQuery, Storage } from "../../agent/ports.ts";
+import type { Assistant, AssistantVersion, Run, RunStatus, Scope } from "../../agent/model/model.ts";
+import type { AssistantQuery, Storage } from "../../agent/ports/ports.ts";
 import type { NewId } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 

@@ -5,8 +5,8 @@
 //   SK4. What is due comes in its order; what is not enabled is never due; crons go with their thread.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { Cron } from "../../agent/model.ts";
-import type { CronQuery, Storage } from "../../agent/ports.ts";
+import type { Cron } from "../../agent/model/model.ts";
+import type { CronQuery, Storage } from "../../agent/ports/ports.ts";
 import type { NewId } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 

@@ -5,8 +5,8 @@
 //   SE4. Events go when their run's time has come, all of them and no others'; and with their run or thread.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { Run, Thread } from "../../agent/model.ts";
-import type { EventQuery, EventRow, Storage } from "../../agent/ports.ts";
+import type { Run, Thread } from "../../agent/model/model.ts";
+import type { EventQuery, EventRow, Storage } from "../../agent/ports/ports.ts";
 import type { NewId } from "../../base/ids.ts";
 
 const ALL: EventQuery = { runId: null, afterSeq: 0, fromId: 0, limit: 100 };

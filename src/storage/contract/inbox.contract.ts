@@ -5,8 +5,8 @@
 //   SP11. A deadline is due when it has passed, its question waits, and it is said what happens then.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Interrupt, Thread } from "../../agent/model.ts";
-import type { InboxQuery, Storage, Tx } from "../../agent/ports.ts";
+import type { Interrupt, Thread } from "../../agent/model/model.ts";
+import type { InboxQuery, Storage, Tx } from "../../agent/ports/ports.ts";
 import type { OpenStorage } from "./open-storage.ts";
 
 interface Makers {

@@ -3,8 +3,8 @@
 //   SP13. Ended runs and old entries of the trail go by their age, others stay.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AuditEntry, Blob, Checkpoint, Run, TaskWrites, Thread } from "../../agent/model.ts";
-import type { Storage } from "../../agent/ports.ts";
+import type { AuditEntry, Blob, Checkpoint, Run, TaskWrites, Thread } from "../../agent/model/model.ts";
+import type { Storage } from "../../agent/ports/ports.ts";
 import { contentHash } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { OpenStorage } from "./open-storage.ts";

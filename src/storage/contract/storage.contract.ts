@@ -22,8 +22,8 @@ import {
   type ThreadStatus,
   type Webhook,
   type WriteSet,
-} from "../../agent/model.ts";
-import type { Storage, ThreadQuery, Tx } from "../../agent/ports.ts";
+} from "../../agent/model/model.ts";
+import type { Storage, ThreadQuery, Tx } from "../../agent/ports/ports.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { contentHash, createIdSource } from "../../base/ids.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";

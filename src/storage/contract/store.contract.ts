@@ -5,8 +5,8 @@
 //   SI4. Where too much would have to be looked at, there is no answer instead of a part of one.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { StoreItem, StoreVector } from "../../agent/model.ts";
-import type { NamespaceQuery, Storage, StoreQuery } from "../../agent/ports.ts";
+import type { StoreItem, StoreVector } from "../../agent/model/model.ts";
+import type { NamespaceQuery, Storage, StoreQuery } from "../../agent/ports/ports.ts";
 import { parseFilter } from "../../base/json/json-filter.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 

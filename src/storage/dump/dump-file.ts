@@ -1,7 +1,7 @@
 // Dump file: a dump (dump.ts) in a file of its own.
 import { createReadStream, createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import type { Storage } from "../../agent/ports.ts";
+import type { Storage } from "../../agent/ports/ports.ts";
 import { exportLines, importLines, DumpError, type Dumpable, type RowCounts } from "./dump.ts";
 import type { Versions } from "../shared/schema-version.ts";
 import { writeWhole } from "./atomic-file.ts";

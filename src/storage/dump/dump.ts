@@ -7,7 +7,7 @@
 //   DU2. A dump that was cut off or changed is refused; so is one with something that this version does not know.
 //   DU3. Rows come as they were stored: ids, order, times and answers are the same after as before.
 import { createHash } from "node:crypto";
-import type { Awaitable } from "../../agent/ports.ts";
+import type { Awaitable } from "../../agent/ports/ports.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import { DUMP_TABLES, type ColumnType, type DumpTable } from "./dump-tables.ts";
 import { compareVersions, type Versions } from "../shared/schema-version.ts";

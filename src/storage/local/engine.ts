@@ -1,5 +1,5 @@
 // Local engine: what one process that has its storage alone needs of queue, lease, peers and wakes.
-import type { Engine, Storage } from "../../agent/ports.ts";
+import type { Engine, Storage } from "../../agent/ports/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createLocalQueue } from "./queue.ts";

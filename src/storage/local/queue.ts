@@ -3,7 +3,7 @@
 //   LQ1. When a slot is free and a run can be claimed, one is claimed: whatever may have changed either calls wake() or
 //        slotFree().
 //   LQ2. A delayed run is claimed when it is due: a look that finds nothing sets a timer for the next one.
-import type { ChooseRun, Queue, QueueConsumer, Storage } from "../../agent/ports.ts";
+import type { ChooseRun, Queue, QueueConsumer, Storage } from "../../agent/ports/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/api-error.ts";
 import type { Log } from "../../base/log/log.ts";

@@ -1,5 +1,5 @@
 // Local wakes: readers and runs are in one process, so a wake is a call.
-import type { Wakes } from "../../agent/ports.ts";
+import type { Wakes } from "../../agent/ports/ports.ts";
 
 export function createLocalWakes(): Wakes {
   const listeners = new Map<string, Set<() => void>>();

@@ -5,7 +5,7 @@
 //   PD3. Runs go on: those that wait get their jobs, those that were running belong to a worker that counts as dead.
 import type { Pool } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
-import type { Run } from "../../agent/model.ts";
+import type { Run } from "../../agent/model/model.ts";
 import type { DumpTable } from "../dump/dump-tables.ts";
 import type { Parameter, Row } from "./client/pool.ts";
 import { tenantOf } from "./tables/queue.ts";

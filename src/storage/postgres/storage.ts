@@ -3,7 +3,7 @@
 // was written. Any other failure comes out. PS2: what nobody waits for lingers, and by the time that it begins there may be
 // more to store with it, or nothing any more, because a transaction that somebody waited for has taken it along.
 import type { Pool } from "pg";
-import type { Awaitable, Storage, Tx } from "../../agent/ports.ts";
+import type { Awaitable, Storage, Tx } from "../../agent/ports/ports.ts";
 import { settlesWithin, type Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Dumpable } from "../dump/dump.ts";

@@ -11,8 +11,8 @@ import type {
   TaskWrites,
   Thread,
   Webhook,
-} from "../../agent/model.ts";
-import type { AuditRecord, IdempotencyRecord, StoredEvents } from "../../agent/ports.ts";
+} from "../../agent/model/model.ts";
+import type { AuditRecord, IdempotencyRecord, StoredEvents } from "../../agent/ports/ports.ts";
 
 /** `json` keeps null as NULL; `value` is JSON text always, for what may be null itself. */
 export type ColumnKind = "plain" | "json" | "value";

@@ -3,7 +3,7 @@
 // Invariants:
 //   MX1. Text, numbers, booleans and null have a row each; lists and objects have none, and are looked at in the JSON.
 //   MX2. A row has at most VALUE_UNITS_MAX units of the value's JSON text; a longer one is compared in the JSON as well.
-import type { Scope } from "../../agent/model.ts";
+import type { Scope } from "../../agent/model/model.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 
 const VALUE_UNITS_MAX = 200;

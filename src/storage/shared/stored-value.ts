@@ -1,6 +1,6 @@
 // Stored value: a value of a checkpoint as it is read, for both storages.
 // Invariant SD1: the text of a big value is parsed only where somebody looks inside: lists and replies pass it on as it is.
-import { TAG, type Stored } from "../../agent/model.ts";
+import { TAG, type Stored } from "../../agent/model/model.ts";
 
 export function storedValue(text: string): Stored {
   let parsed: { readonly json: Stored["json"] } | null = null;

@@ -1,7 +1,7 @@
 // Storage on one SQLite file: the embedded default. Puts the verbs, the group commit and the folder lock together.
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
-import type { Storage, Tx } from "../../agent/ports.ts";
+import type { Storage, Tx } from "../../agent/ports/ports.ts";
 import { systemClock, type Clock } from "../../base/clock.ts";
 import { ConfigError } from "../../base/config/config.ts";
 import { describeError } from "../../base/api-error.ts";

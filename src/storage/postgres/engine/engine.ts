@@ -1,6 +1,6 @@
 // Engine on PostgreSQL: queue, lease, peers and wakes of one process among many.
 import { Pool } from "pg";
-import type { Engine, Storage } from "../../../agent/ports.ts";
+import type { Engine, Storage } from "../../../agent/ports/ports.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { describeError } from "../../../base/api-error.ts";
 import { settlesWithin } from "../../../base/lifecycle.ts";

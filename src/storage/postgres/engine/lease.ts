@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Lease, LeaseWatcher, Storage, Tx } from "../../../agent/ports.ts";
+import type { Lease, LeaseWatcher, Storage, Tx } from "../../../agent/ports/ports.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { describeError } from "../../../base/api-error.ts";
 import { settlesWithin } from "../../../base/lifecycle.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { newDatabase } from "../../../../test/harness/postgres.ts";
 import { until } from "../../../../test/harness/fault-server.ts";
-import type { Notice } from "../../../agent/ports.ts";
+import type { Notice } from "../../../agent/ports/ports.ts";
 import { systemClock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log/log.ts";
 import { createNotices } from "./notices.ts";

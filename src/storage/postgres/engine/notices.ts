@@ -10,7 +10,7 @@
 //        it has no use for is a wake-up, and there may be many workers.
 import { randomUUID } from "node:crypto";
 import { Client, type Notification } from "pg";
-import type { Notice, Peers, Wakes } from "../../../agent/ports.ts";
+import type { Notice, Peers, Wakes } from "../../../agent/ports/ports.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { describeError } from "../../../base/api-error.ts";
 import { settlesWithin, type Service } from "../../../base/lifecycle.ts";

@@ -19,7 +19,7 @@
 import { EventEmitter } from "node:events";
 import { runTaskList, type WorkerEventMap, type WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
-import type { Queue, QueueConsumer, Slot } from "../../../agent/ports.ts";
+import type { Queue, QueueConsumer, Slot } from "../../../agent/ports/ports.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { describeError } from "../../../base/api-error.ts";
 import { settlesWithin } from "../../../base/lifecycle.ts";

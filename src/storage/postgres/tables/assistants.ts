@@ -3,8 +3,8 @@
 //   AR1. A filter's keys and values are bound, never part of the SQL text.
 //   AR2. assistant_metadata has what the metadata index tells of each assistant (metadata-conditions.ts), and of no other.
 //   AR3. Whoever changes an assistant holds its lock: its versions are counted one after the other.
-import type { Assistant, AssistantVersion } from "../../../agent/model.ts";
-import type { AssistantFilter, AssistantTx } from "../../../agent/ports.ts";
+import type { Assistant, AssistantVersion } from "../../../agent/model/model.ts";
+import type { AssistantFilter, AssistantTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { VERSION_COLUMNS } from "../../shared/columns.ts";

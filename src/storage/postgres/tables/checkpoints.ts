@@ -6,8 +6,8 @@
 //        and a clock can go back.
 //   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
 //   CK4. However many checkpoints are read, their values and writes take one round trip more, blobs of writes another.
-import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model.ts";
-import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports.ts";
+import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model/model.ts";
+import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
 import { storedStep, storedValue } from "../../shared/stored-value.ts";
 import type { Parameter, Row } from "../client/pool.ts";

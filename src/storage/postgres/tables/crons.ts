@@ -1,7 +1,7 @@
 // Crons in PostgreSQL: rows, search, and the conditional update that gives each tick to one server.
 // Invariant CR1: whoever reads a cron holds its lock until the end of the transaction, as whoever changes it.
-import type { Cron } from "../../../agent/model.ts";
-import type { CronFilter, CronTx } from "../../../agent/ports.ts";
+import type { Cron } from "../../../agent/model/model.ts";
+import type { CronFilter, CronTx } from "../../../agent/ports/ports.ts";
 import { CRON_COLUMNS } from "../../shared/columns.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
 import { table } from "./rows.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   EV1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
 //   EV2. Rows of one thread come in the order of their `seq`: they are written under the thread's lock.
-import type { EventTx, StoredEvents } from "../../../agent/ports.ts";
+import type { EventTx, StoredEvents } from "../../../agent/ports/ports.ts";
 import { EVENT_COLUMNS } from "../../shared/columns.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { table } from "./rows.ts";

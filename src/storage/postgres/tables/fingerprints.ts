@@ -1,6 +1,6 @@
 // What the deployed graphs left behind in PostgreSQL: their fingerprints.
-import type { Fingerprint } from "../../../agent/model.ts";
-import type { CatalogueTx } from "../../../agent/ports.ts";
+import type { Fingerprint } from "../../../agent/model/model.ts";
+import type { CatalogueTx } from "../../../agent/ports/ports.ts";
 import type { Sql } from "../client/transaction.ts";
 
 export function catalogueVerbs(db: Sql): CatalogueTx {

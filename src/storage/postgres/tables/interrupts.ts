@@ -4,8 +4,8 @@
 //   IN2. Only what waits on a paused thread is in the inbox: what is listed can be answered.
 //   IN3. The order of the inbox is total: time of asking, thread, id. A page begins strictly after the place where the
 //        last one ended. Every filter has an index in that order.
-import type { Claim, Interrupt, ThreadStatus } from "../../../agent/model.ts";
-import type { AuditRecord, InboxQuery, InterruptTx } from "../../../agent/ports.ts";
+import type { Claim, Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
+import type { AuditRecord, InboxQuery, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../../shared/columns.ts";

@@ -1,7 +1,7 @@
 // Metadata index: the members of a thread's metadata as rows (../metadata-conditions.ts), and those of the open items of
 // the inbox, in the order in which the inbox is read.
 // Invariant MX3: inbox_metadata has exactly the rows of thread_metadata, for each open item.
-import type { Interrupt } from "../../../agent/model.ts";
+import type { Interrupt } from "../../../agent/model/model.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { indexText } from "../../shared/metadata-filter.ts";
 import type { Sql } from "../client/transaction.ts";

@@ -1,5 +1,5 @@
 // Pruning in PostgreSQL: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, PR1 to PR4).
-import type { PruneTx } from "../../../agent/ports.ts";
+import type { PruneTx } from "../../../agent/ports/ports.ts";
 import {
   ANCESTORS_MAX,
   ancestorsThatStay,

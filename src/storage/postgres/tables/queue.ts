@@ -5,8 +5,8 @@
 //        runs is served between those of one with many. What ends a pause goes before all.
 //   QV3. Who claims in a worker's name locks its row by the reference, who takes it off the list locks it to write: a claim
 //        comes before and is handed back, or after and is refused.
-import type { Run } from "../../../agent/model.ts";
-import type { QueueTx } from "../../../agent/ports.ts";
+import type { Run } from "../../../agent/model/model.ts";
+import type { QueueTx } from "../../../agent/ports/ports.ts";
 import { threadKey } from "../client/lock-key.ts";
 import type { Sql } from "../client/transaction.ts";
 

@@ -4,7 +4,7 @@
 //   RU2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
 //   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
 //   RU4. Whoever reads a run to change it holds its thread's lock (session.ts, SE1).
-import { BIG_VALUE_UNITS, type Run } from "../../../agent/model.ts";
+import { BIG_VALUE_UNITS, type Run } from "../../../agent/model/model.ts";
 import type {
   ClaimedRow,
   IdempotencyRecord,
@@ -12,7 +12,7 @@ import type {
   RunAttempt,
   RunClaim,
   RunTx,
-} from "../../../agent/ports.ts";
+} from "../../../agent/ports/ports.ts";
 import { contentHash, firstIdAt } from "../../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
 import type { Parameter, Row } from "../client/pool.ts";

@@ -5,8 +5,8 @@
 //   SM2. What has expired is in no answer, swept or not.
 //   SM3. No search looks at more than its `lookMax` items, vectors or namespaces; they are read page by page.
 //   SM4. Whoever writes an item holds its lock: two that write it at once do so one after the other.
-import type { StoreItem } from "../../../agent/model.ts";
-import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports.ts";
+import type { StoreItem } from "../../../agent/model/model.ts";
+import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports/ports.ts";
 import { meetsFilter } from "../../../base/json/json-filter.ts";
 import {
   behindNamespace,

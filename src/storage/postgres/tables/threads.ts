@@ -2,8 +2,8 @@
 // Invariants:
 //   TH1. Whoever reads a thread here holds its lock until the end of the transaction (session.ts, SE1).
 //   TH2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
-import type { Thread } from "../../../agent/model.ts";
-import type { ThreadQuery, ThreadTx } from "../../../agent/ports.ts";
+import type { Thread } from "../../../agent/model/model.ts";
+import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { takenByAnother } from "../../shared/thread-busy.ts";

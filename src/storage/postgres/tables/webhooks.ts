@@ -2,8 +2,8 @@
 // Invariants:
 //   WH1. Rows carry no thread id: what is to be told about a run outlives the run's thread.
 //   WH2. Of several servers that look for work at the same time, each gets another webhook.
-import type { Webhook } from "../../../agent/model.ts";
-import type { WebhookTx } from "../../../agent/ports.ts";
+import type { Webhook } from "../../../agent/model/model.ts";
+import type { WebhookTx } from "../../../agent/ports/ports.ts";
 import { WEBHOOK_COLUMNS } from "../../shared/columns.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "../client/transaction.ts";

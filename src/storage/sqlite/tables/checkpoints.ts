@@ -4,8 +4,8 @@
 //   CK2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
 //        and a clock can go back.
 //   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
-import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model.ts";
-import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports.ts";
+import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model/model.ts";
+import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
 import { storedStep, storedValue, type Step } from "../../shared/stored-value.ts";
 import type { Database, Row } from "../client/database.ts";

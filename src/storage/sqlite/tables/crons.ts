@@ -1,7 +1,7 @@
 // Crons in SQLite: rows, search, and the conditional update that gives each tick to one.
 import type { SQLInputValue } from "node:sqlite";
-import type { Cron } from "../../../agent/model.ts";
-import type { CronFilter, CronTx } from "../../../agent/ports.ts";
+import type { Cron } from "../../../agent/model/model.ts";
+import type { CronFilter, CronTx } from "../../../agent/ports/ports.ts";
 import { CRON_COLUMNS } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
 import { table } from "./rows.ts";

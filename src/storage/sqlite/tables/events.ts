@@ -2,7 +2,7 @@
 // Invariants:
 //   EV1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
 //   EV2. `lines` is the last column: looking for a place reads none of it.
-import type { EventTx, StoredEvents } from "../../../agent/ports.ts";
+import type { EventTx, StoredEvents } from "../../../agent/ports/ports.ts";
 import { EVENT_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
 import { table } from "./rows.ts";

@@ -1,6 +1,6 @@
 // What the deployed graphs left behind in SQLite: their fingerprints.
-import type { Fingerprint } from "../../../agent/model.ts";
-import type { CatalogueTx } from "../../../agent/ports.ts";
+import type { Fingerprint } from "../../../agent/model/model.ts";
+import type { CatalogueTx } from "../../../agent/ports/ports.ts";
 import type { Database } from "../client/database.ts";
 export function catalogueVerbs(db: Database): CatalogueTx {
   return {

@@ -4,7 +4,7 @@
 //   IP1. Only what waits on a paused thread is listed: what is listed can be answered.
 //   IP2. The order is total: time of asking, thread, id. A page begins strictly after the place where the last one ended.
 import type { SQLInputValue } from "node:sqlite";
-import type { InboxQuery } from "../../../agent/ports.ts";
+import type { InboxQuery } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import type { Database } from "../client/database.ts";
 import { fewest, type Candidate } from "./metadata-index.ts";

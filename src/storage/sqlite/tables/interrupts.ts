@@ -1,7 +1,7 @@
 // Interrupts and the audit trail in SQLite.
 // Invariant IN1: audit rows are only ever added; they go when their thread goes.
-import type { Interrupt, ThreadStatus } from "../../../agent/model.ts";
-import type { AuditRecord, InterruptTx } from "../../../agent/ports.ts";
+import type { Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
+import type { AuditRecord, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";

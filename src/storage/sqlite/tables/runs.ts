@@ -3,8 +3,8 @@
 //   RU1. At most one run of a thread is `running`; the unique partial index refuses a second.
 //   RU2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
 //   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
-import { BIG_VALUE_UNITS, type Run } from "../../../agent/model.ts";
-import type { IdempotencyRecord, IdempotencyTx, QueueTx, RunTx } from "../../../agent/ports.ts";
+import { BIG_VALUE_UNITS, type Run } from "../../../agent/model/model.ts";
+import type { IdempotencyRecord, IdempotencyTx, QueueTx, RunTx } from "../../../agent/ports/ports.ts";
 import { contentHash, firstIdAt } from "../../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";

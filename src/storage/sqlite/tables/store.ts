@@ -6,8 +6,8 @@
 //   SM3. What has expired is in no answer, swept or not.
 //   SM4. No search looks at more than its `lookMax` items, vectors or namespaces.
 import type { SQLInputValue } from "node:sqlite";
-import type { StoreItem } from "../../../agent/model.ts";
-import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports.ts";
+import type { StoreItem } from "../../../agent/model/model.ts";
+import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports/ports.ts";
 import { meetsFilter, type FilterCondition } from "../../../base/json/json-filter.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import {

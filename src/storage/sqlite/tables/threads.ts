@@ -3,8 +3,8 @@
 //   TH1. A filter's keys and values are bound, never part of the SQL text.
 //   TH2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
 import type { SQLInputValue } from "node:sqlite";
-import type { Thread } from "../../../agent/model.ts";
-import type { ThreadQuery, ThreadTx } from "../../../agent/ports.ts";
+import type { Thread } from "../../../agent/model/model.ts";
+import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { takenByAnother } from "../../shared/thread-busy.ts";

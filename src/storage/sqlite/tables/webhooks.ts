@@ -1,7 +1,7 @@
 // Webhooks in SQLite: the outbox.
 // Invariant WH1: rows carry no thread id: what is to be told about a run outlives the run's thread.
-import type { Webhook } from "../../../agent/model.ts";
-import type { WebhookTx } from "../../../agent/ports.ts";
+import type { Webhook } from "../../../agent/model/model.ts";
+import type { WebhookTx } from "../../../agent/ports/ports.ts";
 import { WEBHOOK_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
 import { table } from "./rows.ts";

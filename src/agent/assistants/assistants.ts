@@ -1,0 +1,160 @@
+// Assistants: finding and searching them. Each deployed graph has one of its own, whose id is a function of the graph's name.
+// Invariants:
+//   AS1. The name of a deployed graph always leads to an assistant of that graph.
+//   AS2. An assistant whose graph is not deployed stays stored and is not offered.
+import { ApiError } from "../../base/api-error.ts";
+import { isUuid } from "../../base/ids.ts";
+import { inScope } from "../auth/scope.ts";
+import type { Agent } from "../context.ts";
+import type { DefaultsByGraph } from "../model/assistant-defaults.ts";
+import { assistantIdOf, builtInAssistantId } from "../model/built-in-assistant.ts";
+import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
+import type { AssistantFilter, AssistantQuery, GraphDescription, GraphDrawing, Tx } from "../ports/ports.ts";
+import type { AssistantSchemas } from "../serializers/assistant-schemas.ts";
+
+export function versionOf({ updatedAt, ...assistant }: Assistant): AssistantVersion {
+  return { ...assistant, createdAt: updatedAt };
+}
+
+/**
+ * Stores the fingerprints of the deployed graphs, and the built-in assistants that are not stored yet. At start, and
+ * after a reload.
+ * @param defaults config and context of assistants that are made now
+ */
+export async function registerGraphs(
+  { storage, graphs, clock }: Agent,
+  defaults: DefaultsByGraph = new Map(),
+): Promise<void> {
+  const at = clock.now();
+  await storage.transaction(async (tx) => {
+    for (const graph of graphs.list()) {
+      await tx.putFingerprint(graph.fingerprint, at);
+      const assistant = { ...builtIn(graph, at), ...defaults.get(graph.graphId) };
+      const stored = await tx.assistant(assistant.assistantId, true); // other servers start at the same time
+      if (stored?.graphId === graph.graphId) continue;
+      if (stored !== null) await tx.deleteAssistant(stored.assistantId); // AS1: somebody took this id before the graph came
+      await tx.insertAssistant(assistant);
+      await tx.insertAssistantVersion(versionOf(assistant));
+    }
+  });
+}
+
+function builtIn({ graphId, description }: GraphDescription, at: number): Assistant {
+  return {
+    assistantId: builtInAssistantId(graphId),
+    graphId,
+    name: graphId,
+    description,
+    metadata: { created_by: "system" },
+    config: {},
+    context: {},
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+/** It is the assistant of a deployed graph, under its id or the graph's name, or is no id at all. */
+export function namesBuiltIn(agent: Agent, idOrGraph: string): boolean {
+  const id = idOrGraph.toLowerCase();
+  return !isUuid(id) || agent.graphs.list().some(({ graphId }) => builtInAssistantId(graphId) === id);
+}
+
+/**
+ * @param idOrGraph an assistant's id, or the name of a deployed graph.
+ * @param toChange nobody else changes it before the commit.
+ * @throws {ApiError} `assistant_not_found`
+ */
+export async function findAssistant(
+  agent: Agent,
+  tx: Tx,
+  idOrGraph: string,
+  scope: Scope = null,
+  toChange = false,
+): Promise<Assistant> {
+  return offered(agent, idOrGraph, scope, await tx.assistant(assistantIdOf(idOrGraph), toChange));
+}
+
+/**
+ * What was found under the id, if this server offers it to this caller.
+ * @throws {ApiError} `assistant_not_found`
+ */
+export function offered(agent: Agent, idOrGraph: string, scope: Scope, found: Assistant | null): Assistant {
+  if (found === null || agent.graphs.describe(found.graphId) === null || !inScope(found.metadata, scope)) {
+    throw new ApiError("assistant_not_found", `There is no assistant or graph "${idOrGraph}".`, {
+      known_graphs: deployedGraphs(agent),
+    });
+  }
+  return found;
+}
+
+export function getAssistant(agent: Agent, idOrGraph: string): Promise<Assistant> {
+  return agent.storage.transaction((tx) => findAssistant(agent, tx, idOrGraph));
+}
+
+/** @throws {ApiError} `graph_not_found` */
+export function requireGraph(agent: Agent, graphId: string): void {
+  if (agent.graphs.describe(graphId) !== null) return;
+  throw new ApiError("graph_not_found", `There is no graph "${graphId}".`, { known_graphs: deployedGraphs(agent) });
+}
+
+function deployedGraphs(agent: Agent): readonly string[] {
+  return agent.graphs.list().map(({ graphId }) => graphId);
+}
+
+/** As clients ask: one graph, or any. */
+export type AssistantSearch = Omit<AssistantFilter, "graphIds"> & { readonly graphId: string | null };
+
+export function searchAssistants(
+  agent: Agent,
+  search: AssistantSearch,
+  page: Omit<AssistantQuery, keyof AssistantFilter>,
+): Promise<{ readonly total: number; readonly assistants: readonly Assistant[] }> {
+  const query = { ...filterOf(agent, search), ...page };
+  return agent.storage.transaction(async (tx) => {
+    const assistants = await tx.searchAssistants(query);
+    const complete = assistants.length < query.limit && (assistants.length > 0 || query.offset === 0);
+    return { total: complete ? query.offset + assistants.length : await tx.countAssistants(query), assistants };
+  });
+}
+
+export function countAssistants(agent: Agent, search: AssistantSearch): Promise<number> {
+  return agent.storage.transaction((tx) => tx.countAssistants(filterOf(agent, search)));
+}
+
+function filterOf(agent: Agent, { graphId, ...rest }: AssistantSearch): AssistantFilter {
+  const deployed = deployedGraphs(agent); // AS2
+  return { ...rest, graphIds: graphId === null ? deployed : deployed.filter((id) => id === graphId) };
+}
+
+/** @param depth levels of subgraphs to open. @throws {ApiError} `assistant_not_found` */
+export async function drawAssistant(agent: Agent, idOrGraph: string, depth: number): Promise<GraphDrawing> {
+  const { graphId, config } = await getAssistant(agent, idOrGraph);
+  return agent.graphs.draw(graphId, depth, config);
+}
+
+/** @throws {ApiError} `assistant_not_found` */
+export async function schemasOfAssistant(agent: Agent, idOrGraph: string): Promise<AssistantSchemas> {
+  const { graphId } = await getAssistant(agent, idOrGraph);
+  return { graphId, ...(await agent.graphs.schemas(graphId)) };
+}
+
+/**
+ * Schemas of subgraphs by namespace (`child|grandchild`).
+ * @param namespace one subgraph, or all that are directly below. @param recurse those below them as well.
+ * @throws {ApiError} `assistant_not_found`
+ */
+export async function subgraphsOfAssistant(
+  agent: Agent,
+  idOrGraph: string,
+  namespace: string | null,
+  recurse: boolean,
+): Promise<Readonly<Record<string, AssistantSchemas>>> {
+  const { graphId } = await getAssistant(agent, idOrGraph);
+  const all = [...(await agent.graphs.subgraphSchemas(graphId))];
+  const wanted = all.filter(([path]) => {
+    if (namespace === null) return recurse || !path.includes("|");
+    return path === namespace || (recurse && path.startsWith(`${namespace}|`));
+  });
+  return Object.fromEntries(wanted.map(([path, schemas]) => [path, { graphId, ...schemas }]));
+}

@@ -1,0 +1,141 @@
+// Test of deletions that race with runs, with real storage: what comes in between is neither lost nor left behind.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { createLog } from "../../base/log/log.ts";
+import { type SqliteStorage, createSqliteStorage } from "../../storage/sqlite/storage.ts";
+import type { Agent } from "../context.ts";
+import { deleteAssistant } from "./delete-assistant.ts";
+import type { Assistant, Run, RunStatus } from "../model/model.ts";
+import type { Tx } from "../ports/ports.ts";
+import { NO_TTL, newThread } from "../threads/new-thread.ts";
+
+const ID = "01a1fd86-6ea5-7341-90d3-f2766ddd56ff";
+
+async function start(t: TestContext): Promise<{ readonly agent: Agent; readonly storage: SqliteStorage }> {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-deletion-"));
+  const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
+  const versions = { holdpoint: "1.0.0", library: "1.4.18" };
+  const storage = createSqliteStorage({ folder, owner: "this test", versions, log });
+  await storage.start();
+  t.after(async () => {
+    await storage.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const assistant: Assistant = {
+    assistantId: ID,
+    graphId: "g",
+    name: "n",
+    description: null,
+    metadata: {},
+    config: {},
+    context: {},
+    version: 1,
+    createdAt: 1,
+    updatedAt: 1,
+  };
+  await storage.transaction((tx) => tx.insertAssistant(assistant));
+  const agent = {
+    storage,
+    graphs: { describe: () => ({}), list: () => [] },
+    worker: { abort: () => true },
+    inbox: { deleted: () => undefined },
+    events: { wakes: { wake: () => undefined } },
+  };
+  return { agent: agent as unknown as Agent, storage };
+}
+
+const newRun = (threadId: string, status: RunStatus): Run => ({
+  runId: crypto.randomUUID(),
+  threadId,
+  assistantId: ID,
+  graphId: "g",
+  status,
+  endedBy: null,
+  attempt: 0,
+  crashes: 0,
+  suspicions: 0,
+  alone: 0,
+  storageFailures: 0,
+  workerId: null,
+  createdAt: 1,
+  updatedAt: 1,
+  metadata: {},
+  multitaskStrategy: "enqueue",
+  dueAt: null,
+  request: {
+    command: null,
+    config: {},
+    context: null,
+    interruptBefore: null,
+    interruptAfter: null,
+    durability: "async",
+    checkpointId: null,
+    goesFirst: false,
+    user: null,
+    permissions: [],
+  },
+  input: null,
+  error: null,
+  checkpointId: null,
+  overlay: null,
+  pausedOn: [],
+});
+
+const everything = () => Promise.resolve(null);
+
+test("a run that is accepted while threads go keeps the assistant, and a repeated call deletes it (AD1, AD2)", async (t) => {
+  const { agent, storage } = await start(t);
+  const threadId = crypto.randomUUID();
+  let looked = 0;
+  const between: Agent["storage"] = {
+    ...storage,
+    async transaction(work) {
+      const result = await storage.transaction(work);
+      // The second look is the one for runs that go on; this one comes right after it.
+      if (++looked === 2) await storage.transaction((tx) => tx.insertRun(newRun(threadId, "pending")));
+      return result;
+    },
+  };
+  const racing = { ...agent, storage: between };
+  await assert.rejects(deleteAssistant(racing, null, everything, ID, false), { code: "run_active" });
+  assert.ok(await storage.transaction((tx) => tx.assistant(ID)));
+  const [run] = await storage.transaction((tx) => tx.runsOfAssistant(ID, "active", 1));
+  await storage.transaction((tx) => tx.updateRun(run?.runId ?? "", { status: "success" }));
+  await deleteAssistant(agent, null, everything, ID, false);
+  assert.equal(await storage.transaction((tx) => tx.assistant(ID)), null);
+  assert.equal((await storage.transaction((tx) => tx.runsOfAssistant(ID, "ended", 1))).length, 0);
+});
+
+test("threads and runs go in steps, more of them than a step takes, whatever the threads do (AD3)", async (t) => {
+  const { agent, storage } = await start(t);
+  const other = crypto.randomUUID();
+  await storage.transaction(async (tx) => {
+    for (let at = 0; at < 120; at++) {
+      const threadId = crypto.randomUUID();
+      await tx.insertThread(newThread(threadId, { assistant_id: ID }, NO_TTL, at));
+      await tx.insertRun(newRun(threadId, "pending"));
+    }
+    for (let at = 0; at < 1100; at++) await tx.insertRun(newRun(other, "success"));
+  });
+  let longest = 0;
+  const counted: Agent["storage"] = {
+    ...storage,
+    transaction: (work) =>
+      storage.transaction((tx) => {
+        let deleted = 0;
+        const deleteRun: Tx["deleteRun"] = (runId) => {
+          longest = Math.max(longest, ++deleted);
+          return tx.deleteRun(runId);
+        };
+        return work({ ...tx, deleteRun });
+      }),
+  };
+  await deleteAssistant({ ...agent, storage: counted }, null, everything, ID, true);
+  assert.equal(longest, 500);
+  for (const which of ["active", "ended"] as const)
+    assert.equal((await storage.transaction((tx) => tx.runsOfAssistant(ID, which, 1))).length, 0);
+  assert.equal(await storage.transaction((tx) => tx.assistant(ID)), null);
+});

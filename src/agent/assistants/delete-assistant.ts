@@ -1,0 +1,99 @@
+// Assistant deletion: the assistant, its versions, its runs, and on request the threads that are marked as its own.
+// Invariants:
+//   AD1. Nothing is deleted while a run on the assistant is pending or running, but for runs on threads that go as well.
+//   AD2. The assistant goes last, and only when nothing of it is left: a deletion that was cut short can be repeated.
+//   AD3. A step deletes a bounded number of rows, so that other requests get their turn.
+import { ApiError } from "../../base/api-error.ts";
+import type { Ask } from "../auth/authorize.ts";
+import type { Agent } from "../context.ts";
+import { isBuiltIn } from "./edit-assistant.ts";
+import { findAssistant } from "./assistants.ts";
+import type { Run, Scope } from "../model/model.ts";
+import type { ThreadQuery, Tx } from "../ports/ports.ts";
+import { deleteThread } from "../threads/threads.ts";
+
+const THREADS_PER_STEP = 50;
+const RUNS_PER_STEP = 500;
+const RUNS_NAMED_MAX = 10;
+
+/** @returns the assistant's id. @throws {ApiError} `assistant_not_found`, `assistant_built_in`, `run_active`, `forbidden` */
+export async function deleteAssistant(
+  agent: Agent,
+  scope: Scope,
+  ask: Ask,
+  idOrGraph: string,
+  withThreads: boolean,
+): Promise<string> {
+  const assistant = await agent.storage.transaction(async (tx) => {
+    const found = await findAssistant(agent, tx, idOrGraph, scope, true);
+    if (isBuiltIn(found)) {
+      const detail = `${found.assistantId} is the assistant of the graph ${found.graphId}: it goes when the graph does.`;
+      throw new ApiError("assistant_built_in", detail);
+    }
+    return found;
+  });
+  const { assistantId } = assistant;
+  const threads = withThreads ? threadsOf(assistantId, await threadScope(ask, assistantId)) : null;
+  await agent.storage.transaction((tx) => refuseActiveRuns(tx, assistantId, scope, threads)); // AD1
+  for (let more = true; more;) {
+    if (threads !== null) await deleteThreads(agent, threads);
+    more = await agent.storage.transaction(async (tx) => {
+      await refuseActiveRuns(tx, assistantId, scope, null);
+      const ended = await tx.runsOfAssistant(assistantId, "ended", RUNS_PER_STEP);
+      for (const run of ended) await tx.deleteRun(run.runId);
+      if (ended.length === RUNS_PER_STEP) return true;
+      if (threads !== null && (await tx.searchThreads({ ...threads, limit: 1 })).length > 0) return true;
+      await tx.deleteAssistant(assistantId); // AD2
+      return false;
+    });
+  }
+  return assistantId;
+}
+
+/** Who may delete an assistant need not be allowed to delete threads: that is a question of its own. */
+function threadScope(ask: Ask, assistantId: string): Promise<Scope> {
+  return ask("threads:delete", { metadata: { assistant_id: assistantId } });
+}
+
+function threadsOf(assistantId: string, scope: Scope): ThreadQuery {
+  return {
+    scope,
+    ids: null,
+    status: null,
+    metadata: { assistant_id: assistantId },
+    limit: THREADS_PER_STEP,
+    offset: 0,
+    sortBy: "created_at",
+    descending: true,
+  };
+}
+
+async function deleteThreads(agent: Agent, query: ThreadQuery): Promise<void> {
+  for (;;) {
+    const found = await agent.storage.transaction((tx) => tx.searchThreads(query));
+    await Promise.all(found.map(({ threadId }) => deleteIfThere(agent, threadId))); // AD3
+    if (found.length < query.limit) return;
+  }
+}
+
+async function deleteIfThere(agent: Agent, threadId: string): Promise<void> {
+  try {
+    await deleteThread(agent, threadId);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "thread_not_found") throw error;
+  }
+}
+
+/** @param doomed threads whose runs do not count. */
+async function refuseActiveRuns(tx: Tx, assistantId: string, scope: Scope, doomed: ThreadQuery | null): Promise<void> {
+  const active: Run[] = [];
+  for (const run of await tx.runsOfAssistant(assistantId, "active", RUNS_PER_STEP)) {
+    if (doomed !== null && (await tx.countThreads({ ...doomed, ids: [run.threadId] }, 1)) > 0) continue;
+    active.push(run);
+  }
+  if (active.length === 0) return;
+  const shown = scope === null ? active.slice(0, RUNS_NAMED_MAX) : []; // others may use the assistant: their runs are theirs
+  throw new ApiError("run_active", "Cancel the runs on the assistant before deleting it.", {
+    active_runs: shown.map(({ threadId, runId }) => ({ thread_id: threadId, run_id: runId })),
+  });
+}

@@ -1,0 +1,143 @@
+// Test of what assistants keep, with real storage: the names of graphs, the number of versions, the number of assistants.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { createLog } from "../../base/log/log.ts";
+import { createSqliteStorage } from "../../storage/sqlite/storage.ts";
+import type { Agent } from "../context.ts";
+import { type AssistantDraft, createAssistant, listVersions, patchAssistant, setLatestVersion } from "./edit-assistant.ts";
+import { countAssistants, getAssistant, registerGraphs } from "./assistants.ts";
+import { builtInAssistantId } from "../model/built-in-assistant.ts";
+import type { GraphDescription } from "../ports/ports.ts";
+import { NO_TTL } from "../threads/new-thread.ts";
+
+const describe = (graphId: string): GraphDescription => ({
+  graphId,
+  description: `The graph ${graphId}`,
+  nodeNames: [],
+  fingerprint: { hash: graphId, graphId, nodes: {}, channels: {}, outputs: [] },
+});
+
+/** As far as assistants need one: these graphs are deployed. */
+type Small = Pick<Agent, "storage" | "clock" | "newId" | "limits" | "graphs">;
+
+async function start(t: TestContext, assistantsMax = 100): Promise<(...graphIds: readonly string[]) => Promise<Agent>> {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-assistants-"));
+  const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
+  const versions = { holdpoint: "1.0.0", library: "1.4.18" };
+  const storage = createSqliteStorage({ folder, owner: "this test", versions, log });
+  await storage.start();
+  t.after(async () => {
+    await storage.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  let now = 0;
+  const clock = { now: () => ++now, monotonic: () => now, after: () => () => undefined };
+  return async (...graphIds) => {
+    const graphs = {
+      list: () => graphIds.map(describe),
+      describe: (graphId: string) => (graphIds.includes(graphId) ? describe(graphId) : null),
+    } as unknown as Agent["graphs"];
+    const small: Small = {
+      storage,
+      clock,
+      newId: () => crypto.randomUUID(),
+      limits: { assistantsMax, cronsMax: 1, threadTtl: NO_TTL },
+      graphs,
+    };
+    const agent = small as Agent;
+    await registerGraphs(agent);
+    return agent;
+  };
+}
+
+const draft = (graphId: string, changes: Partial<AssistantDraft> = {}): AssistantDraft => ({
+  assistantId: null,
+  graphId,
+  name: "n",
+  description: null,
+  metadata: {},
+  config: {},
+  context: {},
+  ifExists: "raise",
+  ...changes,
+});
+
+const ALL = { scope: null, graphId: null, name: null, metadata: null };
+
+test("the assistant of a graph is made once, and keeps what callers made of it", async (t) => {
+  const deploy = await start(t);
+  const agent = await deploy("a", "b");
+  assert.deepEqual((await getAssistant(agent, "a")).description, "The graph a");
+  await patchAssistant(agent, null, "a", { context: { tone: "kind" } });
+  const again = await deploy("a", "b");
+  const kept = await getAssistant(again, "a");
+  assert.deepEqual([kept.context, kept.version, kept.graphId], [{ tone: "kind" }, 2, "a"]);
+  assert.equal((await listVersions(again, "a", { metadata: null, limit: 10, offset: 0 })).length, 2);
+});
+
+test("the name of a graph leads to it, although somebody took its id before it came (AS1)", async (t) => {
+  const deploy = await start(t);
+  const assistantId = builtInAssistantId("later");
+  await createAssistant(await deploy("a"), null, null, draft("a", { assistantId }));
+  const agent = await deploy("a", "later");
+  const { graphId, name, version } = await getAssistant(agent, "later");
+  assert.deepEqual([graphId, name, version], ["later", "later", 1]);
+});
+
+test("assistants of a graph that is gone are not offered, and are there again with it (AS2)", async (t) => {
+  const deploy = await start(t);
+  const first = await deploy("a", "b");
+  const { assistantId } = await createAssistant(first, null, null, draft("b"));
+  const without = await deploy("a");
+  await assert.rejects(getAssistant(without, assistantId), { code: "assistant_not_found" });
+  await assert.rejects(patchAssistant(without, null, "a", { graphId: "b" }), { code: "graph_not_found" });
+  assert.equal(await countAssistants(without, ALL), 1);
+  assert.equal(await countAssistants(await deploy("a", "b"), ALL), 3);
+});
+
+test("an assistant cannot go back to a graph that is gone", async (t) => {
+  const deploy = await start(t);
+  const { assistantId } = await createAssistant(await deploy("a", "b"), null, null, draft("b"));
+  await patchAssistant(await deploy("a", "b"), null, assistantId, { graphId: "a" });
+  await assert.rejects(setLatestVersion(await deploy("a"), null, assistantId, 1), { code: "graph_not_found" });
+});
+
+test("the newest 1,000 versions are kept, and the one in use is among them (AV1)", async (t) => {
+  const agent = await (await start(t))("a");
+  const { assistantId } = await createAssistant(agent, null, null, draft("a"));
+  for (let at = 0; at < 10; at++)
+    await Promise.all(Array.from({ length: 100 }, () => patchAssistant(agent, null, assistantId, {})));
+  const newest = await listVersions(agent, assistantId, { metadata: null, limit: 2000, offset: 0 });
+  assert.deepEqual([newest.length, newest.at(0)?.version, newest.at(-1)?.version], [1000, 1001, 2]);
+  await setLatestVersion(agent, null, assistantId, 2);
+  const next = await patchAssistant(agent, null, assistantId, {});
+  assert.equal(next.version, 1002);
+  const kept = await listVersions(agent, assistantId, { metadata: null, limit: 2000, offset: 0 });
+  assert.deepEqual([kept.length, kept.at(-1)?.version], [1000, 3]);
+  await assert.rejects(setLatestVersion(agent, null, assistantId, 2), { code: "assistant_version_not_found" });
+});
+
+test("there are as many assistants as may be, and no more at the same moment", async (t) => {
+  const agent = await (await start(t, 5))("a");
+  const made = await Promise.allSettled(
+    Array.from({ length: 20 }, () => createAssistant(agent, null, null, draft("a"))),
+  );
+  assert.equal(made.filter(({ status }) => status === "fulfilled").length, 4);
+  assert.equal(await countAssistants(agent, ALL), 5);
+});
+
+test("what is made, changed or brought back within a scope stays in it", async (t) => {
+  const agent = await (await start(t))("a");
+  const scope = [{ key: "owner", op: "eq", value: "ann" }] as const;
+  const { assistantId, metadata } = await createAssistant(agent, scope, scope, draft("a"));
+  assert.deepEqual(metadata, { owner: "ann" });
+  const taken = await patchAssistant(agent, scope, assistantId, { metadata: { owner: "bob" } });
+  assert.deepEqual(taken.metadata, { owner: "ann" });
+  await patchAssistant(agent, null, assistantId, { metadata: { owner: "bob" } });
+  await assert.rejects(setLatestVersion(agent, scope, assistantId, 1), { code: "assistant_not_found" });
+  const bobs = [{ key: "owner", op: "eq", value: "bob" }] as const;
+  assert.deepEqual((await setLatestVersion(agent, bobs, assistantId, 1)).metadata, { owner: "bob" });
+});

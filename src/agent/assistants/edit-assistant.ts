@@ -1,0 +1,136 @@
+// Assistant changes: making an assistant, changing it, and going back to a version of it. Each is one transaction.
+// Invariants:
+//   AV1. Every change makes a version with the next number; what is in use is always one of the versions kept.
+//   AV2. Going back brings all of a version back: graph, config, context, metadata, name and description.
+//   AV3. The assistant of a graph stays with that graph.
+// Runs have config and context of their own from when they were accepted: no change here reaches them.
+import { ApiError } from "../../base/api-error.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
+import type { Agent } from "../context.ts";
+import { findAssistant, requireGraph, versionOf } from "./assistants.ts";
+import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
+import { builtInAssistantId } from "../model/built-in-assistant.ts";
+import type { AssistantVersionQuery, Tx } from "../ports/ports.ts";
+import { inScope, stamped } from "../auth/scope.ts";
+
+/** Older versions are forgotten. */
+const VERSIONS_KEPT = 1000;
+
+export interface AssistantDraft {
+  readonly assistantId: string | null;
+  readonly graphId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly metadata: JsonObject;
+  readonly config: JsonObject;
+  readonly context: Json;
+  readonly ifExists: "raise" | "do_nothing";
+}
+
+/**
+ * @param readable what the caller may be shown of an assistant that is there already.
+ * @throws {ApiError} `graph_not_found`, `assistant_exists`, `assistant_limit`
+ */
+export async function createAssistant(
+  agent: Agent,
+  scope: Scope,
+  readable: Scope,
+  draft: AssistantDraft,
+): Promise<Assistant> {
+  requireGraph(agent, draft.graphId);
+  const { ifExists, ...given } = draft;
+  const at = agent.clock.now();
+  const assistantId = draft.assistantId ?? agent.newId();
+  const metadata = stamped(given.metadata, scope);
+  const assistant = { ...given, metadata, assistantId, version: 1, createdAt: at, updatedAt: at };
+  return agent.storage.transaction(async (tx) => {
+    const existing = draft.assistantId === null ? null : await tx.assistant(assistantId, true);
+    if (existing !== null) {
+      const visible = inScope(existing.metadata, scope) && inScope(existing.metadata, readable);
+      if (ifExists === "do_nothing" && visible) return existing;
+      throw new ApiError("assistant_exists", `Assistant with ID ${assistantId} already exists`);
+    }
+    const { assistantsMax } = agent.limits;
+    if ((await tx.countAllAssistants()) >= assistantsMax) {
+      throw new ApiError("assistant_limit", `There are ${assistantsMax} assistants already.`, { limit: assistantsMax });
+    }
+    await tx.insertAssistant(assistant);
+    await tx.insertAssistantVersion(versionOf(assistant));
+    return assistant;
+  });
+}
+
+export type AssistantPatch = Partial<Omit<AssistantDraft, "assistantId" | "ifExists">>;
+
+/**
+ * Metadata is merged, one level deep; every other member that is given replaces the old one.
+ * @throws {ApiError} `assistant_not_found`, `graph_not_found`, `assistant_built_in`
+ */
+export async function patchAssistant(
+  agent: Agent,
+  scope: Scope,
+  idOrGraph: string,
+  patch: AssistantPatch,
+): Promise<Assistant> {
+  return agent.storage.transaction(async (tx) => {
+    const assistant = await findAssistant(agent, tx, idOrGraph, scope, true);
+    const metadata = stamped({ ...assistant.metadata, ...patch.metadata }, scope);
+    const changed = { ...assistant, ...patch, metadata, updatedAt: agent.clock.now() };
+    checkGraph(agent, assistant, changed.graphId);
+    const version = (await tx.newestAssistantVersion(assistant.assistantId)) + 1; // AV1
+    await tx.insertAssistantVersion(versionOf({ ...changed, version }));
+    await tx.deleteAssistantVersionsBefore(assistant.assistantId, version - VERSIONS_KEPT + 1);
+    return use(tx, { ...changed, version });
+  });
+}
+
+/** @throws {ApiError} `assistant_not_found`, `assistant_version_not_found`, `graph_not_found`, `assistant_built_in` */
+export async function setLatestVersion(
+  agent: Agent,
+  scope: Scope,
+  idOrGraph: string,
+  version: number,
+): Promise<Assistant> {
+  return agent.storage.transaction(async (tx) => {
+    const assistant = await findAssistant(agent, tx, idOrGraph, scope, true);
+    const stored = await tx.assistantVersion(assistant.assistantId, version);
+    if (stored === null) {
+      throw new ApiError("assistant_version_not_found", `The assistant has no version ${version}.`, {
+        newest: await tx.newestAssistantVersion(assistant.assistantId),
+      });
+    }
+    checkGraph(agent, assistant, stored.graphId);
+    const metadata = stamped(stored.metadata, scope);
+    return use(tx, { ...stored, metadata, createdAt: assistant.createdAt, updatedAt: agent.clock.now() }); // AV2
+  });
+}
+
+/** Newest first. @throws {ApiError} `assistant_not_found` */
+export async function listVersions(
+  agent: Agent,
+  idOrGraph: string,
+  query: AssistantVersionQuery,
+): Promise<readonly AssistantVersion[]> {
+  return agent.storage.transaction(async (tx) => {
+    const { assistantId } = await findAssistant(agent, tx, idOrGraph);
+    return tx.assistantVersions(assistantId, query);
+  });
+}
+
+export function isBuiltIn({ assistantId, graphId }: Assistant): boolean {
+  return assistantId === builtInAssistantId(graphId);
+}
+
+function checkGraph(agent: Agent, assistant: Assistant, graphId: string): void {
+  if (graphId === assistant.graphId) return;
+  requireGraph(agent, graphId);
+  if (isBuiltIn(assistant)) {
+    const detail = `${assistant.assistantId} is the assistant of ${assistant.graphId}: create one of your own for ${graphId}.`;
+    throw new ApiError("assistant_built_in", detail); // AV3
+  }
+}
+
+async function use(tx: Tx, assistant: Assistant): Promise<Assistant> {
+  await tx.updateAssistant(assistant.assistantId, assistant);
+  return assistant;
+}

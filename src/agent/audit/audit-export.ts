@@ -1,0 +1,60 @@
+// Audit export: a whole audit trail as lines, page by page, so that its length costs no memory.
+// Invariant AE1: no cell of the CSV is taken for a formula by a spreadsheet: what begins like one gets an apostrophe.
+import type { Agent } from "../context.ts";
+import { readAudit } from "./audit-trail.ts";
+import { auditToWire } from "../serializers/inbox-item.ts";
+import type { AuditRecord } from "../ports/ports.ts";
+
+const PAGE_ENTRIES = 200;
+
+async function* pages(agent: Agent, threadId: string, after: number): AsyncGenerator<readonly AuditRecord[]> {
+  let from: number | null = after;
+  while (from !== null) {
+    const { items, next } = await readAudit(agent, threadId, { after: from, limit: PAGE_ENTRIES });
+    if (items.length > 0) yield items;
+    from = next;
+  }
+}
+
+/** One JSON object a line. */
+export async function* auditNdjson(agent: Agent, threadId: string, after: number): AsyncGenerator<string> {
+  for await (const items of pages(agent, threadId, after)) {
+    yield items.map((entry) => `${JSON.stringify(auditToWire(entry))}\n`).join("");
+  }
+}
+
+const CSV_COLUMNS = [
+  "seq",
+  "at",
+  "action",
+  "by",
+  "via",
+  "address",
+  "user_agent",
+  "thread_id",
+  "interrupt_id",
+  "run_id",
+  "value",
+] as const;
+
+/** RFC 4180, with a line of names; values are JSON. */
+export async function* auditCsv(agent: Agent, threadId: string, after: number): AsyncGenerator<string> {
+  yield `${CSV_COLUMNS.join(",")}\r\n`;
+  for await (const items of pages(agent, threadId, after)) {
+    yield items.map((entry) => `${csvLine(entry)}\r\n`).join("");
+  }
+}
+
+function csvLine(entry: AuditRecord): string {
+  const wire = auditToWire(entry);
+  return CSV_COLUMNS.map((column) => {
+    const value = wire[column];
+    if (column === "value") return csvCell(JSON.stringify(value));
+    return typeof value === "number" ? String(value) : csvCell(typeof value === "string" ? value : "");
+  }).join(",");
+}
+
+function csvCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text; // AE1
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

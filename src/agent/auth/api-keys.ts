@@ -1,0 +1,115 @@
+// API keys: the setting's text → digests, and the check of a request against them.
+// Invariants:
+//   AK1. No key is kept: only digests under a secret of this process are, and they are compared in constant time.
+//   AK2. A request is compared with every key, so that time does not tell which one it nearly was.
+//   AK3. A key that may only read is refused whatever changes something, before anything is looked up.
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { setting, ShownReason, type Setting } from "../../base/config/config.ts";
+import { ApiError } from "../../base/api-error.ts";
+import type { Caller } from "../model/model.ts";
+import type { Access, AccessRequest } from "../ports/ports.ts";
+
+export interface ApiKey {
+  /** Who uses it: goes into the audit trail. Several keys may share a name while one replaces the other. */
+  readonly name: string;
+  readonly digest: Buffer;
+  readonly readOnly: boolean;
+  /** Short enough to be guessed. */
+  readonly weak: boolean;
+}
+
+const KEYS_MAX = 1000;
+const KEY_UNITS_MAX = 512;
+const GOOD_KEY_UNITS = 20;
+const NAME = /^[\w.@+-]{1,128}$/;
+const KEY = /^[\x21-\x7e]+$/;
+const PROCESS_SECRET = randomBytes(32);
+
+function digestOf(key: string): Buffer {
+  return createHmac("sha256", PROCESS_SECRET).update(key).digest(); // AK1
+}
+
+/** `name:key`, `name:key:read` or a bare key; commas, blanks or lines between them. */
+export function apiKeysSetting(name: string, meaning: string): Setting<readonly ApiKey[] | null> {
+  const limits = `1 to ${KEYS_MAX} of name:key, name:key:read or key`;
+  return setting<readonly ApiKey[] | null>(name, "list of keys", null, limits, { meaning, secret: true }, parseApiKeys);
+}
+
+/** @throws {ShownReason} by position, never by value. */
+export function parseApiKeys(text: string): readonly ApiKey[] {
+  const entries = text.split(/[\s,]+/).filter((entry) => entry !== "");
+  if (entries.length === 0) throw new ShownReason("names no key");
+  if (entries.length > KEYS_MAX) throw new ShownReason(`has more than ${KEYS_MAX} keys`);
+  const keys: ApiKey[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const parsed = parseEntry(entry);
+    if (typeof parsed === "string") throw new ShownReason(`entry ${index + 1} ${parsed} (not shown)`);
+    const twin = keys.findIndex((other) => other.digest.equals(parsed.digest));
+    if (twin >= 0) throw new ShownReason(`entries ${twin + 1} and ${index + 1} have the same key (not shown)`);
+    keys.push(parsed);
+  }
+  return keys;
+}
+
+/** A text is what is wrong with it. */
+function parseEntry(entry: string): ApiKey | string {
+  const [first = "", second, right, ...more] = entry.split(":");
+  const key = second ?? first;
+  if (key === "") return "has no key";
+  if (key.length > KEY_UNITS_MAX) return `has a key of more than ${KEY_UNITS_MAX} characters`;
+  if (!KEY.test(key)) return "has a key with other characters than those of ASCII";
+  if (second !== undefined && !NAME.test(first)) return "has a name with other characters than letters, digits, _.@+-";
+  if ((right !== undefined && right !== "read") || more.length > 0)
+    return "is not of the form name:key or name:key:read";
+  return {
+    name: second === undefined ? `key-${createHash("sha256").update(key).digest("hex").slice(0, 8)}` : first,
+    digest: digestOf(key),
+    readOnly: right === "read",
+    weak: key.length < GOOD_KEY_UNITS,
+  };
+}
+
+const READING = new Set(["read", "search", "get", "list_namespaces"]);
+
+export function createKeyAccess(keys: readonly ApiKey[]): Access {
+  return {
+    async authenticate(request) {
+      let found: ApiKey | null = null;
+      for (const given of credentialsOf(request)) {
+        const digest = digestOf(given);
+        for (const key of keys) {
+          const same = timingSafeEqual(key.digest, digest); // AK1, AK2: no way out of the loop
+          if (same && found === null) found = key;
+        }
+      }
+      if (found === null) {
+        const detail = "Send a valid key in x-api-key, or as Authorization: Bearer.";
+        throw new ApiError("unauthenticated", detail, {}, { "WWW-Authenticate": "Bearer" });
+      }
+      return callerOf(found);
+    },
+    async authorize(caller, { event, value }) {
+      const action = event.split(":")[1] ?? "";
+      if (!caller.permissions.includes("write") && !READING.has(action)) {
+        throw new ApiError("forbidden", `This key may only read; the call needs ${event}.`); // AK3
+      }
+      return { scope: null, value };
+    },
+  };
+}
+
+function callerOf({ name, readOnly }: ApiKey): Caller {
+  const permissions = readOnly ? ["read"] : ["read", "write"];
+  return {
+    name,
+    user: { identity: name, display_name: name, is_authenticated: true, permissions },
+    permissions,
+  };
+}
+
+/** Clients put a key of theirs into x-api-key by themselves; what the user wants to be known by may be the other. */
+function credentialsOf({ headers }: AccessRequest): readonly string[] {
+  const { "x-api-key": own, authorization } = headers;
+  const bearer = typeof authorization === "string" ? /^bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
+  return [own, bearer].filter((given): given is string => typeof given === "string" && given.length <= KEY_UNITS_MAX);
+}

@@ -1,0 +1,50 @@
+// Configurable headers: which headers of a request graphs find in `config.configurable`, and that they find no others there.
+// Invariants:
+//   CH1. Only headers that the configuration includes, and does not exclude, are copied.
+//   CH2. What carries credentials is never copied, whatever the configuration says.
+//   CH3. A name that is included comes from the header or not at all: a gateway that sets it can be trusted to have.
+import type { IncomingHttpHeaders } from "node:http";
+import { RE2JS } from "re2js";
+import type { Json, JsonObject } from "../../base/json/json.ts";
+
+export interface HeaderRules {
+  /** Names in lower case; `*` stands for any characters. */
+  readonly includes: readonly string[];
+  readonly excludes: readonly string[];
+}
+
+export interface ConfigurableHeaders {
+  readonly pick: (headers: IncomingHttpHeaders) => JsonObject;
+  /** Without the members that only a header may set (CH3). */
+  readonly strip: (configurable: JsonObject) => JsonObject;
+}
+
+/** CH2. Also under other names: a proxy's, a service's, and whatever calls itself a key, a token or a secret. */
+const CREDENTIALS =
+  /authorization|cookie|passw|secret|token|credential|signature|session|csrf|xsrf|jwt|bearer|(^|[-_])auth([-_]|$)|(^|[-_])(api)?keys?([-_]|$)|apikey|certificate|client-cert|^x-tenant-id$|^x-forwarded-client-cert$/;
+
+export function createConfigurableHeaders(rules: HeaderRules | null): ConfigurableHeaders {
+  const includes = (rules?.includes ?? []).map(patternOf);
+  const excludes = (rules?.excludes ?? []).map(patternOf);
+  const isHeaders = (name: string): boolean =>
+    includes.some((pattern) => pattern.test(name)) && !excludes.some((pattern) => pattern.test(name));
+  if (includes.length === 0) return { pick: () => ({}), strip: (configurable) => configurable };
+  return {
+    pick(headers) {
+      const picked: Record<string, Json> = {};
+      for (const [name, value] of Object.entries(headers)) {
+        if (!isHeaders(name) || CREDENTIALS.test(name) || value === undefined) continue; // CH1, CH2
+        picked[name] = typeof value === "string" ? value : value.join(", ");
+      }
+      return picked;
+    },
+    strip: (configurable) =>
+      Object.fromEntries(Object.entries(configurable).filter(([name]) => !isHeaders(name.toLowerCase()))), // CH3
+  };
+}
+
+/** By RE2: names in `configurable` are the caller's, of any length, and several `*` would backtrack. */
+function patternOf(name: string): RE2JS {
+  const parts = name.split("*").map((part) => RE2JS.quote(part));
+  return RE2JS.compile(`^${parts.join(".*")}$`, RE2JS.DOTALL);
+}

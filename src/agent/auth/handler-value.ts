@@ -1,0 +1,76 @@
+// Access value: the members of a request as handlers of the SDK's `Auth` expect them, and back with their changes.
+// Invariants:
+//   AV1. `metadata` is always there when something is made, changed or searched, so that a handler can add to it.
+//   AV2. The thread and the assistant that a call is about stay those that the caller named, in the path or the body.
+//   AV3. Every other change counts, of the query too: a handler that moves a call into a namespace means it.
+import type { AccessEvent } from "../../api/operation.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
+
+export interface RequestParts {
+  readonly ids: Readonly<Record<string, string>>;
+  readonly query: JsonObject;
+  readonly body: JsonObject;
+}
+
+/** Members of a run's request that handlers get by name; all others they find under `kwargs`. */
+const RUN_MEMBERS = ["thread_id", "assistant_id", "metadata", "multitask_strategy", "if_not_exists", "after_seconds"];
+const NAMED = new Set(["thread_id", "assistant_id"]);
+/** Event → the body's name for what handlers know as `namespace`. */
+const NAMESPACE_NAMES: Readonly<Record<string, string>> = {
+  "store:search": "namespace_prefix",
+  "store:list_namespaces": "prefix",
+};
+
+export function toAccessValue(event: AccessEvent, { ids, query, body }: RequestParts): JsonObject {
+  const metadata = body["metadata"] ?? query["metadata"] ?? null;
+  if (event === "threads:create_run") {
+    const kwargs = Object.entries(body).filter(([name]) => !RUN_MEMBERS.includes(name));
+    return {
+      ...query,
+      assistant_id: body["assistant_id"] ?? null,
+      status: "pending",
+      metadata: metadata ?? {},
+      prevent_insert_if_inflight: body["multitask_strategy"] === "reject",
+      multitask_strategy: body["multitask_strategy"] ?? "enqueue",
+      if_not_exists: body["if_not_exists"] ?? "reject",
+      after_seconds: body["after_seconds"] ?? 0,
+      kwargs: Object.fromEntries(kwargs),
+      thread_id: body["thread_id"] ?? null,
+      ...ids,
+    };
+  }
+  const isNew = event.endsWith(":create");
+  const hasMetadata = isNew || event.endsWith(":update") || (event.endsWith(":search") && event !== "store:search");
+  const namespace = NAMESPACE_NAMES[event];
+  return {
+    ...query,
+    ...body,
+    ...(hasMetadata ? { metadata: isNew ? (metadata ?? {}) : metadata } : {}), // AV1
+    ...(namespace === undefined ? {} : { namespace: body[namespace] ?? null }),
+    ...ids,
+  };
+}
+
+/** @param value what the handler has made of it. */
+export function fromAccessValue(
+  event: AccessEvent,
+  parts: RequestParts,
+  value: JsonObject,
+): { readonly query: JsonObject; readonly body: JsonObject } {
+  const { ids, query, body } = parts;
+  if (event === "threads:create_run") {
+    const own = pick(value, (name) => RUN_MEMBERS.includes(name) && !NAMED.has(name)); // AV2
+    return { query, body: { ...body, ...own, ...(value["kwargs"] as JsonObject) } };
+  }
+  const namespace = NAMESPACE_NAMES[event];
+  const changed = { ...value, ...(namespace === undefined ? {} : { [namespace]: value["namespace"] ?? null }) };
+  const isBodys = (name: string): boolean => !(name in ids) && !(name in query) && !NAMED.has(name);
+  return {
+    query: { ...query, ...pick(changed, (name) => name in query && !(name in ids)) },
+    body: { ...body, ...pick(changed, isBodys) },
+  };
+}
+
+function pick(value: JsonObject, wanted: (name: string) => boolean): Record<string, Json> {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => wanted(name)));
+}

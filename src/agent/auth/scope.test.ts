@@ -1,0 +1,43 @@
+// Tests of scopes. Checked: SO1, what is in a scope; SO2, what is stamped is in it, whatever was there.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "../../base/json/json.ts";
+import type { Condition } from "../model/model.ts";
+import { inScope, stamped } from "./scope.ts";
+
+const OWNER: Condition = { key: "owner", op: "eq", value: "ann" };
+const TEAM: Condition = { key: "team", op: "contains", value: "red" };
+
+const CASES: readonly {
+  readonly metadata: JsonObject;
+  readonly scope: readonly Condition[];
+  readonly inside: boolean;
+  readonly stamp: JsonObject;
+}[] = [
+  { metadata: { owner: "ann" }, scope: [OWNER], inside: true, stamp: { owner: "ann" } },
+  { metadata: { owner: "bob", a: 1 }, scope: [OWNER], inside: false, stamp: { owner: "ann", a: 1 } },
+  { metadata: {}, scope: [OWNER], inside: false, stamp: { owner: "ann" } },
+  { metadata: { owner: ["ann"] }, scope: [OWNER], inside: false, stamp: { owner: "ann" } },
+  { metadata: { owner: null }, scope: [OWNER], inside: false, stamp: { owner: "ann" } },
+  { metadata: { team: ["red", "blue"] }, scope: [TEAM], inside: true, stamp: { team: ["red", "blue"] } },
+  { metadata: { team: ["blue"] }, scope: [TEAM], inside: false, stamp: { team: ["blue", "red"] } },
+  { metadata: { team: "red" }, scope: [TEAM], inside: false, stamp: { team: ["red"] } },
+  { metadata: {}, scope: [TEAM, OWNER], inside: false, stamp: { team: ["red"], owner: "ann" } },
+  { metadata: { owner: "ann" }, scope: [OWNER, TEAM], inside: false, stamp: { owner: "ann", team: ["red"] } },
+  { metadata: { a: 1 }, scope: [], inside: true, stamp: { a: 1 } },
+];
+
+for (const { metadata, scope, inside, stamp } of CASES) {
+  const named = `${JSON.stringify(metadata)} is ${inside ? "in" : "out of"} ${JSON.stringify(scope)}`;
+  test(`${named}, and stamped it is in (SO1, SO2)`, () => {
+    assert.equal(inScope(metadata, scope), inside);
+    assert.deepEqual(stamped(metadata, scope), stamp);
+    assert.equal(inScope(stamped(metadata, scope), scope), true);
+  });
+}
+
+test("names of Object.prototype are no members, and everything is in no scope at all (SO1)", () => {
+  assert.equal(inScope({}, [{ key: "constructor", op: "eq", value: "x" }]), false);
+  assert.equal(inScope({}, null), true);
+  assert.deepEqual(stamped({ a: 1 }, null), { a: 1 });
+});

@@ -1,0 +1,39 @@
+// Agent: what the operations share. Operations are functions of this and a request; routes call them and nothing else.
+import type { Clock } from "../base/clock.ts";
+import type { NewId } from "../base/ids.ts";
+import type { Log } from "../base/log/log.ts";
+import type { ConfigurableHeaders } from "./auth/configurable-headers.ts";
+import type { EventHub } from "./events/event-hub.ts";
+import type { InboxFeed } from "./events/inbox-feed.ts";
+import type { Thread } from "./model/model.ts";
+import type { Access, Graphs, Storage, Store } from "./ports/ports.ts";
+import type { QueueRoom, Worker } from "./services.ts";
+import type { Webhooks } from "./webhooks/webhook-sender.ts";
+
+export interface Agent {
+  readonly storage: Storage;
+  /** The long-term memory. */
+  readonly store: Store;
+  readonly graphs: Graphs;
+  /** Null when nobody has to authenticate. */
+  readonly access: Access | null;
+  readonly headers: ConfigurableHeaders;
+  readonly worker: Worker;
+  readonly events: EventHub;
+  readonly inbox: InboxFeed;
+  readonly webhooks: Pick<Webhooks, "check" | "wake">;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+  readonly limits: AgentLimits;
+  readonly queueRoom: QueueRoom;
+  /** A cron was made or changed: the scheduler looks anew for what is due. */
+  readonly wakeCrons: () => void;
+}
+
+export interface AgentLimits {
+  readonly assistantsMax: number;
+  readonly cronsMax: number;
+  /** Of threads that are made without one of their own. */
+  readonly threadTtl: Pick<Thread, "ttlMs" | "ttlStrategy">;
+}

@@ -1,0 +1,51 @@
+// Cron schedule: when a schedule is due. Pure; daylight saving is croner's business.
+// Invariants:
+//   CS1. A tick lies strictly after the moment that it is asked from, and before the end.
+//   CS2. A schedule that is never due, or a zone that does not exist, is refused with the reason.
+import { Cron as Pattern } from "croner";
+import { ApiError, describeError } from "../../base/api-error.ts";
+
+export interface Schedule {
+  /** Five fields (minute, hour, day, month, weekday), or six with seconds first; or a nickname such as `@daily`. */
+  readonly schedule: string;
+  /** IANA name; null is UTC. */
+  readonly timezone: string | null;
+  /** No tick at or after this. */
+  readonly endTime: number | null;
+}
+
+/**
+ * The first tick after `after`, or null when the end comes first.
+ * A time that the clocks skip in spring is due when they have been put forward; one that they show twice in autumn is
+ * due once when the schedule names the hour and minute, and twice when it goes on through the hours.
+ * @throws {ApiError} `cron_schedule_invalid`
+ */
+export function nextTick({ schedule, timezone, endTime }: Schedule, after: number): number | null {
+  const zone = timezone ?? "UTC";
+  if (ONE_DATE.test(schedule)) throw invalid(`"${schedule}" is a date, not a schedule`);
+  if (!isZone(zone)) throw invalid(`"${zone}" is no time zone; write one such as "Europe/Berlin"`);
+  let next: Date | null;
+  try {
+    next = new Pattern(schedule, { paused: true, mode: "5-or-6-parts", timezone: zone }).nextRun(new Date(after));
+  } catch (error) {
+    throw invalid(`"${schedule}" is no schedule: ${describeError(error).message.replace(/^Cron\w+: /, "")}`);
+  }
+  if (next === null) throw invalid(`"${schedule}" is never due`);
+  const at = next.getTime();
+  return endTime !== null && at >= endTime ? null : at;
+}
+
+/** croner would take one for a schedule that is due once. */
+const ONE_DATE = /^\s*\d{4}-\d/;
+
+function isZone(name: string): boolean {
+  try {
+    return Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function invalid(reason: string): ApiError {
+  return new ApiError("cron_schedule_invalid", `${reason}.`);
+}

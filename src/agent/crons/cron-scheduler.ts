@@ -1,0 +1,138 @@
+// Cron scheduler: waits for the next tick that is due, and starts its run.
+// Invariants:
+//   CN1. A tick starts at most one run: the update that claims it and the run are one transaction. So it is also after a
+//        crash, with a clock that goes back, and with other servers on the same storage.
+//   CN2. Ticks that nobody was there for are made up for by one run, not by one each; none after the cron's end.
+//   CN3. A tick whose run is refused for good is passed over, so that it cannot stand in the way of others. A cron whose
+//        assistant or thread is gone is disabled.
+//   CN4. What may pass (a full queue, a storage that cannot be written or does not say whether it was) leaves the tick due,
+//        and it is tried again.
+import { isoTime } from "../../base/clock.ts";
+import { ApiError, describeError, type ErrorCode } from "../../base/api-error.ts";
+import type { Service } from "../../base/lifecycle.ts";
+import type { Agent } from "../context.ts";
+import { nextTick } from "./cron-schedule.ts";
+import { runCallOf } from "./crons.ts";
+import type { Cron } from "../model/model.ts";
+import { startRun, type RunStart } from "../runs/accept/start-run.ts";
+import { statelessStart } from "../runs/accept/stateless-runs.ts";
+
+export interface CronScheduler extends Service {
+  /** Crons have changed. */
+  wake(): void;
+}
+
+/** Timers count by a clock that does not jump: a jump of the wall clock is noticed after so long at the latest. */
+const LOOK_AGAIN_MS = 60_000;
+const TRY_AGAIN_MS = 5000;
+const DUE_BATCH = 100;
+
+export function createCronScheduler(agent: Agent): CronScheduler {
+  const { clock, log } = agent;
+  let running = false;
+  let looking: Promise<void> | null = null;
+  /** Somebody called while it was looking: what it has seen may be out of date. */
+  let again = false;
+  let cancel: () => void = () => undefined;
+
+  const look = async (): Promise<void> => {
+    const waitMs = await runDue(agent, () => running).catch((error: unknown) => {
+      log.warning("crons_delayed", { reason: describeError(error).message });
+      return TRY_AGAIN_MS;
+    });
+    looking = null;
+    if (again) wake();
+    else if (running) cancel = clock.after(waitMs, wake);
+  };
+  const wake = (): void => {
+    again = looking !== null;
+    if (again || !running) return;
+    cancel();
+    looking = look();
+  };
+  return {
+    name: "crons",
+    wake,
+    async start() {
+      running = true;
+      wake();
+    },
+    async stop() {
+      running = false;
+      cancel();
+      await looking;
+    },
+  };
+}
+
+/** @returns how long until the next tick. Throws what may pass (CN4). */
+async function runDue(agent: Agent, mayGoOn: () => boolean): Promise<number> {
+  const { storage, clock } = agent;
+  for (;;) {
+    const due = await storage.transaction((tx) => tx.dueCrons(clock.now(), DUE_BATCH));
+    for (const cron of due) if (mayGoOn()) await runTick(agent, cron);
+    if (due.length === 0 || !mayGoOn()) break;
+  }
+  const next = await storage.transaction((tx) => tx.nextCronAt());
+  return next === null ? LOOK_AGAIN_MS : Math.min(Math.max(next - clock.now(), 0), LOOK_AGAIN_MS);
+}
+
+class TickTaken extends Error {}
+
+async function runTick(agent: Agent, cron: Cron): Promise<void> {
+  const at = agent.clock.now();
+  const dueAt = cron.nextAt;
+  if (dueAt === null) return;
+  try {
+    const nextAt = nextTick(cron, at); // from now on, not from when it was due (CN2)
+    if (cron.endTime !== null && at >= cron.endTime) {
+      await agent.storage.transaction((tx) => tx.claimTick(cron.cronId, dueAt, null));
+      return;
+    }
+    const { run } = await startRun(agent, cron.caller, {
+      ...startOf(agent, cron, dueAt),
+      first: async (tx) => {
+        if (!(await tx.claimTick(cron.cronId, dueAt, nextAt))) throw new TickTaken(); // CN1
+      },
+    });
+    agent.log.debug("cron_run_started", { cron_id: cron.cronId, run_id: run.runId, thread_id: run.threadId });
+  } catch (error) {
+    if (error instanceof TickTaken) return;
+    if (!(error instanceof ApiError) || PASSING.has(error.code)) throw error;
+    await passOver(agent, cron, dueAt, error);
+  }
+}
+
+/** Also when it took place after all (`commit_unknown`): whoever tries again finds that the tick is taken (CN1). */
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  "overloaded",
+  "shutting_down",
+  "storage_unavailable",
+  "commit_unknown",
+  "worker_not_listed",
+]);
+
+/** The run's metadata says which cron it is of, and which tick. */
+function startOf(agent: Agent, cron: Cron, dueAt: number): RunStart {
+  const payload = { ...cron.payload, assistant_id: cron.assistantId };
+  const metadata = { ...cron.metadata, cron_id: cron.cronId, cron_due: isoTime(dueAt) };
+  const call = runCallOf(payload, metadata, cron.reach);
+  if (cron.threadId !== null) return { threadId: cron.threadId, call };
+  return statelessStart(agent.newId, { call, onCompletion: cron.onRunCompleted, threadId: null });
+}
+
+/** CN3 */
+async function passOver(agent: Agent, cron: Cron, dueAt: number, error: ApiError): Promise<void> {
+  const { cronId } = cron;
+  const hopeless = error.code === "assistant_not_found" || error.code === "thread_not_found" || isBroken(error);
+  await agent.storage.transaction(async (tx) => {
+    const at = agent.clock.now();
+    if (!(await tx.claimTick(cronId, dueAt, hopeless ? null : nextTick(cron, at)))) return;
+    if (hopeless) await tx.updateCron(cronId, { enabled: false, updatedAt: at });
+  });
+  const { code, message: reason } = error;
+  agent.log.warning(hopeless ? "cron_disabled" : "cron_tick_passed_over", { cron_id: cronId, code, reason });
+}
+
+/** It was accepted once, and is understood no more. */
+const isBroken = ({ code }: ApiError): boolean => code === "cron_schedule_invalid" || code === "invalid_request";

@@ -1,0 +1,150 @@
+// Crons: making, changing, searching and deleting them. When they are due is cron-scheduler.ts's business.
+// Invariants:
+//   CR1. A cron that is accepted has a schedule that is due some day, in a zone that exists.
+//   CR2. A cron's runs are its maker's: started in their name, and within what they could reach when they made it.
+import { parse } from "../../api/operation.ts";
+import { runBody } from "../../api/runs.ts";
+import { ApiError } from "../../base/api-error.ts";
+import { isUuid } from "../../base/ids.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import type { Reach } from "../auth/authorize.ts";
+import type { Agent } from "../context.ts";
+import { findAssistant } from "../assistants/assistants.ts";
+import { type Schedule, nextTick } from "./cron-schedule.ts";
+import { intentOf } from "../interrupts/run-intent.ts";
+import type { Assistant, Caller, Cron, OnCompletion, Scope } from "../model/model.ts";
+import { builtInAssistantId } from "../model/built-in-assistant.ts";
+import type { CronFilter, CronQuery, Tx } from "../ports/ports.ts";
+import { callOf } from "../runs/accept/run-body.ts";
+import { type RunCall, checkGiven, checkNodeNames } from "../runs/accept/run-request.ts";
+import { inScope, stamped } from "../auth/scope.ts";
+import { requireThread, threadNotFound } from "../threads/find-thread.ts";
+
+export interface NewCron extends Schedule {
+  readonly threadId: string | null;
+  readonly enabled: boolean;
+  readonly onRunCompleted: OnCompletion;
+  readonly metadata: JsonObject;
+  /** The members of a run-creating request. */
+  readonly payload: JsonObject;
+}
+
+/** What is left out stays; metadata and payload are merged, one level deep. */
+export type CronPatch = Partial<Omit<NewCron, "threadId">>;
+
+/** @throws {ApiError} `cron_schedule_invalid`, `cron_limit`, `assistant_not_found`, `thread_not_found`, `node_unknown`, `webhook_refused` */
+export async function createCron(
+  agent: Agent,
+  caller: Caller,
+  scope: Scope,
+  reach: Reach,
+  given: NewCron,
+): Promise<Cron> {
+  const { origin: _origin, ...maker } = caller; // where the call came from says nothing about the runs
+  const at = agent.clock.now();
+  const due = nextTick(given, at);
+  if (due === null) throw new ApiError("cron_schedule_invalid", "The schedule has no tick before end_time."); // CR1
+  const cron = await agent.storage.transaction(async (tx) => {
+    const assistant = await checkCall(agent, tx, runCallOf(given.payload, given.metadata, reach));
+    if (given.threadId !== null) {
+      const thread = await requireThread(tx, given.threadId);
+      if (!inScope(thread.metadata, reach.threads)) throw threadNotFound(given.threadId);
+    }
+    const { cronsMax } = agent.limits;
+    if ((await tx.countCrons(ALL)) >= cronsMax) {
+      throw new ApiError("cron_limit", `There are ${cronsMax} crons already.`, { limit: cronsMax });
+    }
+    const made: Cron = {
+      ...given,
+      cronId: agent.newId(),
+      assistantId: assistant.assistantId,
+      metadata: stamped(given.metadata, scope),
+      nextAt: given.enabled ? due : null,
+      createdAt: at,
+      updatedAt: at,
+      caller: maker, // CR2
+      reach,
+    };
+    await tx.insertCron(made);
+    return made;
+  });
+  agent.wakeCrons();
+  return cron;
+}
+
+/** @throws {ApiError} `cron_not_found`, `cron_schedule_invalid`, `node_unknown`, `webhook_refused` */
+export async function patchCron(agent: Agent, scope: Scope, cronId: string, patch: CronPatch): Promise<Cron> {
+  const at = agent.clock.now();
+  const cron = await agent.storage.transaction(async (tx) => {
+    const before = await requireCron(tx, cronId, null);
+    const after: Cron = {
+      ...before,
+      ...patch,
+      metadata: stamped({ ...before.metadata, ...patch.metadata }, scope),
+      payload: { ...before.payload, ...patch.payload },
+      updatedAt: at,
+    };
+    await checkCall(agent, tx, runCallOf(after.payload, after.metadata, after.reach));
+    const moved = ["schedule", "timezone", "endTime", "enabled"].some((member) => member in patch);
+    const due = moved ? nextTick(after, at) : before.nextAt; // CR1
+    const nextAt = after.enabled ? due : null;
+    await tx.updateCron(cronId, { ...after, nextAt });
+    return { ...after, nextAt };
+  });
+  agent.wakeCrons();
+  return cron;
+}
+
+/** @throws {ApiError} `cron_not_found` */
+export async function deleteCron(agent: Agent, cronId: string): Promise<void> {
+  await agent.storage.transaction(async (tx) => {
+    await requireCron(tx, cronId, null);
+    await tx.deleteCron(cronId);
+  });
+}
+
+export async function searchCrons(
+  agent: Agent,
+  query: CronQuery,
+): Promise<{ readonly total: number; readonly crons: readonly Cron[] }> {
+  const found = named(query);
+  return agent.storage.transaction(async (tx) => ({
+    crons: await tx.searchCrons(found),
+    total: await tx.countCrons(found),
+  }));
+}
+
+export async function countCrons(agent: Agent, filter: CronFilter): Promise<number> {
+  return agent.storage.transaction((tx) => tx.countCrons(named(filter)));
+}
+
+/** The call that a tick makes. @throws {ApiError} `invalid_request` when the payload does not fit (any more). */
+export function runCallOf(payload: JsonObject, metadata: JsonObject, reach: Reach): RunCall {
+  return callOf({ ...parse(runBody, payload, "body"), metadata }, reach);
+}
+
+/** @throws {ApiError} `cron_not_found` */
+export async function requireCron(tx: Tx, cronId: string, scope: Scope): Promise<Cron> {
+  const cron = await tx.cron(cronId);
+  if (cron !== null && inScope(cron.metadata, scope)) return cron;
+  throw new ApiError("cron_not_found", `Cron with ID ${cronId} not found`);
+}
+
+const ALL: CronFilter = { scope: null, metadata: null, assistantId: null, threadId: null, enabled: null };
+
+/** A graph's name is as good as the id of its assistant. */
+function named<Filter extends CronFilter>(filter: Filter): Filter {
+  const { assistantId } = filter;
+  if (assistantId === null || isUuid(assistantId)) return filter;
+  return { ...filter, assistantId: builtInAssistantId(assistantId) };
+}
+
+async function checkCall(agent: Agent, tx: Tx, call: RunCall): Promise<Assistant> {
+  const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
+  const intent = intentOf(call.input, call.command);
+  checkGiven(agent, intent);
+  checkNodeNames(agent, assistant.graphId, call, intent);
+  if (call.webhook !== null) agent.webhooks.check(call.webhook, true);
+  if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url, false);
+  return assistant;
+}

@@ -1,0 +1,102 @@
+// Batch: some events of a run in a row, and the two texts they have: lines in storage, server-sent events on the wire.
+// Invariants:
+//   BA1. A batch is encoded for the wire once, however many read it.
+//   BA2. rowOf and eventsOf undo each other, but for the text of a state that is stored elsewhere.
+import { sseText } from "../../http/server/sse.ts";
+import type { EventRow } from "../ports/ports.ts";
+
+/** An event of a run, with its place in it. */
+export interface LoggedEvent {
+  /** Below 0 for an event without an id (made-up.ts). */
+  readonly id: number;
+  /** `values`, `updates|child:<uuid>`; or END. */
+  readonly name: string;
+  /** JSON text; null while only the reference is at hand. */
+  readonly text: string | null;
+  /** Where the text can be had again: the id of a checkpoint, or AT_END for the result of the run. */
+  readonly reference: string | null;
+}
+
+/** The last event of a run. Those who read the run do not see it, those who read the thread see that a run is done. */
+export const END = "end";
+export const AT_END = "end";
+
+export interface Batch {
+  readonly first: number;
+  readonly last: number;
+  readonly events: readonly LoggedEvent[];
+  /** Length of its texts, roughly what it takes in memory and in storage. */
+  readonly units: number;
+  /** Every event has its text. */
+  readonly complete: boolean;
+}
+
+const UNITS_BESIDE_TEXT = 40;
+
+export function unitsOf({ name, text }: LoggedEvent): number {
+  return name.length + (text?.length ?? 0) + UNITS_BESIDE_TEXT;
+}
+
+/** Lines and line breaks are the grammar of both texts: a node's name must not write any. */
+export function eventName(name: string): string {
+  return name.replaceAll(/[\r\n\t\0]/g, " ");
+}
+
+export function batchOf(events: readonly LoggedEvent[]): Batch {
+  const units = events.reduce((sum, event) => sum + unitsOf(event), 0);
+  const complete = events.every(({ text }) => text !== null);
+  return { first: events[0]?.id ?? 0, last: events.at(-1)?.id ?? 0, events, units, complete };
+}
+
+const encoded = new WeakMap<Batch, Uint8Array>();
+
+/** All events of a batch, for readers who take them all. */
+export function wireBytes(batch: Batch): Uint8Array {
+  let bytes = encoded.get(batch);
+  if (bytes === undefined) encoded.set(batch, (bytes = Buffer.from(wireText(batch.events, String)))); // BA1
+  return bytes;
+}
+
+export function wireText(events: readonly LoggedEvent[], wireId: (id: number) => string): string {
+  let text = "";
+  for (const event of events) {
+    if (event.name === END || event.text === null) continue;
+    text += sseText({ event: event.name, data: event.text, id: event.id < 0 ? null : wireId(event.id) });
+  }
+  return text;
+}
+
+const REFERENCE = "@"; // no JSON text begins with it
+
+/** Neighbouring batches as one row. */
+export function rowOf(
+  run: { readonly threadId: string; readonly runId: string },
+  batches: readonly Batch[],
+  goneAt: number | null,
+): EventRow {
+  let lines = "";
+  for (const { events } of batches) {
+    for (const { name, text, reference } of events) {
+      lines += `${name}\t${reference === null ? text : REFERENCE + reference}\n`;
+    }
+  }
+  const { threadId, runId } = run;
+  return { threadId, runId, first: batches[0]?.first ?? 0, last: batches.at(-1)?.last ?? 0, lines, goneAt };
+}
+
+export function eventsOf({ first, lines }: EventRow): readonly LoggedEvent[] {
+  return lines
+    .slice(0, -1)
+    .split("\n")
+    .map((line, at) => {
+      const tab = line.indexOf("\t");
+      const kept = line.slice(tab + 1);
+      const isReference = kept.startsWith(REFERENCE);
+      return {
+        id: first + at,
+        name: line.slice(0, tab),
+        text: isReference ? null : kept,
+        reference: isReference ? kept.slice(1) : null,
+      };
+    });
+}

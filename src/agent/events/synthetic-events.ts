@@ -1,0 +1,38 @@
+// Made up: events that no run has told: made for one reader, to say what the log cannot. They have no id, so that they do
+// not move the reader's place.
+import type { RunEvent } from "../ports/ports.ts";
+import type { LoggedEvent } from "./event-batch.ts";
+
+const NO_ID = -1;
+
+export function unnumbered({ name, data }: RunEvent): LoggedEvent {
+  return { id: NO_ID, name, text: typeof data === "string" ? data : data.text(), reference: null };
+}
+
+function errorEvent(error: string, message: string): LoggedEvent {
+  return unnumbered({ name: "error", data: JSON.stringify({ error, message }) });
+}
+
+export const DELETED: LoggedEvent = errorEvent("Deleted", "the run or its thread was deleted");
+
+/** @param next the event that should have followed */
+export function droppedEvent(next: number | string): LoggedEvent {
+  return errorEvent(
+    "EventsDropped",
+    `events from ${next} on are not kept any more: join the run for its result, or read it from the beginning with Last-Event-ID: -1`,
+  );
+}
+
+/** What every reader of a run sees first. */
+export function metadataOf(run: {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly attempt: number;
+}): RunEvent {
+  const { runId, threadId, attempt } = run;
+  return { name: "metadata", data: JSON.stringify({ run_id: runId, attempt, thread_id: threadId }) };
+}
+
+export function metadataEvent(run: Parameters<typeof metadataOf>[0]): LoggedEvent {
+  return unnumbered(metadataOf(run));
+}

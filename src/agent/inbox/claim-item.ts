@@ -1,0 +1,73 @@
+// Claims: who has taken it on themselves to answer what. A claim keeps others from answering through the inbox.
+// Invariants:
+//   CL1. While a claim holds, only its owner answers through the inbox. Plain resumes are not held up: a claim is an
+//        arrangement between people, and a program that answers by the API is not part of it. The audit trail has both.
+//   CL2. One claim an item: of all who claim at the same moment, one gets it.
+//   CL3. A claim that has run out, and the claim of an item that is not open, is none.
+import type { Agent } from "../context.ts";
+import { type Item, requireOpenItem } from "./inbox.ts";
+import { checkClaims } from "../interrupts/claims.ts";
+import type { AuditEntry, Caller, Claim, Interrupt } from "../model/model.ts";
+import { authorOf } from "../model/audit-author.ts";
+import type { Tx } from "../ports/ports.ts";
+
+/**
+ * The owner may claim again, to renew a claim that runs out.
+ * @throws {ApiError} `interrupt_claimed`, and what requireOpenItem() throws
+ */
+export async function claimItem(
+  agent: Agent,
+  caller: Caller,
+  threadId: string,
+  interruptId: string,
+  forMs: number | null,
+): Promise<Item> {
+  const at = agent.clock.now();
+  const item = await agent.storage.transaction(async (tx) => {
+    const { interrupt, thread } = await requireOpenItem(tx, threadId, interruptId);
+    checkClaims([interrupt], caller, at); // CL2: in one transaction with the write below
+    const claim: Claim = { by: caller.name, at, until: forMs === null ? null : at + forMs };
+    await note(tx, interrupt, caller, "claimed", claim, at);
+    return { thread, interrupt: { ...interrupt, claim } };
+  });
+  agent.inbox.changed("claimed", item.interrupt, item.thread.metadata);
+  return item;
+}
+
+/**
+ * @param force also the claim of somebody else, who may be away.
+ * @throws {ApiError} `interrupt_claimed`, and what requireOpenItem() throws
+ */
+export async function releaseItem(
+  agent: Agent,
+  caller: Caller,
+  threadId: string,
+  interruptId: string,
+  force: boolean,
+): Promise<Item> {
+  const at = agent.clock.now();
+  const { item, released } = await agent.storage.transaction(async (tx) => {
+    const { interrupt, thread } = await requireOpenItem(tx, threadId, interruptId);
+    if (interrupt.claim === null) return { item: { thread, interrupt }, released: false };
+    if (!force) checkClaims([interrupt], caller, at);
+    await note(tx, interrupt, caller, "released", null, at);
+    return { item: { thread, interrupt: { ...interrupt, claim: null } }, released: true };
+  });
+  if (released) agent.inbox.changed("released", item.interrupt, item.thread.metadata);
+  return item;
+}
+
+async function note(
+  tx: Tx,
+  interrupt: Interrupt,
+  caller: Caller,
+  action: "claimed" | "released",
+  claim: Claim | null,
+  at: number,
+): Promise<void> {
+  const { threadId, interruptId } = interrupt;
+  const value = (claim ?? interrupt.claim)?.by ?? null;
+  const entry: AuditEntry = { ...authorOf(caller, "inbox"), threadId, at, action, interruptId, runId: null, value };
+  await tx.putInterrupts([{ ...interrupt, claim }]);
+  await tx.audit([entry]);
+}

@@ -1,0 +1,178 @@
+// Deadlines: gives the default answer, or fails the thread, when nobody has answered in time.
+// Invariants:
+//   DE1. A deadline is acted on once: the answer is a resume like any other and wins or loses against people's by the same
+//        update; failing a thread asks for the open question in the transaction that closes it.
+//   DE2. One timer, to the next deadline. It asks the wall clock when it rings: none is acted on before its time.
+//   DE3. What is due is looked up, not remembered: after a restart the deadlines that have passed meanwhile come at once.
+//   DE4. What cannot be done for good is put on record, and the question waits on. What cannot be done at present is tried
+//        again, later each time.
+import { ApiError, type ErrorCode, describeError } from "../../base/api-error.ts";
+import { isoTime } from "../../base/clock.ts";
+import type { Json } from "../../base/json/json.ts";
+import type { Service } from "../../base/lifecycle.ts";
+import type { Agent } from "../context.ts";
+import type { AuditEntry, Caller, Interrupt } from "../model/model.ts";
+import { continuation } from "../runs/accept/continuation.ts";
+import { startRun } from "../runs/accept/start-run.ts";
+import { removeIfDone } from "../threads/ephemeral-thread.ts";
+import { nextThreadStatus } from "../model/status.ts";
+
+const NAME = "deadline";
+
+/** Deadlines acted on before the next are looked up. */
+const BATCH = 100;
+/** A wall clock can be set: no longer than this passes until it is looked at again. */
+const LOOK_AGAIN_MS = 15 * 60_000;
+/** Where other processes may have asked questions, and gone since. */
+export const LOOK_OFTEN_MS = 5000;
+const TRY_AGAIN_MS = [1000, 5000, 30_000, 60_000] as const;
+
+export function createDeadlines(agent: Agent, lookAgainMs = LOOK_AGAIN_MS): Service {
+  const { clock, storage, inbox, log } = agent;
+  let stopped = true;
+  let cancelTimer: () => void = () => undefined;
+  /** When the timer rings, on the monotonic clock. */
+  let ringsAt = Number.POSITIVE_INFINITY;
+  let failures = 0;
+  let ringing: Promise<void> = Promise.resolve();
+
+  const setTimer = (ms: number): void => {
+    const at = clock.monotonic() + ms;
+    if (stopped || at >= ringsAt) return;
+    cancelTimer();
+    ringsAt = at;
+    cancelTimer = clock.after(ms, () => {
+      ringsAt = Number.POSITIVE_INFINITY;
+      ringing = ringing.then(ring);
+    });
+  };
+  const aimAt = (expiresAt: number): void => setTimer(Math.min(Math.max(expiresAt - clock.now(), 0), lookAgainMs)); // DE2
+
+  const ring = async (): Promise<void> => {
+    try {
+      await actOnDue();
+      failures = 0;
+      const next = stopped ? null : await storage.transaction((tx) => tx.nextDeadline());
+      if (next !== null) aimAt(next);
+      else if (lookAgainMs !== LOOK_AGAIN_MS) setTimer(lookAgainMs);
+    } catch (error) {
+      log.warning("deadline_postponed", { reason: describeError(error).message });
+      setTimer(TRY_AGAIN_MS[Math.min(failures++, TRY_AGAIN_MS.length - 1)] ?? 0); // DE4
+    }
+  };
+  const actOnDue = async (): Promise<void> => {
+    let found: number;
+    do {
+      const due = stopped ? [] : await storage.transaction((tx) => tx.dueInterrupts(clock.now(), BATCH));
+      for (const list of Map.groupBy(due, ({ threadId }) => threadId).values()) await expireOnThread(agent, list);
+      found = due.length;
+    } while (found === BATCH);
+  };
+
+  inbox.onAdded((items) => {
+    for (const { expiresAt, onExpiry } of items) if (expiresAt !== null && onExpiry !== null) aimAt(expiresAt);
+  });
+  return {
+    name: "deadlines",
+    async start() {
+      stopped = false;
+      setTimer(0); // DE3
+    },
+    async stop() {
+      stopped = true;
+      cancelTimer();
+      await ringing;
+    },
+  };
+}
+
+/** @throws {ApiError} 503, when it cannot be done at present. */
+async function expireOnThread(agent: Agent, due: readonly Interrupt[]): Promise<void> {
+  try {
+    if (due.some(({ onExpiry }) => onExpiry === "fail")) await failThread(agent, due);
+    else await answerByDefault(agent, due);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status >= 500) throw error;
+    if (!LOST.has(error.code)) await noteRefused(agent, due, error);
+  }
+}
+
+/** A person was faster, or the thread has gone on or away (DE1). If the question should be open again, it is due again. */
+const LOST: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "thread_busy",
+  "thread_not_found",
+  "interrupt_stale",
+  "no_pending_interrupt",
+]);
+
+async function answerByDefault(agent: Agent, due: readonly Interrupt[]): Promise<void> {
+  const [first] = due;
+  if (first === undefined) return;
+  const { threadId } = first;
+  const asker = await agent.storage.transaction((tx) => tx.run(threadId, first.runId));
+  const answers = due.map(({ interruptId, onExpiry }): [string, Json] => [
+    interruptId,
+    onExpiry === null || onExpiry === "fail" ? null : onExpiry.answer,
+  ]);
+  const call = { ...continuation(asker, first.assistantId), command: { resume: Object.fromEntries(answers) } };
+  // The graph knows the user of the run that asked; the record says who has answered.
+  const user = asker?.request.user ?? null;
+  const caller: Caller = { name: NAME, user, permissions: asker?.request.permissions ?? [] };
+  const { run } = await startRun(agent, caller, { threadId, call: { ...call, via: "deadline" } });
+  agent.log.info("deadline_answered", { thread_id: threadId, run_id: run.runId, interrupts: due.length });
+}
+
+async function failThread(agent: Agent, due: readonly Interrupt[]): Promise<void> {
+  const threadId = due[0]?.threadId ?? "";
+  const failed = await agent.storage.transaction(async (tx) => {
+    const thread = await tx.thread(threadId);
+    if (thread === null || thread.status !== "interrupted") return null;
+    const open = await tx.interrupts(threadId, "open");
+    const expired = open.filter(({ interruptId }) => due.some((one) => one.interruptId === interruptId));
+    const [first] = expired;
+    if (first === undefined) return null; // DE1
+    const at = agent.clock.now();
+    const closed = open.map((interrupt): Interrupt => ({ ...interrupt, state: "abandoned" }));
+    const error = { error: "DeadlineExpired", message: expiredText(first) };
+    await tx.putInterrupts(closed);
+    await tx.audit(
+      open.map((interrupt) => entryOf(interrupt, expired.includes(interrupt) ? "expired" : "abandoned", at, null)),
+    );
+    const status = nextThreadStatus(thread.status, "fail");
+    await tx.updateThread(threadId, { status, pause: null, error, stateUpdatedAt: at, updatedAt: at });
+    await tx.queueNext(threadId);
+    await removeIfDone(tx, threadId);
+    const isExpired = ({ interruptId }: Interrupt) => expired.some((one) => one.interruptId === interruptId);
+    return { thread, expired: closed.filter(isExpired), others: closed.filter((one) => !isExpired(one)) };
+  });
+  if (failed === null) return;
+  agent.inbox.expired(failed.expired, failed.thread.metadata);
+  agent.inbox.left(failed.others, failed.thread.metadata);
+  agent.worker.wake(); // runs that were held by the pause
+  agent.log.warning("deadline_failed_thread", { thread_id: threadId, interrupts: failed.expired.length });
+}
+
+function expiredText({ interruptId, node, expiresAt }: Interrupt): string {
+  return `nobody answered interrupt ${interruptId} of node ${node} before ${isoTime(expiresAt ?? 0)}`;
+}
+
+/** DE4. */
+async function noteRefused(agent: Agent, due: readonly Interrupt[], error: ApiError): Promise<void> {
+  const threadId = due[0]?.threadId ?? "";
+  await agent.storage.transaction(async (tx) => {
+    const at = agent.clock.now();
+    for (const { interruptId } of due) {
+      const interrupt = await tx.interrupt(threadId, interruptId);
+      if (interrupt?.state !== "open") continue;
+      await tx.putInterrupts([{ ...interrupt, onExpiry: null }]);
+      await tx.audit([entryOf(interrupt, "expiry_refused", at, { code: error.code, detail: error.message })]);
+    }
+  });
+  agent.log.error("deadline_refused", { thread_id: threadId, code: error.code, reason: error.message });
+}
+
+function entryOf(interrupt: Interrupt, action: AuditEntry["action"], at: number, value: Json): AuditEntry {
+  const { threadId, interruptId } = interrupt;
+  return { threadId, at, action, by: NAME, via: NAME, interruptId, runId: null, value };
+}

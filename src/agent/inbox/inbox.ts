@@ -1,0 +1,80 @@
+// Inbox: what waits for people, one item a question or breakpoint, over all threads.
+// Invariants:
+//   IN1. An item is listed exactly while it can be answered (storage: IP1).
+//   IN2. A page holds at most PAGE_UNITS_MAX units of values beside its first item; the next page goes on from there.
+import { ApiError } from "../../base/api-error.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import type { Agent } from "../context.ts";
+import type { Interrupt, Thread } from "../model/model.ts";
+import type { InboxPlace, InboxQuery, InboxRow, Tx } from "../ports/ports.ts";
+import { answeredBy } from "../interrupts/resume-refusal.ts";
+import { requireThread } from "../threads/find-thread.ts";
+
+/** An item with what is said of its thread. */
+export interface Item {
+  readonly interrupt: Interrupt;
+  readonly thread: Pick<Thread, "status" | "metadata">;
+}
+
+export interface InboxPage {
+  readonly rows: readonly InboxRow[];
+  /** Where the next page begins; null at the end. */
+  readonly next: InboxPlace | null;
+}
+
+const PAGE_UNITS_MAX = 4_000_000;
+const ITEMS_AT_ONCE = 50;
+
+export async function listInbox(agent: Agent, query: Omit<InboxQuery, "now">): Promise<InboxPage> {
+  const now = agent.clock.now();
+  const rows: InboxRow[] = [];
+  let units = 0;
+  let more = true;
+  // A few at a time: what the page has no room for is not read.
+  while (more && rows.length < query.limit && units <= PAGE_UNITS_MAX) {
+    const wanted = Math.min(ITEMS_AT_ONCE, query.limit - rows.length);
+    const after: InboxPlace | null = rows.at(-1)?.interrupt ?? query.after;
+    const found = await agent.storage.look((tx) => tx.inbox({ ...query, after, now, limit: wanted + 1 }));
+    more = found.length > wanted;
+    for (const row of found.slice(0, wanted)) {
+      units += JSON.stringify(row.interrupt.value).length;
+      if (rows.length > 0 && units > PAGE_UNITS_MAX) {
+        more = true; // IN2
+        break;
+      }
+      rows.push(row);
+    }
+  }
+  return { rows, next: more ? (rows.at(-1)?.interrupt ?? null) : null };
+}
+
+/** Open or not. @throws {ApiError} `thread_not_found`, `interrupt_not_found` */
+export async function getItem(agent: Agent, threadId: string, interruptId: string): Promise<Item> {
+  return agent.storage.transaction((tx) => requireItem(tx, threadId, interruptId));
+}
+
+async function requireItem(tx: Tx, threadId: string, interruptId: string): Promise<Item> {
+  const thread = await requireThread(tx, threadId);
+  const interrupt = await tx.interrupt(threadId, interruptId);
+  if (interrupt === null)
+    throw new ApiError("interrupt_not_found", `The thread never had an interrupt ${interruptId}.`);
+  return { thread, interrupt };
+}
+
+/** @throws {ApiError} `thread_not_found`, `interrupt_not_found`, `interrupt_stale`, `thread_busy` */
+export async function requireOpenItem(tx: Tx, threadId: string, interruptId: string): Promise<Item> {
+  const item = await requireItem(tx, threadId, interruptId);
+  const { thread, interrupt } = item;
+  if (interrupt.state !== "open") {
+    const said: JsonObject = { thread_status: thread.status };
+    const { extra, headers } = answeredBy(interrupt, undefined);
+    throw new ApiError(
+      "interrupt_stale",
+      `Interrupt ${interruptId} is not open any more.`,
+      { ...said, ...extra },
+      headers,
+    );
+  }
+  if (thread.status !== "interrupted") throw new ApiError("thread_busy", "The thread has a run in progress.");
+  return item;
+}

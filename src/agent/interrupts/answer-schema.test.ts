@@ -1,0 +1,109 @@
+// Tests of the check of an answer against its schema. Checked: AS1, AS2, LP1 to LP3, BW1. A pattern that backtracks would
+// keep this file from ever ending.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { boundedWork } from "../../base/bounded-work.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
+import { faultsOf } from "./answer-schema.ts";
+
+const LONG = `${"a".repeat(50_000)}!`;
+const messagesOf = (schema: JsonObject, answer: Json): readonly string[] =>
+  (faultsOf(schema, answer) ?? []).map(({ message }) => message);
+
+const BACKTRACKING: readonly (readonly [pattern: string, fits: string])[] = [
+  ["^(a+)+$", "aaa"],
+  ["^(a|aa)+$", "aaa"],
+  ["^(a|a)*$", "aaa"],
+  [String.raw`^(\s|a)+$`, "a a"],
+  ["^(a*)*$", "aaa"],
+  ["(a+a+)+b", "aab"],
+  ["^(.*a){3}$", "aaa"],
+  ["^([a-z]+)*$", "abc"],
+];
+
+for (const [pattern, fits] of BACKTRACKING) {
+  test(`${pattern} refuses 50 KB that do not match, as a value, as a member's name and in a union (LP1)`, (t) => {
+    const slowest = probe(t);
+    const places: readonly (readonly [JsonObject, Json])[] = [
+      [{ type: "string", pattern }, LONG],
+      [{ type: "object", propertyNames: { pattern } }, { [LONG]: 1 }],
+      [{ type: "object", patternProperties: { [pattern]: {} }, additionalProperties: false }, { [LONG]: 1 }],
+      [{ anyOf: [{ type: "string", pattern }, { type: "null" }] }, LONG],
+    ];
+    for (const [schema, answer] of places) {
+      const messages = slowest(() => messagesOf(schema, answer));
+      assert.equal(messages.length, 1);
+      assert.doesNotMatch(messages[0] ?? "", /stopped/);
+      const fitting = JSON.parse(JSON.stringify(answer).replace(LONG, fits)) as Json;
+      assert.deepEqual(messagesOf(schema, fitting), []);
+    }
+  });
+}
+
+test("what RE2 cannot express is checked by JavaScript's engine, for a time (LP3, AS1)", (t) => {
+  const slowest = probe(t);
+  const schema = { type: "string", pattern: "^(?=.*[0-9])(a+)+[0-9]$" };
+  assert.deepEqual(messagesOf(schema, "aaa7"), []);
+  assert.match(messagesOf(schema, "aaa")[0] ?? "", /must match pattern/);
+  const [message] = slowest(() => messagesOf(schema, `7${LONG}`.slice(1) + "7!"));
+  assert.match(message ?? "", /stopped after 200 ms/);
+});
+
+test("a text that RE2 accepts and JavaScript's engine cannot get through is refused (LP2)", () => {
+  assert.match(messagesOf({ type: "string", pattern: "^(?:(a+)+b|a*!)$" }, LONG)[0] ?? "", /stopped after 200 ms/);
+});
+
+test("a schema that multiplies itself is stopped too (AS1)", () => {
+  const defs: Record<string, Json> = { d0: { type: "object", properties: { a: { type: "string" } } } };
+  for (let at = 1; at < 40; at++) {
+    const ref = { $ref: `#/$defs/d${at - 1}` };
+    defs[`d${at}`] = { allOf: [ref, ref] };
+  }
+  assert.match(messagesOf({ $defs: defs, $ref: "#/$defs/d39" }, { a: "x" })[0] ?? "", /stopped/);
+});
+
+test("a pattern means what it means in JSON Schema", () => {
+  const rows: readonly (readonly [pattern: string, text: string, fits: boolean])[] = [
+    ["^.$", "\u{1f600}", true],
+    ["^\\s[\\s]$", "\u00a0\u3000", true],
+    ["^[^\\s]$", "\u00a0", false],
+    ["^\\u0061$", "a", true],
+    ["^(?<year>\\d{4})$", "2026", true],
+    ["a.c", "a\rc", false],
+    ["b", "abc", true],
+    ["^\\S$", "\u00a0", false],
+  ];
+  for (const [pattern, text, fits] of rows) {
+    assert.equal(messagesOf({ type: "string", pattern }, text).length === 0, fits, pattern);
+  }
+});
+
+test("a pattern that is none leaves the check to the node, and the engine as it was", () => {
+  const native = globalThis.RegExp;
+  assert.equal(faultsOf({ type: "string", pattern: "(" }, "a"), null);
+  assert.equal(globalThis.RegExp, native);
+});
+
+test("work is stopped in the middle, what it throws is thrown, and it may start bounded work itself (BW1)", () => {
+  const forever = (): never => {
+    for (;;);
+  };
+  assert.equal(boundedWork(20, forever), "too_slow");
+  assert.throws(() => boundedWork(1000, () => assert.fail("mine")), /mine/);
+  assert.deepEqual(
+    boundedWork(1000, () => boundedWork(1000, () => 7)),
+    { result: { result: 7 } },
+  );
+});
+
+/** Says how long the slowest call took. */
+function probe(t: { readonly diagnostic: (text: string) => void; readonly after: (done: () => void) => void }) {
+  let slowestMs = 0;
+  t.after(() => t.diagnostic(`slowest check: ${Math.round(slowestMs)} ms`));
+  return <T>(work: () => T): T => {
+    const at = performance.now();
+    const result = work();
+    slowestMs = Math.max(slowestMs, performance.now() - at);
+    return result;
+  };
+}

@@ -1,0 +1,40 @@
+// Graph config: the two meanings of LANGGRAPH_CONFIG. Here it is the path of the file that names the graphs; in the
+// reference it is JSON, the defaults of the built-in assistants: `{"<graph>": {"configurable": …, "context": …}}`.
+// Rule GC1: a text that begins with `{` is JSON, and the file is then the one that --config names, or langgraph.json.
+import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
+
+export const GRAPH_CONFIG_FILE = "langgraph.json";
+
+export interface AssistantDefaults {
+  readonly config: JsonObject;
+  readonly context: JsonObject;
+}
+
+/** Graphs by their ids; one that is not deployed is passed over. */
+export type DefaultsByGraph = ReadonlyMap<string, AssistantDefaults>;
+
+const isJsonText = (text: string): boolean => text.trimStart().startsWith("{");
+
+export function graphConfigFile(text: string): string {
+  return isJsonText(text) ? GRAPH_CONFIG_FILE : text;
+}
+
+/** @throws {Error} with the reason, when the text begins as JSON and has not this form */
+export function assistantDefaults(text: string): DefaultsByGraph {
+  if (!isJsonText(text)) return new Map();
+  let parsed: Json;
+  try {
+    parsed = JSON.parse(text) as Json;
+  } catch {
+    throw new Error("begins with { and is not valid JSON");
+  }
+  const graphs = isJsonObject(parsed) ? Object.entries(parsed) : [];
+  return new Map(graphs.map(([graphId, given]) => [graphId, defaultsOf(graphId, given)]));
+}
+
+function defaultsOf(graphId: string, given: Json): AssistantDefaults {
+  const { context = {}, ...config } = isJsonObject(given) ? given : { context: null };
+  const { configurable = {} }: JsonObject = config;
+  if (isJsonObject(context) && isJsonObject(configurable)) return { config, context };
+  throw new Error(`"${graphId}" must be an object; its configurable and context, objects too`);
+}

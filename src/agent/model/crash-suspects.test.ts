@@ -1,0 +1,91 @@
+// Tests of crash and quarantine: who is to blame (CR1, CR2), probation (CR3), who begins when (QA1–QA3).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Clock } from "../../base/clock.ts";
+import { causesOf, probationMs } from "./crash-suspects.ts";
+import { createQuarantine } from "../runs/execute/quarantine.ts";
+
+const run = (runId: string, alone = 0) => ({ runId, alone });
+const causes = (...runs: ReturnType<typeof run>[]): readonly string[] => [...causesOf(runs).values()];
+
+test("only a run that was alone is counted; several without a mark are suspects (CR1, CR2)", () => {
+  assert.deepEqual(causes(run("a")), ["crash"]);
+  assert.deepEqual(causes(run("a"), run("b", 1), run("c")), ["stopped", "crash", "stopped"]);
+  assert.deepEqual(causes(run("a"), run("b")), ["suspicion", "suspicion"]);
+  assert.deepEqual(causes(), []);
+});
+
+test("probation doubles with each death, and stays a time that a timer takes (CR3)", () => {
+  const of = (crashes: number, suspicions: number): number => probationMs({ crashes, suspicions });
+  assert.deepEqual([of(0, 1), of(1, 0), of(1, 1), of(2, 2)], [5000, 5000, 10_000, 40_000]);
+});
+
+function setUp() {
+  const timers = new Set<() => void>();
+  const clock: Clock = {
+    now: () => 0,
+    monotonic: () => 0,
+    after(_ms, callback) {
+      timers.add(callback);
+      return () => timers.delete(callback);
+    },
+  };
+  let opened = 0;
+  const quarantine = createQuarantine(clock, () => opened++);
+  const began: string[] = [];
+  const { signal } = new AbortController();
+  const admit = async (runId: string, suspicions: number, by: AbortSignal = signal): Promise<void> => {
+    const alone = await quarantine.admit({ runId, crashes: 0, suspicions }, by);
+    began.push(`${runId}${alone === true ? " alone" : ""}`);
+  };
+  const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+  const ring = (): void => {
+    for (const timer of timers) timer();
+  };
+  return { quarantine, began, admit, turn, ring, opened: () => opened };
+}
+
+test("without suspects every run begins in the same turn (QA3)", () => {
+  const { quarantine } = setUp();
+  for (const runId of ["a", "b"]) {
+    assert.equal(quarantine.admit({ runId, crashes: 0, suspicions: 0 }, new AbortController().signal), null);
+  }
+  assert.ok(quarantine.isOpen());
+});
+
+test("suspects begin one after the other, and other runs behind them (QA1)", async () => {
+  const { quarantine, began, admit, turn, opened } = setUp();
+  for (const [runId, suspicions] of [
+    ["a", 1],
+    ["b", 1],
+    ["c", 0],
+  ] as const)
+    void admit(runId, suspicions);
+  await turn();
+  assert.deepEqual(began, ["a alone"]);
+  assert.ok(!quarantine.isOpen());
+  quarantine.left("a");
+  await turn();
+  assert.deepEqual(began, ["a alone", "b alone"]);
+  quarantine.proved("b");
+  await turn();
+  assert.deepEqual(began, ["a alone", "b alone", "c"]);
+  assert.ok(quarantine.isOpen());
+  assert.ok(opened() > 0);
+});
+
+test("a suspect waits for what executes, but not for ever (QA2); one that is aborted leaves the line", async () => {
+  const { quarantine, began, admit, turn, ring } = setUp();
+  await admit("long", 0);
+  const cancelled = new AbortController();
+  void admit("suspect", 1);
+  void admit("cancelled", 1, cancelled.signal);
+  await turn();
+  assert.deepEqual(began, ["long"]);
+  cancelled.abort();
+  await turn();
+  ring();
+  await turn();
+  assert.deepEqual(began, ["long", "cancelled", "suspect"]);
+  assert.ok(quarantine.isOpen());
+});

@@ -1,0 +1,72 @@
+// List reply: the reply to a call for a list whose rows may be big. A short list is one text, as any reply. A long one is
+// sent while it is read, row by row, so that it costs the memory of a row and not of the list.
+// Invariants:
+//   LR1. A list is whole or cut: it has every row that was asked for, or its connection ends before its last bracket.
+//   LR2. Rows after the first WHOLE_UNITS_MAX are read when the peer has taken those before them.
+//   LR3. Of all long lists together one row is made at a time, with a turn of the event loop between two: other calls are
+//        kept waiting by one row.
+//   LR4. At most STREAMS_MAX long lists are sent at once; the others wait their turn. A peer that takes nothing for
+//        STALL_MS is cut off.
+import type { HttpReply } from "../../http/server/reply.ts";
+
+const WHOLE_UNITS_MAX = 256 * 1024;
+const STREAMS_MAX = 32;
+const STALL_MS = 10_000;
+
+/** @param rows JSON texts. @param around what stands before and after the list */
+export async function listReply(
+  rows: AsyncIterable<string>,
+  headers: Readonly<Record<string, string>> = {},
+  around: readonly [before: string, after: string] = ["", ""],
+): Promise<HttpReply> {
+  const source = rows[Symbol.asyncIterator]();
+  const texts: string[] = [];
+  let units = 0;
+  for (;;) {
+    const { done, value } = await source.next();
+    if (done === true) return { status: 200, body: `${around[0]}[${texts.join(",")}]${around[1]}`, headers };
+    texts.push(value);
+    if (units > WHOLE_UNITS_MAX) break;
+    units += value.length;
+  }
+  const body = pieces(`${around[0]}[${texts.splice(0).join(",")}`, source, `]${around[1]}`);
+  return { status: 200, body, headers: { "Content-Type": "application/json", ...headers }, stallMs: STALL_MS };
+}
+
+async function* pieces(begin: string, rows: AsyncIterator<string>, end: string): AsyncGenerator<string> {
+  const leave = await enter(); // LR4
+  try {
+    yield begin;
+    for (;;) {
+      const { done, value } = await inTurn(() => rows.next()); // LR2, LR3
+      if (done === true) break;
+      yield `,${value}`;
+    }
+    yield end; // LR1
+  } finally {
+    leave();
+    await rows.return?.();
+  }
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Of the process, as its event loop is. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const mine = last.then(() => new Promise((resolve) => setImmediate(resolve))).then(work);
+  last = mine.catch(() => undefined);
+  return mine;
+}
+
+let streams = 0;
+const waiting: (() => void)[] = [];
+
+async function enter(): Promise<() => void> {
+  if (streams >= STREAMS_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
+  else streams++;
+  return () => {
+    const next = waiting.shift();
+    if (next === undefined) streams--;
+    else next();
+  };
+}

@@ -1,0 +1,36 @@
+import type { Ask, Reach } from "../auth/authorize.ts";
+import type { Agent } from "../context.ts";
+import { findAssistant, namesBuiltIn } from "../assistants/assistants.ts";
+import { requireCron } from "../crons/crons.ts";
+import type { Scope } from "../model/model.ts";
+import type { Tx } from "../ports/ports.ts";
+import { inScope } from "../auth/scope.ts";
+import { requireThread, threadNotFound } from "../threads/find-thread.ts";
+
+/**
+ * The objects that a path names are there and within the caller's scope (AC1).
+ * @throws {ApiError} `thread_not_found`, `assistant_not_found`, `cron_not_found`
+ */
+export async function requireInScope(
+  agent: Agent,
+  ids: Readonly<Record<string, string>>,
+  scope: NonNullable<Scope>,
+): Promise<void> {
+  await agent.storage.transaction(async (tx) => {
+    if (ids["thread_id"] !== undefined) await requireThreadInScope(tx, ids["thread_id"], scope);
+    if (ids["cron_id"] !== undefined) await requireCron(tx, ids["cron_id"], scope);
+    if (ids["assistant_id"] !== undefined) await findAssistant(agent, tx, ids["assistant_id"], scope);
+  });
+}
+
+/** @throws {ApiError} `thread_not_found` (AC1) */
+export async function requireThreadInScope(tx: Tx, threadId: string, scope: Scope): Promise<void> {
+  const thread = await requireThread(tx, threadId);
+  if (!inScope(thread.metadata, scope)) throw threadNotFound(threadId);
+}
+
+/** The assistant of a graph is there for all who may start runs; any other must be one that the caller may read. */
+export async function reachOf(agent: Agent, threads: Scope, assistantId: string, ask: Ask): Promise<Reach> {
+  const everybodys = namesBuiltIn(agent, assistantId);
+  return { threads, assistants: everybodys ? null : await ask("assistants:read", { assistant_id: assistantId }) };
+}

@@ -1,0 +1,29 @@
+import { type Run, VALUES_ONLY } from "../../model/model.ts";
+import type { RunCall } from "./run-request.ts";
+
+/** The call that goes on where a run has paused, as that run would (IA4). */
+export function continuation(asker: Run | null, assistantId: string): RunCall {
+  const request = asker?.request ?? null;
+  return {
+    assistantId,
+    input: undefined,
+    command: null,
+    config: request?.config ?? {},
+    context: request?.context ?? null,
+    metadata: {},
+    interruptBefore: request?.interruptBefore ?? null,
+    interruptAfter: request?.interruptAfter ?? null,
+    multitaskStrategy: "reject",
+    ifNotExists: "reject",
+    durability: request?.durability ?? "async",
+    stream: VALUES_ONLY,
+    webhook: request?.webhook ?? null,
+    notify: request?.notify ?? null,
+    afterSeconds: 0,
+    checkpointId: null,
+    subgraph: null,
+    idempotencyKey: null,
+    requestHash: "",
+    reach: { threads: null, assistants: null },
+  };
+}

@@ -1,0 +1,126 @@
+// Run request: what a call asks for, as it is kept with the run; and the names in it, checked against the graph.
+import { ApiError } from "../../../base/api-error.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
+import type { Reach } from "../../auth/authorize.ts";
+import type { Agent } from "../../context.ts";
+import { checkGoto, requireNodes } from "../../interrupts/node-names.ts";
+import type { AcceptedAnswers } from "../../interrupts/resume-rules.ts";
+import type { Intent } from "../../interrupts/run-intent.ts";
+import { type Assistant, type AuditVia, type Caller, type Durability, type MultitaskStrategy, type Notify, type RunRequest, type StreamRequest, type SubgraphCheckpoint, VALUES_ONLY } from "../../model/model.ts";
+
+export interface RunCall {
+  readonly assistantId: string;
+  readonly input: Json | undefined;
+  readonly command: JsonObject | null;
+  readonly config: JsonObject;
+  readonly context: Json;
+  readonly metadata: JsonObject;
+  readonly interruptBefore: "*" | readonly string[] | null;
+  readonly interruptAfter: "*" | readonly string[] | null;
+  readonly multitaskStrategy: MultitaskStrategy;
+  readonly ifNotExists: "create" | "reject";
+  readonly durability: Durability;
+  readonly stream: StreamRequest;
+  readonly checkpointId: string | null;
+  readonly subgraph: SubgraphCheckpoint | null;
+  readonly webhook: string | null;
+  readonly notify: Notify | false | null;
+  /** 0 begins as soon as it can. */
+  readonly afterSeconds: number;
+  readonly idempotencyKey: string | null;
+  /** Hash of the request, to tell a repeated call from another one with the same key. */
+  readonly requestHash: string;
+  /** What its caller may touch. */
+  readonly reach: Reach;
+  /** Which way the call came; `api` when absent. Through the inbox, a claim of somebody else counts. */
+  readonly via?: AuditVia;
+  /** Refused unless the thread is paused at this breakpoint. */
+  readonly atBreakpoint?: string;
+  /** Headers of the request that the graph may see. */
+  readonly headers?: JsonObject;
+}
+
+/** How long an Idempotency-Key gives the same run again. */
+export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
+
+export function requestOf(
+  agent: Agent,
+  caller: Caller,
+  call: RunCall,
+  intent: Intent,
+  answers: AcceptedAnswers | null,
+  assistant: Assistant,
+  threadConfig: JsonObject,
+  checkpointId: string | null,
+  goesFirst: boolean,
+): RunRequest {
+  const command =
+    intent.kind === "resume" || intent.kind === "command" || intent.kind === "give_up"
+      ? {
+          ...(answers === null ? {} : { answers: answers.answers }),
+          ...(intent.update === undefined ? {} : { update: intent.update }),
+          ...(intent.goto === undefined ? {} : { goto: intent.goto }),
+          ...(intent.kind === "give_up" ? { givesUp: true as const } : {}),
+        }
+      : null;
+  return {
+    command,
+    config: mergeConfig(agent, mergeConfigs(assistant.config, threadConfig), call),
+    context: mergeContext(assistant.context, call.context),
+    interruptBefore: call.interruptBefore,
+    interruptAfter: call.interruptAfter,
+    durability: call.durability,
+    checkpointId,
+    goesFirst,
+    user: caller.user,
+    permissions: caller.permissions,
+    ...(isDefault(call.stream) ? {} : { stream: call.stream }),
+    ...(call.subgraph === null ? {} : { subgraph: call.subgraph }),
+    ...(call.webhook === null ? {} : { webhook: call.webhook }),
+    ...(call.notify === null ? {} : { notify: call.notify }),
+    ...(call.afterSeconds === 0 ? {} : { afterSeconds: call.afterSeconds }),
+  };
+}
+
+function isDefault({ modes, subgraphs, resumable }: StreamRequest): boolean {
+  return modes.length === 1 && modes[0] === VALUES_ONLY.modes[0] && !subgraphs && !resumable;
+}
+
+function mergeConfigs(base: JsonObject, given: JsonObject): JsonObject {
+  const configurable = { ...(base["configurable"] as JsonObject), ...(given["configurable"] as JsonObject) };
+  return { ...base, ...given, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
+}
+
+/** What only a header may set comes from this request's, or not at all. */
+function mergeConfig(agent: Agent, base: JsonObject, { config, headers }: RunCall): JsonObject {
+  const merged = mergeConfigs(base, config);
+  const configurable = { ...agent.headers.strip((merged["configurable"] ?? {}) as JsonObject), ...headers };
+  const { configurable: _given, ...rest } = merged;
+  return { ...rest, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
+}
+
+function mergeContext(base: Json, given: Json): Json {
+  const isObject = (value: Json): value is JsonObject =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject(given)) return given ?? (isObject(base) && Object.keys(base).length > 0 ? base : null);
+  const merged = isObject(base) ? { ...base, ...given } : given;
+  return Object.keys(merged).length === 0 ? null : merged;
+}
+
+/** @throws {ApiError} `control_value_refused` */
+export function checkGiven(agent: Agent, intent: Intent): void {
+  if (intent.kind === "continue") return;
+  if (intent.kind === "input") return agent.graphs.checkGiven({ input: intent.input });
+  const { update, goto } = intent;
+  agent.graphs.checkGiven({ update, goto, ...(intent.kind === "resume" ? { answers: [intent.resume] } : {}) });
+}
+
+/** @throws {ApiError} `node_unknown`: a typo must not let the guarded node run. */
+export function checkNodeNames(agent: Agent, graphId: string, call: RunCall, intent: Intent): void {
+  const graph = agent.graphs.describe(graphId);
+  if (graph === null) throw new ApiError("assistant_not_found", `The graph ${graphId} is not deployed.`);
+  if (Array.isArray(call.interruptBefore)) requireNodes(graph, "interrupt_before", call.interruptBefore);
+  if (Array.isArray(call.interruptAfter)) requireNodes(graph, "interrupt_after", call.interruptAfter);
+  if (intent.kind === "resume" || intent.kind === "command") checkGoto(graph, intent.goto);
+}
+

@@ -1,0 +1,192 @@
+// Cancel runs: one, some, or all that have not ended.
+// Invariants:
+//   CA1. A cancellation is on record (audit) before its caller hears of it, and survives the process.
+//   CA2. A run that waits in the queue ends by the same rules as one that was claimed and aborted at once.
+import type { Agent } from "../context.ts";
+import { type Finished, endWaiting, endingOf, finishRun } from "./execute/finish-run.ts";
+import type { Caller, Run, Scope } from "../model/model.ts";
+import { authorOf } from "../model/audit-author.ts";
+import type { GraphRunResult, Tx } from "../ports/ports.ts";
+import { requireRun } from "./runs.ts";
+import { inScope } from "../auth/scope.ts";
+import { removeIfDone } from "../threads/ephemeral-thread.ts";
+import { isActive } from "../model/status.ts";
+import { threadNotFound } from "../threads/find-thread.ts";
+import { announcer } from "../webhooks/run-ended-event.ts";
+
+export type CancelAction = "interrupt" | "rollback";
+
+/**
+ * @returns true when the run had ended already, or has with this call; false when it was told to and is ending.
+ * @throws {ApiError} `thread_not_found`, `run_not_found`
+ */
+export async function cancelRun(
+  agent: Agent,
+  caller: Caller,
+  threadId: string,
+  runId: string,
+  action: CancelAction,
+): Promise<boolean> {
+  const cancelled = await agent.storage.transaction(async (tx) =>
+    cancel(agent, tx, caller, await requireRun(tx, threadId, runId), action),
+  );
+  return tell(agent, cancelled, action);
+}
+
+/** Which runs to cancel: those named, or all that have this status, on one thread or on every one. */
+export type CancelSelection =
+  | { readonly threadId: string; readonly runIds: readonly string[] }
+  | { readonly threadId: string | null; readonly status: "pending" | "running" | "all" };
+
+/** Runs cancelled in one transaction. */
+const CANCEL_PAGE = 200;
+
+/**
+ * Tells runs to end; none is waited for. Those that have ended already are left as they are.
+ * @throws {ApiError} `thread_not_found`, `run_not_found`: then none was cancelled.
+ */
+export async function cancelRuns(
+  agent: Agent,
+  caller: Caller,
+  scope: Scope,
+  selection: CancelSelection,
+  action: CancelAction,
+): Promise<void> {
+  if ("runIds" in selection || selection.threadId !== null) {
+    const all = await agent.storage.transaction(async (tx) => {
+      const cancelled: Cancelled[] = [];
+      for (const run of await chosenRuns(tx, scope, selection)) {
+        cancelled.push(await cancel(agent, tx, caller, run, action));
+      }
+      return cancelled;
+    });
+    for (const cancelled of all) tell(agent, cancelled, action);
+    return;
+  }
+  const { status } = selection;
+  // Pending ones first: what is running might otherwise be followed by what is to be cancelled too.
+  for (const each of ["pending", "running"] as const) {
+    if (status === "all" || status === each) await cancelEverywhere(agent, caller, scope, each, action);
+  }
+}
+
+async function chosenRuns(
+  tx: Tx,
+  scope: Scope,
+  selection: CancelSelection & { readonly threadId: string | null },
+): Promise<readonly Run[]> {
+  const threadId = selection.threadId ?? "";
+  const thread = await tx.thread(threadId);
+  if (thread === null || !inScope(thread.metadata, scope)) {
+    throw threadNotFound(threadId);
+  }
+  if (!("runIds" in selection)) {
+    const active = await tx.activeRuns(threadId);
+    const waiting = active.filter((run) => run.status === "pending");
+    const running = active.filter((run) => run.status === "running");
+    return [...(selection.status === "running" ? [] : waiting), ...(selection.status === "pending" ? [] : running)];
+  }
+  const runs: Run[] = [];
+  for (const runId of new Set(selection.runIds)) runs.push(await requireRun(tx, threadId, runId));
+  return runs;
+}
+
+async function cancelEverywhere(
+  agent: Agent,
+  caller: Caller,
+  scope: Scope,
+  status: "pending" | "running",
+  action: CancelAction,
+): Promise<void> {
+  let after: Run | null = null;
+  do {
+    const page: Page = await agent.storage.transaction(async (tx) => {
+      const found = await tx.allActiveRuns({ status, after, limit: CANCEL_PAGE });
+      const all: Cancelled[] = [];
+      for (const run of found) {
+        const thread = await tx.thread(run.threadId);
+        if (thread === null || !inScope(thread.metadata, scope)) continue;
+        all.push(await cancel(agent, tx, caller, run, action));
+      }
+      return { last: found.length < CANCEL_PAGE ? null : (found.at(-1) ?? null), all };
+    });
+    for (const cancelled of page.all) tell(agent, cancelled, action);
+    after = page.last;
+  } while (after !== null);
+}
+
+interface Page {
+  readonly last: Run | null;
+  readonly all: readonly Cancelled[];
+}
+
+interface Cancelled {
+  readonly run: Run;
+  readonly outcome: "had_ended" | "ended" | "is_ending";
+  /** Null when the run had not got the thread. */
+  readonly finished?: Finished | null;
+}
+
+function reasonOf(action: CancelAction): "cancel" | "rollback" {
+  return action === "rollback" ? "rollback" : "cancel";
+}
+
+async function cancel(agent: Agent, tx: Tx, caller: Caller, run: Run, action: CancelAction): Promise<Cancelled> {
+  if (!isActive(run.status)) return { run, outcome: "had_ended" };
+  const { threadId, runId } = run;
+  const at = agent.clock.now();
+  const entry = {
+    ...authorOf(caller),
+    threadId,
+    at,
+    action: "cancelled",
+    interruptId: null,
+    runId,
+    value: action,
+  } as const;
+  await tx.audit([entry]); // CA1
+  if (run.status === "running") return { run, outcome: "is_ending" };
+  return { ...(await endPending(agent, tx, run, reasonOf(action), at)), outcome: "ended" };
+}
+
+/** After the commit. @returns whether the run has ended. */
+function tell(agent: Agent, { run, outcome, finished = null }: Cancelled, action: CancelAction): boolean {
+  if (outcome === "is_ending") return !agent.worker.abort(run.runId, reasonOf(action)) && agent.worker.alone;
+  if (outcome === "had_ended") return true;
+  if (finished !== null) agent.inbox.added(finished.waiting, finished.metadata);
+  agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }), true);
+  agent.worker.wake();
+  if (run.request.webhook !== undefined) agent.webhooks.wake();
+  return true;
+}
+
+/** CA2. A run that has not got the thread only leaves the queue. */
+async function endPending(
+  agent: Agent,
+  tx: Tx,
+  run: Run,
+  reason: "cancel" | "rollback",
+  at: number,
+): Promise<{ readonly run: Run; readonly finished: Finished | null }> {
+  const { threadId } = run;
+  const announce = announcer(agent.graphs, () => null);
+  const others = (await tx.activeRuns(threadId)).filter((other) => other.runId !== run.runId);
+  const busy = (await tx.thread(threadId))?.status === "busy";
+  if (run.dueAt !== null || !busy || others.some((other) => other.status === "running")) {
+    const ended = await endWaiting(tx, run, reason, at, announce);
+    await removeIfDone(tx, threadId);
+    return { run: ended, finished: null };
+  }
+  const claimed: Run = { ...run, status: "running", attempt: run.attempt + 1 };
+  await tx.updateRun(run.runId, { status: claimed.status, attempt: claimed.attempt });
+  const result: GraphRunResult = {
+    outcome: { kind: "aborted" },
+    rest: { checkpoints: [], writes: [], blobs: [] },
+    checkpointId: null,
+    overlay: null,
+    unused: run.request.command?.answers ?? [],
+    held: [],
+  };
+  const finished = await finishRun(tx, claimed, result, endingOf(result, reason), at, announce);
+  return { run: finished?.run ?? claimed, finished };
+}

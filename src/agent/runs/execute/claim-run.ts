@@ -1,0 +1,49 @@
+// Claim run: a pending run becomes a running one, in a transaction of the queue or in the one that ends another run.
+// Invariants:
+//   CR1. A claim counts the attempt up and names the worker, in the statement that finds the run pending.
+//   CR2. A cancellation that was acknowledged counts in every later attempt.
+import type { EventStart } from "../../events/event-log.ts";
+import { eventStart } from "../../events/first-event-id.ts";
+import type { Run } from "../../model/model.ts";
+import type { ClaimedRow, History, RunClaim, Tx } from "../../ports/ports.ts";
+import { nextRunStatus } from "../../model/status.ts";
+
+/** CR1. */
+export function claimBy(workerId: string | null, at: number): RunClaim {
+  return { status: nextRunStatus("pending", "claim"), workerId, updatedAt: at };
+}
+
+/** Gives a run that was claimed its thread, and finds out where it begins. */
+export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow): Promise<Claimed> {
+  const { graphId, assistantId, updatedAt } = run;
+  if (thread !== null && thread.status !== "busy") await tx.takeThread(run.threadId, thread.status, { updatedAt });
+  if (thread !== null && (thread.graphId !== graphId || thread.assistantId !== assistantId)) {
+    await tx.updateThread(run.threadId, { graphId, assistantId });
+  }
+  const isFirst = run.attempt === 1;
+  return {
+    run,
+    history: thread?.checkpointId !== null || !isFirst ? "stored" : "none",
+    eventStart: await eventStart(tx, { ...run, attempt: run.attempt - 1 }),
+    cancelled: isFirst ? null : await cancellationOf(tx, run),
+    direct: false,
+  };
+}
+
+/** CR2. It is on record from when it was acknowledged, also if the process died before the run ended. */
+export async function cancellationOf(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {
+  const entry = (await tx.auditOf(run.threadId)).findLast(
+    ({ action, runId }) => action === "cancelled" && runId === run.runId,
+  );
+  return entry === undefined ? null : entry.value === "rollback" ? "rollback" : "cancel";
+}
+
+export interface Claimed {
+  readonly run: Run;
+  readonly history: History;
+  readonly eventStart: EventStart;
+  /** It was cancelled in an attempt that the process did not survive: it only has to end. */
+  readonly cancelled: "cancel" | "rollback" | null;
+  /** It was started by the call that made it: whoever waits for it is most likely here. */
+  readonly direct: boolean;
+}

@@ -1,0 +1,99 @@
+// Quarantine: in one process, a suspect of a crash executes alone (crash.ts).
+// Invariants:
+//   QA1. While a suspect executes alone, or one waits to, no other run begins in this process: it lines up.
+//   QA2. A suspect waits for the runs that execute here already, for as long as its probation; then it begins beside them,
+//        and is not alone.
+//   QA3. Without a suspect a run begins at once, in the same turn.
+import type { Clock } from "../../../base/clock.ts";
+import { deathsOf, probationMs } from "../../model/crash-suspects.ts";
+import type { Run } from "../../model/model.ts";
+
+type Candidate = Pick<Run, "runId" | "crashes" | "suspicions">;
+
+export interface Quarantine {
+  /** QA3: null when the run may begin at once. @returns whether it begins alone, as a suspect */
+  admit(run: Candidate, signal: AbortSignal): Promise<boolean> | null;
+  /** The run has proved itself: others may begin beside it. */
+  proved(runId: string): void;
+  /** The run executes here no more. */
+  left(runId: string): void;
+  /** Another run may begin here, besides `after`, which is about to end. */
+  isOpen(after?: string): boolean;
+}
+
+interface Waiting {
+  readonly run: Candidate;
+  readonly begin: (alone: boolean) => void;
+  patience: { isOver: boolean; readonly stop: () => void } | null;
+}
+
+/** @param onOpen other runs may begin again */
+export function createQuarantine(clock: Clock, onOpen: () => void): Quarantine {
+  const executing = new Set<string>();
+  let line: Waiting[] = [];
+  let lone: string | null = null;
+
+  const mustWait = (head: Waiting): boolean => {
+    if (deathsOf(head.run) === 0 || executing.size === 0 || head.patience?.isOver === true) return false;
+    if (head.patience === null) {
+      const stop = clock.after(probationMs(head.run), () => {
+        patience.isOver = true;
+        advance();
+      });
+      const patience = { isOver: false, stop };
+      head.patience = patience; // QA2
+    }
+    return true;
+  };
+  const advance = (): void => {
+    const wasOpen = lone === null && line.length === 0;
+    for (let head = line[0]; lone === null && head !== undefined; head = line[0]) {
+      if (mustWait(head)) return;
+      line = line.slice(1);
+      head.patience?.stop();
+      const { run } = head;
+      const alone = deathsOf(run) > 0 && executing.size === 0;
+      if (alone) lone = run.runId;
+      executing.add(run.runId);
+      head.begin(alone);
+    }
+    if (!wasOpen && lone === null && line.length === 0) onOpen();
+  };
+
+  return {
+    isOpen: (after) => line.length === 0 && (lone === null || lone === after),
+    admit(run, signal) {
+      if (deathsOf(run) === 0 && lone === null && line.length === 0) {
+        executing.add(run.runId);
+        return null; // QA3
+      }
+      return new Promise((resolve) => {
+        const waiting: Waiting = { run, begin: resolve, patience: null };
+        line.push(waiting);
+        signal.addEventListener("abort", () => {
+          if (!line.includes(waiting)) return;
+          line = line.filter((other) => other !== waiting);
+          waiting.patience?.stop();
+          executing.add(run.runId); // it only ends
+          resolve(false);
+          advance();
+        });
+        if (signal.aborted) signal.dispatchEvent(new Event("abort"));
+        else advance();
+      });
+    },
+    proved(runId) {
+      if (lone !== runId) return;
+      lone = null;
+      advance();
+      if (line.length === 0) onOpen();
+    },
+    left(runId) {
+      executing.delete(runId);
+      if (lone !== runId) return advance();
+      lone = null;
+      advance();
+      if (line.length === 0) onOpen();
+    },
+  };
+}

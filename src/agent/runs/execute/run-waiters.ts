@@ -1,0 +1,71 @@
+// Run ends: who waits for which run in this process, and what they are told.
+import type { Peers } from "../../ports/ports.ts";
+import type { RunEnds, WaitResult } from "../../services.ts";
+
+const CLOSED: WaitResult = { kind: "gone", why: "handed_back" };
+
+/** @param peers hear of every end. */
+export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
+  const waiting = new Map<string, Set<(result: WaitResult) => void>>();
+  let expected = 0;
+  let closed = false;
+  let changed: PromiseWithResolvers<void> | null = null;
+  const change = (): void => {
+    changed?.resolve();
+    changed = null;
+  };
+  const forget = (runId: string): void => {
+    waiting.delete(runId);
+    change();
+  };
+  const tell = (runId: string, describe: () => WaitResult): void => {
+    const listeners = waiting.get(runId);
+    if (listeners === undefined) return;
+    forget(runId);
+    const result = describe();
+    for (const listener of listeners) listener(result);
+  };
+  return {
+    wait(runId) {
+      if (closed) return { result: Promise.resolve(CLOSED), leave: () => undefined };
+      const { promise, resolve } = Promise.withResolvers<WaitResult>();
+      let listeners = waiting.get(runId);
+      if (listeners === undefined) waiting.set(runId, (listeners = new Set()));
+      listeners.add(resolve);
+      const leave = (): void => {
+        listeners.delete(resolve);
+        if (listeners.size === 0 && waiting.get(runId) === listeners) forget(runId);
+      };
+      return { result: promise, leave };
+    },
+    ended({ runId, threadId }, describe, expected = false) {
+      tell(runId, () => ({ kind: "ended", end: describe() }));
+      peers.tell({ kind: "ended", runId, threadId, expected });
+    },
+    gone(runId, why) {
+      tell(runId, () => ({ kind: "gone", why }));
+      if (why === "deleted") peers.tell({ kind: "gone", runId });
+    },
+    waited: () => [...waiting.keys()],
+    isWaited: (runId) => waiting.has(runId),
+    expect() {
+      expected++;
+      return () => {
+        expected--;
+        change();
+      };
+    },
+    async idle() {
+      while (waiting.size + expected > 0) {
+        await (changed ??= Promise.withResolvers()).promise;
+        await new Promise((resolve) => setImmediate(resolve)); // whoever was accepted is waiting by then
+      }
+    },
+    close() {
+      closed = true;
+      for (const runId of waiting.keys()) tell(runId, () => CLOSED);
+    },
+    goneElsewhere: (runId) => tell(runId, () => ({ kind: "gone", why: "deleted" })),
+    endedElsewhere: (runId, end) => tell(runId, () => ({ kind: "ended", end })),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Agent } from "../context.ts";
+import type { Fingerprint, Interrupt, Run } from "../model/model.ts";
+import type { RunEnd, Tx } from "../ports/ports.ts";
+
+/** The end of a run as it was, although its thread may have gone on since. */
+export async function storedEnd(agent: Agent, tx: Tx, run: Run): Promise<RunEnd> {
+  const [asked, valuesText] = await Promise.all([
+    run.pausedOn.length === 0 ? [] : tx.interrupts(run.threadId, null),
+    storedValues(agent, tx, run),
+  ]);
+  const known = new Map(asked.map((interrupt) => [interrupt.interruptId, interrupt]));
+  const interrupts = run.pausedOn
+    .map((id) => known.get(id))
+    .filter((interrupt): interrupt is Interrupt => interrupt !== undefined);
+  return {
+    run,
+    interrupts,
+    pause: run.endedBy !== "pause" ? null : interrupts.length > 0 ? "question" : "breakpoint",
+    valuesText,
+  };
+}
+
+export async function storedValues(agent: Agent, tx: Tx, run: Run): Promise<string | null> {
+  if (run.overlay !== null) return JSON.stringify(agent.graphs.toWire(run.overlay));
+  return run.checkpointId === null ? null : valuesAt(agent, tx, run.threadId, run.checkpointId);
+}
+
+/** The state of a checkpoint as JSON text; null when there is no such checkpoint any more. */
+export async function valuesAt(agent: Agent, tx: Tx, threadId: string, checkpointId: string): Promise<string | null> {
+  const stored = await tx.checkpoint(threadId, "", checkpointId);
+  const fingerprint = stored === null ? null : await fingerprintOf(agent, tx, stored.checkpoint.fingerprint);
+  if (stored === null || fingerprint === null) return null;
+  return (await agent.graphs.valuesOf(tx, stored, fingerprint)).text();
+}
+
+/** Mostly that of a graph that is deployed here. */
+export async function fingerprintOf(agent: Agent, tx: Tx, hash: string): Promise<Fingerprint | null> {
+  const deployed = agent.graphs.list().find(({ fingerprint }) => fingerprint.hash === hash);
+  return deployed?.fingerprint ?? tx.fingerprint(hash);
+}

@@ -1,0 +1,69 @@
+// Runs: waiting for one, reading and deleting them.
+import { ApiError } from "../../base/api-error.ts";
+import type { Agent } from "../context.ts";
+import type { Run, RunStatus } from "../model/model.ts";
+import type { Tx } from "../ports/ports.ts";
+import type { WaitResult } from "../services.ts";
+import { isActive } from "../model/status.ts";
+
+/** @throws {ApiError} `thread_not_found`, `run_not_found` */
+export async function getRun(agent: Agent, threadId: string, runId: string): Promise<Run> {
+  return agent.storage.look((tx) => requireRun(tx, threadId, runId));
+}
+
+/**
+ * Newest first, read as they are taken: their inputs may be big. A run that comes meanwhile moves the others down the list,
+ * and is not in it.
+ * @throws {ApiError} `thread_not_found`
+ */
+export async function* listRuns(
+  agent: Agent,
+  threadId: string,
+  query: { readonly limit: number; readonly offset: number; readonly status: RunStatus | null },
+): AsyncGenerator<Run> {
+  let last: string | null = null;
+  for (let at = 0; at < query.limit; at += RUNS_AT_ONCE) {
+    const limit = Math.min(RUNS_AT_ONCE, query.limit - at);
+    const runs = await agent.storage.look(async (tx) => {
+      if (at === 0) await requireThread(tx, threadId);
+      return tx.runs(threadId, { ...query, limit, offset: query.offset + at });
+    });
+    for (const run of runs) {
+      if (last !== null && run.runId >= last) continue;
+      last = run.runId;
+      yield run;
+    }
+    if (runs.length < limit) return;
+  }
+}
+
+const RUNS_AT_ONCE = 10;
+
+export function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.code.endsWith("_not_found");
+}
+
+/** What is left when neither the run nor its thread is there. */
+export const DELETED: WaitResult = { kind: "gone", why: "deleted" };
+
+/** @throws {ApiError} `run_active` */
+export async function deleteRun(agent: Agent, threadId: string, runId: string): Promise<void> {
+  await agent.storage.transaction(async (tx) => {
+    const run = await requireRun(tx, threadId, runId);
+    if (isActive(run.status)) throw new ApiError("run_active", "Cancel the run before deleting it.");
+    await tx.deleteRun(runId);
+  });
+}
+
+async function requireThread(tx: Tx, threadId: string): Promise<void> {
+  if ((await tx.thread(threadId)) === null)
+    throw new ApiError("thread_not_found", `Thread with ID ${threadId} not found`);
+}
+
+/** @throws {ApiError} `thread_not_found`, `run_not_found` */
+export async function requireRun(tx: Tx, threadId: string, runId: string): Promise<Run> {
+  const run = await tx.run(threadId, runId);
+  if (run !== null) return run;
+  await requireThread(tx, threadId);
+  throw new ApiError("run_not_found", `Run with ID ${runId} not found`);
+}

@@ -1,0 +1,69 @@
+// Inbox wire: items of the inbox and entries of the audit trail → the objects that clients see.
+import { isoTime } from "../../base/clock.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import type { Interrupt, ThreadStatus } from "../model/model.ts";
+import { summarise } from "./interrupt-summary.ts";
+import type { AuditRecord } from "../ports/ports.ts";
+
+const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
+
+/** What a list shows of an item: all of it but its value. Short, however long the value is. */
+export function itemSummary(item: Interrupt): JsonObject {
+  const { kind, claim, expiresAt, onExpiry } = item;
+  const summary = summarise(item.value, item.responseSchema);
+  const breakpoint = kind === "breakpoint";
+  return {
+    id: item.interruptId,
+    thread_id: item.threadId,
+    graph_id: item.graphId,
+    assistant_id: item.assistantId,
+    run_id: item.runId === "" ? null : item.runId,
+    node: item.node,
+    ns: item.ns,
+    kind,
+    dialect: breakpoint ? null : summary.dialect,
+    title: breakpoint ? `before ${item.node}` : summary.title,
+    action: summary.action,
+    actions: summary.actions,
+    created_at: isoTime(item.createdAt),
+    claim: claim === null ? null : { by: claim.by, at: isoTime(claim.at), until: time(claim.until) },
+    deadline:
+      expiresAt === null
+        ? null
+        : { expires_at: isoTime(expiresAt), on_expiry: typeof onExpiry === "string" ? onExpiry : onExpiry && "answer" },
+  };
+}
+
+/** @param now by which a claim that has run out is shown as none, and a deadline as passed. */
+export function itemToWire(item: Interrupt, status: ThreadStatus, metadata: JsonObject, now: number): JsonObject {
+  const { claim, answer, expiresAt } = item;
+  const holds = claim !== null && (claim.until === null || claim.until > now);
+  return {
+    ...itemSummary(holds ? item : { ...item, claim: null }),
+    state: item.state,
+    overdue: item.state === "open" && expiresAt !== null && expiresAt <= now,
+    thread_status: status,
+    metadata,
+    value: item.value,
+    ...(item.responseSchema === null ? {} : { response_schema: item.responseSchema }),
+    ...(answer === null
+      ? {}
+      : { answered: { by: answer.by, at: isoTime(answer.at), run_id: answer.runId, value: answer.value } }),
+  };
+}
+
+export function auditToWire(entry: AuditRecord): JsonObject {
+  return {
+    seq: entry.seq,
+    at: isoTime(entry.at),
+    action: entry.action,
+    by: entry.by,
+    via: entry.via ?? "api",
+    address: entry.origin?.address ?? null,
+    user_agent: entry.origin?.userAgent ?? null,
+    thread_id: entry.threadId,
+    interrupt_id: entry.interruptId,
+    run_id: entry.runId,
+    value: entry.value,
+  };
+}

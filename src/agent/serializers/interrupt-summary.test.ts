@@ -1,0 +1,94 @@
+// Tests of payload-kind: PK1 (every dialect, and anything else), PK2 (short, however long the payload).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Json, JsonObject } from "../../base/json/json.ts";
+import { summarise, type PayloadSummary } from "./interrupt-summary.ts";
+
+interface Case {
+  readonly name: string;
+  readonly value: Json;
+  readonly schema?: JsonObject;
+  readonly is: Partial<PayloadSummary>;
+}
+
+const request = { action: "send_email", args: { to: "a@b.c" } };
+const config = { allow_accept: true, allow_edit: true, allow_respond: false, allow_ignore: false };
+const approval = (dialect: PayloadSummary["dialect"], title: string, action: string | null, actions = 1) =>
+  ({ kind: "tool_approval", dialect, title, action, actions }) as const;
+const plain = (title: string) => ({ kind: "question", dialect: "plain", title, action: null, actions: 0 }) as const;
+const form = (title: string) => ({ kind: "form", dialect: "json_schema", title, action: null, actions: 0 }) as const;
+
+const CASES: readonly Case[] = [
+  {
+    name: "a HumanInterrupt in its list",
+    value: [{ action_request: request, config, description: "Send it?\nReally." }],
+    is: approval("human_interrupt", "send_email: Send it?", "send_email"),
+  },
+  {
+    name: "a HumanInterrupt outside of a list, without flags and description",
+    value: { action_request: request },
+    is: approval("human_interrupt", "send_email", "send_email"),
+  },
+  {
+    name: "several HumanInterrupts",
+    value: [{ action_request: request }, { action_request: request }],
+    is: approval("human_interrupt", "send_email", "send_email", 2),
+  },
+  {
+    name: "a HumanInterrupt whose action has no name",
+    value: [{ action_request: {} }],
+    is: approval("human_interrupt", "an action", null),
+  },
+  {
+    name: "human in the loop, snake case, two actions",
+    value: {
+      action_requests: [
+        { name: "refund", args: {}, description: "Refund 10" },
+        { name: "mail", args: {} },
+      ],
+      review_configs: [{ action_name: "refund", allowed_decisions: ["approve"] }],
+    },
+    is: approval("hitl", "refund: Refund 10", "refund", 2),
+  },
+  {
+    name: "human in the loop, camel case",
+    value: { actionRequests: [{ name: "refund", args: {} }], reviewConfigs: [] },
+    is: approval("hitl_camel", "refund", "refund"),
+  },
+  { name: "a list of requests that is empty", value: { action_requests: [] }, is: plain("action_requests: …") },
+  { name: "a schema from the library", value: "Approve?", schema: { type: "boolean" }, is: form("Approve?") },
+  { name: "a schema in the payload", value: { title: "T", response_schema: { type: "object" } }, is: form("T") },
+  { name: "an args schema in the payload", value: { question: "Q?", argsSchema: {} }, is: form("Q?") },
+  { name: "a schema that is none", value: { question: "Q?", schema: "public" }, is: plain("Q?") },
+  { name: "text", value: "  Really?\nThink.", is: plain("Really?") },
+  { name: "an object with a question", value: { id: 1, question: "Which?" }, is: plain("Which?") },
+  { name: "an object with an empty question", value: { question: "", message: "M" }, is: plain("M") },
+  { name: "an object without words", value: { a: 1, b: "x", c: { d: 1 } }, is: plain('a: 1, b: "x", c: …') },
+  { name: "a list of both kinds", value: [{ action_request: request }, 1], is: plain("[action_request: …, 1]") },
+  { name: "null", value: null, is: plain("null") },
+  { name: "false", value: false, is: plain("false") },
+  { name: "an empty list", value: [], is: plain("[]") },
+  { name: "an empty object", value: {}, is: plain("") },
+];
+
+for (const { name, value, schema, is } of CASES) {
+  test(`${name} (PK1)`, () => assert.deepEqual(summarise(value, schema ?? null), is));
+}
+
+test("what is said of a payload is short (PK2)", () => {
+  const long = "🙂".repeat(100_000);
+  const values: readonly Json[] = [
+    long,
+    { question: long },
+    { [long]: long },
+    [long, long],
+    Array.from({ length: 10_000 }, () => [long]),
+    [{ action_request: { action: long }, description: long }],
+    { action_requests: [{ name: long }] },
+  ];
+  for (const value of values) {
+    const { title, action } = summarise(value, null);
+    assert.ok(title.length <= 200 && (action?.length ?? 0) <= 200);
+    assert.ok(title.isWellFormed());
+  }
+});

@@ -1,0 +1,85 @@
+// Surface: what of the server is served, where, and to whom, as the operator has it. The defaults serve everything.
+import type { CustomApp, RequestHead } from "../../http/server/app.ts";
+import { LOOPBACK_CORS, type CorsRules } from "../../http/server/cors.ts";
+import type { WebApp } from "../../http/server/fetch-app.ts";
+import type { HeaderRules } from "../auth/configurable-headers.ts";
+import type { Access } from "../ports/ports.ts";
+import type { AgentRoute } from "../routes/route.ts";
+
+export interface Surface {
+  /** `""`, or the path that all addresses are below. */
+  readonly mountPrefix: string;
+  /** Names of groups of routes that are not served. */
+  readonly disabled: readonly string[];
+  /** Null origins: the default ones. */
+  readonly cors:
+    | (Omit<CorsRules, "origins" | "maxAgeSecs"> & {
+        readonly origins: readonly string[] | null;
+        readonly maxAgeSecs: number | null;
+      })
+    | null;
+  /** Origins that this start allows besides those of the rules. */
+  readonly moreOrigins: readonly string[];
+  readonly configurableHeaders: HeaderRules | null;
+  /** Routes of the operator's own. */
+  readonly app: WebApp | null;
+  /** They are for authenticated callers. Without effect when nobody has to authenticate. */
+  readonly customRouteAuth: boolean;
+  /** Callers authenticate before middleware of the app sees them. */
+  readonly authBeforeMiddleware: boolean;
+}
+
+export function corsRules({ cors, moreOrigins }: Surface): CorsRules {
+  const rules = ownRules(cors);
+  return { ...rules, origins: [...rules.origins, ...moreOrigins] };
+}
+
+function ownRules(cors: Surface["cors"]): CorsRules {
+  if (cors === null) return LOOPBACK_CORS;
+  const { origins, pattern, maxAgeSecs, ...rest } = cors;
+  const named = origins === null ? LOOPBACK_CORS : { origins, pattern };
+  return {
+    ...rest,
+    origins: named.origins,
+    pattern: named.pattern,
+    maxAgeSecs: maxAgeSecs ?? LOOPBACK_CORS.maxAgeSecs,
+  };
+}
+
+/** Path → names under which its route can be switched off. A cron starts runs: without runs there are none. */
+const GROUPS: readonly (readonly [path: RegExp, groups: readonly string[]])[] = [
+  [/^\/assistants(\/|$)/, ["assistants"]],
+  [/^(\/threads\/\{thread_id\})?\/runs\/crons(\/|$)/, ["crons", "runs"]],
+  [/^(\/threads\/\{thread_id\})?\/runs(\/|$)/, ["runs"]],
+  [/^\/threads(\/|$)/, ["threads"]],
+  [/^\/store(\/|$)/, ["store"]],
+  [/^\/inbox(\/|$)/, ["inbox"]],
+];
+
+function groupsOf(path: string): readonly string[] {
+  return GROUPS.find(([pattern]) => pattern.test(path))?.[1] ?? ["meta"];
+}
+
+/** They stay: operators must be able to see that the server runs. */
+const PROBES = new Set(["/ok", "/live", "/ready"]);
+
+export function served(routes: readonly AgentRoute[], { disabled }: Surface): readonly AgentRoute[] {
+  return routes.filter(({ operation: { path } }) => {
+    return PROBES.has(path) || !groupsOf(path).some((group) => disabled.includes(group));
+  });
+}
+
+export function customApp(surface: Surface, access: Access | null): CustomApp | null {
+  const { app, customRouteAuth, authBeforeMiddleware } = surface;
+  if (app === null) return null;
+  const admit = async (head: RequestHead): Promise<object> => {
+    if (access === null || !customRouteAuth) return {};
+    const { name, user, permissions } = await access.authenticate(head);
+    return { auth: { user: user ?? { identity: name }, permissions } };
+  };
+  const admitBefore: CustomApp["admitBefore"] = async (head, route) => {
+    if (access === null || !authBeforeMiddleware) return;
+    if (route === null ? customRouteAuth : route.guarded === true) await access.authenticate(head);
+  };
+  return { ...app, admit, admitBefore };
+}

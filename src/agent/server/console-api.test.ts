@@ -1,0 +1,88 @@
+// Test of what the console may ask for besides the contract: BE1 and BE2 of beside.ts.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError } from "../../base/api-error.ts";
+import { createFinder } from "../../http/server/request-path.ts";
+import { besideRoutes, type Beside } from "./console-api.ts";
+import type { Caller, Scope } from "../model/model.ts";
+import type { Access } from "../ports/ports.ts";
+
+const BESIDE: Beside = {
+  traces: [{ method: "get", path: "/traces", handle: async () => ({ status: 200, body: "[]" }) }],
+  collector: {
+    url: "http://127.0.0.1:4318",
+    metrics: async () => "up 1",
+    problems: () => [],
+    sendSample: async () => "trace",
+  },
+  settings: [],
+  graphs: [],
+  versions: { holdpoint: "1" },
+};
+const CALLER: Caller = { name: "ada", user: null, permissions: [] };
+
+function accessOf(scope: Scope, asked: string[]): Access {
+  return {
+    async authenticate({ headers }) {
+      if (headers["x-api-key"] !== "good") throw new ApiError("unauthenticated", "no");
+      return CALLER;
+    },
+    async authorize(_caller, { event, value }) {
+      asked.push(event);
+      return { scope, value };
+    },
+  };
+}
+
+async function ask(beside: Beside, access: Access | null, method: string, path: string, key = ""): Promise<string> {
+  const { route, params } = createFinder(besideRoutes(beside, access)).find(method, path);
+  const request = { method, path, params, query: {}, url: path, headers: { "x-api-key": key } };
+  try {
+    const { status, body } = await route.handle({ ...request, remoteAddress: "", readBody: none, onHangUp: none });
+    assert.ok(typeof body === "string");
+    return `${status} ${body}`;
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
+}
+
+function none(): never {
+  throw new Error("nothing of this is read");
+}
+
+const PATHS = [
+  ["GET", "/console/api/about"],
+  ["GET", "/console/api/traces"],
+  ["GET", "/console/api/collector"],
+  ["POST", "/console/api/collector/sample"],
+  ["GET", "/console/api/what/else"],
+] as const;
+
+for (const [method, path] of PATHS) {
+  test(`${method} ${path} is for callers who authenticate and may see every thread (BE1)`, async () => {
+    const asked: string[] = [];
+    assert.equal(await ask(BESIDE, accessOf(null, asked), method, path), "unauthenticated");
+    assert.deepEqual(asked, []);
+    const some = accessOf([{ owner: "ada" }] as never, asked);
+    assert.equal(await ask(BESIDE, some, method, path, "good"), "forbidden");
+    assert.deepEqual(asked, [method === "GET" ? "threads:search" : "threads:create"]);
+    const all = await ask(BESIDE, accessOf(null, asked), method, path, "good");
+    assert.match(all, path.endsWith("else") ? /^part_absent$/ : /^200 /);
+  });
+}
+
+test("what does not run here is refused, and is never the page (BE2)", async () => {
+  const alone: Beside = { ...BESIDE, traces: null, collector: null };
+  for (const path of [
+    "/console/api/traces",
+    "/console/api/traces/projects",
+    "/console/api/collector",
+    "/console/api/x",
+  ])
+    assert.equal(await ask(alone, null, "GET", path), "part_absent");
+  assert.equal(
+    await ask(alone, null, "GET", "/console/api/about"),
+    '200 {"traces":false,"collector":null,"settings":[],"graphs":[],"versions":{"holdpoint":"1"}}',
+  );
+});

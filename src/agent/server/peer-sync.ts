@@ -1,0 +1,98 @@
+// Follow peers: what this process does when another of the server tells it something, and when it may have missed that.
+// Invariants:
+//   FP1. A notice is a hint: what callers are told is read from storage, after the commit that it hints at.
+//   FP2. Who waits here for a run of another process hears of its end also when the notice was lost: all that are waited
+//        for are looked at now and then, and at once when notices may have been missed. The same for cancellations, and for
+//        webhooks and crons that are due.
+import { describeError } from "../../base/api-error.ts";
+import type { Service } from "../../base/lifecycle.ts";
+import type { Agent } from "../context.ts";
+import { cancellationOf } from "../runs/execute/claim-run.ts";
+import type { Notice, Peers } from "../ports/ports.ts";
+import { storedEnd } from "../runs/run-result.ts";
+import { isActive } from "../model/status.ts";
+
+const LOOK_MS = 2000;
+/** Looks between two at what has its time: another process may have set it, and gone. */
+const LOOKS_A_ROUND = 5;
+
+export function followPeers(agent: Agent, peers: Peers): Service {
+  const { worker, storage, clock, log } = agent;
+  let stopLooking: () => void = () => undefined;
+  let stopped = false;
+  let looks = 0;
+
+  const tellEnd = async (runId: string, known: string | null): Promise<void> => {
+    if (!worker.ends.isWaited(runId)) return;
+    const end = await storage.look(async (tx) => {
+      const threadId = known ?? (await tx.threadOfRun(runId));
+      const run = threadId === null ? null : await tx.run(threadId, runId);
+      if (run === null) return "gone" as const;
+      return isActive(run.status) ? null : storedEnd(agent, tx, run); // FP1
+    });
+    if (end === "gone") worker.ends.goneElsewhere(runId);
+    else if (end !== null) worker.ends.endedElsewhere(runId, end);
+  };
+  const abortCancelled = async (runId: string): Promise<void> => {
+    const reason = await storage.transaction(async (tx) => {
+      const threadId = await tx.threadOfRun(runId);
+      const run = threadId === null ? null : await tx.run(threadId, runId);
+      return run === null ? ("deleted" as const) : cancellationOf(tx, run);
+    });
+    if (reason !== null) worker.abortHere(runId, reason);
+  };
+  const quietly = async (work: Promise<void>): Promise<void> => {
+    try {
+      await work;
+    } catch (error) {
+      log.debug("peers_not_followed", { reason: describeError(error).message }); // the next look tries again
+    }
+  };
+  const lookAtWaited = async (): Promise<void> => {
+    const here = new Set(worker.here());
+    for (const runId of worker.ends.waited()) if (!here.has(runId)) await quietly(tellEnd(runId, null));
+  };
+  const look = async (): Promise<void> => {
+    await lookAtWaited();
+    if (++looks % LOOKS_A_ROUND === 0) {
+      agent.webhooks.wake();
+      agent.wakeCrons();
+    }
+    if (!stopped) stopLooking = clock.after(LOOK_MS, () => void look());
+  };
+  const hear = (notice: Notice): void => {
+    switch (notice.kind) {
+      case "abort":
+        worker.abortHere(notice.runId, notice.reason);
+        return;
+      case "ended":
+        void quietly(tellEnd(notice.runId, notice.threadId));
+        return;
+      case "gone":
+        void quietly(tellEnd(notice.runId, null));
+        return;
+      case "inbox":
+        agent.inbox.changedElsewhere();
+        return;
+      default:
+        notice satisfies never;
+    }
+  };
+  const missed = async (): Promise<void> => {
+    agent.inbox.changedElsewhere();
+    await lookAtWaited();
+    for (const runId of worker.here()) await quietly(abortCancelled(runId)); // FP2
+  };
+  return {
+    name: "peers",
+    async start() {
+      if (peers.alone) return;
+      peers.listen(hear, () => void missed());
+      stopLooking = clock.after(LOOK_MS, () => void look());
+    },
+    async stop() {
+      stopped = true;
+      stopLooking();
+    },
+  };
+}

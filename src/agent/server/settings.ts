@@ -1,0 +1,245 @@
+// Settings of the agent server: every environment variable it knows, in one table (docs/configuration.md shows the same).
+import {
+  boolean,
+  type Config,
+  durationMs,
+  integer,
+  setting,
+  type Setting,
+  text,
+  choice,
+  ShownReason,
+} from "../../base/config/config.ts";
+import { assistantDefaults, GRAPH_CONFIG_FILE } from "../model/assistant-defaults.ts";
+import { apiKeysSetting } from "../auth/api-keys.ts";
+import { HOST_SETTINGS } from "../../base/config/host-settings.ts";
+import { LOG_SETTINGS } from "../../base/config/log-settings.ts";
+
+const PREFIX = /^(\/[\w~-][\w.~-]*)+\/?$/;
+
+function mountPrefix(name: string): Setting<string | null> {
+  const meaning = "Path that all addresses are below; wins over http.mount_prefix of the configuration file.";
+  return setting<string | null>(name, "path", null, "/path", { meaning }, (value) => {
+    if (!PREFIX.test(value)) throw new Error(`"${value}" is not of the form /path`);
+    return value.replace(/\/$/, "");
+  });
+}
+
+function graphEnv(name: string): Setting<readonly string[] | null> {
+  const meaning =
+    "Variables that graphs see, beside those of `env` in the configuration file and of the machine such as PATH; `AWS_*` stands for all that begin so, `*` for all that are no secrets of the server. Default: as `*`.";
+  return setting<readonly string[] | null>(name, "list of names", null, "names with commas", { meaning }, (value) => {
+    const names = value.split(",").map((one) => one.trim());
+    const bad = names.find((one) => !/^(\w+|\w*\*)$/.test(one));
+    if (bad === undefined) return names;
+    throw new Error(`"${bad}" is no name of a variable`);
+  });
+}
+
+function graphConfig(name: string): Setting<string> {
+  const meaning =
+    "Configuration file that names the graphs; the --config option wins. A text that begins with `{` is JSON instead: `{graph: {configurable, context, …}}`, with which the graphs' own assistants are made; the file is then langgraph.json, or that of --config.";
+  return setting(name, "text", GRAPH_CONFIG_FILE, "not empty", { meaning }, (value) => {
+    assistantDefaults(value);
+    return value;
+  });
+}
+
+function webAddress(one: Setting<string | null>): Setting<string | null> {
+  return {
+    ...one,
+    parse(value) {
+      if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value.replace(/\/$/, "");
+      throw new ShownReason("is no http or https address (not shown)");
+    },
+  };
+}
+
+const MEBIBYTE = 1024 * 1024;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const FOR_EVER = { min: 0, max: 3660 * DAY_MS };
+
+export const AGENT_SETTINGS = {
+  port: integer("PORT", 2024, { min: 0, max: 65_535 }, { meaning: "Port of the agent server; 0 takes a free one." }),
+  host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
+  ...HOST_SETTINGS,
+  mountPrefix: mountPrefix("MOUNT_PREFIX"),
+  unsafeListen: boolean("HOLDPOINT_ALLOW_UNAUTHENTICATED", false, {
+    meaning: "Listen beyond loopback although nobody has to authenticate.",
+  }),
+  apiKeys: apiKeysSetting(
+    "HOLDPOINT_API_KEYS",
+    "Keys that callers authenticate with, as `name:key` with commas or lines between them; `name:key:read` may only read.",
+  ),
+  dataDir: text("HOLDPOINT_DATA_DIR", "./.holdpoint", {
+    meaning: "Folder of the embedded database, without DATABASE_URI. One process at a time may use it.",
+  }),
+  databaseUri: text("DATABASE_URI", null, {
+    meaning:
+      "PostgreSQL that holds everything, as postgres://user:password@host/database; without it, the data folder does.",
+    aliases: ["DATABASE_URL"],
+    secret: true,
+  }),
+  postgresPoolMax: integer(
+    "LANGGRAPH_POSTGRES_POOL_MAX_SIZE",
+    20,
+    { min: 2, max: 1000 },
+    { meaning: "Connections to PostgreSQL that this process may have." },
+  ),
+  role: choice("HOLDPOINT_ROLE", "all", ["all", "api", "worker"], {
+    meaning:
+      "What this process does, with DATABASE_URI: answer calls (`api`), execute runs (`worker`), or both. --role wins.",
+  }),
+  graphEnv: graphEnv("HOLDPOINT_GRAPH_ENV"),
+  graphConfig: graphConfig("LANGGRAPH_CONFIG"),
+  jobsPerWorker: integer(
+    "N_JOBS_PER_WORKER",
+    10,
+    { min: 1, max: 1000 },
+    { meaning: "Runs executed at the same time." },
+  ),
+  jobTimeoutSecs: integer(
+    "BG_JOB_TIMEOUT_SECS",
+    3600,
+    { min: 1, max: 31_536_000 },
+    { meaning: "A run that takes longer ends with status timeout. Waiting for a person does not count." },
+  ),
+  shutdownGraceSecs: integer(
+    "BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS",
+    180,
+    { min: 0, max: 86_400 },
+    { meaning: "Time that running runs get to end after SIGTERM. What is left is taken up at the next start." },
+  ),
+  jobAttemptsMax: integer(
+    "BG_JOB_MAX_RETRIES",
+    3,
+    { min: 1, max: 100 },
+    {
+      meaning:
+        "Times a run is taken up again after the process died while it executed alone, before it ends with status error.",
+    },
+  ),
+  pendingRunsMax: integer(
+    "HOLDPOINT_MAX_PENDING_RUNS",
+    100_000,
+    { min: 1, max: 10_000_000 },
+    { meaning: "Runs that may wait in the queue; more are refused with 503." },
+  ),
+  schemaTimeoutMs: integer(
+    "LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS",
+    30_000,
+    { min: 0, max: 600_000 },
+    { meaning: "Time to read the schemas of graphs from their TypeScript types; 0 leaves types out." },
+  ),
+  assistantsMax: integer(
+    "HOLDPOINT_MAX_ASSISTANTS",
+    100_000,
+    { min: 1, max: 10_000_000 },
+    { meaning: "Assistants that may be stored, those of the graphs included; more are refused with 409." },
+  ),
+  bodyBytesMax: integer(
+    "HOLDPOINT_MAX_BODY_BYTES",
+    64 * MEBIBYTE,
+    { min: 1024, max: 1024 * MEBIBYTE },
+    { meaning: "Largest request body in bytes." },
+  ),
+  cronsMax: integer(
+    "HOLDPOINT_MAX_CRONS",
+    10_000,
+    { min: 0, max: 1_000_000 },
+    { meaning: "Crons that may be stored; more are refused with 409." },
+  ),
+  console: boolean("HOLDPOINT_CONSOLE", true, { meaning: "Serve the console at /console." }),
+  storeItemBytesMax: integer(
+    "HOLDPOINT_MAX_STORE_ITEM_BYTES",
+    MEBIBYTE,
+    { min: 1024, max: 256 * MEBIBYTE },
+    { meaning: "Largest value of one item of the store, in bytes of JSON." },
+  ),
+  keepAliveMs: integer(
+    "HOLDPOINT_WAIT_KEEPALIVE_MS",
+    5000,
+    { min: 100, max: 60_000 },
+    { meaning: "A waiting call gets a newline after this many milliseconds, and again each time they pass." },
+  ),
+  streamHeartbeatMs: integer(
+    "HOLDPOINT_STREAM_HEARTBEAT_MS",
+    15_000,
+    { min: 100, max: 60_000 },
+    {
+      meaning: "A stream gets a comment after this many milliseconds without an event, and again each time they pass.",
+    },
+  ),
+  streamKeptSecs: integer(
+    "HOLDPOINT_STREAM_TTL_SECONDS",
+    60,
+    { min: 0, max: 31_536_000 },
+    { meaning: "How long a run's events can still be read after its end." },
+  ),
+  resumableStreamKeptSecs: integer(
+    "RESUMABLE_STREAM_TTL_SECONDS",
+    120,
+    { min: 0, max: 31_536_000 },
+    { meaning: "The same for runs made with stream_resumable." },
+  ),
+  streamEventsMax: integer(
+    "HOLDPOINT_STREAM_MAX_EVENTS",
+    100_000,
+    { min: 100, max: 10_000_000 },
+    { meaning: "Events kept of one run. Beyond that the oldest go." },
+  ),
+  streamBytesMax: integer(
+    "HOLDPOINT_STREAM_MAX_BYTES",
+    64 * MEBIBYTE,
+    { min: 64 * 1024, max: 16 * 1024 * MEBIBYTE },
+    { meaning: "Bytes kept of one run's events. Beyond that the oldest events go." },
+  ),
+  webhookSecret: text("HOLDPOINT_WEBHOOK_SECRET", null, {
+    meaning: "Signs webhooks: any text, or whsec_ and base64. Without it they are sent unsigned.",
+    secret: true,
+  }),
+  webhookAttemptsMax: integer(
+    "HOLDPOINT_WEBHOOK_MAX_ATTEMPTS",
+    16,
+    { min: 1, max: 100 },
+    { meaning: "Times a webhook is tried before it is given up." },
+  ),
+  webhookRetryMs: integer(
+    "HOLDPOINT_WEBHOOK_RETRY_MS",
+    5000,
+    { min: 10, max: 3_600_000 },
+    {
+      meaning:
+        "Wait before a webhook is tried again, in milliseconds. Doubles with each further failure, up to an hour.",
+    },
+  ),
+  keepRunsMs: durationMs("HOLDPOINT_KEEP_RUNS", 90 * DAY_MS, FOR_EVER, {
+    meaning: "Age at which the record of a run that has ended is deleted; 0 keeps it as long as its thread.",
+  }),
+  keepCheckpointsMs: durationMs("HOLDPOINT_KEEP_CHECKPOINTS", 90 * DAY_MS, FOR_EVER, {
+    meaning: "Time without a change after which a thread keeps its newest checkpoint only; 0 keeps all.",
+  }),
+  keepAuditMs: durationMs("HOLDPOINT_KEEP_AUDIT", 730 * DAY_MS, FOR_EVER, {
+    meaning: "Age at which entries of the audit trail are deleted; 0 keeps them as long as their thread.",
+  }),
+  expirePaused: boolean("HOLDPOINT_EXPIRE_PAUSED_THREADS", false, {
+    meaning: "Threads that wait for a person expire like others when their time to live has passed.",
+  }),
+  notifyUrl: webAddress(
+    text("HOLDPOINT_NOTIFY_URL", null, {
+      meaning: "Address that is told of each question, unless the run or its assistant names another.",
+      secret: true,
+    }),
+  ),
+  notifyFormat: choice("HOLDPOINT_NOTIFY_FORMAT", "event", ["event", "slack"], {
+    meaning: "What it is sent: an event as JSON, or a message for an incoming webhook of Slack.",
+  }),
+  publicUrl: webAddress(
+    text("HOLDPOINT_PUBLIC_URL", null, {
+      meaning: "Address of this server for links to the console, with its path prefix. Default: the one it listens on.",
+    }),
+  ),
+  ...LOG_SETTINGS,
+} as const;
+
+export type AgentConfig = Config<typeof AGENT_SETTINGS>;

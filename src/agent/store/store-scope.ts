@@ -1,0 +1,46 @@
+// Store scope: the conditions of a caller's scope, applied to items and namespaces of the store.
+// Invariants:
+//   SS1. Conditions apply to `{...value, namespace, key}`, for a namespace to `{namespace}`: items have no metadata.
+//   SS2. An item outside the scope reads, is listed and is deleted as if it did not exist.
+//   SS3. Nothing outside the scope is written: neither over an item outside it, nor as one.
+import type { JsonObject } from "../../base/json/json.ts";
+import type { Scope, StoreItem } from "../model/model.ts";
+import { inScope } from "../auth/scope.ts";
+
+export function itemInScope(item: Pick<StoreItem, "namespace" | "key" | "value">, scope: Scope): boolean {
+  const members: JsonObject = { ...item.value, namespace: item.namespace, key: item.key };
+  return inScope(members, scope); // SS1
+}
+
+export function namespaceInScope(namespace: readonly string[], scope: Scope): boolean {
+  return inScope({ namespace }, scope);
+}
+
+const PAGE = 200;
+/** A search within a scope looks at most at so many rows that pass its other conditions. */
+export const SCOPED_LOOK_MAX = 10_000;
+
+interface Window<Row> {
+  readonly limit: number;
+  readonly offset: number;
+  readonly fits: (row: Row) => boolean;
+  /** @returns null when too much would have to be looked at. */
+  readonly page: (limit: number, offset: number) => Promise<readonly Row[] | null> | readonly Row[] | null;
+}
+
+/** The rows of a window over those that fit, page by page. @returns null when too much would have to be looked at. */
+export async function scopedRows<Row>({ limit, offset, fits, page }: Window<Row>): Promise<readonly Row[] | null> {
+  const found: Row[] = [];
+  let passed = 0;
+  for (let looked = 0; looked < SCOPED_LOOK_MAX; looked += PAGE) {
+    const rows = await page(PAGE, looked);
+    if (rows === null) return null;
+    for (const row of rows) {
+      if (!fits(row)) continue;
+      if (passed++ >= offset) found.push(row);
+      if (found.length >= limit) return found;
+    }
+    if (rows.length < PAGE) return found;
+  }
+  return null;
+}

@@ -1,0 +1,254 @@
+// Store: the long-term memory that HTTP calls and graphs share. Checks, times to live, and the way to vectors.
+// Invariants:
+//   ME1. What was put is on disk when the call resolves; what was refused has changed nothing.
+//   ME2. The embedding function is called before the transaction: when it fails, the item stays as it was.
+//   ME3. An item keeps its created_at for as long as it is there.
+//   ME4. Everything about an item is bounded: labels, depth, key, size, vectors; a search says so when it would look at too much.
+import type { Clock } from "../../base/clock.ts";
+import { ApiError, describeError } from "../../base/api-error.ts";
+import { parseFilter, type FilterCondition } from "../../base/json/json-filter.ts";
+import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
+import type { Service } from "../../base/lifecycle.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { StoreItem, StoreVector } from "../model/model.ts";
+import type { Embedder, Storage, Store, StorePut } from "../ports/ports.ts";
+import { itemInScope, namespaceInScope, SCOPED_LOOK_MAX, scopedRows } from "./store-scope.ts";
+import { textsAt, type IndexedText } from "../../base/json/json-path.ts";
+
+export interface StoreOptions {
+  readonly itemBytesMax: number;
+  readonly defaultTtlMs: number | null;
+  readonly refreshOnRead: boolean;
+  readonly sweepEveryMs: number;
+  /** Fields that become vectors when a put names none. */
+  readonly fields: readonly string[];
+}
+
+export interface StorePorts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Null when the deployment has no embedding function. */
+  readonly embedder: Embedder | null;
+}
+
+const STORE_LABEL_UNITS_MAX = 256;
+const STORE_DEPTH_MAX = 16;
+const STORE_KEY_UNITS_MAX = 1024;
+const VECTORS_PER_ITEM_MAX = 100;
+/** A search by filter passes at most so many items by. */
+const LOOK_MAX = 100_000;
+/** A search by meaning compares at most so many vectors: it is brute force. */
+const COMPARE_MAX = 10_000;
+const SWEEP_BATCH = 500;
+const EMBED_TIMEOUT_MS = 60_000;
+
+/** Started, it deletes what has expired, now and then. */
+export function createStore(options: StoreOptions, ports: StorePorts): Store & Service {
+  const { storage, clock, log, embedder } = ports;
+  const vectorsOf = async (request: StorePut): Promise<readonly StoreVector[]> => {
+    if (embedder === null || request.index === false) return [];
+    const texts = textsOf(request.value, request.index ?? options.fields);
+    const vectors = await embed(
+      embedder,
+      texts.map(({ text }) => text),
+      "item",
+      clock,
+    );
+    return texts.map(({ field }, at) => ({ field, vector: vectors[at] ?? new Float32Array() }));
+  };
+  let cancel: () => void = () => undefined;
+  let stopped = false;
+  const sweepAndGoOn = (): void => {
+    sweep(storage, clock)
+      .then(
+        (deleted) => deleted > 0 && log.info("store_items_expired", { items: deleted }),
+        (error: unknown) => log.warning("sweep_failed", { reason: describeError(error).message }),
+      )
+      .finally(() => {
+        if (!stopped) cancel = clock.after(options.sweepEveryMs, sweepAndGoOn);
+      });
+  };
+  return {
+    async get(namespace, key, refreshTtl, scope = null) {
+      checkNamespace(namespace);
+      checkKey(key);
+      return storage.transaction(async (tx) => {
+        const at = clock.now();
+        const item = await tx.storeItem(namespace, key, at);
+        if (item !== null && !itemInScope(item, scope)) return null; // SS2
+        const counts = (refreshTtl ?? options.refreshOnRead) && item !== null && item.ttlMs !== null;
+        if (counts) await tx.refreshStoreItems([item], at);
+        return item;
+      });
+    },
+    async put(request) {
+      const { namespace, key, value } = request;
+      checkNamespace(namespace);
+      checkKey(key);
+      checkValue(value, options.itemBytesMax);
+      const scope = request.scope ?? null;
+      if (!itemInScope(request, scope)) throw outOfScope(); // SS3
+      const vectors = await vectorsOf(request); // ME2
+      const ttlMs = request.ttlMs === undefined ? options.defaultTtlMs : request.ttlMs;
+      await storage.transaction(async (tx) => {
+        const at = clock.now();
+        const before = await tx.storeItem(namespace, key, at);
+        if (before !== null && !itemInScope(before, scope)) throw outOfScope(); // SS3
+        const createdAt = before?.createdAt ?? at; // ME3
+        const expiresAt = ttlMs === null ? null : at + ttlMs;
+        await tx.putStoreItem({ namespace, key, value, createdAt, updatedAt: at, ttlMs, expiresAt }, vectors);
+      });
+    },
+    async delete(namespace, key, scope = null) {
+      checkNamespace(namespace);
+      checkKey(key);
+      await storage.transaction(async (tx) => {
+        const item = scope === null ? null : await tx.storeItem(namespace, key, clock.now());
+        if (item !== null && !itemInScope(item, scope)) return; // SS2
+        await tx.deleteStoreItem(namespace, key);
+      });
+    },
+    async search(request) {
+      checkLabels(request.prefix);
+      const filter = filterOf(request.filter);
+      const { prefix, limit, offset, scope = null } = request;
+      const asked = embedder === null || request.query === null ? null : [request.query];
+      const [vector = null] = asked === null || embedder === null ? [] : await embed(embedder, asked, "query", clock);
+      const lookMax = vector === null && scope === null ? LOOK_MAX : COMPARE_MAX;
+      const found = await storage.transaction(async (tx) => {
+        const at = clock.now();
+        const look = { prefix, filter, vector, lookMax: vector === null ? LOOK_MAX : COMPARE_MAX, at };
+        const page = (count: number, from: number) => tx.searchStore({ ...look, limit: count, offset: from });
+        const fits = (item: StoreItem): boolean => itemInScope(item, scope);
+        const items = await (scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page }));
+        const used = (request.refreshTtl ?? options.refreshOnRead) ? (items ?? []) : [];
+        await tx.refreshStoreItems(used.filter(isFleeting), at);
+        return items;
+      });
+      return found ?? tooBroad(`${lookMax} ${vector === null ? "items" : "vectors"}`);
+    },
+    async listNamespaces(request) {
+      checkLabels(request.prefix);
+      checkLabels(request.suffix);
+      const { scope = null, limit, offset, ...wanted } = request;
+      const look = { ...wanted, lookMax: LOOK_MAX, at: clock.now() };
+      const found = await storage.transaction((tx) => {
+        const page = (count: number, from: number) => tx.storeNamespaces({ ...look, limit: count, offset: from });
+        const fits = (namespace: readonly string[]): boolean => namespaceInScope(namespace, scope);
+        return scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page });
+      });
+      return found ?? tooBroad(`${scope === null ? LOOK_MAX : SCOPED_LOOK_MAX} namespaces`);
+    },
+    name: "store",
+    async start() {
+      cancel = clock.after(options.sweepEveryMs, sweepAndGoOn);
+    },
+    async stop() {
+      stopped = true;
+      cancel();
+    },
+  };
+}
+
+/** Batch by batch, so that other transactions get their turn. @returns how many items it deleted. */
+async function sweep(storage: Storage, clock: Clock): Promise<number> {
+  for (let deleted = 0; ;) {
+    const count = await storage.transaction((tx) => tx.deleteExpiredStoreItems(clock.now(), SWEEP_BATCH));
+    deleted += count;
+    if (count < SWEEP_BATCH) return deleted;
+  }
+}
+
+const isFleeting = (item: StoreItem): boolean => item.ttlMs !== null;
+
+function outOfScope(): ApiError {
+  return new ApiError("forbidden", "The caller may not write this item.");
+}
+
+function tooBroad(what: string): never {
+  const detail = `The search would have to look at more than ${what}: name a longer namespace prefix.`;
+  throw new ApiError("store_search_too_broad", detail);
+}
+
+function checkNamespace(namespace: readonly string[]): void {
+  checkLabels(namespace);
+  if (namespace.length === 0) throw wrongNamespace("it must have a label");
+  if (namespace[0] === "langgraph") throw wrongNamespace('the first label cannot be "langgraph"');
+}
+
+/** Also for prefixes, which may be empty. */
+function checkLabels(labels: readonly string[]): void {
+  if (!Array.isArray(labels)) throw wrongNamespace("it must be a list of texts");
+  if (labels.length > STORE_DEPTH_MAX) throw wrongNamespace(`it may have at most ${STORE_DEPTH_MAX} labels`);
+  for (const label of labels as readonly unknown[]) {
+    if (typeof label !== "string") throw wrongNamespace("every label must be a text");
+    if (label === "" || label.includes(".")) throw wrongNamespace("labels cannot be empty or contain dots");
+    if (label.length > STORE_LABEL_UNITS_MAX)
+      throw wrongNamespace(`a label may have at most ${STORE_LABEL_UNITS_MAX} characters`);
+    if (!isPlain(label)) throw wrongNamespace("labels cannot have NUL or half characters");
+  }
+}
+
+function wrongNamespace(reason: string): ApiError {
+  return new ApiError("store_namespace_invalid", `The namespace does not fit: ${reason}.`);
+}
+
+function checkKey(key: string): void {
+  if (typeof key === "string" && key !== "" && key.length <= STORE_KEY_UNITS_MAX && isPlain(key)) return;
+  const detail = `key must be a text of 1 to ${STORE_KEY_UNITS_MAX} characters, without NUL or half characters.`;
+  throw new ApiError("store_item_invalid", detail);
+}
+
+/** Two names that differ only in what a storage may not keep would be one. */
+const isPlain = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000");
+
+function checkValue(value: JsonObject, bytesMax: number): void {
+  if (!isJsonObject(value)) throw new ApiError("store_item_invalid", "value must be an object.");
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (bytes <= bytesMax) return;
+  const detail = `The value has ${bytes} bytes as JSON, and ${bytesMax} are allowed (HOLDPOINT_MAX_STORE_ITEM_BYTES).`;
+  throw new ApiError("store_item_too_large", detail);
+}
+
+function filterOf(filter: JsonObject): readonly FilterCondition[] {
+  try {
+    return parseFilter(filter);
+  } catch (error) {
+    throw new ApiError("store_filter_invalid", `${describeError(error).message}.`);
+  }
+}
+
+function textsOf(value: JsonObject, fields: readonly string[]): readonly IndexedText[] {
+  let texts: readonly IndexedText[];
+  try {
+    texts = fields.flatMap((field) => textsAt(value, field));
+  } catch (error) {
+    throw new ApiError("store_item_invalid", `index: ${describeError(error).message}.`);
+  }
+  if (texts.length <= VECTORS_PER_ITEM_MAX) return texts;
+  const detail = `The indexed fields have ${texts.length} texts, and ${VECTORS_PER_ITEM_MAX} are allowed: index fewer, or split the item.`;
+  throw new ApiError("store_item_invalid", detail);
+}
+
+/** @throws {ApiError} `embedding_failed` */
+async function embed(
+  embedder: Embedder,
+  texts: readonly string[],
+  as: "item" | "query",
+  clock: Clock,
+): Promise<readonly Float32Array[]> {
+  if (texts.length === 0) return [];
+  let stopTimer: () => void = () => undefined;
+  const late = new Promise<never>((_, reject) => {
+    stopTimer = clock.after(EMBED_TIMEOUT_MS, () => reject(new Error(`no reply within ${EMBED_TIMEOUT_MS} ms`)));
+  });
+  try {
+    return await Promise.race([embedder.embed(texts, as), late]);
+  } catch (error) {
+    const reason = describeError(error).message;
+    throw new ApiError("embedding_failed", `Nothing was changed. The embedding function failed: ${reason}`);
+  } finally {
+    stopTimer();
+  }
+}

@@ -1,0 +1,72 @@
+// Streams: who reads which run or thread, from where on, and which of the events.
+import type { Agent } from "../context.ts";
+import { readRun, type Wants } from "./read-run.ts";
+import { readThread, type ThreadPlace } from "./read-thread.ts";
+import type { Reading } from "./subscription.ts";
+import type { Run, StreamMode } from "../model/model.ts";
+import { getRun } from "../runs/runs.ts";
+import { requireThread } from "../threads/find-thread.ts";
+
+export type ThreadStreamMode = "run_modes" | "lifecycle" | "state_update";
+
+/** The run's own caller reads it from its first event. */
+export function readOwnRun(agent: Agent, run: Run): Reading {
+  return readRun(agent, { ...run, after: null }, run.attempt, null);
+}
+
+/**
+ * @param after the last event seen; null reads all that is kept
+ * @param modes which of the run's events; null for all. What the run does not stream nobody can read.
+ * @throws {ApiError} `thread_not_found`, `run_not_found`
+ */
+export async function joinRunStream(
+  agent: Agent,
+  threadId: string,
+  runId: string,
+  after: number | null,
+  modes: readonly StreamMode[] | null,
+): Promise<Reading> {
+  const run = await getRun(agent, threadId, runId);
+  return readRun(agent, { threadId, runId, after }, run.attempt, modes === null ? null : wantsOf(modes));
+}
+
+/** @throws {ApiError} `thread_not_found` */
+export async function joinThreadStream(
+  agent: Agent,
+  threadId: string,
+  after: ThreadPlace | "start" | "now",
+  modes: readonly ThreadStreamMode[],
+): Promise<Reading> {
+  await agent.storage.transaction((tx) => requireThread(tx, threadId));
+  return readThread(agent, threadId, after, (name) => modes.some((mode) => THREAD_MODES[mode](name)));
+}
+
+const THREAD_MODES: Readonly<Record<ThreadStreamMode, (name: string) => boolean>> = {
+  run_modes: (name) => name !== STATE_UPDATE,
+  lifecycle: (name) => name === "metadata",
+  state_update: (name) => name === STATE_UPDATE,
+};
+
+export const STATE_UPDATE = "state_update";
+
+const ALWAYS = new Set(["metadata", "error"]);
+
+function wantsOf(modes: readonly StreamMode[]): Wants {
+  const wanted = new Set<string>(modes);
+  return (name) => {
+    const [base = ""] = name.split("|");
+    if (ALWAYS.has(base)) return true;
+    if (base === "messages") return wanted.has("messages-tuple") || wanted.has("messages");
+    return wanted.has(base.startsWith("messages/") ? "messages" : base);
+  };
+}
+
+const RUNS_A_SWEEP = 500;
+
+/** Deletes the events of runs whose time has come, some at a time, so that others can go on in between. */
+export async function sweepEvents(agent: Agent): Promise<void> {
+  let deleted: number;
+  do {
+    deleted = await agent.storage.transaction((tx) => tx.deleteGoneEvents(agent.clock.now(), RUNS_A_SWEEP));
+  } while (deleted === RUNS_A_SWEEP);
+}

@@ -1,0 +1,98 @@
+// Read thread: the events of all runs of a thread, one run after the other, for as long as the reader stays.
+// It reads what is stored, as it is stored. Ids are `<run id>:<event id>`, so that they say where to go on.
+// Invariants:
+//   RT1. As RR1 and RR2 (read-run.ts), across the runs of the thread.
+//   RT2. It never ends by itself, unless the thread is deleted.
+import type { Agent } from "../context.ts";
+import type { StoredEvents } from "../ports/ports.ts";
+import { inSlice } from "../../base/slices.ts";
+import { END, wireText, type LoggedEvent } from "../events/event-batch.ts";
+import { DELETED, droppedEvent } from "../events/synthetic-events.ts";
+import { createBell, type Piece, type Reading } from "./subscription.ts";
+import type { Wants } from "./read-run.ts";
+import { withTexts } from "./hydrate-events.ts";
+import { storedBatch } from "../events/stored-batch.ts";
+
+export interface ThreadPlace {
+  readonly runId: string;
+  readonly eventId: number;
+}
+
+/** @param after the last event that the reader has seen; "start" reads all that is kept, "now" only what comes. */
+export function readThread(
+  agent: Agent,
+  threadId: string,
+  after: ThreadPlace | "start" | "now",
+  wants: Wants,
+): Reading {
+  const bell = createBell(agent.events, threadId);
+  const read = (
+    afterSeq: number,
+    runId: string | null,
+    fromId: number,
+  ): Promise<StoredEvents | "nothing_yet" | "deleted"> =>
+    agent.storage.transaction(async (tx) => {
+      const [row] = await tx.events(threadId, { runId, afterSeq, fromId, limit: 1 });
+      if (row !== undefined) return row;
+      return (await tx.thread(threadId)) === null ? "deleted" : "nothing_yet";
+    });
+  async function* pieces(): AsyncGenerator<Piece> {
+    try {
+      let seq = after === "now" ? await agent.storage.transaction((tx) => tx.newestEvents(threadId)) : 0;
+      let last: ThreadPlace | null = null;
+      if (typeof after === "object") {
+        const row = await read(0, after.runId, after.eventId);
+        if (typeof row === "string") {
+          yield wireText([droppedEvent(`${after.runId}:${after.eventId}`)], String); // RT1
+          return;
+        }
+        seq = row.seq - 1;
+        last = after;
+      }
+      while (!bell.left()) {
+        const row = await read(seq, null, 0);
+        if (row === "deleted") {
+          yield wireText([DELETED], String); // RT2
+          return;
+        }
+        if (row === "nothing_yet") {
+          await bell.next();
+          continue;
+        }
+        seq = row.seq;
+        const { events: all } = await storedBatch(row);
+        const events = newEvents(row.runId, all, last);
+        if (last?.runId === row.runId && isGap(last.eventId, events)) {
+          yield wireText([droppedEvent(`${row.runId}:${last.eventId + 1}`)], String); // RT1
+          return;
+        }
+        last = { runId: row.runId, eventId: row.last };
+        const wanted = await inSlice(() =>
+          events.map(asThreadEvent).filter(({ name }) => wants === null || wants(name)),
+        );
+        const shown = await withTexts(agent, row, wanted);
+        const piece = await inSlice(() => wireText(shown, (id) => `${row.runId}:${id}`));
+        if (piece.length > 0) yield piece;
+      }
+    } finally {
+      bell.leave();
+    }
+  }
+  return { pieces: pieces(), leave: bell.leave };
+}
+
+/** An attempt begins where it may; within one, ids go up by one. */
+function isGap(last: number, [first]: readonly LoggedEvent[]): boolean {
+  return first !== undefined && first.id !== last + 1 && first.name !== "metadata";
+}
+
+function newEvents(runId: string, events: readonly LoggedEvent[], last: ThreadPlace | null): readonly LoggedEvent[] {
+  return last?.runId === runId ? events.filter(({ id }) => id > last.eventId) : events;
+}
+
+/** The end of a run, which the thread outlives, as clients know it. */
+function asThreadEvent(event: LoggedEvent): LoggedEvent {
+  if (event.name !== END || event.text === null) return event;
+  const { run_id } = JSON.parse(event.text) as { readonly run_id: string };
+  return { ...event, name: "metadata", text: JSON.stringify({ run_id, status: "run_done" }) };
+}

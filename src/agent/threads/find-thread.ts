@@ -1,0 +1,22 @@
+// Waiting: a thread, and what it waits for, as every operation looks it up.
+import { ApiError } from "../../base/api-error.ts";
+import type { Interrupt, Thread } from "../model/model.ts";
+import type { Tx } from "../ports/ports.ts";
+
+/** @throws {ApiError} `thread_not_found` */
+export async function requireThread(tx: Tx, threadId: string): Promise<Thread> {
+  const thread = await tx.thread(threadId);
+  if (thread === null) throw threadNotFound(threadId);
+  return thread;
+}
+
+export function threadNotFound(threadId: string): ApiError {
+  return new ApiError("thread_not_found", `Thread with ID ${threadId} not found`);
+}
+
+/** What waits on a paused thread: its questions, or its breakpoint. */
+export async function openItems(tx: Tx, { threadId, status }: Thread): Promise<readonly Interrupt[]> {
+  if (status !== "interrupted") return [];
+  const breakpoint = await tx.openBreakpoint(threadId);
+  return breakpoint === null ? tx.interrupts(threadId, "open") : [breakpoint];
+}

@@ -1,0 +1,43 @@
+// Thread build: a thread that begins with a state, as supersteps of updates make it. Worked out before anything is stored.
+// Invariant TB1: what the graph refuses makes no thread.
+import { ApiError } from "../../base/api-error.ts";
+import type { Agent } from "../context.ts";
+import { breakpointAt } from "../interrupts/breakpoint.ts";
+import { checkGoto } from "../interrupts/node-names.ts";
+import { builtInAssistantId } from "../model/built-in-assistant.ts";
+import type { Interrupt, Thread, WriteSet } from "../model/model.ts";
+import type { StateUpdate } from "../ports/ports.ts";
+
+export interface BuiltThread {
+  readonly thread: Thread;
+  readonly set: WriteSet;
+  /** The breakpoint that it stands at, when something comes next. */
+  readonly waiting: readonly Interrupt[];
+}
+
+/** @throws {ApiError} `thread_without_graph`, `assistant_not_found`, `state_update_invalid`, `node_unknown` (TB1) */
+export async function buildThread(
+  agent: Agent,
+  thread: Thread,
+  supersteps: readonly (readonly StateUpdate[])[],
+): Promise<BuiltThread> {
+  const { threadId, createdAt: at } = thread;
+  const graphId = thread.metadata["graph_id"];
+  if (typeof graphId !== "string") {
+    throw new ApiError("thread_without_graph", "supersteps need metadata.graph_id, to know what they are of.");
+  }
+  const graph = agent.graphs.describe(graphId);
+  if (graph === null) {
+    throw new ApiError("assistant_not_found", `There is no graph "${graphId}".`, {
+      known_graphs: agent.graphs.list().map((graph) => graph.graphId),
+    });
+  }
+  for (const { command } of supersteps.flat()) checkGoto(graph, command?.["goto"] ?? undefined);
+  const operationId = agent.newId();
+  const address = { threadId, graphId, ns: "", checkpointId: null };
+  const { set, checkpoint, next } = await agent.graphs.build(address, supersteps, { graph_id: graphId }, operationId);
+  const asked = { runId: "", graphId, assistantId: builtInAssistantId(graphId) };
+  const waiting = next.length > 0 ? [breakpointAt(threadId, checkpoint.checkpoint_id, next, asked, at)] : [];
+  const paused = waiting.length > 0 ? ({ status: "interrupted", pause: "breakpoint" } as const) : {};
+  return { thread: { ...thread, ...paused, graphId, checkpointId: checkpoint.checkpoint_id }, set, waiting };
+}

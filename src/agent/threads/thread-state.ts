@@ -1,0 +1,187 @@
+// Thread state: reading states and histories, and editing a state by hand.
+// Invariants:
+//   TS1. A busy thread is not edited.
+//   TS2. An edit and what it means for the thread (its questions, its status) are one transaction.
+import { ApiError } from "../../base/api-error.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import type { Agent } from "../context.ts";
+import { breakpointAt } from "../interrupts/breakpoint.ts";
+import { goesRound } from "./bypass.ts";
+import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
+import { authorOf } from "../model/audit-author.ts";
+import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate, Tx } from "../ports/ports.ts";
+import { removeIfDone } from "./ephemeral-thread.ts";
+import { nextThreadStatus } from "../model/status.ts";
+import { requireThread } from "./find-thread.ts";
+
+export interface StateView {
+  readonly state: StateSnapshot;
+  readonly known: readonly Interrupt[];
+  /** It is the thread's present state. */
+  readonly newest: boolean;
+}
+
+interface Known {
+  readonly thread: Thread;
+  readonly known: readonly Interrupt[];
+  readonly graphId: string | null;
+}
+
+async function lookUp(agent: Agent, threadId: string): Promise<Known> {
+  return agent.storage.transaction(async (tx) => {
+    const thread = await requireThread(tx, threadId);
+    const named = thread.graphId ?? thread.metadata["graph_id"];
+    return { thread, known: await tx.interrupts(threadId, null), graphId: typeof named === "string" ? named : null };
+  });
+}
+
+export interface StateQuery {
+  readonly checkpointId: string | null;
+  readonly ns: string;
+  readonly subgraphs: boolean;
+}
+
+const EMPTY_STATE: StateSnapshot = {
+  values: {},
+  next: [],
+  tasks: [],
+  metadata: {},
+  createdAt: null,
+  checkpoint: null,
+  parentCheckpoint: null,
+};
+
+/** @throws {ApiError} `checkpoint_not_found`; a thread that never ran has an empty state. */
+export async function getState(agent: Agent, threadId: string, query: StateQuery): Promise<StateView> {
+  const { thread, known, graphId } = await lookUp(agent, threadId);
+  if (graphId === null) {
+    if (query.checkpointId !== null) throw noCheckpoint(query.checkpointId);
+    return { state: EMPTY_STATE, known, newest: true };
+  }
+  requireGraph(agent, graphId);
+  const address: StateAddress = { threadId, graphId, ns: query.ns, checkpointId: query.checkpointId };
+  const state = await agent.graphs.state(address, { subgraphs: query.subgraphs });
+  if (query.checkpointId !== null && state.createdAt === null) throw noCheckpoint(query.checkpointId);
+  const newest =
+    thread.status === "interrupted" && (query.ns !== "" || state.checkpoint?.checkpoint_id === thread.checkpointId);
+  return { state, known, newest: newest || query.checkpointId === null };
+}
+
+function noCheckpoint(checkpointId: string): ApiError {
+  return new ApiError("checkpoint_not_found", `The thread has no checkpoint ${checkpointId}.`);
+}
+
+function requireGraph(agent: Agent, graphId: string): void {
+  if (agent.graphs.describe(graphId) === null) {
+    throw new ApiError("assistant_not_found", `The thread belongs to the graph ${graphId}, which is not deployed.`);
+  }
+}
+
+/** Newest first, read as they are taken. */
+export async function* getHistory(agent: Agent, threadId: string, query: CheckpointQuery): AsyncGenerator<StateView> {
+  const { thread, known, graphId } = await lookUp(agent, threadId);
+  if (graphId === null) return;
+  requireGraph(agent, graphId);
+  for await (const state of agent.graphs.history({ threadId, graphId, ns: query.ns, checkpointId: null }, query)) {
+    const newest = query.ns === "" && state.checkpoint?.checkpoint_id === thread.checkpointId;
+    yield { state, known, newest };
+  }
+}
+
+export interface StateEdit extends StateUpdate {
+  readonly checkpointId: string | null;
+  readonly ns: string;
+}
+
+/** @throws {ApiError} `thread_busy`, `thread_without_graph`, `state_update_invalid`, `node_unknown` */
+export async function editState(
+  agent: Agent,
+  caller: Caller,
+  threadId: string,
+  edit: StateEdit,
+): Promise<StateCheckpoint> {
+  const { thread, graphId } = await lookUp(agent, threadId);
+  refuseBusy(thread); // TS1
+  if (graphId === null) {
+    throw new ApiError("thread_without_graph", "Run the thread first, or create it with metadata.graph_id.");
+  }
+  requireGraph(agent, graphId);
+  const address: StateAddress = { threadId, graphId, ns: edit.ns, checkpointId: edit.checkpointId };
+  const metadata: JsonObject = {
+    graph_id: graphId,
+    ...(thread.assistantId === null ? {} : { assistant_id: thread.assistantId }),
+  };
+  const { set, checkpoint, next } = await agent.graphs.update(address, edit, metadata, agent.newId());
+  const before = thread.checkpointId;
+
+  const { left, added } = await agent.storage.transaction(async (tx) => {
+    const current = await requireThread(tx, threadId);
+    refuseBusy(current);
+    if (current.checkpointId !== before) throw changedMeanwhile();
+    await requireOrigins(tx, set);
+    const at = agent.clock.now();
+    await tx.putWriteSet(set);
+    const root = set.checkpoints.findLast((row) => row.ns === "");
+    if (root === undefined) return { left: [], added: [] }; // a subgraph's state: the pause above it stays as it is
+    const round = goesRound(edit.asNode, true); // only what is open is noted
+    const open = [...(await tx.interrupts(threadId, "open"))];
+    const breakpoint = await tx.openBreakpoint(threadId);
+    if (breakpoint !== null) open.push(breakpoint);
+    const abandoned = open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const }));
+    await tx.putInterrupts(abandoned);
+    await tx.audit(
+      open.map(({ interruptId }) => ({
+        ...authorOf(caller),
+        threadId,
+        at,
+        action: round ? ("bypassed" as const) : ("abandoned" as const),
+        interruptId,
+        runId: null,
+        value: edit.asNode,
+      })),
+    );
+    const status = nextThreadStatus(current.status, next.length > 0 ? "pause" : "rest");
+    const asked = { runId: "", graphId, assistantId: current.assistantId ?? "" };
+    const waiting = status === "interrupted" ? [breakpointAt(threadId, root.checkpointId, next, asked, at)] : [];
+    await tx.putInterrupts(waiting);
+    await tx.updateThread(threadId, {
+      graphId,
+      status,
+      pause: status === "interrupted" ? "breakpoint" : null,
+      checkpointId: root.checkpointId,
+      overlay: null,
+      error: null,
+      stateUpdatedAt: at,
+      updatedAt: at,
+    });
+    if (status === "idle") {
+      await tx.queueNext(threadId);
+      await removeIfDone(tx, threadId);
+    }
+    return { left: abandoned, added: waiting };
+  });
+  agent.inbox.left(left, thread.metadata);
+  agent.inbox.added(added, thread.metadata);
+  agent.worker.wake();
+  return checkpoint;
+}
+
+/** The rows that the new ones refer to may have been pruned since they were read. @throws {ApiError} `thread_busy` */
+async function requireOrigins(tx: Tx, { checkpoints }: WriteSet): Promise<void> {
+  const own = new Set(checkpoints.map((row) => row.checkpointId));
+  for (const { threadId, ns, body } of checkpoints) {
+    const { from } = JSON.parse(body) as { readonly from: Readonly<Record<string, string>> };
+    for (const origin of new Set(Object.values(from))) {
+      if (origin === "" || origin.startsWith("#") || own.has(origin)) continue;
+      if ((await tx.checkpoint(threadId, ns, origin)) === null) throw changedMeanwhile();
+    }
+  }
+}
+
+function changedMeanwhile(): ApiError {
+  return new ApiError("thread_busy", "The thread has changed meanwhile: try again.");
+}
+
+function refuseBusy(thread: Thread): void {
+  if (thread.status === "busy") throw new ApiError("thread_busy", "The thread has a run in progress.");
+}

@@ -1,0 +1,65 @@
+// Slack message: a question → a message for an incoming webhook of Slack, in its Block Kit. Pure.
+// Invariants:
+//   SM1. Every text keeps to Slack's limits, however long the question is: a message that is refused tells nobody.
+//   SM2. What the question says cannot mention, link or format: it is escaped, and cut before that.
+import type { JsonObject } from "../../base/json/json.ts";
+import type { Interrupt } from "../model/model.ts";
+import { summarise } from "../serializers/interrupt-summary.ts";
+
+const HEADER_UNITS_MAX = 150;
+const SECTION_UNITS_MAX = 3000;
+const FIELD_UNITS_MAX = 2000;
+/** Escaping makes a character five at most, and a code block adds six. */
+const LONGEST_ESCAPE = "&amp;".length;
+const CODE_FENCE = "```";
+
+export function slackMessage(item: Interrupt, link: string): JsonObject {
+  const { title } = titleOf(item);
+  const field = (name: string, value: string): JsonObject => ({
+    type: "mrkdwn",
+    text: `*${name}*\n${mrkdwn(value, FIELD_UNITS_MAX - name.length - 3)}`,
+  });
+  const shown = JSON.stringify(item.value, null, 2);
+  const blocks: JsonObject[] = [
+    { type: "header", text: { type: "plain_text", text: cut(title, HEADER_UNITS_MAX), emoji: false } },
+    { type: "section", fields: [field("Graph", item.graphId), field("Node", item.node)] },
+    { type: "section", text: { type: "mrkdwn", text: codeBlock(shown) } },
+    {
+      type: "actions",
+      elements: [{ type: "button", style: "primary", text: { type: "plain_text", text: "Answer" }, url: link }],
+    },
+  ];
+  if (item.expiresAt !== null) {
+    const seconds = Math.floor(item.expiresAt / 1000);
+    const fallback = new Date(item.expiresAt).toISOString();
+    const text = `Waits until <!date^${seconds}^{date_short_pretty} {time}|${fallback}>`;
+    blocks.push({ type: "context", elements: [{ type: "mrkdwn", text }] });
+  }
+  return { text: mrkdwn(`${title}: ${item.graphId} is waiting for you`, SECTION_UNITS_MAX), blocks };
+}
+
+function titleOf(item: Interrupt): { readonly title: string } {
+  if (item.kind === "breakpoint") return { title: `Breakpoint before ${item.node}` };
+  const { title } = summarise(item.value, item.responseSchema);
+  return { title: title === "" ? "A question is waiting" : title };
+}
+
+/** SM1: what is cut to a fifth fits however much of it is escaped; most texts need no cutting. */
+function mrkdwn(text: string, unitsMax: number): string {
+  const whole = escape(text);
+  return whole.length <= unitsMax ? whole : escape(cut(text, Math.floor(unitsMax / LONGEST_ESCAPE)));
+}
+
+function codeBlock(text: string): string {
+  const unitsMax = SECTION_UNITS_MAX - 2 * CODE_FENCE.length;
+  return `${CODE_FENCE}${mrkdwn(text.replaceAll("`", "'"), unitsMax)}${CODE_FENCE}`; // SM2: it cannot end the block
+}
+
+/** As Slack says: these three, and no other. */
+function escape(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function cut(text: string, unitsMax: number): string {
+  return text.length <= unitsMax ? text : `${text.slice(0, unitsMax - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,195 @@
+// Webhooks: sends what the outbox holds, until it is taken or given up.
+// Invariants:
+//   WB1. At least once: a row goes when its receiver has said 2xx, or when it is given up, and at no other time.
+//        The event id is the same in every try.
+//   WB2. What becomes of a webhook changes no run, and no failure here ends anything but a try.
+//   WB3. Tries take turns by destination: receivers that hang do not hold up the others (webhook-turns.ts).
+//   WB4. Addresses are checked when a run is accepted and again at each try (http/guarded-post.ts).
+//   WB5. The headers of the deployment go to the names that it lists for them, and to no address that only a caller named.
+import { createHmac } from "node:crypto";
+import { backoffMs } from "../../base/backoff.ts";
+import { isoTime, type Clock } from "../../base/clock.ts";
+import { ApiError, describeError } from "../../base/api-error.ts";
+import type { Service } from "../../base/lifecycle.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Post, PostLimits, PostOutcome } from "../../http/outbound/guarded-post.ts";
+import { checkOutboundUrl, isNamed } from "../../http/outbound/outbound-url.ts";
+import type { Webhook } from "../model/model.ts";
+import type { Storage, WebhookPolicy } from "../ports/ports.ts";
+import { STAMPED } from "./run-ended-event.ts";
+import { createWebhookTurns } from "./webhook-turns.ts";
+
+export interface WebhookOptions {
+  readonly policy: WebhookPolicy;
+  /** Signs the events; null sends them unsigned. */
+  readonly secret: string | null;
+  readonly attemptsMax: number;
+  /** Wait after the first failure; doubled with each further one. */
+  readonly retryMs: number;
+  readonly userAgent: string;
+}
+
+export interface WebhookPorts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+  readonly post: (post: Post, policy: WebhookPolicy, limits: PostLimits, signal: AbortSignal) => Promise<PostOutcome>;
+  /** The custom app has a route of its own for a POST to this path. */
+  readonly isOwnRoute: (path: string) => boolean;
+  readonly onOutcome: (outcome: "sent" | "failed" | "given_up") => void;
+}
+
+export interface Webhooks extends Service {
+  /**
+   * @param own a path may name a route of the custom app
+   * @throws {ApiError} `webhook_refused` when this address is not allowed, as far as its text tells.
+   */
+  check(url: string, own: boolean): void;
+  /** There may be something to send. */
+  wake(): void;
+}
+
+const LIMITS: PostLimits = { timeoutMs: 10_000, replyBytesMax: 64 * 1024 };
+/** A try that has not ended by then has died with its process. */
+const LEASE_MS = LIMITS.timeoutMs + 5000;
+const RETRY_MS_MAX = 60 * 60 * 1000;
+const AGAIN_MS = 1000;
+
+export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): Webhooks {
+  const { policy } = options;
+  const { storage, clock, log } = ports;
+  const inFlight = new Map<string, Promise<void>>();
+  const stopped = new AbortController();
+  let stopTimer: () => void = () => undefined;
+  let claiming = false;
+  let woken = false;
+
+  const claimAll = async (): Promise<void> => {
+    while (woken && !stopped.signal.aborted && turns.free()) {
+      woken = false;
+      stopTimer();
+      const at = clock.now();
+      const hosts = turns.full(); // WB3
+      const { webhook, nextAt } = await storage.transaction(async (tx) => {
+        const claimed = await tx.claimWebhook(at, at + LEASE_MS, hosts);
+        return { webhook: claimed, nextAt: claimed === null ? await tx.nextWebhookAt(hosts) : null };
+      });
+      if (webhook !== null) {
+        begin(webhook);
+        woken = true;
+      } else if (nextAt !== null) stopTimer = clock.after(Math.max(nextAt - at, 0), wake);
+    }
+  };
+
+  const wake = (): void => {
+    woken = true;
+    if (claiming || stopped.signal.aborted) return;
+    claiming = true;
+    claimAll()
+      .catch((error: unknown) => {
+        log.error("webhook_claim_failed", { reason: describeError(error).message });
+        stopTimer = clock.after(AGAIN_MS, wake);
+      })
+      .finally(() => {
+        claiming = false;
+        if (woken && turns.free()) wake(); // woken on the way out
+      });
+  };
+
+  const turns = createWebhookTurns(clock, wake);
+
+  const begin = (webhook: Webhook): void => {
+    const { host, runId } = webhook;
+    const giveBack = turns.take(host);
+    let replied = false;
+    const done = send(webhook, () => (replied = true))
+      .catch((error: unknown) => {
+        log.error("webhook_not_stored", { run_id: runId, reason: describeError(error).message }); // WB1: tried again
+      })
+      .then(() => {
+        inFlight.delete(runId);
+        giveBack(replied);
+        wake();
+      });
+    inFlight.set(runId, done);
+  };
+
+  const send = async (webhook: Webhook, onReply: () => void): Promise<void> => {
+    const { runId, host, attempts } = webhook;
+    const request = requestOf(webhook, options, clock.now());
+    const outcome = await ports.post(request, policy, LIMITS, stopped.signal);
+    if (outcome.kind === "replied") onReply();
+    if (outcome.kind === "replied" && outcome.status >= 200 && outcome.status < 300) {
+      ports.onOutcome("sent");
+      log.debug("webhook_sent", { run_id: runId, host, attempts });
+      await storage.transaction((tx) => tx.deleteWebhook(runId));
+      return;
+    }
+    const reason = outcome.kind === "replied" ? `status ${outcome.status}` : outcome.reason;
+    if (outcome.kind === "refused" || attempts >= options.attemptsMax) {
+      ports.onOutcome("given_up");
+      log.warning("webhook_given_up", { run_id: runId, host, attempts, reason });
+      await storage.transaction((tx) => tx.deleteWebhook(runId));
+      return;
+    }
+    ports.onOutcome("failed");
+    log.info("webhook_failed", { run_id: runId, host, attempts, reason });
+    const waitMs = backoffMs(attempts, options.retryMs, RETRY_MS_MAX, ports.random);
+    await storage.transaction((tx) => tx.delayWebhook(runId, clock.now() + Math.ceil(waitMs)));
+  };
+
+  return {
+    name: "webhooks",
+    wake,
+    check(url, own) {
+      if (own && url.startsWith("/") && policy.ownRoutes && url.length <= policy.urlUnitsMax) {
+        const path = url.split(/[?#]/)[0] ?? url;
+        if (ports.isOwnRoute(path)) return;
+        throw new ApiError("webhook_refused", "The webhook path is not allowed: http.app has no POST route for it.");
+      }
+      const checked = checkOutboundUrl(url, policy); // WB4
+      if (checked.kind === "allowed") return;
+      throw new ApiError("webhook_refused", `The webhook address is not allowed: ${checked.reason}.`);
+    },
+    async start() {
+      wake();
+    },
+    async stop() {
+      stopTimer();
+      stopped.abort(); // what is cut off is sent again after the start: WB1
+      await Promise.all(inFlight.values());
+    },
+  };
+}
+
+/** As the Standard Webhooks specification has it: receivers can use any of its libraries. */
+function requestOf(webhook: Webhook, { policy, secret, userAgent }: WebhookOptions, now: number): Post {
+  const id = webhook.runId;
+  const timestamp = Math.floor(now / 1000);
+  const stamp = `{"webhook_sent_at":"${isoTime(now)}",`;
+  const body = webhook.body.startsWith(STAMPED) ? `${stamp}${webhook.body.slice(STAMPED.length)}` : webhook.body;
+  const signature = secret === null ? null : sign(secret, `${id}.${timestamp}.${body}`);
+  return {
+    url: webhook.url,
+    body,
+    headers: {
+      ...(isNamed(webhook.url, policy.headerDomains) ? policy.headers : {}), // WB5
+      "content-type": "application/json",
+      "user-agent": userAgent,
+      "webhook-id": id,
+      "webhook-timestamp": String(timestamp),
+      ...(signature === null ? {} : { "webhook-signature": `v1,${signature}` }),
+    },
+  };
+}
+
+const SECRET_PREFIX = "whsec_";
+
+/** @param secret any text, or `whsec_` and base64 as other senders give it out. */
+function sign(secret: string, text: string): string {
+  const key = secret.startsWith(SECRET_PREFIX)
+    ? Buffer.from(secret.slice(SECRET_PREFIX.length), "base64")
+    : Buffer.from(secret);
+  return createHmac("sha256", key).update(text).digest("base64");
+}

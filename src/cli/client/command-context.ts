@@ -1,0 +1,18 @@
+// Command context: the dependencies of every CLI command, and its exit codes.
+// Invariants:
+//   CL1. A command ends with an exit code of EXIT. A failure prints one line with its remedy.
+//   CL2. A command reads no environment, clock or terminal except its own arguments.
+import type { Clock } from "../../base/clock.ts";
+import type { ExitCode } from "../errors/cli-error.ts";
+import type { ClientConfig } from "./settings.ts";
+import type { Terminal } from "../output/terminal.ts";
+
+export interface Cli {
+  readonly terminal: Terminal;
+  /** @throws {ConfigError} */
+  readonly config: () => Promise<ClientConfig>;
+  readonly clock: Clock;
+  readonly readFile: (path: string) => string;
+  /** Runs a command, reports its failure, and ends the process with its exit code (CL1). */
+  readonly run: (verb: () => Promise<ExitCode>) => Promise<void>;
+}

@@ -1,0 +1,130 @@
+// Id resolution: a typed id prefix → the matching object.
+// Invariants:
+//   FI1. An unambiguous id prefix is enough; an ambiguous one lists the matches and changes nothing.
+//   FI2. The search covers at most LOOKED_AT_MAX objects; beyond that, use the full id.
+import type { TraceItem } from "../../api/traces.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import type { Client, Query } from "./api-client.ts";
+import { CliError, EXIT } from "../errors/cli-error.ts";
+import type { InboxItem, Thread } from "./api-types.ts";
+
+const LOOKED_AT_MAX = 10_000;
+const PAGE = 1000;
+const TRACES_PAGE = 200;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+async function cursored<T>(client: Client, path: string, query: Query, limit: number, page: number): Promise<T[]> {
+  const found: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const { items, next_cursor }: Page<T> = await client.get(path, {
+      ...query,
+      limit: Math.min(page, limit - found.length),
+      cursor,
+    });
+    found.push(...items);
+    cursor = next_cursor ?? undefined;
+  } while (cursor !== undefined && found.length < limit);
+  return found;
+}
+
+export function inboxItems(client: Client, query: Query, limit: number): Promise<readonly InboxItem[]> {
+  return cursored(client, "/inbox", query, limit, PAGE);
+}
+
+export function tracesOf(client: Client, query: Query, limit: number): Promise<readonly TraceItem[]> {
+  return cursored(client, "/traces", query, limit, TRACES_PAGE);
+}
+
+export async function threadsOf(client: Client, search: JsonObject, limit: number): Promise<readonly Thread[]> {
+  const found: Thread[] = [];
+  for (;;) {
+    const wanted = Math.min(PAGE, limit - found.length);
+    const page: readonly Thread[] = await client.post("/threads/search", {
+      ...search,
+      limit: wanted,
+      offset: found.length,
+    });
+    found.push(...page);
+    if (page.length < wanted || found.length >= limit) return found;
+  }
+}
+
+/**
+ * `"0fb6"`, `"01a1…/0fb6…"` or a console URL with that ending → the items, in that order.
+ * A full id also finds answered items.
+ */
+export async function findItems(client: Client, words: readonly string[]): Promise<readonly InboxItem[]> {
+  const wanted = words.map(placeOf);
+  const all = wanted.every(isWhole) ? [] : await inboxItems(client, {}, LOOKED_AT_MAX);
+  const found: InboxItem[] = [];
+  for (const place of wanted) {
+    const item: InboxItem = isWhole(place)
+      ? await client.get(`/inbox/${place.thread}/${place.id}`)
+      : only(
+          all.filter(({ id, thread_id }) => id.startsWith(place.id) && thread_id.startsWith(place.thread)),
+          place.word,
+          ({ id, thread_id }) => `${thread_id}/${id}`,
+          { what: "open item", list: "holdpoint inbox ls", looked: all.length },
+        );
+    if (!found.some(({ id, thread_id }) => id === item.id && thread_id === item.thread_id)) found.push(item);
+  }
+  return found;
+}
+
+interface Place {
+  readonly word: string;
+  readonly thread: string;
+  readonly id: string;
+}
+
+function placeOf(word: string): Place {
+  const [id = "", thread = ""] = word.toLowerCase().split("/").toReversed();
+  return { word, thread, id };
+}
+
+const isWhole = ({ thread, id }: Place): boolean => UUID.test(thread) && INTERRUPT_ID.test(id);
+
+export async function findThread(client: Client, word: string): Promise<string> {
+  const wanted = word.toLowerCase();
+  if (UUID.test(wanted)) return wanted;
+  const all = await threadsOf(client, { select: ["thread_id"] }, LOOKED_AT_MAX);
+  const matching = all.map(({ thread_id }) => thread_id).filter((id) => id.startsWith(wanted));
+  return only(matching, word, (id) => id, { what: "thread", list: "holdpoint threads ls", looked: all.length });
+}
+
+export async function findTrace(client: Client, word: string): Promise<string> {
+  const wanted = word.toLowerCase();
+  if (UUID.test(wanted)) return wanted;
+  const all = await tracesOf(client, {}, LOOKED_AT_MAX);
+  const matching = all.map(({ trace_id }) => trace_id).filter((id) => id.startsWith(wanted));
+  return only(matching, word, (id) => id, { what: "trace", list: "holdpoint trace ls", looked: all.length });
+}
+
+interface Looked {
+  readonly what: string;
+  /** The command that lists the objects. */
+  readonly list: string;
+  readonly looked: number;
+}
+
+const NAMED_MAX = 5;
+
+/** FI1. @throws {CliError} */
+function only<T>(matching: readonly T[], word: string, nameOf: (one: T) => string, { what, list, looked }: Looked): T {
+  const [one, ...others] = matching;
+  if (one === undefined) {
+    const whole = looked < LOOKED_AT_MAX ? "" : ` among ${looked}; use the full id`; // FI2
+    throw new CliError(`no ${what} has an id starting with "${word}"${whole}: see ${list}`);
+  }
+  if (others.length === 0) return one;
+  const names = matching.slice(0, NAMED_MAX).map(nameOf).join(", ");
+  const more = matching.length > NAMED_MAX ? `, and ${matching.length - NAMED_MAX} more` : "";
+  throw new CliError(`"${word}" is ambiguous: ${names}${more}; use a longer prefix`, EXIT.failed);
+}

@@ -1,0 +1,57 @@
+// CLI settings: the server to call and the credentials. An option with the same meaning takes precedence.
+import { setting, ShownReason, text, type Config } from "../../base/config/config.ts";
+
+/** Headers rejects an invalid value with an error that contains the whole key: check it before. */
+function keyOf(value: string): string {
+  if (/^[\x21-\x7e]+$/.test(value)) return value;
+  throw new ShownReason("is empty or contains spaces or other invalid characters");
+}
+
+export function serverUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new Error("is not a URL: write http://host:port or https://host");
+  if (url.username !== "" || url.password !== "") throw new Error("must not contain a user or a password");
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+export const CLIENT_SETTINGS = {
+  url: setting(
+    "HOLDPOINT_URL",
+    "url",
+    "http://127.0.0.1:2024",
+    "http or https",
+    {
+      meaning: "The agent server that CLI commands call, with its prefix.",
+      aliases: ["LANGGRAPH_API_URL"],
+    },
+    serverUrl,
+  ),
+  tracesUrl: setting(
+    "HOLDPOINT_TRACES_URL",
+    "url",
+    "http://127.0.0.1:4319",
+    "http or https",
+    {
+      meaning: "The trace store that `holdpoint trace` reads.",
+    },
+    serverUrl,
+  ),
+  apiKey: setting<string | null>(
+    "HOLDPOINT_API_KEY",
+    "text",
+    null,
+    "not empty, no spaces",
+    {
+      meaning: "API key, sent as `x-api-key`. Never shown.",
+      aliases: ["LANGGRAPH_API_KEY"],
+      secret: true,
+    },
+    keyOf,
+  ),
+  author: text("HOLDPOINT_USER", null, {
+    meaning: "Your name in the audit trail, on a server without authentication.",
+  }),
+} as const;
+
+export type ClientConfig = Config<typeof CLIENT_SETTINGS>;

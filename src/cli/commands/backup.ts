@@ -1,0 +1,45 @@
+// Data copies: a backup of a running server, or a full dump for another storage.
+import type { Cli } from "../client/command-context.ts";
+import { EXIT, type ExitCode } from "../errors/cli-error.ts";
+import { type PrintOptions, patiently, printJson } from "../output/print.ts";
+
+type RowCounts = Readonly<Record<string, number>>;
+
+/** Operations on files and storages, implemented by their rooms. Each @throws {Error} with a readable message */
+export interface Mover {
+  backUp(dataDir: string | undefined, file: string): Promise<{ readonly bytes: number; readonly threads: number }>;
+  exportTo(dataDir: string | undefined, file: string): Promise<RowCounts>;
+  importFrom(dataDir: string | undefined, file: string): Promise<RowCounts>;
+}
+
+export interface MoveOptions extends PrintOptions {
+  readonly dataDir?: string;
+}
+
+export async function backUp(cli: Cli, mover: Mover, file: string, options: MoveOptions): Promise<ExitCode> {
+  const { bytes, threads } = await patiently(cli, "copying", mover.backUp(options.dataDir, file));
+  if (options.json === true) printJson(cli.terminal, { file, bytes, threads });
+  else cli.terminal.out(`Copied ${threads} threads to ${file}, ${bytes} bytes\n`);
+  return EXIT.done;
+}
+
+export async function exportTo(cli: Cli, mover: Mover, file: string, options: MoveOptions): Promise<ExitCode> {
+  return told(cli, "Exported", file, await patiently(cli, "exporting", mover.exportTo(options.dataDir, file)), options);
+}
+
+export async function importFrom(cli: Cli, mover: Mover, file: string, options: MoveOptions): Promise<ExitCode> {
+  return told(
+    cli,
+    "Imported",
+    file,
+    await patiently(cli, "importing", mover.importFrom(options.dataDir, file)),
+    options,
+  );
+}
+
+function told({ terminal }: Cli, done: string, file: string, rows: RowCounts, { json }: PrintOptions): ExitCode {
+  const { threads = 0, interrupts = 0 } = rows;
+  if (json === true) printJson(terminal, { file, rows });
+  else terminal.out(`${done} ${threads} threads with ${interrupts} questions and breakpoints: ${file}\n`);
+  return EXIT.done;
+}

@@ -1,0 +1,238 @@
+// Doctor: checks the requirements of a server and a collector on this machine, and prints remedies.
+// Invariants:
+//   DR1. Read-only: creates no folder, starts no run, sends no trace.
+//   DR2. Every check prints a line; a check that throws counts as failed, and the others continue.
+import { access, constants, stat, statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { Cli } from "../client/command-context.ts";
+import { EXIT, type ExitCode } from "../errors/cli-error.ts";
+import { type PrintOptions, paint, patiently, printJson } from "../output/print.ts";
+import { oneLine } from "../output/sanitize.ts";
+
+export interface Finding {
+  readonly check: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly detail: string;
+  /** The remedy; null if the check passes. */
+  readonly remedy: string | null;
+}
+
+/** The subject of the checks, as a start on this machine would use it. */
+export interface Surroundings {
+  readonly nodeVersion: string;
+  /** The `engines` range of package.json: `>=24.12`. */
+  readonly nodeWanted: string;
+  /** @throws {ConfigError} */
+  readonly agent: () => Promise<{ readonly port: number; readonly dataDir: string }>;
+  /** @throws {ConfigError} */
+  readonly collector: () => Promise<{
+    readonly port: number;
+    readonly tracesPort: number;
+    readonly endpoint: string | null;
+  }>;
+  /** Null without the file. @throws {ConfigFileError} */
+  readonly graphs: () => Promise<{
+    readonly file: string;
+    readonly ids: readonly string[];
+    readonly remarks: readonly string[];
+  } | null>;
+}
+
+export interface DoctorOptions extends PrintOptions {
+  readonly url?: string;
+  readonly apiKey?: string;
+}
+
+type Check = readonly [name: string, look: () => Promise<readonly Seen[]>];
+type Seen = Omit<Finding, "check">;
+
+const ok = (detail: string): Seen => ({ status: "ok", detail, remedy: null });
+const warn = (detail: string, remedy: string): Seen => ({ status: "warn", detail, remedy });
+const fail = (detail: string, remedy: string): Seen => ({ status: "fail", detail, remedy });
+
+export async function doctor(cli: Cli, around: Surroundings, options: DoctorOptions): Promise<ExitCode> {
+  const { terminal } = cli;
+  const findings: Finding[] = [];
+  for (const [check, look] of checksOf(cli, around, options)) {
+    for (const seen of await patiently(cli, `checking: ${check}`, attempt(look))) {
+      findings.push({ check, ...seen });
+      if (options.json !== true) terminal.out(`${lineOf(cli, { check, ...seen })}\n`);
+    }
+  }
+  const failed = findings.some(({ status }) => status === "fail");
+  if (options.json === true) printJson(terminal, { ok: !failed, findings });
+  return failed ? EXIT.failed : EXIT.done;
+}
+
+/** DR2. */
+async function attempt(look: () => Promise<readonly Seen[]>): Promise<readonly Seen[]> {
+  try {
+    return await look();
+  } catch (error) {
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    return message.split("\n").map((line) => fail(line, "correct it and run doctor again"));
+  }
+}
+
+function lineOf({ terminal }: Cli, { check, status, detail, remedy }: Finding): string {
+  const style = { ok: "green", warn: "yellow", fail: "red" } as const;
+  const said = `${paint(terminal, style[status], status.padEnd(4))}  ${check.padEnd(14)} ${oneLine(detail)}`;
+  return remedy === null ? said : `${said}\n      ${" ".repeat(14)} ${paint(terminal, "dim", `→ ${oneLine(remedy)}`)}`;
+}
+
+function checksOf(cli: Cli, around: Surroundings, options: DoctorOptions): readonly Check[] {
+  return [
+    ["node", async () => [nodeCheck(around)]],
+    [
+      "settings",
+      async () => (
+        await Promise.all([around.agent(), around.collector(), cli.config()]),
+        [ok("all variables are valid")]
+      ),
+    ],
+    ["data folder", async () => [await folderCheck((await around.agent()).dataDir)]],
+    ["disk space", async () => [await spaceCheck((await around.agent()).dataDir)]],
+    ["langgraph.json", () => graphsCheck(around)],
+    ["server", () => serverCheck(cli, around, options)],
+    ["collector", () => collectorCheck(around)],
+    ["traces", () => backendCheck(around)],
+  ];
+}
+
+function nodeCheck({ nodeVersion, nodeWanted }: Surroundings): Seen {
+  const numbers = (text: string): readonly number[] => (text.match(/\d+/g) ?? []).map(Number);
+  const [major = 0, minor = 0] = numbers(nodeVersion);
+  const [wantedMajor = 0, wantedMinor = 0] = numbers(nodeWanted);
+  const fits = major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+  return fits ? ok(nodeVersion) : fail(`${nodeVersion} is too old`, `install Node ${nodeWanted}`);
+}
+
+async function folderCheck(dataDir: string): Promise<Seen> {
+  const folder = resolve(dataDir);
+  const there = await nearest(folder);
+  const remedy = "make the folder writable for this user, or set HOLDPOINT_DATA_DIR";
+  if (!(await stat(there)).isDirectory()) return fail(`${there} is not a folder`, remedy);
+  const can = await access(there, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!can) return fail(`${there} is not writable`, remedy);
+  return ok(there === folder ? folder : `${folder} (not created yet)`);
+}
+
+/** The folder, or its nearest existing ancestor (DR1). */
+async function nearest(folder: string): Promise<string> {
+  try {
+    await access(folder, constants.F_OK);
+    return folder;
+  } catch {
+    const above = dirname(folder);
+    return above === folder ? folder : nearest(above);
+  }
+}
+
+const MIB = 1024 * 1024;
+const SPACE_FAIL_MIB = 100;
+const SPACE_WARN_MIB = 1024;
+
+async function spaceCheck(dataDir: string): Promise<Seen> {
+  const { bavail, bsize } = await statfs(await nearest(resolve(dataDir)));
+  const free = Math.floor((bavail * bsize) / MIB);
+  const text = `${free} MiB free`;
+  if (free < SPACE_FAIL_MIB) return fail(text, "free disk space: a full disk stores nothing");
+  return free < SPACE_WARN_MIB ? warn(text, "free disk space before it runs out") : ok(text);
+}
+
+async function graphsCheck({ graphs }: Surroundings): Promise<readonly Seen[]> {
+  const found = await graphs();
+  if (found === null)
+    return [warn("no langgraph.json here", "holdpoint dev serves samples; holdpoint new creates a project")];
+  const { ids, remarks } = found;
+  const remarked = remarks.map((remark) => warn(remark, "remove it, unless another program reads the file"));
+  return [ok(`${ids.join(", ")} (holdpoint validate loads them)`), ...remarked];
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+const TIMEOUT_MS = 5000;
+
+/** Null if the port is closed. @throws {Error} if the listener does not respond. */
+async function ask(address: string, apiKey: string | null = null): Promise<Reply | null> {
+  try {
+    const headers = apiKey === null ? {} : { "x-api-key": apiKey };
+    const response = await fetch(address, { headers, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = await response.text();
+    const body: unknown = text.startsWith("{") ? JSON.parse(text) : text;
+    return { status: response.status, headers: response.headers, body };
+  } catch (error) {
+    const { name, cause } = error instanceof Error ? error : new Error(String(error));
+    if ((cause as { readonly code?: string } | undefined)?.code === "ECONNREFUSED") return null;
+    throw new Error(`${address} ${name === "TimeoutError" ? "does not respond" : "is unreachable"}`, {
+      cause: error,
+    });
+  }
+}
+
+async function serverCheck(cli: Cli, { agent }: Surroundings, options: DoctorOptions): Promise<readonly Seen[]> {
+  const config = await cli.config();
+  const url = (options.url ?? config.url).replace(/\/+$/, "");
+  const [info, { port }] = [await ask(`${url}/info`, options.apiKey ?? config.apiKey), await agent()];
+  if (info === null) {
+    const start = "start one: holdpoint dev, or holdpoint serve";
+    const seen = `no server responds at ${url}`;
+    return [options.url === undefined ? warn(`${seen}; port ${port} is free`, start) : fail(seen, start)];
+  }
+  const { version } = (info.body ?? {}) as { readonly version?: string };
+  if (info.status === 401)
+    return [fail(`${url} requires an API key`, "set HOLDPOINT_API_KEY, or use --api-key"), clockCheck(cli, info)];
+  if (info.status !== 200 || version === undefined)
+    return [fail(`${url} is not a Holdpoint server (it returned ${info.status})`, "check --url, or set another PORT")];
+  const ready = await ask(`${url}/ready`);
+  const running = `Holdpoint ${version} at ${url}`;
+  return [
+    ready?.status === 200
+      ? ok(running)
+      : fail(`${running} accepts no runs`, "check its log; GET /ready has the reason"),
+    clockCheck(cli, info),
+  ];
+}
+
+const SKEW_MS_MAX = 5000;
+
+/** The server's clock decides deadlines and claims; this clock shows ages. */
+function clockCheck({ clock }: Cli, { headers }: Reply): Seen {
+  const there = Date.parse(headers.get("date") ?? "");
+  const skew = Math.round(Math.abs(clock.now() - there) / 1000);
+  if (Number.isNaN(there)) return warn("the server sends no Date header", "compare the clocks by hand");
+  if (skew * 1000 > SKEW_MS_MAX)
+    return warn(`server and local clock differ by ${skew} s`, "synchronize both with a time server");
+  return ok("server and local clock agree");
+}
+
+async function collectorCheck({ collector }: Surroundings): Promise<readonly Seen[]> {
+  const { port } = await collector();
+  const url = `http://127.0.0.1:${port}`;
+  const ready = await ask(`${url}/ready`);
+  if (ready === null)
+    return [warn(`no collector responds at ${url}`, "to collect traces, start one: holdpoint collector")];
+  if (ready.status === 200) return [ok(`ready at ${url}`)];
+  return [fail(`the listener at ${url} is not ready (it returned ${ready.status})`, "check its log, or set HTTP_PORT")];
+}
+
+async function backendCheck({ collector }: Surroundings): Promise<readonly Seen[]> {
+  const { endpoint, tracesPort } = await collector();
+  const url = (endpoint ?? `http://127.0.0.1:${tracesPort}`).replace(/\/+$/, "");
+  const what = endpoint === null ? "the local trace store" : "the tracing backend";
+  const info = await ask(`${url}/info`);
+  if (info === null) {
+    const seen = `${what} does not respond at ${url}`;
+    if (endpoint === null) return [warn(seen, "it runs with holdpoint dev and holdpoint collector")];
+    return [fail(seen, "check TRACING_ENDPOINT")];
+  }
+  if (info.status < 500) return [ok(`${what} responds at ${url}; holdpoint collector check tests key and upload`)];
+  return [fail(`${what} at ${url} returned ${info.status}`, "check its log")];
+}

@@ -1,0 +1,151 @@
+// Inbox views: the list, and one item with everything a decision needs.
+import { type Action, type Question, recognise } from "../../api/dialects.ts";
+import { type ServerOptions, agentClient } from "../client/api-client.ts";
+import type { Cli } from "../client/command-context.ts";
+import { EXIT, type ExitCode } from "../errors/cli-error.ts";
+import { findItems, inboxItems } from "../client/resolve-id.ts";
+import { type PrintOptions, paint, printJson, printList } from "../output/print.ts";
+import type { Column } from "../output/table.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { duration, jsonText, oneLine, printable, shortIds, wrap } from "../output/sanitize.ts";
+import type { InboxItem } from "../client/api-types.ts";
+
+export interface InboxFilter extends ServerOptions, PrintOptions {
+  readonly graph?: string;
+  readonly assistant?: string;
+  readonly node?: string;
+  readonly kind?: string;
+  readonly thread?: string;
+  readonly olderThan?: string;
+  readonly metadata?: string;
+  readonly claimedBy?: string;
+  readonly unclaimed?: boolean;
+  readonly newest?: boolean;
+  readonly limit: number;
+}
+
+export async function listItems(cli: Cli, filter: InboxFilter): Promise<ExitCode> {
+  const client = await agentClient(cli, filter);
+  const query = {
+    graph_id: filter.graph,
+    assistant_id: filter.assistant,
+    node: filter.node,
+    kind: filter.kind,
+    thread_id: filter.thread,
+    older_than: filter.olderThan,
+    metadata: filter.metadata,
+    claimed_by: filter.claimedBy,
+    unclaimed: filter.unclaimed,
+    order: filter.newest === true ? "desc" : "asc",
+  };
+  const items = await inboxItems(client, query, filter.limit);
+  printList(cli.terminal, items, columnsOf(items, cli.clock.now(), filter.wide === true), {
+    ...filter,
+    none: "No pending interrupts.",
+  });
+  return EXIT.done;
+}
+
+function columnsOf(items: readonly InboxItem[], now: number, wide: boolean): readonly Column<InboxItem>[] {
+  const id = wide ? String : shortIds(items.map((item) => item.id));
+  const thread = wide ? String : shortIds(items.map((item) => item.thread_id));
+  return [
+    { title: "ID", cell: (item) => id(item.id) },
+    { title: "AGE", cell: (item) => duration(now - Date.parse(item.created_at)), right: true },
+    { title: "GRAPH", cell: (item) => item.graph_id, least: 8 },
+    { title: "NODE", cell: (item) => item.node, least: 6, optional: true },
+    { title: "KIND", cell: (item) => item.kind, optional: true },
+    { title: "WHAT", cell: (item) => item.title, least: 12 },
+    { title: "DUE", cell: (item) => dueIn(item, now), optional: true },
+    { title: "CLAIMED", cell: (item) => item.claim?.by ?? "", least: 6, optional: true },
+    { title: "THREAD", cell: (item) => thread(item.thread_id), optional: true },
+  ];
+}
+
+function dueIn({ deadline }: InboxItem, now: number): string {
+  if (deadline === null) return "";
+  const left = Date.parse(deadline.expires_at) - now;
+  return left <= 0 ? "overdue" : duration(left);
+}
+
+export async function showItem(cli: Cli, word: string, options: ServerOptions & PrintOptions): Promise<ExitCode> {
+  const client = await agentClient(cli, options);
+  const [item] = await findItems(client, [word]);
+  if (item === undefined) return EXIT.failed;
+  if (options.json === true) printJson(cli.terminal, item);
+  else cli.terminal.out(`${linesOf(cli.terminal, item, cli.clock.now()).join("\n")}\n`);
+  return EXIT.done;
+}
+
+export function questionOf(item: InboxItem): Question {
+  return recognise(item.value, item.response_schema ?? null);
+}
+
+function linesOf(terminal: Terminal, item: InboxItem, now: number): readonly string[] {
+  const { columns } = terminal;
+  const fact = (name: string, text: string): string => `${paint(terminal, "dim", name.padEnd(9))} ${oneLine(text)}`;
+  const { claim, deadline, answered } = item;
+  const told = (text: string): readonly string[] =>
+    columns === null ? printable(text).split("\n") : wrap(printable(text), columns);
+  return [
+    paint(terminal, "bold", oneLine(item.title)),
+    "",
+    fact("id", item.id),
+    fact("thread", item.thread_id),
+    fact("graph", `${item.graph_id}, node ${item.node}`),
+    fact("waiting", `${duration(now - Date.parse(item.created_at))}, since ${item.created_at}`),
+    ...(claim === null ? [] : [fact("claimed", `by ${claim.by}`)]),
+    ...(deadline === null
+      ? []
+      : [fact("deadline", `${deadline.expires_at}, then: ${deadline.on_expiry ?? "the item stays open"}`)]),
+    ...(item.state === "open" ? [] : [fact("state", item.state)]),
+    ...(answered === undefined
+      ? []
+      : [fact("answered", `by ${answered.by} at ${answered.at}: ${jsonText(answered.value)}`)]),
+    "",
+    ...(item.kind === "breakpoint" ? told(`The run stopped before ${item.node}.`) : asked(terminal, item, told)),
+    ...(item.state === "open" ? ["", ...hints(item)] : []),
+  ];
+}
+
+function asked(terminal: Terminal, item: InboxItem, told: (text: string) => readonly string[]): readonly string[] {
+  const question = questionOf(item);
+  if (question.actions.length === 0) {
+    const schema =
+      question.schema === null
+        ? []
+        : ["", paint(terminal, "dim", "answer schema"), ...told(jsonText(question.schema, 2))];
+    return [...told(typeof item.value === "string" ? item.value : jsonText(item.value, 2)), ...schema];
+  }
+  return question.actions.flatMap((action, index) => [
+    ...(index === 0 ? [] : [""]),
+    ...actionLines(terminal, action, index, told),
+  ]);
+}
+
+function actionLines(
+  terminal: Terminal,
+  { name, description, args, allowed }: Action,
+  index: number,
+  told: (text: string) => readonly string[],
+): readonly string[] {
+  return [
+    `${index + 1}. ${paint(terminal, "cyan", oneLine(name ?? "an action"))}  ${paint(terminal, "dim", allowed.join(", "))}`,
+    ...(description === null ? [] : told(description)),
+    ...told(jsonText(args, 2)),
+  ];
+}
+
+/** The commands that answer the item. */
+function hints(item: InboxItem): readonly string[] {
+  const id = item.id.slice(0, 12);
+  if (item.kind === "breakpoint") return [`holdpoint inbox approve ${id}`];
+  const { allowed, actions } = questionOf(item);
+  const line: Readonly<Record<string, string>> = {
+    approve: `holdpoint inbox approve ${id}`,
+    edit: `holdpoint inbox edit ${id} --set name=value`,
+    reject: `holdpoint inbox reject ${id} --message "why"`,
+    respond: `holdpoint inbox answer ${id} ${actions.length > 0 ? '--text "…"' : "'<JSON>'"}`,
+  };
+  return allowed.flatMap((decision) => line[decision] ?? []);
+}

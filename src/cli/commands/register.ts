@@ -1,0 +1,185 @@
+// Command registration: the commands that call a server, and those that prepare one.
+// Each command's implementation is imported on use: starting a server loads none of it.
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Cli } from "../client/command-context.ts";
+import type { Surroundings } from "./doctor.ts";
+import type { Mover } from "./backup.ts";
+import type { Template } from "./new.ts";
+import type { Validate } from "./validate.ts";
+
+/** Operations of other rooms that the commands need. */
+export interface VerbPorts {
+  readonly around: Surroundings;
+  readonly validate: Validate;
+  readonly template: Template;
+  readonly mover: Mover;
+}
+
+/** Commands that call a server and need nothing else. */
+export function registerClientVerbs(program: Command, cli: Cli): void {
+  registerInbox(program, cli);
+  registerThreads(program, cli);
+  registerTrace(program, cli);
+}
+
+export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): void {
+  registerClientVerbs(program, cli);
+  registerLocal(program, cli, ports);
+  registerMove(program, cli, ports);
+}
+
+const COUNT_MAX = 10_000;
+
+function count(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= COUNT_MAX) return value;
+  throw new InvalidArgumentError(`write a number from 1 to ${COUNT_MAX}.`);
+}
+
+function milliseconds(text: string): number {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("write a number of milliseconds.");
+}
+
+const json = (command: Command): Command => command.option("--json", "print JSON");
+
+const ofServer = (command: Command): Command =>
+  json(command)
+    .option("--url <address>", "the agent server (HOLDPOINT_URL)")
+    .option("--api-key <key>", "key to send (safer: HOLDPOINT_API_KEY, hidden from other users of the machine)");
+
+const ofStore = (command: Command): Command =>
+  json(command)
+    .option("--url <address>", "the trace store (HOLDPOINT_TRACES_URL)")
+    .option("--api-key <key>", "key to send (safer: HOLDPOINT_API_KEY, hidden from other users of the machine)");
+
+const listed = (command: Command, limit: number): Command =>
+  command
+    .option("--wide", "do not truncate lines")
+    .option("--limit <number>", "maximum number of entries", count, limit);
+
+const answering = (command: Command): Command =>
+  ofServer(command)
+    .option("--by <name>", "your name, on a server without authentication (HOLDPOINT_USER)")
+    .option("--wait", "wait for the resumed run and print the state of the thread");
+
+function registerInbox(program: Command, cli: Cli): void {
+  const inbox = program.command("inbox").description("pending interrupts: list, show, answer");
+  const load = { show: () => import("./inbox-list.ts"), answer: () => import("./inbox-answer.ts") };
+  listed(ofServer(inbox.command("ls").description("list pending interrupts, oldest first")), 50)
+    .option("--graph <id>", "of this graph")
+    .option("--assistant <id>", "of this assistant")
+    .option("--node <name>", "asked by this node")
+    .option("--kind <kind>", "tool_approval, form, question or breakpoint")
+    .option("--thread <id>", "of this thread")
+    .option("--older-than <age>", "older than 90s, 15m, 2h or 7d")
+    .option("--metadata <json>", "of threads whose metadata contains this")
+    .option("--claimed-by <name>", "claimed by this person")
+    .option("--unclaimed", "unclaimed items only")
+    .option("--newest", "newest first")
+    .action((options) => cli.run(async () => (await load.show()).listItems(cli, options)));
+  ofServer(
+    inbox.command("show <item>").description("show one item with its question and the commands that answer it"),
+  ).action((item, options) => cli.run(async () => (await load.show()).showItem(cli, item, options)));
+  answering(
+    inbox.command("approve <items...>").description("approve all actions of items, or continue at a breakpoint"),
+  ).action((items, options) => cli.run(async () => (await load.answer()).approve(cli, items, options)));
+  answering(inbox.command("edit <item>").description("approve an action with other arguments"))
+    .option("--set <name=value>", "change one argument; it keeps its type (may be repeated)", collect, [])
+    .option("--args <json>", "all arguments: JSON, @file, or - for standard input")
+    .option("--action <number>", "number of the action, if there are several", count)
+    .addOption(new Option("--others <decision>", "decision on the other actions").choices(["approve", "reject"]))
+    .action((item, options) => cli.run(async () => (await load.answer()).edit(cli, item, options)));
+  answering(inbox.command("reject <items...>").description("reject all actions of items"))
+    .option("-m, --message <text>", "the reason, sent to the graph")
+    .action((items, options) => cli.run(async () => (await load.answer()).reject(cli, items, options)));
+  answering(
+    inbox.command("answer <item> [value]").description("answer with a value: JSON, @file, or - for standard input"),
+  )
+    .option("--text <text>", "answer with plain text")
+    .action((item, value, options) => cli.run(async () => (await load.answer()).answer(cli, item, value, options)));
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+function registerThreads(program: Command, cli: Cli): void {
+  const threads = program.command("threads").description("threads: list, inspect, cancel, delete");
+  const load = () => import("./threads.ts");
+  listed(ofServer(threads.command("ls").description("list threads, last changed first")), 50)
+    .option("--status <status>", "idle, busy, interrupted or error")
+    .option("--graph <id>", "of this graph")
+    .option("--metadata <json>", "whose metadata contains this")
+    .action((options) => cli.run(async () => (await load()).listThreads(cli, options)));
+  ofServer(threads.command("show <thread>").description("show a thread with its interrupts and last runs"))
+    .option("--wide", "do not truncate lines")
+    .action((thread, options) => cli.run(async () => (await load()).showThread(cli, thread, options)));
+  ofServer(threads.command("state <thread>").description("print the values of a thread; with --json the whole state"))
+    .option("--at <checkpoint>", "at this checkpoint")
+    .action((thread, options) => cli.run(async () => (await load()).showState(cli, thread, options)));
+  listed(
+    ofServer(threads.command("history <thread>").description("list the checkpoints of a thread, newest first")),
+    20,
+  ).action((thread, options) => cli.run(async () => (await load()).showHistory(cli, thread, options)));
+  ofServer(threads.command("cancel <thread> [run]").description("cancel the runs of a thread, or one of them"))
+    .option("--rollback", "also revert their writes")
+    .action((thread, run, options) => cli.run(async () => (await load()).cancelRuns(cli, thread, run, options)));
+  ofServer(threads.command("end <thread>").description("discard the pending interrupts of a thread without an answer"))
+    .option("--yes", "skip the confirmation")
+    .action((thread, options) => cli.run(async () => (await load()).endThread(cli, thread, options)));
+  ofServer(threads.command("delete <threads...>").description("delete threads with runs and checkpoints"))
+    .option("--yes", "skip the confirmation")
+    .action((ids, options) => cli.run(async () => (await load()).deleteThreads(cli, ids, options)));
+}
+
+function registerTrace(program: Command, cli: Cli): void {
+  const trace = program.command("trace").description("traces of the local store");
+  const load = () => import("./trace.ts");
+  listed(ofStore(trace.command("ls").description("list traces, newest first")), 50)
+    .option("--project <name>", "of this project")
+    .option("--name <part>", "whose name contains this")
+    .option("--status <status>", "success, error, pending or incomplete")
+    .option("--model <name>", "that used this model")
+    .option("--thread <id>", "of this thread")
+    .option("--tag <tag>", "with this tag")
+    .option("--metadata <pairs>", "with key:value, several separated by commas")
+    .option("--slower <ms>", "that took at least this long", milliseconds)
+    .action((options) => cli.run(async () => (await load()).listTraces(cli, options)));
+  ofStore(trace.command("show <trace>").description("show a trace as a tree with timings"))
+    .option("--wide", "do not truncate lines")
+    .action((id, options) => cli.run(async () => (await load()).showTrace(cli, id, options)));
+}
+
+function registerLocal(program: Command, cli: Cli, { around, validate, template }: VerbPorts): void {
+  ofServer(
+    program.command("doctor").description("check the requirements of this machine; exit code 1 if a check fails"),
+  ).action((options) => cli.run(async () => (await import("./doctor.ts")).doctor(cli, around, options)));
+  json(
+    program.command("validate").description("load everything in langgraph.json; exit code 1 if an entry fails to load"),
+  )
+    .option("-c, --config <file>", "langgraph.json that names the graphs (LANGGRAPH_CONFIG)")
+    .action((options) =>
+      cli.run(async () => (await import("./validate.ts")).validate(cli, validate, options.config, options)),
+    );
+  json(
+    program
+      .command("new <folder>")
+      .description("create a runnable project: a human-in-the-loop graph with a scripted model"),
+  ).action((folder, options) =>
+    cli.run(async () => (await import("./new.ts")).makeProject(cli, template, folder, options)),
+  );
+}
+
+function registerMove(program: Command, cli: Cli, { mover }: VerbPorts): void {
+  const load = () => import("./backup.ts");
+  const ofFolder = (command: Command): Command =>
+    json(command).option("-d, --data-dir <folder>", "folder of the database (HOLDPOINT_DATA_DIR)");
+  ofFolder(
+    program.command("backup <file>").description("copy the database of this machine while the server runs"),
+  ).action((file, options) => cli.run(async () => (await load()).backUp(cli, mover, file, options)));
+  ofFolder(program.command("export <file>").description("export all data of a stopped server to a file")).action(
+    (file, options) => cli.run(async () => (await load()).exportTo(cli, mover, file, options)),
+  );
+  ofFolder(program.command("import <file>").description("import an exported file into an empty database")).action(
+    (file, options) => cli.run(async () => (await load()).importFrom(cli, mover, file, options)),
+  );
+}

@@ -1,0 +1,225 @@
+// Threads: list, inspect, cancel, end, delete.
+// Invariant TV1: an irreversible command asks for confirmation on a terminal, and requires --yes elsewhere.
+import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
+import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
+import type { Cli } from "../client/command-context.ts";
+import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
+import { findThread, threadsOf } from "../client/resolve-id.ts";
+import { type PrintOptions, paint, printJson, printList } from "../output/print.ts";
+import type { Column } from "../output/table.ts";
+import { duration, jsonText, oneLine, shortIds } from "../output/sanitize.ts";
+import type { Run, State, Thread } from "../client/api-types.ts";
+
+type Options = ServerOptions & PrintOptions;
+
+export interface ThreadFilter extends Options {
+  readonly status?: string;
+  readonly graph?: string;
+  readonly metadata?: string;
+  readonly limit: number;
+}
+
+/** The values of a thread may be large, and a list omits them. */
+const LISTED = ["thread_id", "created_at", "updated_at", "metadata", "status", "interrupts", "error"];
+
+export async function listThreads(cli: Cli, filter: ThreadFilter): Promise<ExitCode> {
+  const client = await agentClient(cli, filter);
+  const search = {
+    select: LISTED,
+    sort_by: "updated_at",
+    metadata: { ...metadataOption(filter.metadata), ...(filter.graph === undefined ? {} : { graph_id: filter.graph }) },
+    ...(filter.status === undefined ? {} : { status: filter.status }),
+  };
+  const threads = await threadsOf(client, search, filter.limit);
+  printList(cli.terminal, threads, threadColumns(threads, cli.clock.now(), filter.wide === true), {
+    ...filter,
+    none: "No matching threads.",
+  });
+  return EXIT.done;
+}
+
+/** `{"a": 1}` @throws {CliError} */
+function metadataOption(text: string | undefined): JsonObject {
+  if (text === undefined) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value)) return value;
+  } catch {
+    // said below
+  }
+  throw new CliError(`--metadata must be a JSON object, such as '{"tenant": "acme"}'`, EXIT.usage);
+}
+
+function threadColumns(threads: readonly Thread[], now: number, wide: boolean): readonly Column<Thread>[] {
+  const id = wide ? String : shortIds(threads.map((thread) => thread.thread_id));
+  return [
+    { title: "THREAD", cell: (thread) => id(thread.thread_id) },
+    { title: "STATUS", cell: (thread) => thread.status },
+    { title: "GRAPH", cell: (thread) => textOf(thread.metadata["graph_id"]), least: 8 },
+    { title: "WAITS FOR", cell: waitsFor, least: 10 },
+    { title: "CHANGED", cell: (thread) => duration(now - Date.parse(thread.updated_at)), right: true, optional: true },
+    { title: "AGE", cell: (thread) => duration(now - Date.parse(thread.created_at)), right: true, optional: true },
+  ];
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+function waitsFor({ interrupts, error, status }: Thread): string {
+  if (error !== undefined) return `${error.error}: ${error.message}`;
+  const open = Object.values(interrupts).flat().length;
+  if (open > 0) return open === 1 ? "1 answer" : `${open} answers`;
+  return status === "interrupted" ? "a breakpoint" : "";
+}
+
+const RUNS_SHOWN = 10;
+
+export async function showThread(cli: Cli, word: string, options: Options): Promise<ExitCode> {
+  const { client, id } = await named(cli, word, options);
+  const thread: Thread = await client.get(`/threads/${id}`);
+  const runs: readonly Run[] = await client.get(`/threads/${id}/runs`, { limit: RUNS_SHOWN });
+  if (options.json === true) {
+    printJson(cli.terminal, { ...thread, runs });
+    return EXIT.done;
+  }
+  const { terminal } = cli;
+  const fact = (name: string, text: string): void =>
+    terminal.out(`${paint(terminal, "dim", name.padEnd(9))} ${oneLine(text)}\n`);
+  fact("thread", thread.thread_id);
+  fact("status", thread.status);
+  if (thread.error !== undefined) fact("error", `${thread.error.error}: ${thread.error.message}`);
+  fact("created", thread.created_at);
+  fact("changed", thread.updated_at);
+  fact("metadata", jsonText(thread.metadata));
+  for (const open of Object.values(thread.interrupts).flat()) fact("waits for", `${open.id}  ${jsonText(open.value)}`);
+  terminal.out("\n");
+  printList(terminal, runs, runColumns(cli.clock.now()), { wide: options.wide ?? false, none: "No runs yet." });
+  return EXIT.done;
+}
+
+function runColumns(now: number): readonly Column<Run>[] {
+  return [
+    { title: "RUN", cell: (run) => run.run_id, least: 13 },
+    { title: "STATUS", cell: (run) => run.status },
+    { title: "ENDED BY", cell: (run) => run.ended_by ?? "", optional: true },
+    { title: "AGE", cell: (run) => duration(now - Date.parse(run.created_at)), right: true },
+    { title: "ATTEMPT", cell: (run) => String(run.attempt), right: true, optional: true },
+  ];
+}
+
+export async function showState(
+  cli: Cli,
+  word: string,
+  options: Options & { readonly at?: string },
+): Promise<ExitCode> {
+  const { client, id } = await named(cli, word, options);
+  const at = options.at === undefined ? "" : `/${await checkpointOf(client, id, options.at)}`;
+  const state: State = await client.get(`/threads/${id}/state${at}`);
+  printJson(cli.terminal, options.json === true ? state : state.values);
+  if (options.json !== true && state.next.length > 0)
+    cli.terminal.err(`${paint(cli.terminal, "dim", `next: ${oneLine(state.next.join(", "))}`)}\n`);
+  return EXIT.done;
+}
+
+const HISTORY_MAX = 1000;
+
+/** A prefix of a checkpoint id is enough. @throws {CliError} */
+async function checkpointOf(client: Client, thread: string, word: string): Promise<string> {
+  if (word.length === 36) return word;
+  const states: readonly State[] = await client.get(`/threads/${thread}/history`, { limit: HISTORY_MAX });
+  const ids = states.flatMap(({ checkpoint }) => checkpoint?.checkpoint_id ?? []).filter((id) => id.startsWith(word));
+  const [one, another] = ids;
+  if (one === undefined) throw new CliError(`no checkpoint id starts with "${word}": see holdpoint threads history`);
+  if (another !== undefined) throw new CliError(`"${word}" matches several checkpoints; use a longer prefix`);
+  return one;
+}
+
+export async function showHistory(
+  cli: Cli,
+  word: string,
+  options: Options & { readonly limit: number },
+): Promise<ExitCode> {
+  const { client, id } = await named(cli, word, options);
+  const states: readonly State[] = await client.get(`/threads/${id}/history`, { limit: options.limit });
+  const now = cli.clock.now();
+  const idOf = ({ checkpoint }: State): string => checkpoint?.checkpoint_id ?? "";
+  const short = options.wide === true ? String : shortIds(states.map(idOf));
+  const layout: readonly Column<State>[] = [
+    { title: "CHECKPOINT", cell: (state) => short(idOf(state)) },
+    { title: "STEP", cell: ({ metadata }) => jsonText(metadata["step"]), right: true },
+    { title: "SOURCE", cell: ({ metadata }) => textOf(metadata["source"]), optional: true },
+    { title: "NEXT", cell: ({ next }) => next.join(", "), least: 8 },
+    { title: "AGE", cell: ({ created_at: at }) => (at === null ? "" : duration(now - Date.parse(at))), right: true },
+  ];
+  printList(cli.terminal, states, layout, { ...options, none: "The thread has no state yet." });
+  return EXIT.done;
+}
+
+export async function cancelRuns(
+  cli: Cli,
+  word: string,
+  run: string | undefined,
+  options: Options & { readonly rollback?: boolean },
+): Promise<ExitCode> {
+  const { client, id } = await named(cli, word, options);
+  const active = await activeRuns(client, id, run ?? "");
+  const action = options.rollback === true ? "rollback" : "interrupt";
+  if (active.length > 0) await client.post(`/runs/cancel?action=${action}`, { thread_id: id, run_ids: active });
+  if (options.json === true) printJson(cli.terminal, { thread_id: id, cancelled: active });
+  else
+    cli.terminal.out(active.length === 0 ? "No active runs.\n" : active.map((one) => `cancelled  ${one}\n`).join(""));
+  return EXIT.done;
+}
+
+async function activeRuns(client: Client, thread: string, beginning: string): Promise<readonly string[]> {
+  const lists: (readonly Run[])[] = [];
+  for (const status of ["running", "pending"])
+    lists.push(await client.get(`/threads/${thread}/runs`, { status, limit: 1000 }));
+  return lists.flat().flatMap(({ run_id: id }) => (id.startsWith(beginning) ? [id] : []));
+}
+
+/** Discards the pending work of a thread without an answer. */
+export async function endThread(cli: Cli, word: string, options: Options & Confirmed): Promise<ExitCode> {
+  const { client, id } = await named(cli, word, options);
+  await confirm(cli, `Discard the pending interrupts of thread ${id}?`, options);
+  await client.post(`/threads/${id}/state`, { values: null, as_node: "__end__" });
+  if (options.json === true) printJson(cli.terminal, { thread_id: id, ended: true });
+  else cli.terminal.out(`ended  ${id}\n`);
+  return EXIT.done;
+}
+
+export async function deleteThreads(
+  cli: Cli,
+  words: readonly string[],
+  options: Options & Confirmed,
+): Promise<ExitCode> {
+  const client = await agentClient(cli, options);
+  const ids: string[] = [];
+  for (const word of words) ids.push(await findThread(client, word));
+  await confirm(cli, `Delete ${ids.join(", ")} with runs and checkpoints?`, options);
+  for (const id of ids) {
+    await client.delete(`/threads/${id}`);
+    cli.terminal.out(options.json === true ? `${jsonText({ thread_id: id, deleted: true })}\n` : `deleted  ${id}\n`);
+  }
+  return EXIT.done;
+}
+
+interface Confirmed {
+  readonly yes?: boolean;
+}
+
+/** TV1. @throws {CliError} */
+async function confirm({ terminal }: Cli, question: string, { yes }: Confirmed): Promise<void> {
+  if (yes === true) return;
+  if (terminal.ask === null) throw new CliError("this is irreversible: confirm with --yes", EXIT.usage);
+  const said = await terminal.ask(`${question} [y/N] `);
+  if (!/^y(es)?$/i.test(said.trim())) throw new CliError("cancelled: nothing changed");
+}
+
+async function named(
+  cli: Cli,
+  word: string,
+  options: Options,
+): Promise<{ readonly client: Client; readonly id: string }> {
+  const client = await agentClient(cli, options);
+  return { client, id: await findThread(client, word) };
+}

@@ -1,0 +1,25 @@
+
+
+/** docs/cli.md lists these. */
+export const EXIT = {
+  done: 0,
+  /** The server refused, or a check of files failed. */
+  failed: 1,
+  /** Invalid command line. */
+  usage: 2,
+  /** sysexits.h EX_UNAVAILABLE: no server answers. */
+  unavailable: 69,
+  /** sysexits.h EX_CONFIG. */
+  config: 78,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export class CliError extends Error {
+  readonly exitCode: ExitCode;
+  constructor(message: string, exitCode: ExitCode = EXIT.failed) {
+    super(message);
+    this.name = "CliError";
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,67 @@
+// Fingerprint: what a paused thread relies on in its graph, and whether another deployment still has it.
+// Only nodes that are pending and channels that hold a value matter; additions and order never do.
+import type { Fingerprint } from "../../agent/model/model.ts";
+import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
+import { contentHash } from "../../base/ids.ts";
+import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
+
+export async function fingerprintOf(graphId: string, graph: CompiledGraph): Promise<Fingerprint> {
+  const nodes: Record<string, readonly string[]> = { "": Object.keys(graph.nodes) };
+  const channels: Record<string, Record<string, string>> = { "": channelClasses(graph) };
+  for await (const [path, subgraph] of graph.getSubgraphsAsync(undefined, true)) {
+    nodes[path] = Object.keys(subgraph.nodes);
+    channels[path] = channelClasses(subgraph);
+  }
+  const outputs = graph.streamChannelsAsIs;
+  const hash = contentHash(JSON.stringify([graphId, nodes, channels, outputs])).slice(0, 22);
+  return { hash, graphId, nodes, channels, outputs };
+}
+
+function channelClasses(graph: CompiledGraph): Record<string, string> {
+  const classes: Record<string, string> = {};
+  for (const [name, channel] of Object.entries(graph.channels)) classes[name] = channel.lc_graph_name ?? "unknown";
+  return classes;
+}
+
+/**
+ * Why `now` cannot continue what is pending in `stored`, which `then` made. Empty when it can.
+ * @param pausedAt namespaces of the open questions, `["node:<task uuid>", …]` each.
+ */
+export function missingParts(
+  now: Fingerprint,
+  then: Fingerprint,
+  stored: StoredCheckpoint,
+  pausedAt: readonly (readonly string[])[],
+): readonly string[] {
+  if (now.hash === then.hash) return [];
+  if (now.graphId !== then.graphId) return [`graph ${then.graphId} (this is ${now.graphId})`];
+  const missing = new Set<string>();
+  for (const ns of pausedAt) {
+    const names = ns.map((part) => part.split(":")[0] ?? "");
+    names.forEach((name, depth) => {
+      const path = names.slice(0, depth).join("|");
+      // A task that a node has called is in no graph: only a node that was there can be missing.
+      const was = then.nodes[path]?.includes(name) === true;
+      const is = now.nodes[path]?.includes(name) ?? true;
+      if (was && !is) missing.add(`node ${names.slice(0, depth + 1).join(" > ")}`);
+    });
+  }
+  for (const channel of [...stored.values.keys(), ...rebuiltChannels(then, stored)]) {
+    // A value in this channel is the library's note that the node is to run next.
+    const next = channel.startsWith("branch:to:") ? channel.slice("branch:to:".length) : null;
+    if (next !== null && now.nodes[""]?.includes(next) !== true) missing.add(`node ${next}`);
+    else if (now.channels[""]?.[channel] !== then.channels[""]?.[channel])
+      missing.add(`channel ${channel} of kind ${then.channels[""]?.[channel] ?? "unknown"}`);
+  }
+  return [...missing];
+}
+
+/** A DeltaChannel that was written holds a value, though most checkpoints do not have it. */
+function rebuiltChannels({ channels }: Fingerprint, { checkpoint, values }: StoredCheckpoint): readonly string[] {
+  const names = Object.entries(channels[""] ?? {}).filter(
+    ([name, kind]) => kind === "DeltaChannel" && !values.has(name),
+  );
+  if (names.length === 0) return [];
+  const { versions } = JSON.parse(checkpoint.body) as { readonly versions: Readonly<Record<string, unknown>> };
+  return names.map(([name]) => name).filter((name) => versions[name] !== undefined);
+}

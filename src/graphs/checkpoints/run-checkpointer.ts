@@ -1,0 +1,342 @@
+// Saver: LangGraph's checkpointer for one run (or one state operation), over the storage port.
+// It turns what the library saves into rows and keeps them until the run's next commit takes them.
+// Invariants:
+//   SV1. put and putWrites never reject: what cannot be stored is reported once and ends this run only.
+//   SV2. A value is encoded when it was written: what a node changes later is not in the checkpoint.
+//   SV3. Special writes (error, interrupt, resume) replace their kind, others are kept from the first time: as the library has it.
+//   SV4. A read sees this run's own writes.
+//   SV5. Writes come back in the order in which the library applies them, whoever stored them first (stored.ts).
+//   SV6. A list reads LIST_STEP checkpoints at a time, as they are asked for.
+import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
+import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
+import {
+  BIG_VALUE_UNITS,
+  type Blob,
+  type Checkpoint,
+  type Encoded,
+  type TaskWrites,
+  type WriteSet,
+} from "../../agent/model/model.ts";
+import type { History, StoredCheckpoint, Tx } from "../../agent/ports/ports.ts";
+import { contentHash } from "../../base/ids.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import type { Codec } from "./value-codec.ts";
+import { deltaHistory, type ChannelHistory, type ReadLine } from "./delta-history.ts";
+import type { Library } from "../langgraph/library.ts";
+import { createRecentStates } from "./state-lookup.ts";
+import { createPendingTasks, type PendingTasks } from "./pending-tasks.ts";
+import { decodeCheckpoint, decodeWrites, type LibraryCheckpoint, type LibraryWrite } from "./decode-checkpoint.ts";
+
+export interface SaverOptions {
+  readonly library: Library;
+  readonly codec: Codec;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly fingerprint: string;
+  /** Goes into every checkpoint's metadata. */
+  readonly metadata: JsonObject;
+  /** Input text that the storage has already. */
+  readonly storedText: Encoded | null;
+  /** Channels that make up the state. */
+  readonly outputs: string | readonly string[];
+  /** What need not be read. */
+  readonly history: History;
+  readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
+  /** Task id → number of its saved answers that count; answers after those are dropped on reading. */
+  readonly answersKept: ReadonlyMap<string, number>;
+  /** Something was written. In sync durability the library awaits what is returned before the next superstep. */
+  readonly onWrite: () => Promise<void> | undefined;
+  /** Stores what was written so far, so that it can be read. */
+  readonly settle: () => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface RunSaver {
+  readonly checkpointer: BaseCheckpointSaver;
+  /** Takes what has been written since the last call. */
+  take(): WriteSet;
+  readonly pending: PendingTasks;
+  /** Newest checkpoint of the root graph that this run wrote. */
+  rootCheckpointId(): string | null;
+  /** The checkpoint of the root graph that has exactly these values: the very objects, not just equal ones. */
+  readonly checkpointOf: (values: unknown) => string | null;
+}
+
+const LIST_STEP = 4;
+
+interface Origin {
+  readonly version: unknown;
+  readonly from: string;
+}
+type Origins = ReadonlyMap<string, Origin>;
+
+interface KnownCheckpoint {
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  readonly origins: Origins;
+}
+
+function isUnchanged(known: KnownCheckpoint, saved: LibraryCheckpoint): boolean {
+  return (
+    known.checkpointId === saved.id &&
+    Object.keys(saved.channel_values).every(
+      (channel) => known.origins.get(channel)?.version === saved.channel_versions[channel],
+    )
+  );
+}
+
+/** Ids of interrupts are hashes; those of tasks are UUIDs. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+const SPECIAL_WRITES: Readonly<Record<string, number>> = {
+  __error__: -1,
+  __scheduled__: -2,
+  __interrupt__: -3,
+  __resume__: -4,
+};
+
+export function createRunSaver(options: SaverOptions): RunSaver {
+  const { codec, threadId, runId } = options;
+  const metadataStart = JSON.stringify(callersMetadata(options.metadata)).slice(0, -1);
+  const pending = createPendingTasks();
+  const knownBlobs = new Set<string>();
+  const originsOf = new Map<string, KnownCheckpoint>(); // newest per ns
+  const entriesOf = new Map<string, Map<number, string>>();
+  let checkpoints: Checkpoint[] = [];
+  let writes = new Map<string, TaskWrites>();
+  let blobs: Blob[] = [];
+  const rootStates = createRecentStates(options.outputs);
+  let rootCheckpointId: string | null = null;
+  let failed = false;
+
+  const guarded = (work: () => void): Promise<void> | undefined => {
+    if (failed) return undefined;
+    try {
+      work();
+      return options.onWrite();
+    } catch (error) {
+      failed = true; // SV1
+      options.onFailure(error);
+      return undefined;
+    }
+  };
+
+  /** `#hash` of a big value, which then is or becomes a blob; null for a small one. */
+  const blobReference = (encoded: Encoded): string | null => {
+    if (encoded.length <= BIG_VALUE_UNITS) return null;
+    const hash = contentHash(encoded);
+    if (!knownBlobs.has(hash)) {
+      knownBlobs.add(hash);
+      if (encoded !== options.storedText) blobs.push({ threadId, hash, data: encoded });
+    }
+    return `#${hash}`;
+  };
+
+  const putCheckpoint = (ns: string, givenParent: string | null, saved: LibraryCheckpoint, metadata: object): void => {
+    const parent = originsOf.get(ns);
+    const parentId = givenParent === saved.id ? (parent?.parentId ?? null) : givenParent;
+    if (givenParent === saved.id && parent !== undefined && isUnchanged(parent, saved)) return; // put again at exit
+    const known: Origins = parent !== undefined && parent.checkpointId === givenParent ? parent.origins : new Map();
+    const origins = new Map<string, Origin>();
+    const from: Record<string, string> = {};
+    let small = "";
+    for (const [channel, value] of Object.entries(saved.channel_values)) {
+      if (value === undefined) continue;
+      const version = saved.channel_versions[channel];
+      let origin = known.get(channel);
+      if (origin === undefined || origin.version !== version || origin.from === saved.id) {
+        const encoded = codec.encode(value, [channel]); // SV2
+        const reference = blobReference(encoded);
+        if (reference === null) small += `${small === "" ? "" : ","}${JSON.stringify(channel)}:${encoded}`;
+        origin = { version, from: reference ?? saved.id };
+      }
+      origins.set(channel, origin);
+      from[channel] = origin.from === saved.id ? "" : origin.from;
+    }
+    const libraryMetadata = JSON.stringify(metadata);
+    checkpoints.push({
+      threadId,
+      ns,
+      checkpointId: saved.id,
+      parentId,
+      runId,
+      fingerprint: options.fingerprint,
+      body: JSON.stringify({ ts: saved.ts, versions: saved.channel_versions, seen: saved.versions_seen, from }),
+      small: `{${small}}`,
+      metadata: `${metadataStart}${metadataStart === "{" ? "" : ","}${libraryMetadata.slice(1)}`,
+    });
+    originsOf.set(ns, { checkpointId: saved.id, parentId, origins });
+    for (const key of entriesOf.keys()) {
+      if (key.startsWith(`${ns}\n`) && !key.startsWith(`${ns}\n${saved.id}\n`)) entriesOf.delete(key);
+    }
+    pending.checkpointPut(ns, saved, metadata);
+    if (ns !== "") return;
+    rootCheckpointId = saved.id;
+    rootStates.note(saved.id, saved.channel_values);
+  };
+
+  const putTaskWrites = (
+    ns: string,
+    checkpointId: string,
+    { taskId, taskPath }: { readonly taskId: string; readonly taskPath: string },
+    list: readonly [string, unknown][],
+  ): void => {
+    const key = `${ns}\n${checkpointId}\n${taskId}`;
+    let entries = entriesOf.get(key);
+    if (entries === undefined) entriesOf.set(key, (entries = new Map()));
+    list.forEach(([channel, value], position) => {
+      const index = SPECIAL_WRITES[channel] ?? position;
+      if (index >= 0 && entries.has(index)) return; // SV3
+      const encoded = codec.encode(value, [channel]);
+      const reference = blobReference(encoded);
+      entries.set(
+        index,
+        `[${index},${JSON.stringify(channel)},${reference === null ? encoded : `null,"${reference}"`}]`,
+      );
+    });
+    const row = { threadId, ns, checkpointId, taskId, taskPath, runId };
+    writes.set(key, { ...row, entries: `[${[...entries.values()].join(",")}]` });
+    pending.writesPut(ns, checkpointId, taskId, list);
+  };
+
+  const tupleOf = (stored: StoredCheckpoint): CheckpointTuple => {
+    const { checkpoint } = stored;
+    const decoded = decodeCheckpoint(stored, codec);
+    const origins = new Map<string, Origin>();
+    for (const [channel, from] of Object.entries(decoded.from)) {
+      if (from.startsWith("#")) knownBlobs.add(from.slice(1));
+      const origin = from === "" ? checkpoint.checkpointId : from;
+      origins.set(channel, { version: decoded.checkpoint.channel_versions[channel], from: origin });
+    }
+    originsOf.set(checkpoint.ns, { checkpointId: checkpoint.checkpointId, parentId: checkpoint.parentId, origins });
+    if (checkpoint.ns === "") rootStates.note(checkpoint.checkpointId, decoded.checkpoint.channel_values);
+    const pendingWrites = dropAnswers(decodeWrites(stored, codec), options.answersKept);
+    pending.checkpointRead(
+      checkpoint.ns,
+      decoded.checkpoint,
+      decoded.metadata as { readonly step?: number },
+      pendingWrites,
+    );
+    const configurable = { thread_id: threadId, checkpoint_ns: checkpoint.ns };
+    return {
+      config: { configurable: { ...configurable, checkpoint_id: checkpoint.checkpointId } },
+      checkpoint: decoded.checkpoint,
+      metadata: decoded.metadata as NonNullable<CheckpointTuple["metadata"]>,
+      pendingWrites,
+      ...(checkpoint.parentId === null
+        ? {}
+        : { parentConfig: { configurable: { ...configurable, checkpoint_id: checkpoint.parentId } } }),
+    };
+  };
+
+  class Checkpointer extends options.library.langgraph.BaseCheckpointSaver {
+    override async getTuple(config: Config): Promise<CheckpointTuple | undefined> {
+      const { ns, checkpointId } = addressOf(config);
+      const { history } = options;
+      const ownWrites = originsOf.has(ns) || rootCheckpointId !== null;
+      if (!ownWrites && history === "none") return undefined;
+      if (!ownWrites && typeof history === "object" && isAt(history.checkpoint, ns, checkpointId))
+        return tupleOf(history);
+      if (originsOf.has(ns)) await options.settle(); // SV4
+      const stored = await options.read((tx) => tx.checkpoint(threadId, ns, checkpointId));
+      return stored === null ? undefined : tupleOf(stored);
+    }
+
+    override async *list(config: Config, listOptions?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+      await options.settle();
+      const first: unknown = listOptions?.before?.configurable?.["checkpoint_id"];
+      let before = typeof first === "string" ? first : null;
+      for (let left = listOptions?.limit ?? Infinity; left > 0;) {
+        const limit = Math.min(left, LIST_STEP); // SV6
+        const [ns, after] = [addressOf(config).ns, before];
+        const metadata = (listOptions?.filter as JsonObject | undefined) ?? null;
+        const rows = await options.read((tx) => tx.checkpoints(threadId, { ns, before: after, limit, metadata }));
+        for (const row of rows) yield tupleOf(row);
+        before = rows.at(-1)?.checkpoint.checkpointId ?? null;
+        if (rows.length < limit) return;
+        left -= rows.length;
+      }
+    }
+
+    override put(config: Config, saved: LibraryCheckpoint, metadata: object): Promise<Config> {
+      const { ns, checkpointId } = addressOf(config);
+      const stored = guarded(() => putCheckpoint(ns, checkpointId, saved, metadata));
+      const next = { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: saved.id } };
+      return stored === undefined ? Promise.resolve(next) : stored.then(() => next);
+    }
+
+    override async putWrites(config: Config, list: LibraryWrite[], taskId: string, taskPath = ""): Promise<void> {
+      const { ns, checkpointId } = addressOf(config);
+      // The library also files a map of answers under their ids; the answers are kept with the run.
+      if (checkpointId === null || INTERRUPT_ID.test(taskId)) return;
+      await guarded(() => putTaskWrites(ns, checkpointId, { taskId, taskPath }, list));
+    }
+
+    override async getDeltaChannelHistory({ config, channels }: DeltaQuery): Promise<Record<string, ChannelHistory>> {
+      const { ns, checkpointId } = addressOf(config);
+      if (originsOf.has(ns)) await options.settle(); // SV4
+      return options.read(async (tx) => {
+        const read: ReadLine = async (id, limit) => tx.checkpointLine(threadId, ns, id, { limit, channels });
+        const target = checkpointId ?? originsOf.get(ns)?.checkpointId;
+        const [newest] = target === undefined ? [await tx.checkpoint(threadId, ns, null)] : await read(target, 1);
+        return deltaHistory(codec, read, newest?.checkpoint.parentId ?? null, channels);
+      });
+    }
+
+    override async deleteThread(): Promise<void> {
+      throw new Error("a graph cannot delete its own thread");
+    }
+  }
+
+  return {
+    checkpointer: new Checkpointer(),
+    pending,
+    rootCheckpointId: () => rootCheckpointId,
+    checkpointOf: rootStates.checkpointOf,
+    take() {
+      const set: WriteSet = { checkpoints, writes: [...writes.values()], blobs };
+      checkpoints = [];
+      writes = new Map();
+      blobs = [];
+      return set;
+    },
+  };
+}
+
+/** The library reads these of its own, and not every checkpoint has them: a caller must not say them in its place. */
+function callersMetadata(metadata: JsonObject): JsonObject {
+  const { counters_since_delta_snapshot: _counters, delta_writes_versioned: _versioned, ...rest } = metadata;
+  return rest;
+}
+
+function isAt(newest: Checkpoint, ns: string, checkpointId: string | null): boolean {
+  return newest.ns === ns && (checkpointId === null || checkpointId === newest.checkpointId);
+}
+
+interface DeltaQuery {
+  readonly config: Config;
+  readonly channels: string[];
+}
+
+interface Config {
+  readonly configurable?: Readonly<Record<string, unknown>>;
+}
+
+function addressOf(config: Config): { readonly ns: string; readonly checkpointId: string | null } {
+  const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
+  return { ns: typeof ns === "string" ? ns : "", checkpointId: typeof id === "string" && id !== "" ? id : null };
+}
+
+/** A run that answers a question anew must not meet the answers given before. */
+function dropAnswers(
+  writes: readonly (readonly [string, string, unknown])[],
+  kept: ReadonlyMap<string, number>,
+): [string, string, unknown][] {
+  const result: [string, string, unknown][] = [];
+  for (const [taskId, channel, value] of writes) {
+    const count = channel === "__resume__" ? kept.get(taskId) : undefined;
+    if (count === undefined) result.push([taskId, channel, value]);
+    else if (count > 0 && Array.isArray(value)) result.push([taskId, channel, value.slice(0, count)]);
+  }
+  return result;
+}

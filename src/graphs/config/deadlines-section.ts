@@ -1,0 +1,40 @@
+// Deadline configuration: the section `interrupt_deadlines` of langgraph.json, by graph and node. It is the deployment's word.
+import * as z from "zod";
+import type { GraphRunResult, Question } from "../../agent/ports/ports.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+
+const SECONDS_MAX = 10 * 366 * 24 * 3600;
+
+const RULE = z.strictObject({
+  expires_in_seconds: z.number().min(0).max(SECONDS_MAX),
+  on_expiry: z.union([z.literal("fail"), z.strictObject({ answer: z.unknown() })]).optional(),
+});
+
+/** Graph → node, or `*` for its other nodes → rule. */
+export const DEADLINES_SECTION = z.record(z.string(), z.record(z.string(), RULE));
+
+/** Graph → node or `*` → `{expires_in_seconds, on_expiry}`. */
+export type DeadlineRules = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+
+export function deadlineRules(section: z.infer<typeof DEADLINES_SECTION> | undefined): DeadlineRules {
+  return (section ?? {}) as DeadlineRules;
+}
+
+export function deadlineRemarks(section: DeadlineRules, graphs: readonly string[]): readonly string[] {
+  return Object.keys(section)
+    .filter((graphId) => !graphs.includes(graphId))
+    .map((graphId) => `"interrupt_deadlines.${graphId}" names no graph of this file and has no effect`);
+}
+
+/** The result with the deployment's rule beside each question that has one. */
+export function withDeadlines(result: GraphRunResult, rules: DeadlineRules, graphId: string): GraphRunResult {
+  const { outcome } = result;
+  const ofGraph = Object.hasOwn(rules, graphId) ? rules[graphId] : undefined;
+  if (ofGraph === undefined || outcome.kind !== "question") return result;
+  const questions = outcome.questions.map((question): Question => {
+    const node = question.ns.at(-1)?.split(":")[0] ?? "";
+    const rule = Object.hasOwn(ofGraph, node) ? ofGraph[node] : ofGraph["*"];
+    return rule === undefined ? question : { ...question, deadline: rule };
+  });
+  return { ...result, outcome: { ...outcome, questions } };
+}

@@ -1,0 +1,8 @@
+
+
+export interface UiConfig {
+  /** Name → file of the component, relative to the folder. */
+  readonly components: Readonly<Record<string, string>>;
+  /** Packages that the page provides. */
+  readonly shared: readonly string[];
+}

@@ -1,0 +1,188 @@
+// Auth: handlers written with the SDK's `Auth` class → the port that routes ask.
+// Invariants:
+//   AU1. Whoever the handlers do not let in is out: what throws, and what answers with something else than it may,
+//        refuses. There is no header that goes round them.
+//   AU2. The first of `resource:action`, `resource`, `*:action`, `*` decides, alone. Without any of them the caller may.
+//        `assistants:administrate` is the exception: without a handler of that name nobody may.
+//   AU3. A filter has only conditions that are understood; with any other the call fails instead of seeing more.
+//   AU4. The path that `authenticate` sees is the path that the request was routed by.
+import type { Access, AccessQuestion, AccessRequest } from "../../agent/ports/ports.ts";
+import type { Caller, Condition } from "../../agent/model/model.ts";
+import { ApiError, describeError, HandlerRefusal } from "../../base/api-error.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { ExportPath } from "../config/export-path.ts";
+import { importExport } from "../loading/import-user-module.ts";
+
+export class AuthLoadError extends Error {
+  constructor({ file, exportName }: ExportPath, cause: string) {
+    super(`auth (${file}, export ${exportName}) does not load: ${cause}`);
+    this.name = "AuthLoadError";
+  }
+}
+
+/** What the SDK's `Auth` keeps, by name: the user's copy of the class is another one than ours. */
+interface Handlers {
+  readonly authenticate: (request: Request) => unknown;
+  readonly callbacks?: Readonly<Record<string, (context: object) => unknown>>;
+}
+
+/** @throws {AuthLoadError} */
+export async function loadAuth(path: ExportPath, folder: string, log: Log): Promise<Access> {
+  let exported: unknown;
+  try {
+    exported = await importExport(path, folder);
+  } catch (error) {
+    throw new AuthLoadError(path, describeError(error).message);
+  }
+  const handlers = (exported as { readonly "~handlerCache"?: Partial<Handlers> } | null)?.["~handlerCache"];
+  if (handlers === undefined) throw new AuthLoadError(path, "the export is no Auth of @langchain/langgraph-sdk/auth");
+  const { authenticate, callbacks } = handlers;
+  if (authenticate === undefined) throw new AuthLoadError(path, "it has no authenticate handler: nobody could come in");
+  return createHandlerAccess({ authenticate, ...(callbacks === undefined ? {} : { callbacks }) }, log);
+}
+
+export function createHandlerAccess(handlers: Handlers, log: Log): Access {
+  return {
+    async authenticate(request) {
+      let given: unknown;
+      try {
+        given = await handlers.authenticate(webRequest(request));
+      } catch (error) {
+        throw refusalOf(error) ?? unauthenticated(error, log);
+      }
+      return toCaller(given);
+    },
+    async authorize(caller, question) {
+      const handler = findHandler(handlers.callbacks ?? {}, question.event);
+      if (handler === undefined && EXPLICIT.has(question.event))
+        throw new ApiError("forbidden", `No handler allows ${question.event}.`);
+      if (handler === undefined) return { scope: null, value: question.value };
+      const value = structuredClone(question.value); // handlers change it in place
+      let answer: unknown;
+      try {
+        answer = await handler(contextOf(caller, { event: question.event, value }));
+      } catch (error) {
+        throw refusalOf(error) ?? error; // AU1
+      }
+      if (answer === null || answer === undefined || answer === true) return { scope: null, value: changed(value) };
+      if (answer === false) throw new ApiError("forbidden", `The caller lacks permission: ${question.event}.`);
+      return { scope: toConditions(answer, question.event), value: changed(value) };
+    },
+  };
+}
+
+/** Anything else in a Host header could move the border between host and path. */
+const HOST = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i;
+
+/** Handlers see the request without its body, which has not been read yet. */
+function webRequest({ method, url, headers }: AccessRequest): Request {
+  const sent = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    for (const one of typeof value === "string" ? [value] : (value ?? [])) sent.append(name, one);
+  }
+  const host = sent.get("host") ?? "localhost";
+  const base = `http://${HOST.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"}`;
+  const address = new URL(base + url); // put together as text: a path of "//elsewhere" is no other host
+  // AU4: dot segments, fragments, and characters that only one of the two readers escapes.
+  if (address.pathname !== url.split("?")[0]) throw new ApiError("not_found", "No route has this path.");
+  return new Request(address, { method, headers: sent });
+}
+
+const USER_UNITS_MAX = 65_536;
+
+/** A text is the identity; an object has one, and more if it likes. */
+function toCaller(given: unknown): Caller {
+  if (given === false || given === null || given === undefined) throw credentialsNeeded();
+  const known: JsonObject = typeof given === "string" ? { identity: given } : plain(given);
+  const { identity, is_authenticated: isAuthenticated, permissions: listed } = known;
+  if (typeof identity !== "string" || identity === "") {
+    throw new Error("authenticate must return the caller's identity: a text, or an object with `identity`"); // AU1
+  }
+  if (isAuthenticated === false) throw credentialsNeeded();
+  const permissions = Array.isArray(listed) ? listed.filter((one): one is string => typeof one === "string") : [];
+  const user = { display_name: identity, is_authenticated: true, ...known, permissions };
+  return { name: identity, user, permissions };
+}
+
+/** Runs keep their user: what JSON cannot hold is left out, and there is an end to what it may hold. */
+function plain(given: unknown): JsonObject {
+  const text = JSON.stringify(given) ?? "";
+  if (text.length > USER_UNITS_MAX)
+    throw new Error(`authenticate returned a user of more than ${USER_UNITS_MAX} characters`);
+  const parsed: unknown = text === "" ? null : JSON.parse(text);
+  return isJsonObject(parsed) ? parsed : {};
+}
+
+/** Events that handlers written before these existed would let pass with the rest (AU2). */
+const EXPLICIT: ReadonlySet<string> = new Set(["assistants:administrate"]);
+
+function findHandler(callbacks: NonNullable<Handlers["callbacks"]>, event: string) {
+  const [resource, action] = event.split(":");
+  const names = EXPLICIT.has(event) ? [event] : [event, resource, `*:${action}`, "*"];
+  const name = names.find((one) => one !== undefined && Object.hasOwn(callbacks, one));
+  return name === undefined ? undefined : callbacks[name]; // AU2
+}
+
+function contextOf(caller: Caller, { event, value }: AccessQuestion): object {
+  const [resource, action] = event.split(":");
+  return { event, resource, action, value, user: caller.user, permissions: caller.permissions };
+}
+
+/** What the handler has made of the members; what it has put there and JSON cannot hold does not count. */
+function changed(value: unknown): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+function toConditions(answer: unknown, event: string): readonly Condition[] {
+  if (!isJsonObject(answer)) throw invalidFilter(event, "is neither a boolean nor an object");
+  return Object.entries(answer).flatMap(([key, wanted]) => {
+    if (isScalar(wanted)) return [{ key, op: "eq" as const, value: wanted }];
+    const operators = isJsonObject(wanted) ? Object.entries(wanted) : [];
+    if (operators.length === 0) throw invalidFilter(event, `has no value for "${key}"`);
+    return operators.flatMap(([operator, operand]) => conditionsOf(key, operator, operand, event));
+  });
+}
+
+function conditionsOf(key: string, operator: string, operand: Json, event: string): readonly Condition[] {
+  if (operator === "$eq" && isScalar(operand)) return [{ key, op: "eq", value: operand }];
+  const parts = operator === "$contains" ? (Array.isArray(operand) ? (operand as readonly Json[]) : [operand]) : [];
+  if (parts.length === 0 || !parts.every(isScalar)) throw invalidFilter(event, `does not say what "${key}" must be`);
+  return parts.map((value) => ({ key, op: "contains", value }));
+}
+
+function isScalar(value: Json): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+/** A mistake in the handler: told to its author in the log, and to the caller in one word (AU3). */
+function invalidFilter(event: string, why: string): Error {
+  return new Error(`the authorization handler for ${event} answered with a filter that ${why}`);
+}
+
+/** The SDK's HTTPException, of whichever copy: its status, message and headers. */
+function refusalOf(error: unknown): ApiError | null {
+  if (error instanceof ApiError) return error;
+  if (!(error instanceof Error) || !("status" in error) || !("headers" in error)) return null;
+  if (typeof error.status !== "number" || !(error.status >= 400 && error.status <= 599)) return null;
+  const headers = Object.fromEntries(new Headers(error.headers as Record<string, string>));
+  delete headers["content-length"];
+  delete headers["content-type"];
+  if (error.status === 401) return new ApiError("unauthenticated", error.message, {}, headers);
+  if (error.status === 403) return new ApiError("forbidden", error.message, {}, headers);
+  return new HandlerRefusal(error.status, error.message, headers);
+}
+
+const DEFECTS = [TypeError, ReferenceError];
+
+/** A check that fails in whichever way has not let the caller in. Its message may quote the token: only ours is told. */
+function unauthenticated(error: unknown, log: Log): ApiError {
+  const { name, message } = describeError(error);
+  const isDefect = DEFECTS.some((kind) => error instanceof kind);
+  log.warning("authenticate_failed", { name, ...(isDefect ? { message, stack: (error as Error).stack } : {}) });
+  return credentialsNeeded();
+}
+
+function credentialsNeeded(): ApiError {
+  return new ApiError("unauthenticated", "The credentials of this request were not accepted.");
+}

@@ -1,0 +1,128 @@
+// Custom app: the app that `http.app` names, a Hono app or anything with `fetch`, and the requests that it answers.
+// Invariants:
+//   CA1. A route of a Hono app wins over the server's.
+//   CA2. Middleware of a Hono app runs for every request that its path fits, also around routes of the server.
+//   CA3. A path without a route of the app gets the server's reply, its 404 included: the app's own notFound is not asked.
+//   CA4. Anything else with `fetch` does not say what it serves: it gets what the server has nothing for.
+import { Hono, type Context, type ErrorHandler, type MiddlewareHandler, type Next } from "hono";
+import { describeError } from "../../base/api-error.ts";
+import type { ExportPath } from "../config/export-path.ts";
+import { importExport } from "../loading/import-user-module.ts";
+
+/** The server, as the app's requests reach it (http/web.ts). */
+interface Inner {
+  readonly admit: () => Promise<{ readonly env: object } | { readonly refusal: Response }>;
+  readonly next: (read: (() => Promise<string>) | null) => Promise<Response>;
+}
+
+export interface LoadedApp {
+  readonly claim: (method: string, path: string) => "first" | "around" | "rest" | "none";
+  readonly fetch: (request: Request, inner: Inner) => Response | Promise<Response>;
+}
+
+export class AppLoadError extends Error {
+  constructor({ file, exportName }: ExportPath, cause: string) {
+    super(`http.app (${file}, export ${exportName}) does not load: ${cause}`);
+    this.name = "AppLoadError";
+  }
+}
+
+interface Fetching {
+  readonly fetch: (request: Request, env: object) => Response | Promise<Response>;
+}
+
+/** A Hono app of any copy of Hono. The router has its handlers in the order in which they would run, each with its route. */
+interface HonoLike extends Fetching {
+  readonly routes: readonly HonoRoute[];
+  readonly router: {
+    match(
+      method: string,
+      path: string,
+    ): readonly [readonly (readonly [readonly [unknown, HonoRoute], unknown])[], ...unknown[]];
+  };
+  readonly errorHandler?: ErrorHandler;
+}
+
+interface HonoRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly handler: MiddlewareHandler;
+}
+
+/** @throws {AppLoadError} */
+export async function loadCustomApp(path: ExportPath, folder: string): Promise<LoadedApp> {
+  let app: unknown;
+  try {
+    app = await importExport(path, folder);
+  } catch (error) {
+    throw new AppLoadError(path, describeError(error).message);
+  }
+  if (!isFetching(app)) throw new AppLoadError(path, "the export has no fetch method");
+  return isHonoLike(app) ? honoApp(app) : fetchingApp(app);
+}
+
+/** CA4 */
+function fetchingApp(app: Fetching): LoadedApp {
+  return {
+    claim: () => "rest",
+    async fetch(request, inner) {
+      const admitted = await inner.admit();
+      return "refusal" in admitted ? admitted.refusal : app.fetch(request, admitted.env);
+    },
+  };
+}
+
+const INNER = Symbol("the server");
+type Env = { readonly Bindings: { readonly [INNER]: Inner } };
+
+/** Mounted in an app of ours, so that its paths, the order of its middleware and its error handler stay, and CA3 holds. */
+function honoApp(app: HonoLike): LoadedApp {
+  const mounted = new Hono<Env>();
+  if (app.errorHandler !== undefined) mounted.onError(app.errorHandler);
+  for (const route of app.routes)
+    mounted.on(route.method, route.path, isMiddleware(route) ? route.handler : admitting(route.handler));
+  const outer = new Hono<Env>().route("/", mounted);
+  outer.notFound(async (context) => {
+    const { req } = context;
+    const reply = await context.env[INNER].next(req.raw.bodyUsed ? () => req.text() : null); // CA3
+    return context.newResponse(reply.body, reply); // with headers that middleware has set before
+  });
+  return {
+    fetch: (request, inner) => outer.fetch(request, { [INNER]: inner }),
+    claim(method, path) {
+      const [found] = app.router.match(method === "HEAD" ? "GET" : method, path);
+      const routes = found.map(([[, route]]) => route);
+      if (routes.some((route) => !isMiddleware(route))) return "first"; // CA1
+      return routes.length > 0 ? "around" : "none"; // CA2
+    },
+  };
+}
+
+function admitting(handler: MiddlewareHandler): MiddlewareHandler {
+  return async (context: Context, next: Next) => {
+    const admitted = await (context as Context<Env>).env[INNER].admit();
+    if ("refusal" in admitted) return admitted.refusal;
+    Object.assign(context.env as object, admitted.env);
+    return handler(context, next);
+  };
+}
+
+function isFetching(app: unknown): app is Fetching {
+  return (
+    (typeof app === "object" || typeof app === "function") &&
+    app !== null &&
+    "fetch" in app &&
+    typeof app.fetch === "function"
+  );
+}
+
+function isHonoLike(app: object): app is HonoLike {
+  if (!("routes" in app) || !Array.isArray(app.routes) || !("router" in app)) return false;
+  const { router } = app;
+  return typeof router === "object" && router !== null && "match" in router && typeof router.match === "function";
+}
+
+/** Hono's own rule: added for every method, and takes `next`. */
+function isMiddleware({ method, handler }: HonoRoute): boolean {
+  return method === "ALL" && handler.length > 1;
+}

@@ -1,0 +1,189 @@
+// Tests of what a caller may give a graph. The library's own checks are the oracle: they are loaded from its files.
+// Checked: CV1 to CV4 on arbitrary JSON made of the words that the library looks for; RC2 for every key that it reads from
+// `configurable`. The seed is printed; HOLDPOINT_TEST_SEED repeats a run.
+import * as fc from "fast-check";
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { suite, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Run } from "../../agent/model/model.ts";
+import { ApiError } from "../../base/api-error.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
+import { refuseControlValues } from "./control-values.ts";
+import { loadLibrary } from "./library.ts";
+import { runConfig } from "../run/run-config.ts";
+import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
+
+const library = await loadLibrary(import.meta.dirname);
+const dist = dirname(fileURLToPath(import.meta.resolve("@langchain/langgraph")));
+const sources = readdirSync(dist, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".js"))
+  .map((name) => readFileSync(join(dist, name), "utf8"));
+
+interface Internals {
+  readonly _getOverwriteValue: (value: unknown) => readonly [boolean, unknown];
+  readonly isCommand: (value: unknown) => boolean;
+}
+const internals = (await import(pathToFileURL(join(dist, "constants.js")).href)) as Internals;
+const checkpoints = (await import("@langchain/langgraph-checkpoint")) as unknown as {
+  readonly isDeltaSnapshot: (value: unknown) => boolean;
+};
+
+const seed = Number(process.env["HOLDPOINT_TEST_SEED"] ?? Date.now() % 0x7fffffff);
+console.log(`control values: seed ${seed}`);
+
+/** Every text by which the library tells its own values and names from others. */
+const WORDS = [
+  ...new Set(
+    sources.flatMap((text) =>
+      [...text.matchAll(/"(__[a-z_]+|lg_[a-z_]+|lc_[a-z_]+|branch:to:|join:)"/g)].map(([, word = ""]) => word),
+    ),
+  ),
+];
+
+function refused(given: Parameters<typeof refuseControlValues>[0]): boolean {
+  try {
+    refuseControlValues(given);
+    return false;
+  } catch (error) {
+    assert.ok(error instanceof ApiError && error.code === "control_value_refused", String(error));
+    return true;
+  }
+}
+
+/** As versions below 1.7 look at plain objects, and as 1.7 does. */
+function isActedOn(value: unknown): boolean {
+  const object = value as Record<string, unknown>;
+  return (
+    internals.isCommand(value) ||
+    object["lg_name"] === "Command" ||
+    library.langgraph.Overwrite.isInstance(value) ||
+    internals._getOverwriteValue(value)[0] ||
+    checkpoints.isDeltaSnapshot(value) ||
+    object["__lg_type"] === "__pregel_final" ||
+    object["__lg_type"] === "call"
+  );
+}
+
+function anyInside(value: unknown, holds: (object: unknown) => boolean): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return holds(value) || Object.values(value).some((inner) => anyInside(inner, holds));
+}
+
+const word = fc.constantFrom(...WORDS, "type", "value", "node", "args", "resume", "goto", "update", "lg_name", "x");
+const text = fc.constantFrom(...WORDS, "Command", "Send", "Overwrite", "DeltaSnapshot", "x", "");
+const tree = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    text,
+    fc.constantFrom<Json>(null, true, 1),
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(word, tie("value"), { maxKeys: 4, noNullPrototype: true }) as fc.Arbitrary<JsonObject>,
+  ),
+})).value;
+
+const RUNS = { numRuns: 20_000, seed } as const;
+
+suite("JSON made of the library's own words", () => {
+  test("the words were found", () => {
+    for (const one of ["__overwrite__", "__pregel_tasks", "__resume__", "__lg_type", "lg_name"]) {
+      assert.ok(WORDS.includes(one), one);
+    }
+  });
+
+  test("the library acts on nothing in what is let through (CV1)", () => {
+    fc.assert(
+      fc.property(tree, (value) => {
+        const acted = anyInside(value, isActedOn);
+        const given = [
+          { input: value },
+          { update: { x: value } },
+          { answers: [value] },
+          { goto: { node: "n", input: value } },
+        ];
+        for (const one of given) if (acted) assert.ok(refused(one), JSON.stringify(one));
+      }),
+      RUNS,
+    );
+  });
+
+  test("the input of a goto is sent as it is (CV3)", () => {
+    fc.assert(
+      fc.property(tree, (value) => {
+        for (const member of ["input", "args"]) {
+          if (refused({ goto: [{ node: "n", [member]: value }] })) continue;
+          assert.deepEqual(new library.langgraph.Send("n", value).args, value);
+        }
+      }),
+      RUNS,
+    );
+    const proto = JSON.parse('{"__proto__": {"a": 1}}') as Json;
+    assert.ok(refused({ goto: { node: "n", input: proto } }));
+  });
+
+  test("an update names no channel that is the library's (CV2)", () => {
+    const own = WORDS.filter((name) => name.startsWith("__pregel_") || CHANNEL_CONSTANTS.has(name));
+    assert.ok(own.includes("__resume__") && own.includes("__error_source_node__"), own.join());
+    for (const name of [...own, "branch:to:ask", "join:a+b:c"]) {
+      assert.ok(refused({ update: { [name]: 1 } }), name);
+      assert.ok(refused({ update: [["x", 1], [name, 1]] }), name); // prettier-ignore
+    }
+  });
+});
+
+/** Names of channels and pending writes that the engine itself writes to, as constants.js exports them. */
+const CHANNEL_CONSTANTS: ReadonlySet<unknown> = new Set(
+  [
+    "START",
+    "END",
+    "INPUT",
+    "RESUME",
+    "INTERRUPT",
+    "ERROR",
+    "ERROR_SOURCE_NODE",
+    "NO_WRITES",
+    "RETURN",
+    "PREVIOUS",
+    "SELF",
+    "SNAPSHOT_BUMPS",
+  ].map((name) => (internals as unknown as Record<string, unknown>)[name]),
+);
+
+test("ordinary data is let through (CV4)", () => {
+  const ordinary: readonly Json[] = [
+    { lc: 1, type: "constructor", id: ["a"], kwargs: {} },
+    { resume: 1, goto: "x", update: {}, graph: null },
+    { nodes: [{ node: "a", args: { b: 1 } }], type: "value", value: 2 },
+    { lg_name: "Other", __interrupt__: [], __typename: "T", __meta: 1 },
+    { messages: [{ type: "remove", id: "__remove_all__", content: "" }] },
+    { type: "tool", tool_call_id: "1", content: "", lc_direct_tool_output: true },
+    "Command",
+    ["__overwrite__", "__pregel_tasks", { text: "lg_name" }],
+  ];
+  for (const value of ordinary) {
+    assert.ok(!refused({ input: value, update: { channel: value }, answers: [value] }), JSON.stringify(value));
+  }
+  const sent = ordinary.filter((value) => !JSON.stringify(value).includes('"node"'));
+  for (const value of sent) assert.ok(!refused({ goto: { node: "a", args: value } }), JSON.stringify(value));
+  assert.ok(!refused({ goto: ["a", { lg_name: "Send", node: "b", args: { c: 1 } }] }));
+});
+
+test("no key that the library reads from `configurable` comes from a request (RC2)", () => {
+  const read = sources.flatMap((source) => [
+    ...[...source.matchAll(/configurable\??\.?\["([a-z_]+)"\]/g)].map(([, key = ""]) => key),
+    ...[...source.matchAll(/configurable\?*\.([a-z_]+)\b(?!\()/g)].map(([, key = ""]) => key),
+    ...[...source.matchAll(/^const CONFIG_KEY_\w+ = "([a-z_]+)"/gm)].map(([, key = ""]) => key),
+  ]);
+  const keys = [...new Set(read)].filter((key) => key !== "writer"); // a fallback for config.writer, which a run always has
+  assert.ok(keys.includes("__pregel_resuming") && keys.includes("checkpoint_id") && keys.length > 20, keys.join());
+  const configurable = Object.fromEntries([...keys.map((key) => [key, "forged"]), ["mine", "kept"]]);
+  const run = { threadId: "t", runId: "r", request: { config: { configurable }, user: null }, metadata: configurable };
+  const plan = { libraryModes: [], subgraphs: false, raw: false };
+  const saver = { checkpointer: {} } as RunSaver;
+  const signal = new AbortController().signal;
+  const config = runConfig(run as unknown as Run, saver, signal, library, true, plan);
+  const forged = Object.entries(config.configurable ?? {}).filter(([, value]) => value === "forged");
+  assert.deepEqual(forged, []);
+  assert.equal(config.configurable?.["mine"], "kept");
+});

@@ -1,0 +1,111 @@
+// Control values: JSON that the library acts on instead of passing it on as data. A caller may not send any.
+// Invariants:
+//   CV1. The library finds no Command, Send, Overwrite, snapshot or final value of its own in what this file lets through,
+//        at any depth: a node may return a part of what it was given.
+//   CV2. An update writes to channels of the state only: not to those by which the library keeps answers, tasks and ways.
+//   CV3. The input of a `goto` stays as it is sent: the library would make a Send of every `{node, args}` in it.
+//   CV4. All else is data: `resume`, `goto`, `lc`, `node` or `args` are ordinary member names.
+import { ApiError } from "../../base/api-error.ts";
+import { isJsonObject } from "../../base/json/json.ts";
+import type { GivenValues } from "../../agent/ports/ports.ts";
+
+/** Values of `lg_name` by which the library knows its own classes. */
+const OWN_CLASSES: ReadonlySet<unknown> = new Set(["Command", "Send", "Overwrite", "DeltaSnapshot"]);
+
+const OVERWRITE = "__overwrite__";
+const CONFIG_PREFIX = "__pregel_";
+
+/** Channels that are the library's, by name and by prefix. */
+const OWN_CHANNELS: ReadonlySet<string> = new Set([
+  "__start__",
+  "__end__",
+  "__input__",
+  "__previous__",
+  "__return__",
+  "__resume__",
+  "__interrupt__",
+  "__error__",
+  "__error_source_node__",
+  "__scheduled__",
+  "__no_writes__",
+  "__snapshot_bumps__",
+  "__self__",
+]);
+const OWN_CHANNEL_PREFIXES = [CONFIG_PREFIX, "branch:to:", "join:"] as const;
+
+type Path = (string | number)[];
+
+/** @throws {ApiError} `control_value_refused`, with the path to the value. */
+export function refuseControlValues({ input, update, goto, answers = [] }: GivenValues): void {
+  refuseIn(input, ["input"], false);
+  refuseIn(update, ["command", "update"], false);
+  for (const [at, channel] of channelsOf(update)) {
+    if (isOwnChannel(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`); // CV2
+  }
+  const targets = Array.isArray(goto) ? goto : [goto];
+  for (const target of targets) {
+    if (!isJsonObject(target)) continue;
+    for (const member of ["input", "args"]) refuseIn(target[member], ["command", "goto", member], true);
+  }
+  for (const answer of answers) refuseIn(answer, ["command", "resume"], false);
+}
+
+function channelsOf(update: unknown): readonly (readonly [at: Path, channel: string])[] {
+  const at: Path = ["command", "update"];
+  if (isJsonObject(update)) return Object.keys(update).map((channel) => [at, channel]);
+  if (!Array.isArray(update)) return [];
+  return update.flatMap((pair: unknown): (readonly [Path, string])[] =>
+    Array.isArray(pair) && typeof pair[0] === "string" ? [[at, pair[0]]] : [],
+  );
+}
+
+function isOwnChannel(name: string): boolean {
+  return OWN_CHANNELS.has(name) || OWN_CHANNEL_PREFIXES.some((prefix) => name.startsWith(prefix));
+}
+
+/** @param sent to a node by `goto` (CV3) */
+function refuseIn(value: unknown, path: Path, sent: boolean): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      if (typeof value[at] !== "object") continue;
+      path.push(at);
+      refuseIn(value[at], path, sent);
+      path.pop();
+    }
+    return;
+  }
+  const object = value as Record<string, unknown>;
+  const why = formOf(object, sent);
+  if (why !== null) throw refusal(path, why);
+  for (const key of Object.keys(object)) {
+    if (typeof object[key] !== "object") continue;
+    path.push(key);
+    refuseIn(object[key], path, sent);
+    path.pop();
+  }
+}
+
+/** CV1. @returns what the library would take the object for; null for data */
+function formOf(object: Record<string, unknown>, sent: boolean): string | null {
+  if (Object.hasOwn(object, "lg_name") && OWN_CLASSES.has(object["lg_name"]))
+    return `lg_name is ${String(object["lg_name"])}`;
+  if (Object.hasOwn(object, OVERWRITE)) return `it has the member ${OVERWRITE}`;
+  if (object["type"] === OVERWRITE && Object.hasOwn(object, "value")) return `type is ${OVERWRITE}`;
+  if (Object.hasOwn(object, "__lg_type")) return "it has the member __lg_type";
+  // The message of a tool has this of its own.
+  if (object["lc_direct_tool_output"] === true && !Object.hasOwn(object, "tool_call_id"))
+    return "lc_direct_tool_output is true";
+  const own = Object.keys(object).find((key) => key.startsWith(CONFIG_PREFIX));
+  if (own !== undefined) return `it has the member ${own}`;
+  if (!sent) return null;
+  if (typeof object["node"] === "string" && Object.hasOwn(object, "args")) return "it has the members node and args";
+  return Object.hasOwn(object, "__proto__") ? "it has the member __proto__" : null;
+}
+
+function refusal(path: Path, why: string): ApiError {
+  const at = path.join(".");
+  return new ApiError("control_value_refused", `The graph library would act on ${at} instead of storing it: ${why}.`, {
+    path: at,
+  });
+}

@@ -1,0 +1,39 @@
+// Module: a file of the user → what it exports.
+import { pathToFileURL } from "node:url";
+import { describeError } from "../../base/api-error.ts";
+import type { ExportPath } from "../config/export-path.ts";
+import { importFailure } from "./import-failure.ts";
+import { installSourceHooks } from "./source-hooks.ts";
+
+/** @throws {Error} with the cause in words, without the file's name. */
+export async function importExport({ file, exportName }: ExportPath, folder: string): Promise<unknown> {
+  const module = exportsOf(await importModule(file, folder));
+  if (exportName in module) return module[exportName];
+  throw new Error(`the file has no such export (it has ${Object.keys(module).join(", ") || "nothing"})`);
+}
+
+async function importModule(file: string, folder: string): Promise<Readonly<Record<string, unknown>>> {
+  installSourceHooks();
+  try {
+    return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+  } catch (error) {
+    throw new Error(importFailure(error, folder), { cause: error });
+  }
+}
+
+/**
+ * The exports that the file itself has. For CommonJS, Node adds `module.exports` and `default`, even where the file exports
+ * nothing. What a compiler made of `export` says so with `__esModule`.
+ */
+function exportsOf(module: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!("module.exports" in module)) return module;
+  const { "module.exports": all, default: _same, __esModule: _mark, ...named } = module;
+  if (typeof all !== "object" || all === null) return { ...named, default: all };
+  if ("__esModule" in all) return "default" in all ? { ...named, default: all.default } : named;
+  return Object.keys(all).length === 0 ? named : { ...named, default: all };
+}
+
+export function causeOf(error: unknown): string {
+  const { name, message } = describeError(error);
+  return `${name}: ${message}`;
+}

@@ -1,0 +1,68 @@
+// Load: modules of users → compiled graphs.
+// Rules:
+//   LD1. An error of loading names the file, the export and the cause.
+//   LD2. The export is used as it is: a compiled graph, a graph to compile, a wrapper around one, or a function that makes one.
+//   LD3. A function is called for each use with the config of that use (graph-factory.ts). The call at load, with an empty
+//        config, gives the graph that descriptions and schemas are read from.
+import { describeError } from "../../base/api-error.ts";
+import type { GraphSource } from "../config/langgraph-json.ts";
+import { isCompiledGraph, type CompiledGraph } from "../langgraph/compiled-graph.ts";
+import type { GraphFactory } from "./graph-factory.ts";
+import { causeOf, importExport } from "./import-user-module.ts";
+
+export class GraphLoadError extends Error {
+  constructor(source: GraphSource, cause: string) {
+    super(`graph "${source.graphId}" (${source.file}, export ${source.exportName}) does not load: ${cause}`);
+    this.name = "GraphLoadError";
+  }
+}
+
+export interface LoadedGraph {
+  readonly graphId: string;
+  readonly description: string | null;
+  /** Of a function: the graph that it makes for an empty config. */
+  readonly graph: CompiledGraph;
+  /** Null when the export is no function. */
+  readonly factory: GraphFactory | null;
+}
+
+/** @throws {GraphLoadError} LD1. */
+export async function loadGraph(source: GraphSource, folder: string): Promise<LoadedGraph> {
+  let exported: unknown;
+  try {
+    exported = await importExport(source, folder);
+  } catch (error) {
+    throw new GraphLoadError(source, describeError(error).message);
+  }
+  const { graphId, description } = source;
+  if (typeof exported !== "function") {
+    return { graphId, description, graph: await toGraph(source, exported), factory: null };
+  }
+  const make = exported as (...given: readonly unknown[]) => unknown;
+  const factory: GraphFactory = async (config, runtime) => toGraph(source, await make(config, runtime));
+  let made: unknown;
+  try {
+    made = await make({ configurable: {} }, { accessContext: "assistants.read", executionRuntime: null }); // LD3
+  } catch (error) {
+    throw new GraphLoadError(source, `the function threw ${causeOf(error)}`);
+  }
+  return { graphId, description, graph: await toGraph(source, made), factory };
+}
+
+/** @throws {GraphLoadError} */
+async function toGraph(source: GraphSource, exported: unknown): Promise<CompiledGraph> {
+  const value = await exported;
+  if (isCompiledGraph(value)) return value;
+  if (typeof value === "object" && value !== null) {
+    if ("graph" in value && isCompiledGraph(value.graph)) return value.graph; // agents keep their graph inside
+    if ("compile" in value && typeof value.compile === "function") {
+      try {
+        const compiled: unknown = (value as { compile(): unknown }).compile();
+        if (isCompiledGraph(compiled)) return compiled;
+      } catch (error) {
+        throw new GraphLoadError(source, `compiling it threw ${causeOf(error)}`);
+      }
+    }
+  }
+  throw new GraphLoadError(source, "the export is neither a graph nor a function that returns one"); // LD2
+}

@@ -1,0 +1,70 @@
+// Source config: the tsconfig.json and the package type that hold for a source file, kept until they are read again.
+import { readFileSync } from "node:fs";
+import { findPackageJSON } from "node:module";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { createPathsMatcher, getTsconfig, type TsConfigResult } from "get-tsconfig";
+import { describeError } from "../../base/api-error.ts";
+
+export interface SourceConfig {
+  readonly compilerOptions: NonNullable<TsConfigResult["config"]["compilerOptions"]>;
+  /** The paths that an alias or `baseUrl` gives for a specifier; empty for a relative one. */
+  readonly aliases: (specifier: string) => readonly string[];
+  /** Why the file that is there cannot be used. */
+  readonly problem: string | null;
+}
+
+const NONE: SourceConfig = { compilerOptions: {}, aliases: () => [], problem: null };
+const configs = new Map<string, SourceConfig>();
+const types = new Map<string, "module" | "commonjs">();
+
+export function forgetSourceConfigs(): void {
+  configs.clear();
+  types.clear();
+}
+
+/** The nearest tsconfig.json above the file. */
+export function sourceConfig(path: string): SourceConfig {
+  const folder = dirname(path);
+  const known = configs.get(folder);
+  if (known !== undefined) return known;
+  const config = readSourceConfig(folder);
+  configs.set(folder, config);
+  return config;
+}
+
+function readSourceConfig(folder: string): SourceConfig {
+  try {
+    const found = getTsconfig(folder);
+    if (found === null) return NONE;
+    const matcher = createPathsMatcher(found);
+    return {
+      compilerOptions: found.config.compilerOptions ?? {},
+      aliases: (specifier) => matcher?.(specifier) ?? [],
+      problem: null,
+    };
+  } catch (error) {
+    return { ...NONE, problem: describeError(error).message };
+  }
+}
+
+/** The type of the nearest package.json; CommonJS without one, as for Node. */
+export function packageType(path: string): "module" | "commonjs" {
+  const folder = dirname(path);
+  const known = types.get(folder);
+  if (known !== undefined) return known;
+  const type = readPackageType(path);
+  types.set(folder, type);
+  return type;
+}
+
+function readPackageType(path: string): "module" | "commonjs" {
+  try {
+    const file = findPackageJSON(pathToFileURL(path));
+    if (file === undefined) return "commonjs";
+    const { type } = JSON.parse(readFileSync(file, "utf8")) as { readonly type?: unknown };
+    return type === "module" ? "module" : "commonjs";
+  } catch {
+    return "commonjs";
+  }
+}

@@ -1,0 +1,114 @@
+// Source hooks: lets Node load the modules of a project as its authors write them: TypeScript of every kind, imports
+// without an extension, `.js` that means `.ts`, folders, path aliases, JSON.
+// Rules:
+//   SH1. Files of this server and compiled files of packages load as Node loads them.
+//   SH2. A project file never adds a second copy of a package: `require` in it takes what `import` takes, where it can.
+//   SH3. An import that cannot be resolved fails with the importing file's name.
+import { readFileSync } from "node:fs";
+import {
+  createRequire,
+  registerHooks,
+  setSourceMapsSupport,
+  type LoadFnOutput,
+  type LoadHookContext,
+  type ResolveHookContext,
+} from "node:module";
+import { extname, join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describeError } from "../../base/api-error.ts";
+import { noteFailedImport } from "./import-failure.ts";
+import { forgetSourceConfigs } from "./source-config.ts";
+import { createSourceResolver, isRequire, type NextResolve } from "./source-resolve.ts";
+import { isTypeScript, SourceError, transformSource } from "./source-transform.ts";
+
+/** A project may contain this server. */
+const SERVER = join(import.meta.dirname, "../..") + sep;
+const PACKAGES = `${sep}node_modules${sep}`;
+
+let installed = false;
+
+/** Once for the process. Hooks that were registered before see what these resolve. */
+export function installSourceHooks(): void {
+  if (installed) return;
+  installed = true;
+  setSourceMapsSupport(true, { nodeModules: false, generatedCode: false }); // a stack names lines of the source
+  const resolver = createSourceResolver(isProjectFile);
+  registerHooks({
+    resolve(specifier: string, context: ResolveHookContext, nextResolve: NextResolve) {
+      const parent = filePath(context.parentURL);
+      if (parent === null || parent.startsWith(SERVER)) return nextResolve(specifier, context); // SH1
+      try {
+        return resolver(specifier, parent, context, nextResolve);
+      } catch (error) {
+        noteFailedImport(error, specifier, parent); // SH3
+        throw error;
+      }
+    },
+    load(url, context, nextLoad) {
+      const path = filePath(url);
+      if (path === null || path.startsWith(SERVER)) return nextLoad(url, context); // SH1
+      if (isTypeScript(path)) return withHooks(path, transformSource(path), context);
+      if (extname(path) === ".json" && isImport(context)) return jsonModule(path, context) ?? nextLoad(url, context);
+      return withHooks(path, nextLoad(url, context), context);
+    },
+  });
+}
+
+/** What was read of tsconfig.json and package.json files may have changed. */
+export function renewSources(): void {
+  forgetSourceConfigs();
+}
+
+function isProjectFile(path: string): boolean {
+  return !path.includes(PACKAGES) && !path.startsWith(SERVER);
+}
+
+export function filePath(url: string | undefined): string | null {
+  return url?.startsWith("file:") === true ? fileURLToPath(url) : null;
+}
+
+function isImport(context: LoadHookContext): boolean {
+  return !isRequire(context);
+}
+
+/** In what `import` loads as CommonJS, older versions of Node (24.0 is one) look up `require` without hooks. */
+const REQUIRE_HAS_HOOKS = Number(process.versions.node.split(".", 1)[0]) >= 26;
+
+function withHooks(path: string, loaded: LoadFnOutput, context: LoadHookContext): LoadFnOutput {
+  if (loaded.format !== "commonjs" || REQUIRE_HAS_HOOKS || !isImport(context) || !isProjectFile(path)) return loaded;
+  const exports: unknown = createRequire(path)(path);
+  return {
+    format: "module",
+    source: `${exportsAs(exports, REQUIRED)}export { value as "module.exports" };\n`,
+    shortCircuit: true,
+  };
+}
+
+const REQUIRED = `const { createRequire } = process.getBuiltinModule("module");
+const value = createRequire(import.meta.url)(process.getBuiltinModule("url").fileURLToPath(import.meta.url));`;
+
+/** A module whose default export is `value`, and whose other exports are the members of `value`. */
+function exportsAs(value: unknown, statement: string): string {
+  const names = typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+  const exported = names.filter((name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== "default");
+  const aliases = exported.map((name, index) => `const v${index} = value[${JSON.stringify(name)}];`);
+  const list = exported.map((name, index) => `v${index} as ${name}`);
+  return `${statement}\n${aliases.join("")}\nexport { ${list.join(", ")} };\nexport default value;\n`;
+}
+
+/** TypeScript and bundlers import JSON without an attribute; Node refuses it. */
+function jsonModule(path: string, { importAttributes }: LoadHookContext): LoadFnOutput | null {
+  if (importAttributes["type"] === "json" || path.includes(PACKAGES)) return null;
+  const value = parseJson(path);
+  const source = exportsAs(value, `const value = ${JSON.stringify(value)};`);
+  return { format: "module", source, shortCircuit: true };
+}
+
+function parseJson(path: string): unknown {
+  const text = readFileSync(path, "utf8").replace(/^\uFEFF/, "");
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new SourceError(describeError(error).message, path, null);
+  }
+}

@@ -1,0 +1,103 @@
+// Questions: the interrupts that a run has left open, each with the task that raised it.
+// The saver knows the task ids and the namespace of their graph. The namespace of a task is the engine's where the run
+// was watched (task-watch.ts), else put together with a node's name and verified against the hash in the question's id.
+// Invariants:
+//   QU1. Of all tasks that an interrupt passed on its way out, it belongs to the one whose namespace gives its id.
+//   QU2. When none does, because the id comes from elsewhere (a remote graph) or is missing, it belongs to the innermost.
+//   QU3. Order is the order of tasks: sent ones by position, then nodes in the order of the graph.
+import type { Question } from "../../agent/ports/ports.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import type { Codec } from "../checkpoints/value-codec.ts";
+import type { InterruptIds } from "../langgraph/interrupt-ids.ts";
+import type { PendingGraph, PendingTask, RaisedInterrupt } from "../checkpoints/pending-tasks.ts";
+import { nodeNames, placesOf, type Place, type TaskPlaces } from "./task-places.ts";
+
+export interface QuestionSources extends TaskPlaces {
+  readonly ids: InterruptIds;
+  readonly codec: Codec;
+}
+
+export interface OpenQuestions {
+  readonly questions: readonly Question[];
+  /** Several tasks of one graph raised the same interrupt, and nothing says which of them asked: watch the run to know. */
+  readonly doubtful: boolean;
+}
+
+interface Candidate {
+  readonly question: Omit<Question, "position">;
+  readonly verified: boolean;
+  readonly order: readonly Place[];
+}
+
+export function openQuestions(sources: QuestionSources): OpenQuestions {
+  const candidates = [...sources.graphs].flatMap(([graphNs, graph]) =>
+    [...graph.tasks].flatMap(([taskId, task]) =>
+      task.interrupts.map((raised) => locate(sources, { graphNs, graph, taskId, task }, raised)),
+    ),
+  );
+  let doubtful = false;
+  const found: Candidate[] = [];
+  for (const same of Map.groupBy(candidates, ({ question }) => question.libraryId).values()) {
+    const owner = same.find(({ verified }) => verified); // QU1
+    const deepest = Math.max(...same.map(({ question }) => depthOf(question.graphNs)));
+    const inner = same.filter(({ question }) => depthOf(question.graphNs) === deepest);
+    doubtful ||= owner === undefined && inner.length > 1;
+    const chosen = owner ?? inner[0]; // QU2
+    if (chosen !== undefined) found.push(chosen);
+  }
+  const questions = found
+    .sort((a, b) => compareOrder(a.order, b.order)) // QU3
+    .map(({ question }, position) => ({ ...question, position }));
+  return { questions, doubtful };
+}
+
+interface AskingTask {
+  readonly graphNs: string;
+  readonly graph: PendingGraph;
+  readonly taskId: string;
+  readonly task: PendingTask;
+}
+
+function locate(
+  sources: QuestionSources,
+  { graphNs, graph, taskId, task }: AskingTask,
+  raised: RaisedInterrupt,
+): Candidate {
+  const { ids, codec, watch } = sources;
+  const index = task.answersSaved;
+  const inGraph = (name: string): string => (graphNs === "" ? `${name}:${taskId}` : `${graphNs}|${name}:${taskId}`);
+  const named = nodeNames(sources.fingerprint, graphNs, graph).map(inGraph);
+  const watched = watch?.of(taskId)?.ns;
+  const possible = watched === undefined ? named : [watched];
+  const verified = possible.find((ns) => raised.id !== undefined && ids.isOf(raised.id, ns, index));
+  const ns = verified ?? watched ?? inGraph("task");
+  const libraryId = raised.id ?? ids.firstId(ns);
+  return {
+    question: {
+      interruptId: ids.interruptId(libraryId, index),
+      libraryId,
+      taskId,
+      graphNs,
+      checkpointId: graph.checkpointId,
+      index,
+      ns: ns.split("|"),
+      value: codec.toWire(raised.value),
+      responseSchema: (raised.response_schema as JsonObject | undefined) ?? null,
+    },
+    verified: verified !== undefined,
+    order: placesOf(sources, ns),
+  };
+}
+
+function depthOf(graphNs: string): number {
+  return graphNs === "" ? 0 : graphNs.split("|").length;
+}
+
+function compareOrder(a: readonly Place[], b: readonly Place[]): number {
+  for (let at = 0; at < Math.min(a.length, b.length); at++) {
+    const [left, right] = [a[at] ?? [0, 0], b[at] ?? [0, 0]];
+    if (left[0] !== right[0]) return left[0] - right[0];
+    if (left[1] !== right[1]) return left[1] - right[1];
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,18 @@
+import type { Tx } from "../../agent/ports/ports.ts";
+import type { Codec } from "../checkpoints/value-codec.ts";
+import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
+import type { InterruptIds } from "../langgraph/interrupt-ids.ts";
+import type { Library } from "../langgraph/library.ts";
+
+export interface RunContext {
+  readonly library: Library;
+  readonly codec: Codec;
+  readonly ids: InterruptIds;
+  readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
+  /** The project: the stacks of its errors name paths relative to it. */
+  readonly folder: string;
+  /** The long-term memory, as LangGraph's BaseStore. */
+  readonly store: object;
+  /** Graphs whose questions cannot be placed by node names alone: their runs are watched. */
+  readonly watched: WeakSet<CompiledGraph>;
+}

@@ -1,0 +1,96 @@
+// Run error: what a graph threw → the error that the run keeps.
+// Rules:
+//   RE1. The stack names the user's own files and lines, relative to the project: source maps are applied, queries of hot
+//        reload and frames of Node are left out.
+//   RE2. Everything is bounded: frames, causes, and the length of the whole.
+import { relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ApiError, describeError } from "../../base/api-error.ts";
+import type { ErrorInfo, Run } from "../../agent/model/model.ts";
+import { isRefusedAnswer } from "./refused-answer.ts";
+
+const RECURSION_LIMIT = 25;
+/** Of several nodes that failed in one step, so many are named. */
+const ERRORS_NAMED_MAX = 5;
+const FRAMES_MAX = 20;
+const CAUSES_MAX = 3;
+const MESSAGE_UNITS_MAX = 500;
+const STACK_UNITS_MAX = 4000;
+
+/** @param folder the project: paths in the stack are relative to it */
+export function runError(thrown: unknown, run: Run, folder: string): ErrorInfo {
+  const stack = stackOf(thrown, folder);
+  return { ...namedError(thrown, run), ...(stack === "" ? {} : { stack }) };
+}
+
+function namedError(thrown: unknown, run: Run): ErrorInfo {
+  const { name, message } = describeError(thrown);
+  if (thrown instanceof ApiError) return { error: thrown.code, message };
+  if (isRefusedAnswer(thrown))
+    return { error: "answer_invalid", message: `The graph refused the answer; its question is open again. ${message}` };
+  if (thrown instanceof AggregateError) {
+    const causes = thrown.errors.slice(0, ERRORS_NAMED_MAX).map((one) => describeError(one));
+    return { error: name, message: `${message} ${causes.map((one) => `${one.name}: ${one.message}`).join("; ")}` };
+  }
+  if (name !== "GraphRecursionError") return { error: name, message };
+  const given = run.request.config["recursion_limit"];
+  const limit = typeof given === "number" ? given : RECURSION_LIMIT;
+  const cure = "Raise recursion_limit in the run's config, or look for a loop that never ends.";
+  return {
+    error: name,
+    message: `Recursion limit of ${limit} steps reached before the graph came to an end. ${cure}`,
+  };
+}
+
+function stackOf(thrown: unknown, folder: string): string {
+  const several = thrown instanceof AggregateError ? thrown.errors.slice(0, ERRORS_NAMED_MAX) : [thrown];
+  const text = several.map((one) => withCauses(one, folder)).join("\n");
+  return text.length <= STACK_UNITS_MAX ? text : `${text.slice(0, STACK_UNITS_MAX).trimEnd()} …`;
+}
+
+function withCauses(thrown: unknown, folder: string): string {
+  const lines: string[] = [];
+  let current = thrown;
+  for (let depth = 0; depth <= CAUSES_MAX && current instanceof Error; depth++) {
+    const frames = framesOf(current, folder);
+    if (frames.length > 0 || depth > 0) {
+      const { name, message } = describeError(current);
+      const head = message.length <= MESSAGE_UNITS_MAX ? message : `${message.slice(0, MESSAGE_UNITS_MAX)} …`;
+      lines.push(`${depth === 0 ? "" : "caused by "}${name}: ${head}`, ...frames);
+    }
+    current = current.cause;
+  }
+  return lines.join("\n");
+}
+
+const FRAME = /^ {4}at /;
+const INTERNAL = /\(?node:|<anonymous>\)?$/;
+
+function framesOf(error: Error, folder: string): readonly string[] {
+  let stack: unknown;
+  try {
+    stack = error.stack; // may be a getter of the user's
+  } catch {
+    return [];
+  }
+  if (typeof stack !== "string") return [];
+  return stack
+    .split("\n")
+    .filter((line) => FRAME.test(line) && !INTERNAL.test(line))
+    .slice(0, FRAMES_MAX)
+    .map((line) => shortened(line, folder));
+}
+
+const PLACE = /(file:\/\/\/[^\s()?]+?|(?<=[\s(])(?:[A-Za-z]:)?[\\/][^()?]+?)(?:\?[^\s:()]*)?(:\d+:\d+\)?)$/;
+
+/** RE1. */
+function shortened(line: string, folder: string): string {
+  return line.replace(PLACE, (_, place: string, position: string) => {
+    const path = place.startsWith("file:") ? fileURLToPath(place) : place;
+    const short = relative(folder, path);
+    const inPackages = path.lastIndexOf(`${sep}node_modules${sep}`);
+    const shown =
+      inPackages >= 0 ? path.slice(inPackages + 1) : short.startsWith(`..${sep}..${sep}..${sep}`) ? path : short;
+    return `${shown}${position}`;
+  });
+}

@@ -1,0 +1,74 @@
+// Run input: what an attempt gives the graph, and which of the answers that a run carries are still to be used.
+// Invariants:
+//   RI1. An attempt passes on only those answers that no task has used.
+//   RI2. Once a checkpoint of this run exists, a later attempt goes on from there: input and command count once.
+import type { CarriedAnswer, Run } from "../../agent/model/model.ts";
+import type { Tx } from "../../agent/ports/ports.ts";
+import { decodeWrites } from "../checkpoints/decode-checkpoint.ts";
+import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
+import type { Codec } from "../checkpoints/value-codec.ts";
+import { refuseControlValues } from "../langgraph/control-values.ts";
+import { gotoOf } from "../langgraph/goto.ts";
+import type { Library } from "../langgraph/library.ts";
+
+export interface Progress {
+  /** A checkpoint of this run exists. */
+  readonly started: boolean;
+  readonly unused: readonly CarriedAnswer[];
+}
+
+/** RI1, RI2: what an earlier attempt of this run has left. */
+export async function readProgress(
+  tx: Tx,
+  codec: Codec,
+  run: Run,
+  answers: readonly CarriedAnswer[],
+): Promise<Progress> {
+  const root = await tx.checkpoint(run.threadId, "", null);
+  const unused: CarriedAnswer[] = [];
+  for (const answer of answers) {
+    const stored = await tx.checkpoint(run.threadId, answer.graphNs, null);
+    const movedOn = stored?.checkpoint.runId === run.runId;
+    if (movedOn) continue;
+    const at = await tx.checkpoint(run.threadId, answer.graphNs, answer.checkpointId);
+    if (at === null) continue;
+    const own = { ...at, writes: at.writes.filter((row) => row.runId === run.runId) };
+    const saved = decodeWrites(own, codec).find(
+      ([taskId, channel]) => taskId === answer.taskId && channel === "__resume__",
+    );
+    const count = saved === undefined ? 0 : Array.isArray(saved[2]) ? saved[2].length : 1;
+    if (count <= answer.index) unused.push(answer);
+  }
+  return { started: root?.checkpoint.runId === run.runId, unused };
+}
+
+export function unusedAnswers(saver: RunSaver, carried: readonly CarriedAnswer[]): readonly CarriedAnswer[] {
+  return carried.filter((answer) => {
+    const graph = saver.pending.graphs().get(answer.graphNs);
+    if (graph === undefined) return true;
+    if (graph.checkpointId !== answer.checkpointId) return false; // the graph has gone past the question
+    return (graph.tasks.get(answer.taskId)?.answersSaved ?? 0) <= answer.index;
+  });
+}
+
+/** @param resume null when no answer is left to be used */
+export function firstInput(library: Library, codec: Codec, run: Run, resume: object | null): unknown {
+  const { command } = run.request;
+  if (command === null) {
+    const input = run.input === null ? null : codec.decode(codec.parse(run.input));
+    refuseControlValues({ input }); // it may have been accepted by an earlier version
+    return input;
+  }
+  // An earlier attempt has used all that the command carried: the library takes an empty one for a mistake.
+  if (resume === null && command.update === undefined && command.goto === undefined) return null;
+  return new library.langgraph.Command({
+    ...(resume === null ? {} : { resume }),
+    ...(command.update === undefined ? {} : { update: command.update as Record<string, unknown> }),
+    ...(command.goto === undefined ? {} : { goto: gotoOf(library, command.goto) }),
+  });
+}
+
+export function resumeInput(library: Library, resume: object | null): unknown {
+  return resume === null ? null : new library.langgraph.Command({ resume });
+}
+

@@ -1,0 +1,193 @@
+// Stream events: the library's chunks → the events that clients read, mode by mode.
+// Invariants:
+//   SE1. What shows a pause is held back until the pause is stored; everything else is told as it comes.
+//   SE2. A question is shown with the server's ids. Questions of earlier runs are not shown again.
+//   SE3. An event is text when it is told: what a node changes later is not in it.
+//   SE4. `messages/complete` follows the `values` that it comes from, as in the reference.
+import type { StreamMode, StreamRequest } from "../../agent/model/model.ts";
+import type { HeldEvent, RunEvent } from "../../agent/ports/ports.ts";
+import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
+import type { Codec } from "../checkpoints/value-codec.ts";
+import type { RawEvent } from "../langgraph/compiled-graph.ts";
+import type { Library } from "../langgraph/library.ts";
+import { createMessageEvents } from "./message-events.ts";
+import { type Chunk, isPause } from "./stream-modes.ts";
+
+export interface StreamEvents {
+  chunk(chunk: Chunk): void;
+  raw(event: RawEvent): void;
+  /** The graph is run again from its question on: what showed that question counts no more. */
+  again(): void;
+  held(): readonly HeldEvent[];
+}
+
+/** @param checkpointOf the checkpoint that has exactly this state, if one is saved. */
+export function createStreamEvents(
+  { library, codec }: { readonly library: Library; readonly codec: Codec },
+  request: StreamRequest,
+  checkpointOf: (values: unknown) => string | null,
+  emit: (event: RunEvent) => void,
+): StreamEvents {
+  const asked = new Set<StreamMode>(request.modes);
+  let held: HeldEvent[] = [];
+  const tell = (name: string, payload: unknown): void => emit({ name, data: codec.wireText(payload) }); // SE3
+  const hold = (name: string, payload: unknown): void => {
+    const json = codec.toWire(payload);
+    held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) }); // SE1, SE2
+  };
+  const messages = createMessageEvents(library, tell);
+
+  const takeValues = (name: string, payload: unknown, atRoot: boolean): void => {
+    if (isPause(payload)) {
+      if (!atRoot && asked.has("values")) hold(name, payload); // the root's own is told with the end of the run
+      return;
+    }
+    if (asked.has("values")) {
+      const reference = atRoot ? checkpointOf(payload) : null;
+      const text = (): string => codec.wireText(payload);
+      emit({ name, data: reference === null ? text() : { reference, text } });
+    }
+    if (atRoot && asked.has("messages")) messages.state(payload); // SE4
+  };
+
+  const takeTask = (name: string, task: LibraryTaskChunk): void => {
+    const shown = withCheckpointOf(task);
+    if (task.interrupts?.length) hold(name, shown);
+    else tell(name, shown);
+  };
+
+  const takeDebug = (name: string, chunk: DebugChunk): void => {
+    if (chunk.type === "checkpoint") tell(name, { ...chunk, payload: checkpointChunk(chunk.payload) });
+    else if (chunk.payload.interrupts?.length) hold(name, { ...chunk, payload: withCheckpointOf(chunk.payload) });
+    else tell(name, { ...chunk, payload: withCheckpointOf(chunk.payload) });
+  };
+
+  return {
+    chunk({ ns, mode, payload }) {
+      const atRoot = ns.length === 0;
+      const name = atRoot ? mode : `${mode}|${ns.join("|")}`;
+      switch (mode) {
+        case "values":
+          return takeValues(name, payload, atRoot);
+        case "messages": {
+          const [message, metadata] = payload as readonly [unknown, unknown];
+          if (asked.has("messages-tuple")) tell(name, payload);
+          if (asked.has("messages")) messages.token(message, metadata);
+          return;
+        }
+        case "updates":
+          if (!isPause(payload)) tell(name, payload);
+          else if (!atRoot) hold(name, payload);
+          return;
+        case "tasks":
+          if (asked.has("tasks")) takeTask(name, payload as LibraryTaskChunk);
+          return;
+        case "checkpoints":
+          // The library slips in a short form of its own before values, which nobody asked for.
+          if (asked.has("checkpoints") && isCheckpoint(payload)) tell(name, checkpointChunk(payload));
+          return;
+        case "debug":
+          return takeDebug(name, payload as DebugChunk);
+        default:
+          if (asked.has(mode as StreamMode)) tell(name, payload);
+      }
+    },
+    raw(event) {
+      if (event.tags?.includes("langsmith:hidden") === true) return;
+      if (showsPause(event.data)) hold("events", event);
+      else tell("events", event);
+    },
+    again() {
+      held = [];
+    },
+    held: () => held,
+  };
+}
+
+interface LibraryTaskChunk {
+  readonly interrupts?: readonly unknown[];
+  readonly state?: unknown;
+}
+
+interface CheckpointChunk {
+  readonly config: unknown;
+  readonly parentConfig?: unknown;
+  readonly tasks: readonly LibraryTaskChunk[];
+}
+
+type DebugChunk =
+  | { readonly type: "checkpoint"; readonly payload: CheckpointChunk }
+  | { readonly type: "task" | "task_result"; readonly payload: LibraryTaskChunk };
+
+function isCheckpoint(payload: unknown): payload is CheckpointChunk {
+  return typeof payload === "object" && payload !== null && "tasks" in payload;
+}
+
+/** A saved superstep: configs as clients know them, `checkpoint` beside each, and no question of an earlier run (SE2). */
+function checkpointChunk({ parentConfig, ...chunk }: CheckpointChunk): object {
+  return {
+    ...chunk,
+    config: shownConfig(chunk.config),
+    parent_config: shownConfig(parentConfig),
+    checkpoint: checkpointIn(chunk.config),
+    parent_checkpoint: checkpointIn(parentConfig),
+    tasks: chunk.tasks.map((task) => ({ ...withCheckpointOf(task), interrupts: [] })),
+  };
+}
+
+/** A task with a subgraph names the place of its state; clients know that as `checkpoint`. */
+function withCheckpointOf({ state, ...task }: LibraryTaskChunk): object {
+  const checkpoint = checkpointIn(state);
+  if (checkpoint !== null) return { ...task, checkpoint };
+  return state === undefined ? task : { ...task, state };
+}
+
+function configurableOf(config: unknown): Readonly<Record<string, unknown>> | null {
+  if (typeof config !== "object" || config === null || !("configurable" in config)) return null;
+  const { configurable } = config;
+  return typeof configurable === "object" && configurable !== null ? { ...configurable } : null;
+}
+
+function checkpointIn(config: unknown): object | null {
+  const found = configurableOf(config);
+  if (typeof found?.["thread_id"] !== "string") return null;
+  const { thread_id, checkpoint_ns = "", checkpoint_id = null, checkpoint_map = null } = found;
+  return { thread_id, checkpoint_id, checkpoint_ns, checkpoint_map };
+}
+
+/** What a client gave, and the ids; not what the server and the library hand from step to step. */
+function shownConfig(config: unknown): unknown {
+  const configurable = configurableOf(config);
+  if (configurable === null) return config;
+  const { callbacks: _callbacks, ...rest } = config as Readonly<Record<string, unknown>>;
+  const shown = Object.entries(configurable).filter(
+    ([name]) => !name.startsWith("__") && !name.startsWith("langgraph_auth"),
+  );
+  return { ...rest, configurable: Object.fromEntries(shown) };
+}
+
+/** True when a chunk of a graph somewhere inside shows a pause. */
+function showsPause({ chunk }: RawEvent["data"]): boolean {
+  return isPause(chunk) || (Array.isArray(chunk) && chunk.some(isPause));
+}
+
+/** The questions of the run in place of the library's own interrupts, wherever those are listed. */
+function withQuestions(json: Json, questions: ReadonlyMap<string, JsonObject>): Json {
+  if (Array.isArray(json)) return json.map((item) => withQuestions(item, questions));
+  if (!isJsonObject(json)) return json;
+  return Object.fromEntries(
+    Object.entries(json).map(([key, member]) => [
+      key,
+      (key === "__interrupt__" || key === "interrupts") && Array.isArray(member)
+        ? member.flatMap((raised) => questionFor(raised, questions))
+        : withQuestions(member, questions),
+    ]),
+  );
+}
+
+function questionFor(raised: Json, questions: ReadonlyMap<string, JsonObject>): readonly Json[] {
+  const id = isJsonObject(raised) ? raised["id"] : undefined;
+  if (typeof id !== "string") return [raised];
+  const question = questions.get(id);
+  return question === undefined ? [] : [question];
+}

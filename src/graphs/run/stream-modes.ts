@@ -1,0 +1,55 @@
+// Stream modes: what clients ask for → what the library is asked for, and its chunks in one form.
+// Invariant MO1: the library always streams `values`: the run's own end is read from them, whoever asked or did not.
+import type { StreamRequest } from "../../agent/model/model.ts";
+import type { RawEvent } from "../langgraph/compiled-graph.ts";
+
+export interface StreamPlan {
+  /** One mode as text: then the library's chunks come bare. */
+  readonly libraryModes: string | readonly string[];
+  readonly subgraphs: boolean;
+  /** Everything that happens inside, by the library's `streamEvents`: the chunks come in events of the run itself. */
+  readonly raw: boolean;
+}
+
+/** What the library streams, in one form. `ns` is the path of the subgraph, empty at the root. */
+export interface Chunk {
+  readonly ns: readonly string[];
+  readonly mode: string;
+  readonly payload: unknown;
+}
+
+const ROOT: readonly string[] = [];
+
+export function planOf(request: StreamRequest): StreamPlan {
+  const modes = new Set<string>(["values"]); // MO1
+  for (const mode of request.modes) {
+    if (mode === "messages" || mode === "messages-tuple") modes.add("messages");
+    else if (mode !== "events") modes.add(mode);
+  }
+  const raw = request.modes.includes("events");
+  const { subgraphs } = request;
+  return { libraryModes: modes.size === 1 && !raw && !subgraphs ? "values" : [...modes], subgraphs, raw };
+}
+
+export function chunkOf(item: unknown, { libraryModes, subgraphs }: StreamPlan): Chunk {
+  if (typeof libraryModes === "string") return { ns: ROOT, mode: libraryModes, payload: item };
+  const parts = item as readonly unknown[];
+  return subgraphs
+    ? { ns: parts[0] as readonly string[], mode: parts[1] as string, payload: parts[2] }
+    : { ns: ROOT, mode: parts[0] as string, payload: parts[1] };
+}
+
+/** The chunk that an event of the run itself carries; null for everything that happens inside. */
+export function chunkInEvent(event: RawEvent, runId: string, plan: StreamPlan): Chunk | null {
+  const own = event.event === "on_chain_stream" && event.run_id === runId && Array.isArray(event.data.chunk);
+  return own ? chunkOf(event.data.chunk, plan) : null;
+}
+
+/** `values` and `updates` show a pause as `{"__interrupt__": […]}`, with an empty list at a breakpoint. */
+export function isPause(payload: unknown): boolean {
+  return (
+    typeof payload === "object" &&
+    payload !== null &&
+    Array.isArray((payload as Readonly<Record<string, unknown>>)["__interrupt__"])
+  );
+}

@@ -1,0 +1,74 @@
+// Task places: where a task stands among its siblings, level by level, so that questions have an order that lasts.
+// Invariant TP1: sent and called tasks come first, by position; then nodes, in the order of the graph.
+import type { Fingerprint } from "../../agent/model/model.ts";
+import { uuidV5 } from "../../base/ids.ts";
+import type { PendingGraph } from "../checkpoints/pending-tasks.ts";
+import type { TaskWatch } from "./task-watch.ts";
+
+export interface TaskPlaces {
+  readonly graphs: ReadonlyMap<string, PendingGraph>;
+  readonly fingerprint: Fingerprint;
+  /** Null when the run was not watched. */
+  readonly watch: TaskWatch | null;
+}
+
+/** First what kind of task it is, then its position among these. */
+export type Place = readonly [kind: number, position: number];
+
+const SENT = 0;
+const NODE = 1;
+
+/** The node names that a task of this graph can have. */
+export function nodeNames(fingerprint: Fingerprint, graphNs: string, graph: PendingGraph): readonly string[] {
+  const names = new Set(fingerprint.nodes[nodePath(graphNs)] ?? []);
+  for (const channel of graph.channelNames) if (channel.startsWith("branch:to:")) names.add(channel.slice(10));
+  for (const { node } of graph.sends) names.add(node);
+  return [...names];
+}
+
+/** Of every task on the way to this one. */
+export function placesOf(places: TaskPlaces, ns: string): readonly Place[] {
+  const parts = ns.split("|");
+  return parts.flatMap((part, at) => {
+    const [name = "", taskId] = part.split(":");
+    if (taskId === undefined) return [[NODE, Number(name)] as const]; // the nth graph that a node has called
+    const graphNs = parts.slice(0, at).join("|");
+    const path = places.watch?.of(taskId)?.path;
+    const nodes = places.fingerprint.nodes[nodePath(graphNs)] ?? [];
+    if (path !== undefined) return placesInPath(path, nodes);
+    const graph = places.graphs.get(graphNs);
+    return [
+      graph === undefined ? ([NODE, nodes.indexOf(name)] as const) : placeIn(places, graphNs, graph, name, taskId),
+    ];
+  });
+}
+
+/** The path of a graph below the root, as fingerprints have it. */
+function nodePath(graphNs: string): string {
+  return graphNs
+    .split("|")
+    .map((part) => part.split(":")[0])
+    .join("|");
+}
+
+function placesInPath(path: readonly unknown[], nodes: readonly string[]): readonly Place[] {
+  const [kind, first, second] = path;
+  if (kind === "__pregel_pull") return [[NODE, nodes.indexOf(String(first))]];
+  if (Array.isArray(first)) return [...placesInPath(first, nodes), [SENT, Number(second)]]; // called by a task
+  return [[SENT, Number(first)]];
+}
+
+/** The library derives the id of a sent task from its position. */
+function placeIn(
+  { fingerprint }: TaskPlaces,
+  graphNs: string,
+  graph: PendingGraph,
+  name: string,
+  taskId: string,
+): Place {
+  const taskNs = graphNs === "" ? name : `${graphNs}|${name}`;
+  const idAt = (at: number): string =>
+    uuidV5(JSON.stringify([taskNs, String(graph.step), name, "__pregel_push", String(at)]), graph.checkpointId);
+  const sent = graph.sends.findIndex(({ node }, at) => node === name && idAt(at) === taskId);
+  return sent >= 0 ? [SENT, sent] : [NODE, nodeNames(fingerprint, graphNs, graph).indexOf(name)];
+}

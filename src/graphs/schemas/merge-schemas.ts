@@ -1,0 +1,52 @@
+// Complete schemas: what a graph says at run time, with what its types add where it says nothing.
+// Invariants:
+//   CS1. What is known at run time stands: types never add a field to a state, nor change one that is told.
+//   CS2. The types are asked only when something is missing.
+import type { GraphSchemas } from "../../agent/ports/ports.ts";
+import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
+import type { TypeSchemas } from "./type-schemas.ts";
+
+/** @param types asked for at most once. */
+export async function completeSchemas(
+  known: GraphSchemas,
+  types: () => Promise<TypeSchemas | null>,
+): Promise<GraphSchemas> {
+  const { input, output, state, context } = known;
+  if (![input, output, state].some(isIncomplete)) return known; // CS2
+  const told = await types();
+  if (told === null) return known;
+  return {
+    input: complete(input, told.input),
+    output: complete(output, told.output),
+    state: complete(state, told.state),
+    context: context ?? told.context,
+  };
+}
+
+function complete(known: JsonObject, told: JsonObject | null): JsonObject {
+  if (told === null) return known;
+  const { properties } = known;
+  if (!isJsonObject(properties)) return isSilent(known) ? told : known;
+  const other = isJsonObject(told["properties"]) ? told["properties"] : {};
+  const all = Object.entries(properties).map(([name, field]) => {
+    const more = Object.hasOwn(other, name) ? other[name] : undefined;
+    return [
+      name,
+      isVague(field) && isJsonObject(more) && !isSilent(more) ? { ...more, ...(field as JsonObject) } : field,
+    ];
+  });
+  return { ...known, properties: Object.fromEntries(all) as JsonObject };
+}
+
+function isIncomplete(schema: JsonObject): boolean {
+  const { properties } = schema;
+  return isJsonObject(properties) ? Object.values(properties).some(isVague) : isSilent(schema);
+}
+
+const isSilent = (schema: JsonObject): boolean => Object.keys(schema).length === 0;
+
+/** Says nothing, or only that it is a list. */
+function isVague(field: unknown): boolean {
+  if (!isJsonObject(field)) return false;
+  return isSilent(field) || (field["type"] === "array" && Object.keys(field).length === 1);
+}

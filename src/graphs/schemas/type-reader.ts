@@ -1,0 +1,106 @@
+// Type reader: what the TypeScript types of the deployed graphs say of their states. Asked for when somebody wants to
+// know, in a process of its own (type-extractor.ts), once for all graphs, and again when one of their files has changed.
+// Invariants:
+//   TR1. No type check runs longer than the time limit, and at most one at a time.
+//   TR2. Types that cannot be read are no error: the answer is that they say nothing, and the log says why. A machine that
+//        was too busy is asked again, but not before AGAIN_MS.
+import { execFile } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { GraphsConfig } from "../config/langgraph-json.ts";
+import type { ExtractorRequest } from "./type-extractor.ts";
+import type { TypeSchemas } from "./type-schemas.ts";
+
+export interface TypeReader {
+  /** Null when the types say nothing, or cannot be read. */
+  read(graphId: string): Promise<TypeSchemas | null>;
+}
+
+type Found = Readonly<Record<string, TypeSchemas | null>>;
+
+const EXTRACTOR = fileURLToPath(new URL(`./type-extractor${extname(import.meta.url)}`, import.meta.url));
+const TYPED_FILE = /\.[cm]?tsx?$/;
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+const HEAP_MEBIBYTES_MAX = 2048;
+const AGAIN_MS = 5 * 60_000;
+
+/** @param timeoutMs 0 leaves types out. */
+export function createTypeReader(
+  config: Pick<GraphsConfig, "folder" | "graphs">,
+  timeoutMs: number,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): TypeReader {
+  const graphs = config.graphs.filter(({ file }) => TYPED_FILE.test(file));
+  const request: ExtractorRequest = { folder: config.folder, graphs, deadlineMs: timeoutMs };
+  let current: { readonly times: string; readonly found: Promise<Found> } | null = null;
+  let againAt = Infinity;
+  const find = async (): Promise<Found> => {
+    try {
+      return await extract(request);
+    } catch (error) {
+      log.warning("types_unread", { reason: reasonOf(error) }); // TR2
+      againAt = clock.monotonic() + AGAIN_MS;
+      return {};
+    }
+  };
+  return {
+    async read(graphId) {
+      if (timeoutMs === 0 || !graphs.some((graph) => graph.graphId === graphId)) return null;
+      const times = await fileTimes(graphs.map(({ file }) => file));
+      if (current?.times !== times || clock.monotonic() >= againAt) {
+        againAt = Infinity;
+        const before = current?.found ?? Promise.resolve({});
+        current = { times, found: before.then(find) }; // TR1
+      }
+      return (await current.found)[graphId] ?? null;
+    },
+  };
+}
+
+async function fileTimes(files: readonly string[]): Promise<string> {
+  const times = await Promise.all(
+    files.map((file) =>
+      stat(file).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  );
+  return times.join(" ");
+}
+
+function extract(request: ExtractorRequest): Promise<Found> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      process.execPath,
+      [`--max-old-space-size=${HEAP_MEBIBYTES_MAX}`, EXTRACTOR],
+      {
+        cwd: request.folder,
+        env: {}, // it needs none of the server's secrets
+        timeout: request.deadlineMs, // TR1
+        killSignal: "SIGKILL",
+        maxBuffer: OUTPUT_BYTES_MAX,
+      },
+      (error, output) => {
+        if (error !== null) return reject(error);
+        try {
+          resolve(JSON.parse(output) as Found);
+        } catch {
+          reject(new Error("the type checker printed no result"));
+        }
+      },
+    );
+    child.stdin?.on("error", () => undefined); // it may end before it has read all
+    child.stdin?.end(JSON.stringify(request));
+  });
+}
+
+function reasonOf(error: unknown): string {
+  const { killed, message } = error as { readonly killed?: boolean; readonly message: string };
+  return killed === true
+    ? "the type check took too long (LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS)"
+    : message.slice(0, 1000);
+}

@@ -1,0 +1,92 @@
+// Test of schemas from types, with the TypeScript of this project: each kind of type, and each way to export a graph.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { JsonObject } from "../../base/json/json.ts";
+import { openTypes } from "./type-checker.ts";
+import { graphTypeSchemas, type TypeSchemas } from "./type-schemas.ts";
+
+const FOLDER = join(import.meta.dirname, "../..", "..", "test", "graphs");
+const FILE = join(FOLDER, "typed.ts");
+const files = await openTypes(FOLDER, [FILE]);
+after(() => files?.close());
+const program = files?.programOf(FILE) ?? assert.fail("this project's TypeScript cannot be asked");
+
+function schemas(name: string): TypeSchemas | null {
+  return graphTypeSchemas(program, program.exportOf(name) ?? assert.fail(`${name} is not exported`));
+}
+
+const texts = { type: "array", items: { type: "string" } };
+
+const FIELDS: Readonly<Record<string, JsonObject>> = {
+  text: { type: "string" },
+  number: { type: "number" },
+  flag: { type: "boolean" },
+  anything: {},
+  list: { type: "array", items: { type: "number" } },
+  pair: { type: "array", items: { anyOf: [{ type: "string" }, { type: "number" }] } },
+  table: { type: "object", properties: {}, additionalProperties: { type: "number" } },
+  choice: { type: "string", enum: ["big", "small"] },
+  mixed: { anyOf: [{ type: "boolean", const: true }, { enum: [7, "x"] }] },
+  either: { anyOf: [{ type: "null" }, { type: "string" }, texts] },
+  open: {}, // one of its members allows everything (TS2)
+  object: {
+    type: "object",
+    properties: {
+      amount: { type: "number", description: "How much" },
+      note: { type: "string" },
+      may: { type: "string" },
+    },
+    required: ["amount"],
+  },
+  endless: {
+    type: "object",
+    properties: { name: { type: "string" }, below: { type: "array" } }, // TS1
+    required: ["name", "below"],
+  },
+  branded: { type: "string" },
+  date: {}, // TS1
+  map: {},
+  chat: { type: "array", langgraph_type: "messages", items: { $ref: "#/definitions/BaseMessage" } },
+};
+
+/** The order of a union's members is the checker's own. */
+function sorted(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(sorted).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  if (typeof part !== "object" || part === null) return part;
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, sorted(value)]));
+}
+
+for (const [name, expected] of Object.entries(FIELDS)) {
+  test(`the field ${name} is ${JSON.stringify(expected)}`, () => {
+    const properties = schemas("compiled")?.state?.["properties"] as Record<string, JsonObject>;
+    assert.deepEqual(sorted(properties[name]), sorted(expected));
+  });
+}
+
+test("input has the same fields, and requires none; the context is told too", () => {
+  const { input, output, state, context } = schemas("compiled") ?? assert.fail();
+  assert.equal(input?.["required"], undefined);
+  const { chat: _written, ...read } = (input ?? {})["properties"] as Record<string, JsonObject>;
+  const { chat: _chat, ...expected } = FIELDS;
+  assert.deepEqual(sorted(read), sorted(expected));
+  assert.deepEqual(output, state);
+  const model = { type: "string", enum: ["big", "small"] };
+  assert.deepEqual(sorted(context?.["properties"]), sorted({ model, warmth: { type: "number" } }));
+});
+
+for (const name of ["uncompiled", "promised", "wrapped", "factory", "slowFactory"]) {
+  test(`a graph that is exported as ${name} says the same`, () => {
+    assert.deepEqual(schemas(name), schemas("compiled"));
+  });
+}
+
+test("the functional API says what its function takes and returns", () => {
+  const object = (name: string) => ({ type: "object", properties: { [name]: { type: "string" } }, required: [name] });
+  assert.deepEqual(schemas("called"), { input: object("topic"), output: object("text"), state: null, context: null });
+});
+
+test("what is no graph says nothing, nor does what is not exported", () => {
+  assert.equal(schemas("noGraph"), null);
+  assert.equal(program.exportOf("absent"), undefined);
+});

@@ -1,0 +1,43 @@
+// Traced run: one attempt of a run, told to whoever traces runs. Without tracing it is the attempt and nothing else.
+import type { Run } from "../../agent/model/model.ts";
+import type { GraphRunResult, RunTrace, StepEnd, Tracing } from "../../agent/ports/ports.ts";
+import type { Codec } from "../checkpoints/value-codec.ts";
+import { traceCallbacks } from "./trace-callbacks.ts";
+
+/** @param work runs the graph with these callbacks */
+export async function tracedRun(
+  tracing: Tracing | null,
+  codec: Codec,
+  run: Run,
+  signal: AbortSignal,
+  work: (callbacks: readonly object[]) => Promise<GraphRunResult>,
+): Promise<GraphRunResult> {
+  if (tracing === null) return work([]);
+  const trace = tracing.begin(run);
+  const { input } = run;
+  trace.input(() => (input === null ? undefined : codec.toWire(codec.decode(codec.parse(input)))));
+  const result = await work([traceCallbacks(trace, (value) => codec.wireText(value))]);
+  trace.end(endOf(result, signal, codec));
+  return result;
+}
+
+function endOf({ outcome }: GraphRunResult, signal: AbortSignal, codec: Codec): Parameters<RunTrace["end"]>[0] {
+  const shown = (values: unknown, state: string): StepEnd => ({ output: () => codec.wireText(values), state });
+  switch (outcome.kind) {
+    case "done":
+      return shown(outcome.values, "done");
+    case "question":
+    case "breakpoint":
+      return shown(outcome.values, "pause");
+    case "failed":
+      if (outcome.storageFailed === true) return "handed_back";
+      return { error: { name: outcome.error.error, message: outcome.error.message }, state: "failure" };
+    case "aborted": {
+      const reason = String(signal.reason);
+      if (reason === "shutdown") return "handed_back";
+      return reason === "timeout" ? { error: { name: "Timeout", message: reason }, state: reason } : { state: reason };
+    }
+    default:
+      return outcome satisfies never;
+  }
+}
