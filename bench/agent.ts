@@ -1,12 +1,12 @@
 // Agent server benchmark: cost of a pause-and-resume cycle next to the same graph without a server, in one run.
 // Every figure is a ratio of two measurements of this run, a count, or memory: machines differ, ratios do not.
 import { join } from "node:path";
-import { measureLists } from "./lists.ts";
+import { measureLists } from "./agent/lists.ts";
 import { runScript } from "./measure.ts";
-import { measurePeer } from "./peer.ts";
-import { multiplyPausedThread } from "./many-paused.ts";
-import { removeFolder, startServer, type MeasuredServer } from "./server.ts";
-import { measureStreams } from "./streams.ts";
+import { measurePeer } from "./agent/peer.ts";
+import { multiplyPausedThread } from "./agent/many-paused.ts";
+import { removeFolder, startServer, type MeasuredServer } from "./agent/server.ts";
+import { measureStreams } from "./agent/streams.ts";
 
 interface Line {
   readonly what: string;
@@ -15,7 +15,7 @@ interface Line {
   readonly asked: string;
 }
 
-const HERE = import.meta.dirname;
+const HERE = join(import.meta.dirname, "agent");
 const script = (name: string): string => join(HERE, name);
 
 export async function benchAgent(options: { readonly peer: boolean; readonly short: boolean }): Promise<void> {

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
 import { benchCollector } from "./collector.ts";
-import { benchPostgres } from "./postgres.ts";
+import { benchPostgres } from "./agent/postgres.ts";
 import { benchTraces } from "./traces.ts";
 
 const { positionals, values } = parseArgs({

@@ -24,6 +24,6 @@ await build({
     manifest: "manifest.json",
     modulePreload: { polyfill: false }, // an inline script, which the page's policy blocks
     assetsInlineLimit: 0,
-    chunkSizeWarningLimit: 1000, // kB; test/console.test.ts measures the first load
+    chunkSizeWarningLimit: 1000, // kB; test/console/console.test.ts measures the first load
   },
 });

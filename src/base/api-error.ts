@@ -1,6 +1,6 @@
 // API errors: one table of codes, one class.
 // Invariants:
-//   ER1. Every refusal has a code of this table; docs/errors.md lists exactly these codes (test/docs.test.ts).
+//   ER1. Every refusal has a code of this table; docs/errors.md lists exactly these codes (test/project/docs.test.ts).
 //   ER2. Each code has one status, wherever it is thrown. The exception is HandlerRefusal: a handler of the user
 //        chooses its own status.
 

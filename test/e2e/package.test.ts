@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { before, test } from "node:test";
 import { promisify } from "node:util";
-import { newDatabase } from "../harness/postgres.ts";
+import { newDatabase } from "../harness/postgres/databases.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 
 const PACKAGE = join(ROOT, "package");

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
 import { until } from "../harness/threads.ts";
-import { FULL } from "../harness/fault-server.ts";
+import { FULL } from "../harness/faults/fault-server.ts";
 
 const ROUNDS = FULL ? 40 : 1;
 

@@ -3,7 +3,7 @@
 //   DE3. What had not happened when the process died happens after the restart.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Bench, FULL, only, type Fault } from "../harness/fault-server.ts";
+import { Bench, FULL, only, type Fault } from "../harness/faults/fault-server.ts";
 
 const ROUNDS = FULL ? 50 : 1;
 const bench = new Bench();

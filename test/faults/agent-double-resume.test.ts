@@ -4,7 +4,7 @@
 //   DR3. The audit of the thread is the questions answered: one for each round.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Bench, FULL, resumeBody } from "../harness/fault-server.ts";
+import { Bench, FULL, resumeBody } from "../harness/faults/fault-server.ts";
 
 const CALLERS = 100;
 const ROUNDS = FULL ? 200 : 5;

@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Bench, FULL, pause, until } from "../harness/fault-server.ts";
+import { Bench, FULL, pause, until } from "../harness/faults/fault-server.ts";
 
 const NO_STRACE = straceRuns() ? false : "strace does not run here";
 

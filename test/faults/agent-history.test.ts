@@ -5,8 +5,8 @@
 //   HI2. A history that is bad is printed with its seed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Bench, each, FULL, pause, questionsIn, seeded } from "../harness/fault-server.ts";
-import { linearize, printed, type Call, type Op, type Result } from "../harness/linearizable.ts";
+import { Bench, each, FULL, pause, questionsIn, seeded } from "../harness/faults/fault-server.ts";
+import { linearize, printed, type Call, type Op, type Result } from "../harness/faults/linearizable.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const [ROUNDS, THREADS, CLIENTS, CALLS] = FULL ? [60, 12, 4, 5] : [2, 4, 3, 3];

@@ -17,7 +17,7 @@ import {
   resumeBody,
   type Fault,
   type Question,
-} from "../harness/fault-server.ts";
+} from "../harness/faults/fault-server.ts";
 import type { Answer } from "../harness/server.ts";
 
 const bench = new Bench();

@@ -3,7 +3,7 @@
 //   KI2. The killer is given up after it has killed its process alone as often as it may.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Bench, FULL, until, within } from "../harness/fault-server.ts";
+import { Bench, FULL, until, within } from "../harness/faults/fault-server.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const INNOCENTS = 5;

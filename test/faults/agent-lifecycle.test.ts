@@ -10,7 +10,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import { Bench, each, FULL, until, within } from "../harness/fault-server.ts";
+import { Bench, each, FULL, until, within } from "../harness/faults/fault-server.ts";
 import { ROOT, TEST_GRAPHS, type Answer } from "../harness/server.ts";
 
 const STEPS = { assistant_id: "steps", input: {} };

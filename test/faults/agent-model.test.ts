@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";
-import { FULL, seeded } from "../harness/fault-server.ts";
+import { FULL, seeded } from "../harness/faults/fault-server.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 import type { WireThread } from "../harness/threads.ts";
 

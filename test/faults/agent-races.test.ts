@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
-import { Bench, each, FULL, identity, only, pause, questionsIn, resumeBody, seeded } from "../harness/fault-server.ts";
+import { Bench, each, FULL, identity, only, pause, questionsIn, resumeBody, seeded } from "../harness/faults/fault-server.ts";
 import type { Answer } from "../harness/server.ts";
 
 const RACES = FULL ? 1000 : 10;

@@ -5,8 +5,8 @@
 //   RK4. In the end, without faults, every question can be answered.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Bench, each, FULL, identity, only, pause, questionsIn, resumeBody, seeded } from "../harness/fault-server.ts";
-import type { Question } from "../harness/fault-server.ts";
+import { Bench, each, FULL, identity, only, pause, questionsIn, resumeBody, seeded } from "../harness/faults/fault-server.ts";
+import type { Question } from "../harness/faults/fault-server.ts";
 
 const ROUNDS = FULL ? 50 : 3;
 const PAUSED = FULL ? 1000 : 20;

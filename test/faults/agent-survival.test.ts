@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { call } from "../harness/server.ts";
-import { Bench, each, FULL, identity, only, questionsIn, type Question } from "../harness/fault-server.ts";
+import { Bench, each, FULL, identity, only, questionsIn, type Question } from "../harness/faults/fault-server.ts";
 
 const THREADS = FULL ? 1000 : 20;
 const WIDTH = 8;

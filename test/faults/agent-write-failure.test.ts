@@ -8,7 +8,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Bench, each, FULL, identity, only, pause, resumeBody, until, within } from "../harness/fault-server.ts";
+import { Bench, each, FULL, identity, only, pause, resumeBody, until, within } from "../harness/faults/fault-server.ts";
 import { temporaryFolder, type Answer } from "../harness/server.ts";
 
 const FOR_EVER = 1_000_000_000;

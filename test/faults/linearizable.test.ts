@@ -1,7 +1,7 @@
 // Tests of the checker itself: histories that a thread explains, and broken ones, which must be found bad.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linearize, printed, type Call, type Op, type Result } from "../harness/linearizable.ts";
+import { linearize, printed, type Call, type Op, type Result } from "../harness/faults/linearizable.ts";
 
 const START: Op = { verb: "start", question: "first" };
 const DELETE: Op = { verb: "delete" };

@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
-import { each, FULL, pause, resumeBody, seeded, within } from "../harness/fault-server.ts";
-import { Fleet } from "../harness/fleet.ts";
+import { each, FULL, pause, resumeBody, seeded, within } from "../harness/faults/fault-server.ts";
+import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { newDatabase } from "../harness/postgres.ts";
+import { newDatabase } from "../harness/postgres/databases.ts";
 import { call, type Answer, type TestServer } from "../harness/server.ts";
 
 const ANSWERS = FULL ? 20 : 4;

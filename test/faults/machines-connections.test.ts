@@ -9,10 +9,10 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { Pool } from "pg";
 import { isMarked, onlyNext, startPostgresProxy, type Fate, type PostgresProxy } from "../fakes/postgres-proxy.ts";
-import { each, FULL, only, pause, questionsIn, resumeBody, seeded, within } from "../harness/fault-server.ts";
-import { Fleet } from "../harness/fleet.ts";
+import { each, FULL, only, pause, questionsIn, resumeBody, seeded, within } from "../harness/faults/fault-server.ts";
+import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { beforeDrop, newDatabase } from "../harness/postgres.ts";
+import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 import { call, type Answer, type TestServer } from "../harness/server.ts";
 
 const CYCLES = FULL ? 400 : 5;

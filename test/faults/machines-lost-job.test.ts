@@ -4,10 +4,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPostgresProxy } from "../fakes/postgres-proxy.ts";
-import { FULL, within } from "../harness/fault-server.ts";
-import { Fleet } from "../harness/fleet.ts";
+import { FULL, within } from "../harness/faults/fault-server.ts";
+import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { newDatabase } from "../harness/postgres.ts";
+import { newDatabase } from "../harness/postgres/databases.ts";
 
 const ROUNDS = FULL ? 5 : 2;
 /** Half of what such a job was waited for before. */

@@ -11,9 +11,9 @@ import { Client } from "pg";
 import { migrateDatabase } from "../../src/storage/postgres/schema/migrate.ts";
 import { MIGRATIONS } from "../../src/storage/postgres/schema/migrations.ts";
 import { holdpoint } from "../harness/cli.ts";
-import { each, FULL, identity, only, resumeBody, until, type Question } from "../harness/fault-server.ts";
-import { Fleet } from "../harness/fleet.ts";
-import { newDatabase } from "../harness/postgres.ts";
+import { each, FULL, identity, only, resumeBody, until, type Question } from "../harness/faults/fault-server.ts";
+import { Fleet } from "../harness/faults/fleet.ts";
+import { newDatabase } from "../harness/postgres/databases.ts";
 import { ROOT } from "../harness/server.ts";
 
 const THREADS = FULL ? 1000 : 12;

@@ -9,9 +9,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
-import { each, FULL, only, pause, questionsIn, resumeBody, until } from "../harness/fault-server.ts";
-import { Fleet } from "../harness/fleet.ts";
-import { startPostgres, type PostgresServer } from "../harness/postgres-server.ts";
+import { each, FULL, only, pause, questionsIn, resumeBody, until } from "../harness/faults/fault-server.ts";
+import { Fleet } from "../harness/faults/fleet.ts";
+import { startPostgres, type PostgresServer } from "../harness/postgres/server.ts";
 import { call, type Answer, type TestServer } from "../harness/server.ts";
 
 const CYCLES = FULL ? 1000 : 12;

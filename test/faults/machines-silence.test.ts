@@ -11,10 +11,10 @@ import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
 import { JOBS_SCHEMA } from "../../src/storage/postgres/schema/graphile-schema.ts";
-import { FULL, pause, resumeBody, until, within } from "../harness/fault-server.ts";
-import { Fleet } from "../harness/fleet.ts";
+import { FULL, pause, resumeBody, until, within } from "../harness/faults/fault-server.ts";
+import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { beforeDrop, newDatabase } from "../harness/postgres.ts";
+import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 import { call, type Answer, type TestServer } from "../harness/server.ts";
 
 /** Times as in production in the long form. */

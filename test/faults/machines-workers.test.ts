@@ -11,10 +11,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { startWebhookReceiver, type WebhookReceiver } from "../fakes/webhook-receiver.ts";
-import { FULL, pause, resumeBody, until, within } from "../harness/fault-server.ts";
-import { Fleet } from "../harness/fleet.ts";
+import { FULL, pause, resumeBody, until, within } from "../harness/faults/fault-server.ts";
+import { Fleet } from "../harness/faults/fleet.ts";
 import { auditOf } from "../harness/inbox.ts";
-import { beforeDrop } from "../harness/postgres.ts";
+import { beforeDrop } from "../harness/postgres/databases.ts";
 import { call, type TestServer } from "../harness/server.ts";
 import { assertNoneTwiceNoneLost, ticksIn, type Tick } from "../harness/ticks.ts";
 

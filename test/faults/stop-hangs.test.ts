@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { startPostgresProxy } from "../fakes/postgres-proxy.ts";
-import { within } from "../harness/fault-server.ts";
-import { Fleet } from "../harness/fleet.ts";
+import { within } from "../harness/faults/fault-server.ts";
+import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { newDatabase } from "../harness/postgres.ts";
+import { newDatabase } from "../harness/postgres/databases.ts";
 import { parseLine, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
 
 /** A bound on what hangs: the grace period, and twice what may come after it. */

@@ -52,7 +52,7 @@ export async function databaseFor(dataDir: string): Promise<string> {
   return known;
 }
 const databases = new Map<string, Promise<string>>();
-const postgres = process.env["HOLDPOINT_TEST_STORAGE"] === "postgres" ? await import("./postgres.ts") : null;
+const postgres = process.env["HOLDPOINT_TEST_STORAGE"] === "postgres" ? await import("./postgres/databases.ts") : null;
 
 /** @throws {Error} with everything it wrote, when it does not come up. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {

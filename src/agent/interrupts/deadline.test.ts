@@ -1,4 +1,4 @@
-// Tests of deadline: DL2 (what is a deadline, and what is not). DL1 is in test/deadlines.test.ts.
+// Tests of deadline: DL2 (what is a deadline, and what is not). DL1 is in test/agent/deadlines.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../base/json/json.ts";

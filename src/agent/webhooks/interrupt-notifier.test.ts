@@ -1,4 +1,4 @@
-// Test of the notifier. Checked: NO2 and NO3 of notify.ts. NO1 is that of webhooks, over sockets in test/webhooks.test.ts.
+// Test of the notifier. Checked: NO2 and NO3 of notify.ts. NO1 is that of webhooks, over sockets in test/agent/webhooks.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../base/json/json.ts";

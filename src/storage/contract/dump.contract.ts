@@ -1,5 +1,5 @@
 // Contract of dumps, run by every adapter: DT1 (nothing of a storage is left out), DU1 (whole or not at all), DU2 (what is
-// damaged is refused), DU3 (rows come as they were). That threads go on after a move is in test/move.test.ts.
+// damaged is refused), DU3 (rows come as they were). That threads go on after a move is in test/cluster/move.test.ts.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { DUMP_TABLES, type DumpTable } from "../dump/dump-tables.ts";

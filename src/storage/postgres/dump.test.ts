@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "pg";
-import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
+import { beforeDrop, newDatabase } from "../../../test/harness/postgres/databases.ts";
 import { createLog } from "../../base/log/log.ts";
 import { dumpContract } from "../contract/dump.contract.ts";
 import { DUMP_TABLES } from "../dump/dump-tables.ts";

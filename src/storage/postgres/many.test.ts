@@ -7,8 +7,8 @@
 //   CN3. A transaction that stands still loses its connection, and with it its lock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startPostgres } from "../../../test/harness/postgres-server.ts";
-import { beforeDrop, newDatabase } from "../../../test/harness/postgres.ts";
+import { startPostgres } from "../../../test/harness/postgres/server.ts";
+import { beforeDrop, newDatabase } from "../../../test/harness/postgres/databases.ts";
 import { onlyNext, startPostgresProxy, type Fate } from "../../../test/fakes/postgres-proxy.ts";
 import type { Thread } from "../../agent/model/model.ts";
 import type { Tx } from "../../agent/ports/ports.ts";

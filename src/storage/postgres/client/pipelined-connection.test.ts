@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { Pool, type PoolClient } from "pg";
-import { newDatabase } from "../../../../test/harness/postgres.ts";
+import { newDatabase } from "../../../../test/harness/postgres/databases.ts";
 import { startPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { connectionConfig, type Parameter } from "./pool.ts";
 import { wireOf } from "./pipelined-connection.ts";

@@ -1,8 +1,8 @@
 // Tests of notices: NO5, what only concerns those who wait does not wake a worker.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { newDatabase } from "../../../../test/harness/postgres.ts";
-import { until } from "../../../../test/harness/fault-server.ts";
+import { newDatabase } from "../../../../test/harness/postgres/databases.ts";
+import { until } from "../../../../test/harness/faults/fault-server.ts";
 import type { Notice } from "../../../agent/ports/ports.ts";
 import { systemClock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log/log.ts";

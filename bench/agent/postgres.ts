@@ -1,0 +1,208 @@
+// Agent server on PostgreSQL, many processes: what a cycle costs next to the same graph without a server, what a second
+// worker adds, how long a run waits in an empty queue, and what a full database changes. Everything is of one run, and
+// counted as CPU of the servers: client, database and servers share the machine, so throughput would not show it.
+import { join } from "node:path";
+import { Client } from "pg";
+import { startPostgres, type PostgresServer } from "../../test/harness/postgres/server.ts";
+import { fillDatabase } from "./many-rows.ts";
+import { median, runScript } from "../measure.ts";
+import { removeFolder, startServer, type MeasuredServer } from "./server.ts";
+
+const script = (name: string): string => join(import.meta.dirname, name);
+const STATE_BYTES = 1000;
+const CLIENTS = 32;
+/** A server has a slot for each client: what waits in the queue is measured by itself. */
+const SLOTS = 64;
+/** Cycles for each server before it is measured: compiling goes on until then, and would count for each worker anew. */
+const WARM_UP = 2000;
+
+interface Sizes {
+  readonly cycles: number;
+  readonly waits: number;
+  readonly finishedRuns: number;
+  readonly pausedThreads: number;
+}
+const FULL: Sizes = { cycles: 2000, waits: 500, finishedRuns: 1_000_000, pausedThreads: 100_000 };
+const SHORT: Sizes = { cycles: 1000, waits: 100, finishedRuns: 20_000, pausedThreads: 2000 };
+
+export async function benchPostgres(options: { readonly short: boolean }): Promise<void> {
+  const sizes = options.short ? SHORT : FULL;
+  const postgres = await startPostgres(true);
+  const ratios: number[] = [];
+  const note = (what: string, measured: string, ratio: number, asked: string): void => {
+    ratios.push(ratio);
+    console.log(`${what.padEnd(58)} ${measured.padEnd(24)} ${ratio.toFixed(2).padStart(6)}   ${asked}`);
+  };
+  try {
+    await rememberCommitTimes(postgres);
+    const inProcess = await runScript(script("in-process.ts"), [sizes.cycles, STATE_BYTES, WARM_UP]);
+    const inProcessCpu = (inProcess["cpuSeconds"] ?? Number.NaN) / sizes.cycles;
+
+    const empty = await newDatabase(postgres, "empty");
+    const alone = await withServers(empty, ["all"], (servers) => cpuPerCycle(servers, sizes.cycles));
+    note(
+      "CPU a cycle (in process / one server)",
+      `${ms(inProcessCpu)} / ${ms(alone)}`,
+      inProcessCpu / alone,
+      ">= 0.35",
+    );
+
+    const one = await withServers(empty, ["api", "worker"], (servers) => cpuPerCycle(servers, sizes.cycles));
+    const two = await withServers(empty, ["api", "worker", "worker"], (servers) => cpuPerCycle(servers, sizes.cycles));
+    note("CPU a cycle (two workers / one)", `${ms(two)} / ${ms(one)}`, two / one, "<= 1.15");
+
+    const quick = await newDatabase(postgres, "quick");
+    // A bare NOTIFY does not wait for the disk; nor does a commit here, whose time is taken before it does.
+    await withClient(quick, (client) => client.query("ALTER DATABASE bench_quick SET synchronous_commit = off"));
+    const wait = await withServers(quick, ["api", "worker"], (servers) => queueWait(quick, servers, sizes.waits));
+    const waited = await withServers(quick, ["all"], (servers) => queued(quick, servers, sizes.waits));
+    const notify = await notifyRoundTrip(quick, sizes.waits);
+    note("queue wait p50 (a run / a bare NOTIFY)", `${ms(wait)} / ${ms(notify)}`, wait / notify, "<= 4");
+    note(
+      "runs that wait where the server has a slot (of all)",
+      `${waited} / ${sizes.waits}`,
+      waited / sizes.waits,
+      "0",
+    );
+
+    const full = await newDatabase(postgres, "full");
+    await withServers(full, ["all"], (servers) => load(servers, 1, 1));
+    await withServers(full, ["all"], (servers) => load(servers, 1, 1, "pause-only"));
+    await fillDatabase(full, sizes);
+    const crowded = await withServers(full, ["all"], (servers) => cpuPerCycle(servers, sizes.cycles));
+    const again = await withServers(empty, ["all"], (servers) => cpuPerCycle(servers, sizes.cycles));
+    const what = `CPU a cycle (${sizes.finishedRuns} runs, ${sizes.pausedThreads} pauses / few)`;
+    note(what, `${ms(crowded)} / ${ms(again)}`, crowded / again, "<= 1.3");
+    console.log(`ratios: ${ratios.map((ratio) => ratio.toFixed(2)).join(" ")}`);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function withClient<T>(uri: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: uri });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function rememberCommitTimes(postgres: PostgresServer): Promise<void> {
+  await withClient(postgres.uri, (client) => client.query("ALTER SYSTEM SET track_commit_timestamp = on"));
+  await postgres.shutDown();
+  await postgres.start();
+}
+
+async function newDatabase(postgres: PostgresServer, name: string): Promise<string> {
+  await withClient(postgres.uri, (client) => client.query(`CREATE DATABASE bench_${name}`));
+  const uri = new URL(postgres.uri);
+  uri.pathname = `/bench_${name}`;
+  return uri.href;
+}
+
+async function withServers<T>(
+  uri: string,
+  roles: readonly string[],
+  work: (servers: readonly MeasuredServer[]) => Promise<T>,
+): Promise<T> {
+  const servers: MeasuredServer[] = [];
+  try {
+    for (const role of roles)
+      servers.push(
+        await startServer(undefined, { DATABASE_URI: uri, HOLDPOINT_ROLE: role, N_JOBS_PER_WORKER: String(SLOTS) }),
+      );
+    return await work(servers);
+  } finally {
+    for (const server of servers.toReversed()) {
+      await server.stop();
+      removeFolder(server.folder);
+    }
+  }
+}
+
+async function load(
+  servers: readonly MeasuredServer[],
+  cycles: number,
+  clients: number,
+  mode = "cycle",
+): Promise<void> {
+  const args = [servers[0]?.url ?? "", cycles, clients, STATE_BYTES, "bench", mode];
+  await runScript(script("client.ts"), args);
+}
+
+/** Of all the servers together. */
+async function cpuPerCycle(servers: readonly MeasuredServer[], cycles: number): Promise<number> {
+  const used = async (): Promise<number> => {
+    const each = await Promise.all(servers.map((server) => server.metrics()));
+    return each.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  };
+  await load(servers, WARM_UP * servers.length, CLIENTS);
+  const before = await used();
+  await load(servers, cycles, CLIENTS);
+  return ((await used()) - before) / cycles;
+}
+
+/** From the commit of a run to its claim, one run at a time, on the clock of the database. */
+async function queueWait(uri: string, [api]: readonly MeasuredServer[], count: number): Promise<number> {
+  return withClient(uri, async (client) => {
+    await client.query(WATCH_QUEUE);
+    await runOneByOne(api, count);
+    const { rows } = await client.query<{ readonly wait: number }>(
+      `SELECT extract(epoch FROM c.at - pg_xact_commit_timestamp(a.xmin))::float8 AS wait
+       FROM bench.accepted AS a JOIN bench.claimed AS c USING (run_id)`,
+    );
+    if (rows.length < count) throw new Error(`${rows.length} of ${count} runs have come through the queue`);
+    return median(rows.map(({ wait }) => wait));
+  });
+}
+
+/** How many runs were accepted to wait, although they came one at a time to a server that could start each. */
+async function queued(uri: string, [server]: readonly MeasuredServer[], count: number): Promise<number> {
+  return withClient(uri, async (client) => {
+    await client.query("TRUNCATE bench.claimed");
+    await runOneByOne(server, count);
+    return (await client.query("SELECT 1 FROM bench.claimed")).rows.length;
+  });
+}
+
+async function runOneByOne(server: MeasuredServer | undefined, count: number): Promise<void> {
+  const body = JSON.stringify({ assistant_id: "bench", input: { text: "x" } });
+  const headers = { "content-type": "application/json" };
+  for (let at = 0; at < count; at++) {
+    const response = await fetch(`${server?.url ?? ""}/runs/wait`, { method: "POST", headers, body });
+    await response.text();
+  }
+}
+
+const WATCH_QUEUE = `
+  CREATE SCHEMA bench;
+  CREATE TABLE bench.accepted (run_id TEXT);
+  CREATE TABLE bench.claimed (run_id TEXT, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp());
+  CREATE FUNCTION bench.note() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN EXECUTE format('INSERT INTO bench.%I (run_id) VALUES ($1)', TG_ARGV[0]) USING NEW.run_id; RETURN NULL; END $$;
+  CREATE TRIGGER bench_accepted AFTER INSERT ON holdpoint.runs FOR EACH ROW EXECUTE FUNCTION bench.note('accepted');
+  CREATE TRIGGER bench_claimed AFTER UPDATE OF status ON holdpoint.runs
+    FOR EACH ROW WHEN (NEW.status = 'running') EXECUTE FUNCTION bench.note('claimed')`;
+
+/** From sending it on one connection to hearing it on another. */
+async function notifyRoundTrip(uri: string, count: number): Promise<number> {
+  return withClient(uri, (listener) =>
+    withClient(uri, async (sender) => {
+      await listener.query("LISTEN bench");
+      const times: number[] = [];
+      for (let at = 0; at < count; at++) {
+        const heard = new Promise<void>((resolve) => void listener.once("notification", () => resolve()));
+        const sentAt = performance.now();
+        await Promise.all([sender.query("NOTIFY bench"), heard]);
+        times.push((performance.now() - sentAt) / 1000);
+      }
+      return median(times);
+    }),
+  );
+}
+
+function ms(seconds: number): string {
+  return `${(seconds * 1000).toFixed(2)} ms`;
+}

@@ -1,0 +1,63 @@
+// A server to measure: a process of its own on its own data folder; its CPU time, memory and bound text as /metrics tells.
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+export const ROOT = join(import.meta.dirname, "../..");
+
+export interface MeasuredServer {
+  readonly url: string;
+  readonly folder: string;
+  /** CPU seconds, resident bytes and characters bound to SQL since the start. */
+  metrics(): Promise<{ readonly cpuSeconds: number; readonly residentBytes: number; readonly boundUnits: number }>;
+  stop(): Promise<void>;
+}
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), "holdpoint-bench-"));
+}
+
+export async function startServer(
+  folder = temporaryFolder(),
+  more: Readonly<Record<string, string>> = {},
+): Promise<MeasuredServer> {
+  const args = [join(ROOT, "src/main.ts"), "serve", "--config", join(ROOT, "bench/graphs/langgraph.json")];
+  const env = { ...process.env, PORT: "0", HOLDPOINT_DATA_DIR: folder, LOG_JSON: "true", LOG_LEVEL: "info", ...more };
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "pipe"] });
+  const url = await listening(child);
+  return {
+    url,
+    folder,
+    async metrics() {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      const value = (name: string): number => Number(new RegExp(`^${name} (.+)$`, "m").exec(text)?.[1]);
+      return {
+        cpuSeconds: value("process_cpu_seconds_total"),
+        residentBytes: value("process_resident_memory_bytes"),
+        boundUnits: value("storage_bound_characters"),
+      };
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
+}
+
+async function listening(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (child.stderr === null) throw new Error("no output to read");
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      const url = /"url":"([^"]+)"/.exec(line)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}

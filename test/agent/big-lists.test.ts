@@ -1,0 +1,91 @@
+// Tests of lists whose rows are big, over real sockets. Checked:
+//   BL1. A long list is sent row by row, with the rows and the pagination that it has when it is short.
+//   BL2. A list that asks for no states reads none.
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import { PATIENCE } from "../harness/patience.ts";
+import { startServerHere } from "../harness/server-here.ts";
+import { call, removeFolder } from "../harness/server.ts";
+import { newThread } from "../harness/threads.ts";
+
+const THREADS = 30;
+const UNITS = 400_000;
+
+const server = await startServerHere();
+const ids: string[] = [];
+for (let at = 0; at < THREADS; at++) {
+  const updates = [{ values: { payload: `${at}:${"x".repeat(UNITS)}` }, as_node: "ask" }];
+  const body = { metadata: { graph_id: "echo", big: true }, supersteps: [{ updates }] };
+  const made: { readonly thread_id: string } = (await call(server, "POST", "/threads", body)).body;
+  ids.unshift(made.thread_id);
+}
+after(async () => {
+  await server.stop();
+  removeFolder(server.dataDir);
+});
+
+interface WireThread {
+  readonly thread_id: string;
+  readonly values?: { readonly payload: string };
+}
+
+const search = (query: object = {}) =>
+  call(server, "POST", "/threads/search", { metadata: { big: true }, limit: 1000, ...query });
+
+suite("a list of big threads", PATIENCE, () => {
+  test("has every thread in order, in pieces, with its total (BL1)", async () => {
+    const { status, headers, body } = await search();
+    const threads: readonly WireThread[] = body;
+    assert.deepEqual([status, headers.get("content-length")], [200, null]);
+    assert.equal(headers.get("x-pagination-total"), String(THREADS));
+    assert.deepEqual(
+      threads.map(({ thread_id }) => thread_id),
+      ids,
+    );
+    for (const { values } of threads)
+      assert.equal(values?.payload.slice(values.payload.indexOf(":")).length, UNITS + 1);
+  });
+
+  test("has pages that go on where the one before ends (BL1)", async () => {
+    const { headers, body } = await search({ limit: 7, offset: 21 });
+    assert.deepEqual(
+      (body as readonly WireThread[]).map(({ thread_id }) => thread_id),
+      ids.slice(21, 28),
+    );
+    assert.equal(headers.get("x-pagination-next"), "28");
+  });
+
+  test("is short when no states are asked for (BL2)", async () => {
+    const { headers, body } = await search({ select: ["thread_id"] });
+    assert.notEqual(headers.get("content-length"), null);
+    assert.deepEqual(
+      body,
+      ids.map((thread_id) => ({ thread_id })),
+    );
+  });
+
+  test("and of those whose states have a value (BL1)", async () => {
+    const { headers, body } = await search({ values: { payload: `4:${"x".repeat(UNITS)}` } });
+    assert.deepEqual([headers.get("x-pagination-total"), (body as readonly unknown[]).length], ["1", 1]);
+  });
+});
+
+test("a history of big states, and runs of big inputs, come whole (BL1)", PATIENCE, async () => {
+  const thread = await newThread(server, "echo");
+  const payload = "y".repeat(100_000);
+  for (let at = 0; at < 12; at++) await thread.run({ input: { payload: `${at}${payload}` } });
+  const history = await call(server, "GET", `${thread.path}/history?limit=1000`);
+  const states: readonly { readonly checkpoint: { readonly checkpoint_id: string } }[] = history.body;
+  const seen = states.map(({ checkpoint }) => checkpoint.checkpoint_id);
+  assert.deepEqual(seen, [...new Set(seen)].toSorted().toReversed());
+  const limited = await call(server, "GET", `${thread.path}/history?limit=7`);
+  assert.deepEqual(limited.body, states.slice(0, 7));
+  const runs = await call(server, "GET", `${thread.path}/runs?limit=1000`);
+  assert.equal(runs.headers.get("content-length"), null);
+  assert.deepEqual(
+    (runs.body as readonly { readonly kwargs: { readonly input: { readonly payload: string } } }[]).map(({ kwargs }) =>
+      kwargs.input.payload.replace(payload, ""),
+    ),
+    Array.from({ length: 12 }, (_, at) => String(11 - at)),
+  );
+});

@@ -1,0 +1,178 @@
+// The files of a data folder, from outside. Checked:
+//   DF1. A database or lock that is deleted under a running server is noticed: /ready is 503 and says so, calls that write
+//        are refused, and none that was acknowledged is lost. The collector's spool and the trace store do the same.
+//   DF2. Everything that the product makes is its owner's alone, with the usual umask.
+import assert from "node:assert/strict";
+import { readdirSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { readConfig } from "../../src/base/config/config.ts";
+import { createLog } from "../../src/base/log/log.ts";
+import { createTraceServer } from "../../src/traces/server.ts";
+import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
+import { startBackend } from "../fakes/backend.ts";
+import { startCollector } from "../fakes/collector.ts";
+import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { holdpoint } from "../harness/cli.ts";
+import { startServerHere } from "../harness/server-here.ts";
+import { until } from "../harness/threads.ts";
+import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+
+for (const name of ["holdpoint.db", "lock.db"]) {
+  test(`${name} deleted under the server: /ready is 503 and writes are refused (DF1)`, async () => {
+    const server = await startServerHere({ env: { DATABASE_URI: "" } });
+    const [path, aside] = [join(server.dataDir, name), join(server.dataDir, "aside")];
+    try {
+      const threads: string[] = [];
+      const make = () => call(server, "POST", "/threads", {});
+      threads.push(((await make()).body as { readonly thread_id: string }).thread_id);
+      renameSync(path, aside);
+      const ready = await call(server, "GET", "/ready");
+      assert.equal(ready.status, 503);
+      assert.match(ready.text, new RegExp(`${name} was deleted`));
+      assert.equal((await make()).status, 503);
+      assert.equal((await call(server, "GET", `/threads/${threads[0]}`)).status, 200);
+      assert.ok(server.logs.some(({ event }) => event === "data_files_gone"));
+      renameSync(aside, path);
+      assert.equal((await call(server, "GET", "/ready")).status, 200);
+      assert.equal((await make()).status, 200);
+    } finally {
+      await server.stop();
+      removeFolder(server.dataDir);
+    }
+  });
+}
+
+test("the spool's lock deleted under the collector: /ready is 503 and spans are refused (DF1)", async () => {
+  const dir = temporaryFolder();
+  const backend = await startBackend();
+  const collector = await startCollector(backend.url, { SPOOL_DIR: dir });
+  const send = async (n: number) => (await collector.send(protobufRequest([spanOf(n, 0)]))).status;
+  try {
+    renameSync(join(dir, "lock"), join(dir, "aside"));
+    const ready = await fetch(`${collector.url}/ready`);
+    assert.equal(ready.status, 503);
+    assert.match(await ready.text(), /lock was deleted/);
+    assert.equal(await send(1), 503);
+    assert.ok(collector.log.some((line) => line.includes("data_files_gone")));
+    renameSync(join(dir, "aside"), join(dir, "lock"));
+    assert.equal((await fetch(`${collector.url}/ready`)).status, 200);
+    assert.equal(await send(2), 200);
+  } finally {
+    await collector.stop();
+    await backend.close();
+    removeFolder(dir);
+  }
+});
+
+async function startTraces(dir: string) {
+  const said: string[] = [];
+  const log = createLog({
+    level: "info",
+    json: true,
+    secrets: [],
+    now: Date.now,
+    write: (line) => void said.push(line),
+  });
+  const config = readConfig({ TRACES_DIR: dir, TRACES_PORT: "0" }, TRACE_SETTINGS, () => "");
+  const server = createTraceServer(config, { clock: systemClock, log, version: "0.0.0" });
+  await server.start();
+  return { server, said, url: `http://127.0.0.1:${server.address().port}` };
+}
+
+const RUN = { id: "00000000-0000-4000-8000-000000000001", name: "run", run_type: "chain" };
+const upload = (url: string) =>
+  fetch(`${url}/runs`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ ...RUN, trace_id: RUN.id, dotted_order: `20260101T000000000000Z${RUN.id}` }),
+  });
+
+for (const name of ["traces.db", "traces.db-wal"]) {
+  test(`${name} deleted under the trace store: /ready is 503 and uploads are refused (DF1)`, async () => {
+    const dir = temporaryFolder();
+    const { server, said, url } = await startTraces(dir);
+    const [path, aside] = [join(dir, name), join(dir, "aside")];
+    try {
+      assert.equal((await upload(url)).status, 202);
+      renameSync(path, aside);
+      const ready = await fetch(`${url}/ready`);
+      assert.equal(ready.status, 503);
+      assert.match(await ready.text(), new RegExp(`${name} was deleted`));
+      assert.equal((await upload(url)).status, 503);
+      const removal = await fetch(`${url}/traces/${RUN.id}`, { method: "DELETE" });
+      assert.equal(removal.status, 503);
+      assert.ok(said.some((line) => line.includes("data_files_gone")));
+      renameSync(aside, path);
+      assert.equal((await fetch(`${url}/ready`)).status, 200);
+      assert.equal((await upload(url)).status, 202);
+    } finally {
+      await server.stop();
+      removeFolder(dir);
+    }
+  });
+}
+
+/** Every file and folder below, with its mode. */
+function modes(folder: string): readonly (readonly [path: string, mode: number])[] {
+  const below = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return ["", ...below].map((path) => [path, statSync(join(folder, path)).mode & 0o777]);
+}
+
+test("databases, locks, backups and exports are their owner's alone (DF2)", async () => {
+  const umask = process.umask(0o022);
+  const outside = temporaryFolder();
+  const dataDir = join(outside, "data");
+  try {
+    const server = await startServer({ dataDir, env: { DATABASE_URI: "" } });
+    assert.equal((await call(server, "POST", "/runs/wait", { assistant_id: "steps", input: {} })).status, 200);
+    const backup = await holdpoint(["backup", join(outside, "copy.db"), "--data-dir", dataDir]);
+    assert.equal(backup.code, 0, backup.err);
+    const running = modes(outside);
+    await server.stop();
+    const moved = await holdpoint(["export", join(outside, "moved.jsonl"), "--data-dir", dataDir]);
+    assert.equal(moved.code, 0, moved.err);
+    const seen = new Map([...running, ...modes(outside)]);
+    for (const name of ["data/holdpoint.db", "data/holdpoint.db-wal", "data/lock.db", "copy.db", "moved.jsonl"])
+      assert.ok(seen.has(name), `${name} is among ${[...seen.keys()].join(" ")}`);
+    for (const [path, mode] of seen) assert.equal(mode & 0o077, 0, `${path} has mode ${mode.toString(8)}`);
+  } finally {
+    process.umask(umask);
+    removeFolder(outside);
+  }
+});
+
+test("traces, spool and dead letters are their owner's alone (DF2)", async () => {
+  const umask = process.umask(0o022);
+  const outside = temporaryFolder();
+  const backend = await startBackend();
+  backend.script = () => ({ status: 422 });
+  const { server, url } = await startTraces(join(outside, "traces"));
+  const folders = { SPOOL_DIR: join(outside, "spool"), DEAD_LETTER_DIR: join(outside, "dead") };
+  const collector = await startCollector(backend.url, folders);
+  try {
+    assert.equal((await upload(url)).status, 202);
+    assert.equal((await collector.send(protobufRequest([spanOf(1, 0)]))).status, 200);
+    await until("a dead letter", () => collector.collector.accounting.deadLettered.refused_by_backend || undefined);
+    const seen = new Map(modes(outside));
+    for (const name of [
+      /^traces\/traces\.db$/,
+      /^traces\/traces\.db-wal$/,
+      /^spool\/lock$/,
+      /^spool\/\d+\.log$/,
+      /^dead\/.*\.dead$/,
+    ])
+      assert.ok(
+        [...seen.keys()].some((path) => name.test(path)),
+        `${name} is among ${[...seen.keys()].join(" ")}`,
+      );
+    for (const [path, mode] of seen) assert.equal(mode & 0o077, 0, `${path} has mode ${mode.toString(8)}`);
+  } finally {
+    process.umask(umask);
+    await collector.stop();
+    await server.stop();
+    await backend.close();
+    removeFolder(outside);
+  }
+});

@@ -1,0 +1,238 @@
+// Tests of deadlines, over HTTP and through restarts. Checked:
+//   DE1. A deadline is acted on once; of it and people's answers at the same moment one wins.
+//   DE3. Deadlines that pass while the server is down come at its start, and no earlier.
+//   DE4. What cannot be done is put on record, and the question waits on.
+//   DL1. The options of interrupt() win over langgraph.json, that over the payload, and the payload over the assistant.
+//   DL3. What a payload says is never an answer.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, suite, test } from "node:test";
+import { answer, auditOf, itemsOf, ok, watchInbox, type WireItem } from "../harness/inbox.ts";
+import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
+import { newThread, openThread, type TestThread } from "../harness/threads.ts";
+
+const server = await startServer();
+after(async () => {
+  await server.stop();
+  removeFolder(server.dataDir);
+});
+
+const DAY_SECONDS = 86_400;
+const soon = (onExpiry: unknown) => ({ question: "?", expires_in_seconds: 0.01, on_expiry: onExpiry });
+
+async function asks(payload: unknown, graph = "timed"): Promise<TestThread> {
+  const thread = await newThread(server, graph);
+  await thread.run({ input: { payload } });
+  return thread;
+}
+
+test("a default answer is given when its time has passed, and is on record (DE1)", async () => {
+  const thread = await asks(soon({ answer: { approved: false } }));
+  await thread.reaches("idle");
+  assert.deepEqual((await thread.get()).values?.["answer"], [{ approved: false }]);
+  const trail = await auditOf(server, thread.threadId);
+  assert.deepEqual(
+    trail.map(({ action, by, via, value, address }) => ({ action, by, via, value, address })),
+    [{ action: "answered", by: "deadline", via: "deadline", value: { approved: false }, address: null }],
+  );
+  assert.equal((await thread.runs()).length, 2);
+});
+
+for (const value of [null, false, 0, "", {}]) {
+  test(`${JSON.stringify(value)} is a default answer like any other`, async () => {
+    const thread = await asks(soon({ answer: value }));
+    await thread.reaches("idle");
+    assert.deepEqual((await thread.get()).values?.["answer"], [value]);
+  });
+}
+
+test("a thread fails when it is to, says why, and can be asked again", async () => {
+  const watcher = await watchInbox(server);
+  const thread = await asks(soon("fail"));
+  let event = await watcher.next();
+  while (event.event !== "expired" || event.data.thread_id !== thread.threadId) event = await watcher.next();
+  watcher.close();
+  const { status, error, interrupts } = await thread.get();
+  assert.deepEqual([status, error?.error, interrupts], ["error", "DeadlineExpired", {}]);
+  assert.match(error?.message ?? "", /of node ask before \d{4}-/);
+  const late = await thread.wait({ command: { resume: { [event.data.id]: 1 } } });
+  assert.equal(late.status, 409);
+  const trail = await auditOf(server, thread.threadId);
+  assert.deepEqual(
+    trail.map(({ action, by }) => [action, by]),
+    [["expired", "deadline"]],
+  );
+  const { __interrupt__: again } = await thread.run({ input: null });
+  assert.equal(again?.[0]?.id, event.data.id);
+});
+
+test("siblings that are due are answered in one run, and those that are not wait on", async () => {
+  const thread = await newThread(server, "timed_branches");
+  await thread.run({
+    input: { asks: { a: soon({ answer: 1 }), b: soon({ answer: 2 }), c: { question: "no deadline" } } },
+  });
+  await thread.reaches("interrupted");
+  const isLeft = async () => (await thread.open()).length === 1;
+  for (let poll = 0; poll < 1000 && !(await isLeft()); poll++) await thread.reaches("interrupted");
+  assert.deepEqual(
+    (await itemsOf(server, thread.threadId)).map(({ title }) => title),
+    ["no deadline"],
+  );
+  await thread.run({ command: { resume: 3 } });
+  assert.deepEqual(
+    ((await thread.state()).values["done"] as string[]).toSorted((a, b) => a.localeCompare(b)),
+    ["a=1", "b=2", "c=3"],
+  );
+});
+
+test("without a word on what happens then, a question is overdue and waits on", async () => {
+  const thread = await asks({ question: "?", expires_at: "2020-01-01T00:00:00Z" });
+  const [item] = await itemsOf(server, thread.threadId);
+  assert.deepEqual(
+    [item?.overdue, item?.deadline],
+    [true, { expires_at: "2020-01-01T00:00:00.000Z", on_expiry: null }],
+  );
+  await thread.resume("late, but taken");
+});
+
+test("a deadline that is far off is shown, and does nothing", async () => {
+  const thread = await asks({ question: "?", expires_in_seconds: 300 * DAY_SECONDS, on_expiry: "fail" });
+  const [item] = await itemsOf(server, thread.threadId);
+  assert.deepEqual([item?.overdue, item?.deadline?.on_expiry], [false, "fail"]);
+  await asks(soon({ answer: 1 })).then((other) => other.reaches("idle"));
+  await thread.resume("in time");
+});
+
+test("an assistant says it for the questions that do not (DL1)", async () => {
+  const assistant: { readonly assistant_id: string } = await ok(
+    call(server, "POST", "/assistants", {
+      graph_id: "echo",
+      metadata: { interrupt_deadline: { expires_in_seconds: 0.01, on_expiry: { answer: "assistant's" } } },
+    }),
+  );
+  const run = async (payload: object) => {
+    const thread = await newThread(server, "echo");
+    await ok(thread.wait({ assistant_id: assistant.assistant_id, input: { payload } }));
+    await thread.reaches("idle");
+    return (await thread.get()).values?.["answer"];
+  };
+  assert.deepEqual(await run({ question: "?" }), ["assistant's"]);
+});
+
+test("langgraph.json says it for a node, over what the payload says (DL1)", async () => {
+  for (const payload of [{ question: "?" }, soon({ answer: "payload's" }), { expires_at: "2036-01-01T00:00:00Z" }]) {
+    const thread = await asks(payload, "deployed_deadline");
+    await thread.reaches("idle");
+    assert.deepEqual((await thread.get()).values?.["answer"], ["deployment's"]);
+  }
+});
+
+test("a payload cannot answer itself: it is overdue, and waits on (DL3)", async () => {
+  // The arguments of a tool call, as a model wrote them.
+  const args = { amount: 3000, ...soon({ answer: { decisions: [{ type: "approve" }] } }) };
+  for (const payload of [args, [args]]) {
+    const thread = await asks(payload, "echo");
+    const due = await asks(soon("fail")); // acted on by the same timer, and asked later
+    await due.reaches("error");
+    const [item] = await itemsOf(server, thread.threadId);
+    assert.deepEqual([item?.overdue, item?.deadline?.on_expiry], [true, null]);
+    assert.deepEqual(await auditOf(server, thread.threadId), []);
+    assert.equal((await thread.open()).length, 1);
+  }
+});
+
+test("an answer that the question does not take is not given: it is on record, and the question waits on (DE4)", async () => {
+  const thread = await asks(soon({ answer: "no object" }), "schema");
+  const refused = await pollFor(async () => (await auditOf(server, thread.threadId)).at(0));
+  assert.deepEqual([refused.action, refused.by], ["expiry_refused", "deadline"]);
+  assert.equal((refused.value as { readonly code: string }).code, "answer_invalid");
+  const [item] = await itemsOf(server, thread.threadId);
+  assert.deepEqual([item?.overdue, item?.deadline?.on_expiry], [true, null]);
+  await thread.resume({ approved: true });
+  assert.deepEqual((await thread.get()).values?.["answer"], { approved: true });
+});
+
+async function pollFor<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+  }
+}
+
+test("of a deadline and fifty people at the same moment, one wins (DE1)", async () => {
+  const winners = new Set<string>();
+  for (const seconds of [0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 3600]) {
+    const thread = await newThread(server, "timed");
+    const { __interrupt__: questions } = await thread.run({
+      input: { payload: { question: "?", expires_in_seconds: seconds, on_expiry: { answer: "deadline" } } },
+    });
+    const id = questions?.[0]?.id ?? "";
+    const key = { thread_id: thread.threadId, interrupt_id: id };
+    if (seconds === 0) await thread.reaches("idle"); // the deadline is first for once
+    const results = await Promise.all(
+      Array.from({ length: 50 }, async (_, at) => {
+        if (at % 2 === 0) return (await thread.wait({ command: { resume: { [id]: at } } })).status === 200;
+        return (await answer(server, [{ ...key, resume: at }]))[0]?.status === "answered";
+      }),
+    );
+    await thread.reaches("idle");
+    const trail = await auditOf(server, thread.threadId);
+    assert.deepEqual(
+      trail.map(({ action }) => action),
+      ["answered"],
+    );
+    const people = results.filter(Boolean).length;
+    assert.equal(people, trail[0]?.by === "deadline" ? 0 : 1);
+    const { answer: given } = (await thread.get()).values as { readonly answer: readonly unknown[] };
+    assert.deepEqual(given, [trail[0]?.value]);
+    winners.add(trail[0]?.by ?? "");
+  }
+  assert.deepEqual(
+    [...winners].toSorted((a, b) => a.localeCompare(b)),
+    ["anonymous", "deadline"],
+  );
+});
+
+suite("through restarts (DE3)", () => {
+  const nodeArgs = ["--import", join(ROOT, "test", "harness", "faults", "faults.ts")];
+  const shifted = (dataDir: string, seconds: number) =>
+    startServer({ dataDir, nodeArgs, env: { HOLDPOINT_TEST_CLOCK_SHIFT_MS: String(seconds * 1000) } });
+
+  test("a deadline that passes while the server is down comes at its start, and none before its time", async () => {
+    const dataDir = temporaryFolder();
+    let running = await shifted(dataDir, 0);
+    const threads: TestThread[] = [];
+    for (const onExpiry of [{ answer: "late" }, "fail"]) {
+      const thread = await newThread(running, "timed");
+      await thread.run({ input: { payload: { expires_in_seconds: DAY_SECONDS, on_expiry: onExpiry } } });
+      threads.push(thread);
+    }
+    const ids = threads.map(({ threadId }) => threadId);
+    await running.kill();
+    running = await shifted(dataDir, DAY_SECONDS - 600);
+    for (const id of ids) {
+      const [item] = await itemsOf(running, id);
+      assert.deepEqual([item?.state, item?.overdue], ["open", false]);
+    }
+    await running.kill();
+    running = await shifted(dataDir, DAY_SECONDS + 600);
+    const [answered, failed] = ids.map((id) => openThread(running, "timed", id));
+    await answered?.reaches("idle");
+    await failed?.reaches("error");
+    assert.deepEqual((await answered?.get())?.values?.["answer"], ["late"]);
+    for (const id of ids) assert.equal((await auditOf(running, id)).length, 1);
+    await running.stop();
+    removeFolder(dataDir);
+  });
+});
+
+test("an item that expired is not found in the inbox, and its page says what became of it", async () => {
+  const thread = await asks(soon({ answer: 1 }));
+  const id = (await auditFor(thread)).interrupt_id ?? "";
+  await thread.reaches("idle");
+  const item: WireItem = await ok(call(server, "GET", `/inbox/${thread.threadId}/${id}`));
+  assert.deepEqual([item.state, item.answered?.by], ["answered", "deadline"]);
+  assert.deepEqual(await itemsOf(server, thread.threadId), []);
+});
+
+const auditFor = (thread: TestThread) => pollFor(async () => (await auditOf(server, thread.threadId)).at(0));

@@ -1,0 +1,52 @@
+// Tests of LANGGRAPH_CONFIG as JSON. Checked: built-in assistants are made with it, and what is stored stays (GC1); a text
+// that begins as JSON and is none stops the start; a path stays a path.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { assistantDefaults, graphConfigFile } from "../../src/agent/model/assistant-defaults.ts";
+import { NotStarted, startServerHere } from "../harness/server-here.ts";
+import { call, removeFolder, TEST_GRAPHS, temporaryFolder } from "../harness/server.ts";
+
+const dataDir = temporaryFolder();
+after(() => removeFolder(dataDir));
+
+const DEFAULTS = { keeper: { configurable: { model: "small" }, tags: ["env"], context: { tenant: "a" } } };
+
+async function keeperWith(config: object) {
+  const server = await startServerHere({
+    config: TEST_GRAPHS,
+    dataDir,
+    env: { LANGGRAPH_CONFIG: JSON.stringify(config) },
+  });
+  try {
+    const run = await call(server, "POST", "/runs/wait", { assistant_id: "keeper", input: {} });
+    const { body } = await call(server, "GET", "/assistants/keeper");
+    const assistant = body as { readonly config: object; readonly context: object };
+    return { seen: (run.body as { readonly seen: { readonly model?: string } }).seen, assistant };
+  } finally {
+    await server.stop();
+  }
+}
+
+test("JSON gives the built-in assistants their config and context, once (GC1)", async () => {
+  const { seen, assistant } = await keeperWith(DEFAULTS);
+  assert.deepEqual(assistant.config, { configurable: { model: "small" }, tags: ["env"] });
+  assert.deepEqual(assistant.context, { tenant: "a" });
+  assert.equal(seen.model, "small");
+  assert.equal((await keeperWith({ keeper: { configurable: { model: "big" } } })).seen.model, "small");
+});
+
+const WRONG = ["{", '{"keeper": 1}', '{"keeper": {"context": []}}', '{"keeper": {"configurable": "x"}}'];
+for (const text of WRONG)
+  test(`${text} stops the start, and names the variable (GC1)`, async () => {
+    const server = startServerHere({ config: TEST_GRAPHS, env: { LANGGRAPH_CONFIG: text } });
+    await assert.rejects(
+      server,
+      (error: Error) => /LANGGRAPH_CONFIG/.test(error.message) || error instanceof NotStarted,
+    );
+  });
+
+test("a path stays a path (GC1)", () => {
+  assert.deepEqual([...assistantDefaults("./a/langgraph.json")], []);
+  assert.equal(graphConfigFile("./a/langgraph.json"), "./a/langgraph.json");
+  assert.equal(graphConfigFile(' {"agent": {}}'), "langgraph.json");
+});

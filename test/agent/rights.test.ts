@@ -1,0 +1,118 @@
+// Tests of rights of their own, which handlers can refuse to callers that may do all else. Checked:
+//   RG1. Compiled breakpoints are switched off only with `threads:bypass`, on every call that takes them; the trail has it.
+//   RG2. An edit in the name of a node, while the thread waits or at an older checkpoint, needs it too; the trail has it.
+//   RG3. What goes round nothing asks for nothing.
+//   RG4. A default answer in an assistant's metadata needs `assistants:administrate`, which no other handler can allow.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { call, removeFolder, ROOT, startServer, type Answer } from "../harness/server.ts";
+import { problemOf } from "../harness/threads.ts";
+import { PATIENCE } from "../harness/patience.ts";
+
+const server = await startServer({ config: join(ROOT, "test", "graphs", "rights", "langgraph.json") });
+const tenants = await startServer({ config: join(ROOT, "test", "graphs", "tenants", "langgraph.json") });
+after(async () => {
+  for (const one of [server, tenants]) {
+    await one.stop();
+    removeFolder(one.dataDir);
+  }
+});
+
+const post = (as: string, path: string, body: unknown, method = "POST"): Promise<Answer> =>
+  call(server, method, path, body, { authorization: `Bearer ${as}` });
+
+async function newThread(): Promise<string> {
+  return `/threads/${String((await post("ann", "/threads", {})).body["thread_id"])}`;
+}
+
+async function trailOf(path: string) {
+  const { items } = (await call(server, "GET", `${path}/audit`, undefined, { authorization: "Bearer ann" })).body as {
+    readonly items: readonly { readonly action: string; readonly by: string; readonly value: unknown }[];
+  };
+  return items.map(({ action, by, value }) => [action, by, value]);
+}
+
+function assertForbidden(answer: Answer, what: string): void {
+  assert.deepEqual([answer.status, problemOf(answer).code], [403, "forbidden"], `${what}: ${answer.text}`);
+}
+
+const COMPILED = { assistant_id: "compiled", input: { visited: [] } };
+
+test("compiled breakpoints are switched off only with the right (RG1)", PATIENCE, async () => {
+  for (const off of [{ interrupt_before: [] }, { interrupt_before: ["node_c"] }]) {
+    const path = await newThread();
+    const body = { ...COMPILED, ...off };
+    for (const at of [`${path}/runs`, `${path}/runs/wait`, `${path}/runs/stream`, "/runs/wait", "/runs"]) {
+      assertForbidden(await post("ann", at, body), at);
+    }
+    assertForbidden(await post("ann", "/runs/batch", [COMPILED, body]), "batch");
+    const schedule = "0 0 1 1 *";
+    assertForbidden(await post("ann", "/runs/crons", { ...body, schedule }), "cron");
+    const cron = await post("ann", "/runs/crons", { ...COMPILED, schedule });
+    assertForbidden(await post("ann", `/runs/crons/${String(cron.body["cron_id"])}`, off, "PATCH"), "cron, changed");
+    const made = await post("ann", "/assistants", { graph_id: "compiled" });
+    const own = { ...body, assistant_id: made.body["assistant_id"] };
+    assertForbidden(await post("ann", `${path}/runs/wait`, own), "an assistant of one's own");
+    assert.deepEqual(await trailOf(path), []);
+    assert.equal((await post("admin", `${path}/runs/wait`, body)).status, 200);
+    assert.deepEqual(await trailOf(path), [["breakpoints_off", "admin", ["before:node_b"]]]);
+  }
+});
+
+test("lists that switch nothing off ask for nothing (RG3)", PATIENCE, async () => {
+  for (const body of [
+    COMPILED,
+    { ...COMPILED, interrupt_before: ["node_b", "node_c"] },
+    { ...COMPILED, interrupt_before: "*" },
+    { ...COMPILED, interrupt_after: [] },
+    { assistant_id: "echo", input: {}, interrupt_before: [] },
+  ]) {
+    const path = await newThread();
+    assert.equal((await post("ann", `${path}/runs/wait`, body)).status, 200, JSON.stringify(body));
+    assert.deepEqual(await trailOf(path), []);
+  }
+});
+
+test("an edit as a node that goes round what waits needs the right (RG2)", PATIENCE, async () => {
+  for (const [assistant, node] of [
+    ["echo", "ask"],
+    ["compiled", "node_b"],
+  ] as const) {
+    const path = await newThread();
+    await post("ann", `${path}/runs/wait`, { ...COMPILED, assistant_id: assistant });
+    const at = (await post("ann", `${path}/state`, undefined, "GET")).body["checkpoint"]["checkpoint_id"];
+    const edit = { values: {}, as_node: node };
+    assertForbidden(await post("ann", `${path}/state`, edit), assistant);
+    assert.equal((await post("admin", `${path}/state`, edit)).status, 200);
+    assert.deepEqual(await trailOf(path), [["bypassed", "admin", node]]);
+    assertForbidden(await post("ann", `${path}/state`, { ...edit, checkpoint_id: at }), "at the older checkpoint");
+  }
+});
+
+test("giving up, or editing what does not wait, asks for nothing (RG3)", PATIENCE, async () => {
+  const path = await newThread();
+  await post("ann", `${path}/runs/wait`, { assistant_id: "echo", input: {} });
+  assert.equal((await post("ann", `${path}/state`, { values: null, as_node: "__end__" })).status, 200);
+  assert.deepEqual(await trailOf(path), [["abandoned", "ann", "__end__"]]);
+  assert.equal((await post("ann", `${path}/state`, { values: { payload: 1 }, as_node: "ask" })).status, 200);
+});
+
+test("a default answer in an assistant's metadata needs a right of its own (RG4)", PATIENCE, async () => {
+  const deadline = (onExpiry: unknown) => ({ interrupt_deadline: { expires_in_seconds: 60, on_expiry: onExpiry } });
+  const body = { graph_id: "echo", metadata: deadline({ answer: "approved" }) };
+  assertForbidden(await post("ann", "/assistants", body), "made");
+  const made = await post("ann", "/assistants", { graph_id: "echo", metadata: deadline("fail") });
+  assert.equal(made.status, 200);
+  const path = `/assistants/${String(made.body["assistant_id"])}`;
+  assertForbidden(await post("ann", path, { metadata: body.metadata }, "PATCH"), "changed");
+  assert.equal((await post("admin", path, { metadata: body.metadata }, "PATCH")).status, 200);
+  const other = await call(
+    tenants,
+    "POST",
+    "/assistants",
+    { ...body, graph_id: "whoami" },
+    { authorization: "Bearer token-ann" },
+  );
+  assertForbidden(other, "a handler for all else does not allow it");
+});

@@ -1,0 +1,378 @@
+// Tests of streams: what a run tells while it runs, to whom, how often, and how long it can be read again.
+//   ST1. Each mode has its events, of subgraphs too if asked for; several modes at once are in one stream.
+//   ST2. A pause is shown with its questions, in the ids of the inbox, and can be answered the moment it is seen.
+//   ST3. Ids count from 0. A reader goes on after the last event it has seen; -1, or nothing, is from the beginning.
+//   ST4. Every reader has the same events: first, late, one of many, or after a restart.
+//   ST5. What is not kept any more is said, and never passed over.
+//   ST6. A thread's stream has all of its runs, one after the other, until its reader leaves or the thread is deleted.
+//   ST7. A silent stream has heartbeats, which the official client does not take for events.
+//   ST8. A caller that hangs up ends the run only if it has asked for that.
+import { Client, type StreamMode } from "@langchain/langgraph-sdk";
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, suite, test } from "node:test";
+import { readEvents, type WireEvent } from "../harness/events.ts";
+import { startServerHere } from "../harness/server-here.ts";
+import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { newThread, onlyQuestion, problemOf, until, type Result, type WireRun } from "../harness/threads.ts";
+import { PATIENCE } from "../harness/patience.ts";
+
+const server = await startServer();
+const folder = temporaryFolder();
+const client = new Client({ apiUrl: server.url, apiKey: null, callerOptions: { maxRetries: 0 } });
+after(async () => {
+  await server.stop();
+  for (const path of [server.dataDir, folder]) removeFolder(path);
+});
+
+let gates = 0;
+function newGate(): { readonly gate: string; readonly open: () => void } {
+  const gate = join(folder, `gate-${++gates}`);
+  return { gate, open: () => writeFileSync(gate, "") };
+}
+
+/** With what differs from run to run made alike. */
+const namesOf = (events: readonly WireEvent[]): string =>
+  events
+    .map(({ event }) => event)
+    .join(" ")
+    .replaceAll(/[0-9a-f-]{36}/g, "ID");
+
+const QUIET: Record<string, string> = {
+  values: "values values",
+  updates: "updates updates updates",
+  custom: "custom custom custom",
+  tasks: "tasks tasks tasks tasks tasks tasks",
+  "messages-tuple": "messages messages messages",
+  messages: "messages/metadata messages/partial messages/partial messages/partial messages/complete",
+  checkpoints: "checkpoints checkpoints checkpoints checkpoints checkpoints",
+};
+
+suite("modes (ST1)", PATIENCE, () => {
+  for (const [mode, expected] of Object.entries(QUIET)) {
+    test(`${mode}: ${expected}`, async () => {
+      const { path } = await newThread(server, "teller");
+      const body = { assistant_id: "teller", input: {}, stream_mode: mode };
+      const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
+      assert.equal(namesOf(events), `metadata ${expected}`);
+      assert.deepEqual(
+        events.map(({ id }) => id),
+        events.map((_, at) => String(at)), // ST3
+      );
+    });
+  }
+
+  test("debug and events tell what happens inside, step by step", async () => {
+    const { path } = await newThread(server, "teller");
+    const body = { assistant_id: "teller", input: {}, stream_mode: ["debug", "events"] };
+    const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
+    const of = (name: string): readonly WireEvent[] => events.filter(({ event }) => event === name);
+    const types = of("debug").map(({ data }) => (data as { readonly type: string }).type);
+    assert.deepEqual(new Set(types), new Set(["checkpoint", "task", "task_result"]));
+    const kinds = new Set(of("events").map(({ data }) => (data as { readonly event: string }).event));
+    for (const kind of ["on_chain_start", "on_chain_end", "on_chat_model_stream"]) assert.ok(kinds.has(kind), kind);
+  });
+
+  test("several at once come in the order in which things happen; those of subgraphs name their place", async () => {
+    const { path } = await newThread(server, "teller");
+    const stream_mode = ["values", "updates", "custom"];
+    const body = { assistant_id: "teller", input: { events: 1 }, stream_mode, stream_subgraphs: true };
+    const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
+    assert.equal(
+      namesOf(events),
+      "metadata values custom updates updates values values|inner:ID custom|inner:ID updates|inner:ID values|inner:ID updates values",
+    );
+  });
+
+  test("messages/complete follows the values that it comes from, whatever else is asked for", async () => {
+    for (const stream_mode of [
+      ["values", "messages"],
+      ["messages", "values"],
+      ["messages", "values", "events"],
+    ]) {
+      const { path } = await newThread(server, "teller");
+      const body = { assistant_id: "teller", input: {}, stream_mode };
+      const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
+      const names = namesOf(events.filter(({ event }) => event !== "events"));
+      const growing = "messages/metadata messages/partial messages/partial messages/partial";
+      assert.equal(names, `metadata ${growing} values messages/complete values`, stream_mode.join());
+    }
+  });
+
+  test("a mode that there is not is refused, and no run made", async () => {
+    const thread = await newThread(server, "teller");
+    const body = { assistant_id: "teller", input: {}, stream_mode: "everything" };
+    const refused = await call(server, "POST", `${thread.path}/runs/stream`, body);
+    assert.deepEqual([refused.status, problemOf(refused).code], [422, "invalid_request"]);
+    assert.deepEqual(await thread.runs(), []);
+  });
+
+  test("a failure is the last event, as the waiting caller would have it", async () => {
+    const { path } = await newThread(server, "failing");
+    const body = { assistant_id: "failing", input: {}, stream_mode: "updates" };
+    const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
+    assert.equal(namesOf(events), "metadata updates error");
+    assert.deepEqual(events.at(-1)?.data, { error: "NodeFault", message: "this node always fails" });
+  });
+});
+
+test("a pause shows its question, with the ids of the inbox, and is answered the moment it is seen (ST2)", async () => {
+  const thread = await newThread(server, "agent");
+  const body = { assistant_id: "agent", input: { some_text: "original" }, stream_mode: ["values", "updates"] };
+  const reader = await readEvents(server, `${thread.path}/runs/stream`, { body });
+  const [, , update] = [await reader.next(), await reader.next(), await reader.next()];
+  assert.ok(update);
+  const { __interrupt__: [question] = [] }: Result = update.data;
+  assert.ok(question);
+  const { path } = thread;
+  const resume = { assistant_id: "agent", command: { resume: { [question.id]: "edited" } }, stream_mode: "values" };
+  const answer = await (await readEvents(server, `${path}/runs/stream`, { body: resume })).rest();
+  assert.deepEqual(answer.at(-1)?.data, { some_text: "edited" });
+  const [last] = await reader.rest();
+  assert.deepEqual(last?.data, { some_text: "original", __interrupt__: [question] });
+});
+
+test("a question in a subgraph has one id in every mode and place (ST2)", PATIENCE, async () => {
+  const thread = await newThread(server, "teller");
+  const stream_mode = ["values", "updates", "tasks"];
+  const body = { assistant_id: "teller", input: { ask: true }, stream_mode, stream_subgraphs: true };
+  const events = await (await readEvents(server, `${thread.path}/runs/stream`, { body })).rest();
+  const [open] = await thread.open();
+  assert.ok(open);
+  const shown = JSON.stringify(events).match(/"id":"[0-9a-f]{32}"/g) ?? [];
+  assert.ok(shown.length >= 4, shown.join());
+  assert.deepEqual(new Set(shown), new Set([`"id":"${open.id}"`]));
+  assert.equal(onlyQuestion(events.at(-1)?.data as unknown as Result).id, open.id);
+});
+
+suite("reading again (ST3, ST4)", PATIENCE, () => {
+  test("many readers while it runs, and one after its end, have the same bytes", async () => {
+    const thread = await newThread(server, "teller");
+    const { gate, open } = newGate();
+    const run = await thread.begin({ input: { gate, events: 300 }, stream_mode: ["custom", "values"] });
+    const path = `${thread.path}/runs/${run.run_id}/stream`;
+    const readers = await Promise.all(Array.from({ length: 20 }, () => readEvents(server, path)));
+    open();
+    const seen = await Promise.all(readers.map((reader) => reader.rest()));
+    const late = await (await readEvents(server, path, { lastEventId: "-1" })).rest();
+    assert.equal(late.length, 1 + 1 + 300 + 1 + 1 + 1);
+    for (const events of seen) assert.deepEqual(events, late);
+    assert.equal(
+      (await readEvents(server, `/runs/${run.run_id}/stream`)).headers.get("location")?.slice(0, 6),
+      "/runs/",
+    );
+  });
+
+  test("a reader goes on after the last event that it has seen", async () => {
+    const thread = await newThread(server, "teller");
+    const run = await thread.begin({ input: {}, stream_mode: ["custom", "updates"] });
+    const path = `${thread.path}/runs/${run.run_id}/stream`;
+    const all = await (await readEvents(server, path)).rest();
+    for (const [at, { id }] of all.entries()) {
+      const rest = await (await readEvents(server, path, { lastEventId: id ?? "" })).rest();
+      assert.deepEqual(rest, all.slice(at + 1));
+    }
+    const beyond = await (await readEvents(server, path, { lastEventId: "1000" })).rest();
+    assert.deepEqual(beyond, []);
+    const some = await (await readEvents(server, `${path}?stream_mode=updates`)).rest();
+    assert.equal(namesOf(some), "metadata updates updates updates");
+    const refused = await call(server, "GET", path, undefined, { "last-event-id": "yesterday" });
+    assert.deepEqual([refused.status, problemOf(refused).code], [422, "invalid_request"]);
+  });
+
+  test("the official client comes again by itself where its connection broke", async () => {
+    const { gate, open } = newGate();
+    const { thread_id: id } = await client.threads.create();
+    let broken = 0;
+    const fragile = new Client({
+      apiUrl: server.url,
+      apiKey: null,
+      callerOptions: {
+        fetch: async (...request: Parameters<typeof fetch>) => {
+          const response = await fetch(...request);
+          if (broken++ > 0 || response.body === null) return response;
+          const once = response.body.pipeThrough(
+            new TransformStream<Uint8Array, Uint8Array>({
+              transform(piece, stream) {
+                stream.enqueue(piece);
+                open();
+                stream.error(new TypeError("network connection was lost"));
+              },
+            }),
+          );
+          return new Response(once, { status: response.status, headers: response.headers });
+        },
+      },
+    });
+    const ids: string[] = [];
+    const input = { gate, events: 50 };
+    for await (const event of fragile.runs.stream(id, "teller", { input, streamMode: "custom" })) {
+      ids.push((event as { readonly id?: string }).id ?? "");
+    }
+    assert.deepEqual(
+      ids,
+      ids.map((_, at) => String(at)),
+    );
+    assert.equal(ids.length, 1 + 50 + 1);
+    assert.ok(broken > 1);
+  });
+
+  test("after kill -9 and a new start, what was stored of a finished run is read as before", async (t) => {
+    const first = await startServer();
+    t.after(() => removeFolder(first.dataDir));
+    const thread = await newThread(first, "teller");
+    const run = await thread.begin({ input: { ask: true }, stream_mode: ["custom", "values"], stream_resumable: true });
+    const path = `${thread.path}/runs/${run.run_id}/stream`;
+    const before = await (await readEvents(first, path)).rest();
+    await first.kill();
+    const second = await startServer({ dataDir: first.dataDir });
+    t.after(() => second.stop());
+    assert.deepEqual(await (await readEvents(second, path)).rest(), before);
+    const rest = await (await readEvents(second, path, { lastEventId: before[1]?.id ?? "" })).rest();
+    assert.deepEqual(rest, before.slice(2));
+  });
+});
+
+test("a stateless stream names the run, and leaves no thread (ST4)", PATIENCE, async () => {
+  const body = { assistant_id: "teller", input: {}, stream_mode: "custom", metadata: { of: "stateless" } };
+  const reader = await readEvents(server, "/runs/stream", { body });
+  const run = (await reader.next())?.data as unknown as { readonly run_id: string };
+  assert.equal(reader.headers.get("content-location"), `/runs/${run.run_id}`);
+  assert.equal(reader.headers.get("location"), `/runs/${run.run_id}/stream`);
+  assert.equal(namesOf(await reader.rest()), "custom custom custom");
+  assert.deepEqual(await client.threads.search({ metadata: { of: "stateless" } }), []);
+});
+
+suite("limits (ST5, ST7)", PATIENCE, async () => {
+  const small = await startServerHere({
+    env: {
+      HOLDPOINT_STREAM_MAX_EVENTS: "3000",
+      HOLDPOINT_STREAM_HEARTBEAT_MS: "100",
+      HOLDPOINT_STREAM_TTL_SECONDS: "0",
+      RESUMABLE_STREAM_TTL_SECONDS: "600",
+    },
+  });
+  after(async () => {
+    await small.stop();
+    removeFolder(small.dataDir);
+  });
+
+  test("beyond the limit the oldest events go: a late reader is told, and has the newest", async () => {
+    const thread = await newThread(small, "teller");
+    const run = await thread.begin({ input: { events: 10_000 }, stream_mode: "custom", stream_resumable: true });
+    await thread.join(run);
+    const path = `${thread.path}/runs/${run.run_id}/stream`;
+    const all = await (await readEvents(small, path, { lastEventId: "-1" })).rest();
+    assert.equal(all[0]?.event, "metadata");
+    assert.ok(all.length > 1000 && all.length <= 3300, `${all.length} events are kept`);
+    assert.equal(all.at(-1)?.id, "10001");
+    const told = await (await readEvents(small, path, { lastEventId: "5" })).rest();
+    assert.deepEqual(
+      told.map(({ event, id, data }) => [event, id, (data as { readonly error: string }).error]),
+      [["error", null, "EventsDropped"]],
+    );
+  });
+
+  test("a silent stream has heartbeats, and the official client sees no event in them", async () => {
+    const { gate, open } = newGate();
+    const thread = await newThread(small, "teller");
+    const run = await thread.begin({ input: { gate }, stream_mode: "custom" });
+    const raw = await readEvents(small, `${thread.path}/runs/${run.run_id}/stream`);
+    const seen: string[] = [];
+    const official = new Client({ apiUrl: small.url, apiKey: null });
+    const reading = (async () => {
+      for await (const { event } of official.runs.joinStream(thread.threadId, run.run_id)) seen.push(event);
+    })();
+    const rest = raw.rest();
+    await until("two heartbeats", () => (raw.comments.length >= 2 ? true : undefined));
+    open();
+    assert.equal(namesOf(await rest), "metadata custom custom custom");
+    assert.deepEqual(new Set(raw.comments), new Set(["hb"]));
+    await reading;
+    assert.deepEqual(seen, ["metadata", "custom", "custom", "custom"]);
+  });
+});
+
+suite("a thread's stream (ST6)", PATIENCE, () => {
+  test("has one run after the other, with ids that say where to go on", async () => {
+    const thread = await newThread(server, "teller");
+    const reader = await readEvents(server, `${thread.path}/stream`);
+    const some = async (count: number): Promise<WireEvent[]> => {
+      const events: WireEvent[] = [];
+      for (let event = await reader.next(); event !== null; event = await reader.next()) {
+        if (events.push(event) === count) break;
+      }
+      return events;
+    };
+    const runs: WireRun[] = [];
+    const all: WireEvent[] = [];
+    for (const input of [{ ask: true }, null]) {
+      const body = input === null ? { command: { resume: "yes" } } : { input };
+      const run = await thread.begin({ ...body, stream_mode: "custom" });
+      runs.push(run);
+      const told = await some(input === null ? 3 : 5);
+      assert.equal(
+        namesOf(told),
+        input === null ? "metadata custom metadata" : "metadata custom custom custom metadata",
+      );
+      assert.ok(told.every(({ id }) => id?.startsWith(`${run.run_id}:`)));
+      assert.deepEqual(told.at(-1)?.data, { run_id: run.run_id, status: "run_done" });
+      all.push(...told);
+    }
+    reader.leave();
+    const again = await readEvents(server, `${thread.path}/stream`, { lastEventId: all[2]?.id ?? "" });
+    const rest: WireEvent[] = [];
+    while (rest.length < all.length - 3) rest.push((await again.next()) ?? assert.fail("it never ends by itself"));
+    assert.deepEqual(rest, all.slice(3));
+    await call(server, "DELETE", thread.path);
+    const [gone] = await again.rest();
+    assert.ok(gone);
+    assert.deepEqual([gone.event, (gone.data as { readonly error: string }).error], ["error", "Deleted"]);
+  });
+
+  test("lifecycle has where runs begin and end; it is what the official client asks for", async () => {
+    const thread = await newThread(server, "teller");
+    const leave = new AbortController();
+    const stream = client.threads.joinStream(thread.threadId, {
+      lastEventId: "-1",
+      streamMode: ["lifecycle"],
+      signal: leave.signal,
+    });
+    await thread.run({ input: {} });
+    const seen: string[] = [];
+    for await (const { event, data } of stream) {
+      seen.push(event);
+      if ((data as { readonly status?: string }).status === "run_done") break;
+    }
+    leave.abort();
+    assert.deepEqual(seen, ["metadata", "metadata"]);
+  });
+
+  test("of a thread that is not there is refused", async () => {
+    const refused = await call(server, "GET", "/threads/00000000-0000-4000-8000-000000000000/stream");
+    assert.deepEqual([refused.status, problemOf(refused).code], [404, "thread_not_found"]);
+  });
+});
+
+suite("a caller that hangs up (ST8)", PATIENCE, () => {
+  for (const [on_disconnect, ends] of [
+    ["cancel", "cancel"],
+    ["continue", "done"],
+    [undefined, "done"],
+  ] as const) {
+    test(`on_disconnect ${on_disconnect ?? "left out"}: the run ends by ${ends}`, async () => {
+      const thread = await newThread(server, "teller");
+      const { gate, open } = newGate();
+      const stream_mode: StreamMode = "custom";
+      const body = { assistant_id: "teller", input: { gate }, stream_mode, on_disconnect };
+      const reader = await readEvents(server, `${thread.path}/runs/stream`, { body });
+      await reader.next();
+      await reader.next();
+      reader.leave();
+      if (ends === "done") open();
+      const ended = await until("the run ends", async () => (await thread.runs())[0]?.ended_by ?? undefined);
+      assert.equal(ended, ends);
+    });
+  }
+});

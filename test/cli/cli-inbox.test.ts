@@ -1,0 +1,250 @@
+// The terminal's inbox, from outside: its verbs against a real server, as processes where the process matters. Checked:
+//   CI1. Items are listed in tables that fit, and as JSON that is the API's own.
+//   CI2. Each dialect is answered in its own shape; values keep their types.
+//   CI3. What cannot be said is told in one line, sends nothing, and has its exit code.
+//   CI4. No output and no message has the key.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { holdpoint, lines, verb, type Ended } from "../harness/cli.ts";
+import type { WireItem } from "../harness/inbox.ts";
+import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+
+const KEY = "canary-key-of-the-terminal";
+const headers = { "x-api-key": KEY };
+let server: TestServer;
+let env: Readonly<Record<string, string>>;
+
+before(async () => {
+  server = await startServer({ env: { HOLDPOINT_API_KEYS: `ann:${KEY}` } });
+  env = { HOLDPOINT_URL: server.url, HOLDPOINT_API_KEY: KEY };
+});
+after(async () => {
+  await server.stop();
+  removeFolder(server.dataDir);
+});
+
+const run = async (
+  args: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+  { input = "", how = verb } = {},
+): Promise<Ended> => {
+  const ended = await how(args, { env: { ...env, ...more }, input });
+  assert.doesNotMatch(ended.out + ended.err, new RegExp(KEY)); // CI4
+  return ended;
+};
+
+/** What waits on a new thread whose node asks with this value. */
+async function asking(payload: unknown): Promise<WireItem> {
+  const { body } = await call(server, "POST", "/threads", {}, headers);
+  const { thread_id: threadId } = body as { readonly thread_id: string };
+  const input = { assistant_id: "echo", input: { payload } };
+  await call(server, "POST", `/threads/${threadId}/runs/wait`, input, headers);
+  const listed = await call(server, "GET", `/inbox?thread_id=${threadId}`, undefined, headers);
+  const [item] = (listed.body as { readonly items: readonly WireItem[] }).items;
+  assert.ok(item !== undefined, listed.text);
+  return item;
+}
+
+/** What the node got; undefined while it waits. */
+async function answerOn({ thread_id: id }: WireItem): Promise<unknown> {
+  const { body } = await call(server, "GET", `/threads/${id}/state`, undefined, headers);
+  const { values } = body as { readonly values: { readonly answer?: readonly unknown[] } };
+  return values.answer?.[0];
+}
+
+const place = ({ thread_id: thread, id }: WireItem): string => `${thread}/${id}`;
+
+const ARGS = { to: "ann", amount: 12.5, urgent: false };
+const HUMAN = [{ action_request: { action: "send", args: ARGS }, description: "To Ann" }];
+const action = { name: "send", args: ARGS };
+const SNAKE = { action_requests: [action], review_configs: [] };
+const CAMEL = { actionRequests: [action], reviewConfigs: [] };
+const SCHEMA = { question: "Sure?", response_schema: { type: "boolean" } };
+const edited = { ...ARGS, amount: 7, urgent: true };
+const SET = ["--set", "amount=7", "--set", "urgent=true"];
+
+const ANSWERS: readonly (readonly [name: string, asked: unknown, args: readonly string[], gets: unknown])[] = [
+  ["HumanInterrupt", HUMAN, ["approve"], [{ type: "accept", args: { action: "send", args: ARGS } }]],
+  ["HumanInterrupt", HUMAN, ["edit", ...SET], [{ type: "edit", args: { action: "send", args: edited } }]],
+  ["HumanInterrupt", HUMAN, ["reject"], [{ type: "ignore", args: null }]],
+  ["HumanInterrupt", HUMAN, ["answer", "--text", "hm"], [{ type: "response", args: "hm" }]],
+  ["snake case", SNAKE, ["approve"], { decisions: [{ type: "approve" }] }],
+  [
+    "snake case",
+    SNAKE,
+    ["edit", ...SET],
+    { decisions: [{ type: "edit", edited_action: { name: "send", args: edited } }] },
+  ],
+  [
+    "camel case",
+    CAMEL,
+    ["edit", ...SET],
+    { decisions: [{ type: "edit", editedAction: { name: "send", args: edited } }] },
+  ],
+  [
+    "camel case",
+    CAMEL,
+    ["edit", "--args", '{"to":5}'],
+    { decisions: [{ type: "edit", editedAction: { name: "send", args: { to: 5 } } }] },
+  ],
+  ["camel case", CAMEL, ["reject", "-m", "no"], { decisions: [{ type: "reject", message: "no" }] }],
+  ["a schema", SCHEMA, ["approve"], true],
+  ["a schema", SCHEMA, ["answer", "false"], false],
+  ["a plain question", "?", ["answer", "--text", "5"], "5"],
+  ["a plain question", "?", ["answer", "5"], 5],
+  ["a plain question", "?", ["answer", "-"], { from: ["stdin"] }],
+];
+
+test("every dialect is answered in its own shape, and values keep their types (CI2)", async () => {
+  await Promise.all(
+    ANSWERS.map(async ([name, asked, [verb = "", ...rest], gets]) => {
+      const item = await asking(asked);
+      const said = await run(["inbox", verb, place(item), ...rest, "--wait"], {}, { input: '{"from":["stdin"]}' });
+      const what = `${verb} ${rest.join(" ")} to ${name}: ${said.out}${said.err}`;
+      assert.deepEqual([said.code, said.err], [0, ""], what);
+      assert.match(said.out, /answered {2}[0-9a-f]{8} .*→ now idle\n$/, what);
+      assert.deepEqual(await answerOn(item), gets, what);
+    }),
+  );
+});
+
+const REFUSED: readonly (readonly [
+  name: string,
+  asked: unknown,
+  args: readonly string[],
+  code: number,
+  says: RegExp,
+])[] = [
+  ["a plain question", "?", ["approve"], 1, /does not allow "approve", only respond$/],
+  ["a plain question", "?", ["answer", "hello"], 2, /is not JSON; for plain text use --text$/],
+  ["a plain question", "?", ["answer"], 2, /missing answer/],
+  ["a plain question", "?", ["answer", "@/no/such/file"], 2, /cannot read \/no\/such\/file$/],
+  ["an action", SNAKE, ["edit"], 2, /nothing to change/],
+  ["an action", SNAKE, ["edit", "--set", "amount=much"], 2, /of type number/],
+  [
+    "two actions",
+    { action_requests: [action, action] },
+    ["edit", ...SET, "--action", "1"],
+    2,
+    /it has 2 actions: .*--others$/,
+  ],
+  [
+    "an action that takes no edit",
+    [{ ...HUMAN[0], config: { allow_accept: true } }],
+    ["edit", ...SET],
+    1,
+    /does not allow "edit"/,
+  ],
+];
+
+test("what cannot be said is told in one line, with its exit code, and nothing is sent (CI3)", async () => {
+  await Promise.all(
+    REFUSED.map(async ([name, asked, [verb = "", ...rest], code, says]) => {
+      const item = await asking(asked);
+      const said = await run(["inbox", verb, place(item), ...rest]);
+      assert.equal(said.code, code, `${name}: ${said.err}`);
+      assert.match(said.err.trimEnd(), says);
+      assert.match(said.err, /^holdpoint: [^\n]+\n$/);
+      assert.equal(await answerOn(item), undefined, name);
+    }),
+  );
+});
+
+test("a process answers as well, from its input, and ends with the code of what came of it (CI2, CI3)", async () => {
+  const item = await asking("?");
+  const command = ["inbox", "answer", place(item), "-", "--wait"];
+  const said = await run(command, {}, { input: '{"from":["stdin"]}', how: holdpoint });
+  assert.deepEqual([said.code, said.err], [0, ""], said.out);
+  assert.deepEqual(await answerOn(item), { from: ["stdin"] });
+  const again = await run(["inbox", "approve", place(item)], {}, { how: holdpoint });
+  assert.equal(again.code, 1, again.out + again.err);
+  const misspelt = await run(["inbox", "look"], {}, { how: holdpoint });
+  assert.deepEqual([misspelt.code, misspelt.out], [2, ""]);
+});
+
+test("one of two actions is edited, and what becomes of the other is said (CI2)", async () => {
+  const item = await asking({ action_requests: [action, { ...action, name: "log" }] });
+  const said = await run([
+    "inbox",
+    "edit",
+    item.id.slice(0, 10),
+    ...SET,
+    "--action",
+    "2",
+    "--others",
+    "reject",
+    "--wait",
+  ]);
+  assert.equal(said.out.split("\n").slice(0, 2).join(), "amount: 12.5 → 7,urgent: false → true");
+  const decisions = [{ type: "reject" }, { type: "edit", edited_action: { name: "log", args: edited } }];
+  assert.deepEqual(await answerOn(item), { decisions });
+});
+
+test("several are answered in one call; a refusal is told beside what went well (CI3)", async () => {
+  const [one, two] = [await asking(SNAKE), await asking(CAMEL)];
+  assert.equal((await run(["inbox", "approve", place(one)])).code, 0);
+  const said = await run(["inbox", "approve", place(one), place(two), "--json"]);
+  const results = lines(said.out) as readonly {
+    readonly interrupt_id: string;
+    readonly status: string;
+    readonly problem?: { readonly code: string };
+  }[];
+  assert.deepEqual(
+    results.map(({ interrupt_id: id, status, problem }) => [id, status, problem?.code]),
+    [
+      [one.id, "refused", results[0]?.problem?.code],
+      [two.id, "answered", undefined],
+    ],
+  );
+  assert.equal(said.code, 1);
+  const again = await run(["inbox", "approve", place(one)]);
+  assert.match(again.out, /^refused .*: answered by ann at 20/);
+});
+
+test("a breakpoint is passed by approval, and by nothing else (CI2)", async () => {
+  const body = { assistant_id: "steps", input: {}, interrupt_before: ["node_b"], on_completion: "keep" };
+  await call(server, "POST", "/runs/wait", body, headers);
+  const [item] = lines((await run(["inbox", "ls", "--kind", "breakpoint", "--json"])).out) as readonly WireItem[];
+  assert.ok(item !== undefined);
+  const refused = await run(["inbox", "answer", place(item), "1"]);
+  assert.deepEqual([refused.code, /inbox approve continues it/.test(refused.err)], [1, true]);
+  assert.equal((await run(["inbox", "approve", item.id, "--wait"])).code, 0);
+});
+
+test("the list is the API's own as JSON, and fits the window as a table (CI1)", async () => {
+  const long = await asking([
+    { action_request: { action: "送金", args: {} }, description: `\u001b[31m${"long 🙂 ".repeat(40)}` },
+  ]);
+  const items = lines((await run(["inbox", "ls", "--json", "--thread", long.thread_id])).out) as readonly WireItem[];
+  assert.deepEqual(items, [long]);
+  const sizes = [30, 60, 100].map(async (columns) => ({
+    columns,
+    ...(await run(["inbox", "ls"], { COLUMNS: String(columns) })),
+  }));
+  for (const { columns, out } of await Promise.all(sizes)) {
+    const { widthOf } = await import("../../src/cli/output/sanitize.ts");
+    for (const line of out.split("\n")) assert.ok(widthOf(line) <= columns, line);
+    assert.match(out, new RegExp(`^ID .*\n[^]*${long.id.slice(0, 8)} `));
+    assert.doesNotMatch(out, /\u001b/);
+  }
+  const [wide, shown] = await Promise.all([
+    run(["inbox", "ls", "--wide"], { COLUMNS: "30" }),
+    run(["inbox", "show", long.id]),
+  ]);
+  assert.ok(wide.out.includes(long.thread_id));
+  assert.match(shown.out, /1\. 送金 {2}approve, edit, respond, ignore, reject/);
+  assert.doesNotMatch(shown.out, /\u001b/);
+});
+
+test("a beginning of an id is enough when it means one thing only (CI3)", async () => {
+  const item = await asking("?");
+  const copied = await call(server, "POST", `/threads/${item.thread_id}/copy`, undefined, headers);
+  const copy = (copied.body as { readonly thread_id: string }).thread_id;
+  const both = await run(["inbox", "show", item.id]);
+  assert.match(both.err, new RegExp(`is ambiguous: .*${copy}/${item.id}`));
+  const link = `${server.url}/console/inbox/${copy}/${item.id}`;
+  const one = await run(["inbox", "show", link, "--json"]);
+  assert.equal((JSON.parse(one.out) as WireItem).thread_id, copy);
+  const none = await run(["inbox", "show", "zz"]);
+  assert.deepEqual([none.code, none.out], [1, ""]);
+});

@@ -1,0 +1,157 @@
+// Test of `npm start`: everything in one process with no configuration at all, a run that waits for the newcomer, and
+// its trace, from the real collector in the real trace store.
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { readConfig } from "../../src/base/config/config.ts";
+import { createLog } from "../../src/base/log/log.ts";
+import { createTraceServer } from "../../src/traces/server.ts";
+import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
+import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
+
+interface Dev {
+  readonly url: string;
+  readonly link: string;
+  readonly threadId: string;
+  readonly interruptId: string;
+  /** The JSON that the printed curl line sends. */
+  readonly approval: string;
+  /** Its welcome. */
+  readonly output: string;
+  readonly process: ChildProcess;
+}
+
+const LINK = /(http:\/\/[^/]+)\/console\/inbox\/([0-9a-f-]{36})\/([0-9a-f]{32})/;
+
+/** Started in a folder of its own, as a newcomer would; resolves when it has said what waits. */
+async function startDev(folder: string, ...options: readonly string[]): Promise<Dev> {
+  const child = launch(folder, ...options);
+  let output = "";
+  for await (const chunk of child.stdout ?? []) {
+    output += String(chunk);
+    const [link, url, threadId, interruptId] = LINK.exec(output) ?? [];
+    const approval = / -d '([^']+)'\n/.exec(output)?.[1];
+    if (link === undefined || url === undefined || threadId === undefined || interruptId === undefined) continue;
+    if (approval !== undefined) return { url, link, threadId, interruptId, approval, output, process: child };
+  }
+  throw new Error(`it ended before it said what waits:\n${output}`);
+}
+
+function launch(folder: string, ...options: readonly string[]): ChildProcess {
+  const { PORT: _port, LANGGRAPH_CONFIG: _config, HOLDPOINT_DATA_DIR: _data, ...env } = process.env;
+  return spawn(process.execPath, [join(ROOT, "src", "main.ts"), "dev", ...options], {
+    cwd: folder,
+    env: { ...env, LOG_JSON: "true" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+}
+
+async function interrupt(dev: Dev): Promise<number | null> {
+  dev.process.stdout?.resume();
+  dev.process.kill("SIGINT");
+  const [code] = (await once(dev.process, "exit")) as [number | null];
+  return code;
+}
+
+test("dev pauses a sample run and prints its link; a second one takes other ports; a restart shows the same link", async (t) => {
+  const folders = [temporaryFolder(), temporaryFolder()] as const;
+  t.after(() => folders.forEach(removeFolder));
+  const [first, second] = await Promise.all(folders.map((folder) => startDev(folder)));
+  assert.ok(first !== undefined && second !== undefined);
+  t.after(() => second.process.kill("SIGKILL"));
+  assert.notEqual(first.url, second.url);
+
+  const item = await call(first, "GET", `/inbox/${first.threadId}/${first.interruptId}`);
+  assert.equal(item.status, 200, "the link is that of an open item");
+  assert.equal(await interrupt(first), 0, "Ctrl-C ends it cleanly");
+
+  assert.deepEqual(await Promise.all(HOSTED.map((origin) => isAllowed(second, origin))), [false, false, false]);
+  const again = await startDev(folders[0], "--no-browser", "--studio", "--origin", `${HOSTED[1]}/chat?a=b`);
+  t.after(() => again.process.kill("SIGKILL"));
+  assert.deepEqual([again.threadId, again.interruptId], [first.threadId, first.interruptId]);
+  assert.deepEqual(await Promise.all(HOSTED.map((origin) => isAllowed(again, origin))), [true, true, false]);
+  assert.equal(await isAllowed(again, "http://localhost:3000"), true, "pages of this machine stay allowed");
+  assert.ok(again.output.includes(`  ${HOSTED[0]}/studio/?baseUrl=${again.url}\n`), again.output);
+  assert.ok(again.output.includes(`  ${HOSTED[1]}/chat?a=b\n`), again.output);
+  const answered = await call(again, "POST", `/threads/${again.threadId}/runs/wait`, again.approval);
+  assert.match(answered.text, /Your refund is on its way/);
+  assert.equal((await call(again, "GET", "/traces")).status, 200, "pages may ask the server that they come from");
+  assert.equal(await interrupt(again), 0);
+  assert.equal(await interrupt(second), 0);
+
+  const { runId, tree } = await traceOf(folders[0], again.threadId);
+  assert.equal(tree, TREE, "the run before the restart, the wait and the run after it are one trace");
+  assert.match(runId, /^[0-9a-f-]{36}$/);
+});
+
+test("--origin takes addresses of pages only", async () => {
+  for (const origin of ["*", "https://*.example.com", "example.com", "null", "file:///etc/passwd"]) {
+    const child = launch(process.cwd(), "--origin", origin);
+    const [code] = (await once(child, "exit")) as [number | null];
+    assert.equal(code, 78, origin);
+  }
+});
+
+const HOSTED = ["https://smith.langchain.com", "https://chat.example.com", "https://other.example.com"] as const;
+
+/** A page there may call the server: by preflight, by a reply that it may read, and by a call that changes something. */
+async function isAllowed(dev: Dev, origin: string): Promise<boolean> {
+  const preflight = await fetch(`${dev.url}/threads`, {
+    method: "OPTIONS",
+    headers: { origin, "access-control-request-method": "POST" },
+  });
+  assert.equal(preflight.status, 204);
+  const headers = { origin, "sec-fetch-site": "cross-site" };
+  const made = await call(dev, "POST", "/threads", {}, headers);
+  const names = [preflight.headers, made.headers].map((one) => one.get("access-control-allow-origin"));
+  const is = made.status === 200;
+  assert.deepEqual(names, is ? [origin, origin] : [null, null]);
+  return is;
+}
+
+const TREE = `
+invoke_agent refund-approval
+  approval
+  invoke_agent refund-approval
+    approval
+    model
+      chat ScriptedModel
+    tools
+      refund
+  model
+    chat ScriptedModel
+  wait approval
+`;
+
+/** What the collector of a server that has stopped has left in its trace store: names, children below their parent. */
+async function traceOf(folder: string, threadId: string): Promise<{ readonly runId: string; readonly tree: string }> {
+  const config = readConfig({ TRACES_DIR: join(folder, ".holdpoint"), TRACES_PORT: "0" }, TRACE_SETTINGS, () => "");
+  const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
+  const store = createTraceServer(config, { clock: systemClock, log, version: "0.0.0" });
+  await store.start();
+  try {
+    const server = { url: `http://127.0.0.1:${store.address().port}` };
+    const found = await call(server, "GET", `/traces?thread_id=${threadId}`);
+    const { items } = found.body as { readonly items: readonly { readonly trace_id: string }[] };
+    assert.equal(items.length, 1);
+    const runId = items[0]?.trace_id ?? "";
+    const { runs } = (await call(server, "GET", `/traces/${runId}`)).body as { readonly runs: readonly TracedRun[] };
+    return { runId, tree: `\n${linesBelow(runs, undefined, "").join("")}` };
+  } finally {
+    await store.stop();
+  }
+}
+
+interface TracedRun {
+  readonly id: string;
+  readonly parent_run_id?: string;
+  readonly name: string;
+}
+
+function linesBelow(runs: readonly TracedRun[], parent: string | undefined, indent: string): readonly string[] {
+  const children = runs.filter((run) => run.parent_run_id === parent).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return children.flatMap(({ id, name }) => [`${indent}${name}\n`, ...linesBelow(runs, id, `${indent}  `)]);
+}

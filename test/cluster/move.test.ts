@@ -1,0 +1,219 @@
+// Moving a server, from outside: backup of one that runs, export and import of one that was stopped. Checked:
+//   MV1. A backup is of one moment, made while runs are going on, and a server starts on it.
+//   MV2. After a move, everything is as it was: threads, states, questions under their ids, what was answered.
+//   MV3. What waited goes on where it is answered: questions, parallel ones and nested ones, breakpoints.
+//   MV4. Nothing is replaced, and a folder in use is not touched.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { after, test } from "node:test";
+import { holdpoint } from "../harness/cli.ts";
+import { inboxPage, itemsOf } from "../harness/inbox.ts";
+import { newDatabase } from "../harness/postgres/databases.ts";
+import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { newThread, openThread, until } from "../harness/threads.ts";
+
+const folder = temporaryFolder();
+after(() => removeFolder(folder));
+
+/** Few graphs: a server that knows them starts faster. */
+const graphs = [
+  "questions.ts:echo",
+  "questions.ts:parallel",
+  "questions.ts:loop",
+  "nested.ts:deep",
+  "failures.ts:hanging",
+];
+const config = join(folder, "langgraph.json");
+const served = graphs.map((path) => [path.split(":")[1], relative(folder, join(ROOT, "test", "graphs", path))]);
+const steps = relative(folder, join(ROOT, "examples", "steps", "graph.ts:graph"));
+writeFileSync(config, JSON.stringify({ graphs: Object.fromEntries([...served, ["steps", steps]]) }));
+
+/** A server on what came back as well. */
+const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
+
+const move = (verb: string, file: string, dataDir: string) =>
+  holdpoint([verb, join(folder, file), "--data-dir", dataDir, "--json"]);
+const moveIn = (verb: string, file: string, uri: string) =>
+  holdpoint([verb, join(folder, file), "--json"], { env: { DATABASE_URI: uri } });
+
+/** Everything that clients can see of the threads, beside what depends on the time of asking. */
+async function seen(server: TestServer): Promise<unknown> {
+  const { body: found } = await call(server, "POST", "/threads/search", { limit: 1000, sort_by: "thread_id" });
+  const threads = found as readonly { readonly thread_id: string }[];
+  const each = await Promise.all(
+    threads.map(async ({ thread_id: id }) => {
+      const parts = ["state?subgraphs=true", "history?limit=100", "runs?limit=100", "audit?limit=100"];
+      return Promise.all(
+        parts.map(async (part) => (await call(server, "GET", `/threads/${id}/${part}`)).body as unknown),
+      );
+    }),
+  );
+  const items = (await inboxPage(server, { limit: "1000" })).items;
+  const store = (await call(server, "POST", "/store/items/search", { namespace_prefix: [] })).body as unknown;
+  const crons = (await call(server, "POST", "/runs/crons/search", {})).body as unknown;
+  const assistants = (await call(server, "POST", "/assistants/search", { limit: 100, sort_by: "assistant_id" }))
+    .body as unknown;
+  return { threads, each, items, store, crons, assistants };
+}
+
+test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if nothing had happened (MV2, MV3)", async () => {
+  const first = await startServer({ config });
+  const kinds = [
+    ["echo", { payload: { question: "Well? \u2028" } }],
+    ["parallel", {}],
+    ["deep", {}],
+    ["loop", {}],
+  ] as const;
+  const paused: string[] = [];
+  for (const [graph, input] of kinds) {
+    const thread = await newThread(first, graph, { metadata: { tenant: "acme" } });
+    await thread.run({ input });
+    paused.push(thread.threadId);
+  }
+  const broken = await newThread(first, "steps");
+  await broken.run({ input: {}, interrupt_before: "*" });
+  const done = await newThread(first, "echo");
+  await done.run({ input: { payload: "big ".repeat(5000) } });
+  await done.resume("yes");
+  await call(first, "PUT", "/store/items", { namespace: ["a", "b"], key: "k", value: { n: [1.5, null] } });
+  await call(first, "POST", "/assistants", { graph_id: "echo", name: "Mine", metadata: { a: 1 } });
+  await call(first, "POST", `/threads/${done.threadId}/runs/crons`, {
+    assistant_id: "echo",
+    schedule: "0 0 1 1 *",
+    timezone: "Europe/Berlin",
+  });
+  const before = await seen(first);
+  const refused = await move("export", "all.dump", first.dataDir);
+  assert.match(refused.err, /is in use by process \d+/); // MV4
+  await first.stop();
+
+  const exported = await move("export", "all.dump", first.dataDir);
+  assert.equal(exported.code, 0, exported.err);
+  assert.equal(statSync(join(folder, "all.dump")).mode & 0o777, 0o600);
+  const again = await move("export", "all.dump", first.dataDir);
+  assert.deepEqual([again.code, /already there/.test(again.err)], [1, true]); // MV4
+
+  const uri = await newDatabase();
+  for (const outcome of [await moveIn("import", "all.dump", uri), await moveIn("export", "back.dump", uri)])
+    assert.equal(outcome.code, 0, outcome.err);
+
+  const [there, back] = ["all.dump", "back.dump"].map((file) => readFileSync(join(folder, file), "utf8"));
+  assert.equal(back, there); // through PostgreSQL, and nothing is different
+
+  const dataDir = join(folder, "second");
+  const imported = await move("import", "back.dump", dataDir);
+  assert.equal(imported.code, 0, imported.err);
+  const { rows } = JSON.parse(imported.out) as { readonly rows: Readonly<Record<string, number>> };
+  assert.equal(rows["threads"], 6);
+
+  const inPostgres = { env: { DATABASE_URI: uri } };
+  for (const options of FULL ? [inPostgres, { dataDir }] : [inPostgres]) {
+    const second = await startServer({ config, ...options });
+    try {
+      assert.deepEqual(await seen(second), before); // MV2
+      await goOn(second, paused, broken.threadId);
+    } finally {
+      await second.stop();
+      removeFolder(second.dataDir);
+    }
+  }
+  removeFolder(first.dataDir);
+});
+
+/** MV3: every question is answered once, and no more; a breakpoint is passed. */
+async function goOn(server: TestServer, paused: readonly string[], broken: string): Promise<void> {
+  for (const threadId of paused) {
+    const items = await itemsOf(server, threadId);
+    assert.ok(items.length > 0);
+    const resume = Object.fromEntries(items.map(({ id }) => [id, "go on"]));
+    const body = { assistant_id: items[0]?.assistant_id, command: { resume } };
+    const went = await call(server, "POST", `/threads/${threadId}/runs/wait`, body);
+    assert.equal(went.status, 200, went.text);
+    assert.ok(!went.text.includes("__error__"), went.text);
+    const late = await call(server, "POST", `/threads/${threadId}/runs/wait`, body);
+    assert.match(late.text, /"code":"interrupt_stale"/);
+  }
+  const passed = await call(server, "POST", `/threads/${broken}/runs/wait`, { assistant_id: "steps", input: null });
+  assert.equal(passed.status, 200);
+}
+
+test("a running server is backed up, and another one starts on the copy (MV1, MV4)", async () => {
+  const server = await startServer({ config });
+  const thread = await newThread(server, "echo");
+  await thread.run({ input: { payload: "Well?" } });
+  const item = (await itemsOf(server, thread.threadId))[0];
+  const busy = await newThread(server, "hanging");
+  await call(server, "POST", `/threads/${busy.threadId}/runs`, { assistant_id: "hanging", input: {} });
+  try {
+    const writing = Array.from({ length: 20 }, () => call(server, "POST", "/threads", {}));
+    const copied = await move("backup", "copy.db", server.dataDir);
+    await Promise.all(writing);
+    assert.equal(copied.code, 0, copied.err);
+    await thread.resume("answered since");
+    const again = await move("backup", "copy.db", server.dataDir);
+    assert.deepEqual([again.code, /already there/.test(again.err)], [1, true]);
+  } finally {
+    await server.kill();
+    removeFolder(server.dataDir);
+  }
+  const dataDir = join(folder, "restored");
+  mkdirSync(dataDir);
+  writeFileSync(join(dataDir, "holdpoint.db"), readFileSync(join(folder, "copy.db")));
+  const restored = await startServer({ config, dataDir });
+  try {
+    assert.deepEqual(await itemsOf(restored, thread.threadId), [item]); // as it was at that moment: open
+  } finally {
+    await restored.kill();
+  }
+});
+
+const STEPS = ["one", "two", "three", "four"];
+
+test("a backup among pauses and answers: what was acknowledged before is in it, and what waits is answered again (MV1, MV3)", async () => {
+  const server = await startServer();
+  const threads = await Promise.all(Array.from({ length: 4 }, () => newThread(server, "series")));
+  const acknowledged = new Map<string, number>();
+  const done = new AbortController();
+  const working = threads.map(async (thread, at) => {
+    await thread.run({ input: {} });
+    for (let given = 0; given < STEPS.length && (!done.signal.aborted || given <= at); given++) {
+      await thread.resume(`first ${given}`);
+      acknowledged.set(thread.threadId, given + 1);
+    }
+  });
+  await until("some answers", () => (acknowledged.size === threads.length ? true : undefined));
+  const before = new Map(acknowledged);
+  const copied = await move("backup", "busy.db", server.dataDir);
+  done.abort();
+  await Promise.all(working);
+  await server.kill();
+  removeFolder(server.dataDir);
+  assert.equal(copied.code, 0, copied.err);
+
+  const dataDir = join(folder, "busy");
+  mkdirSync(dataDir);
+  writeFileSync(join(dataDir, "holdpoint.db"), readFileSync(join(folder, "busy.db")));
+  const restored = await startServer({ dataDir });
+  try {
+    for (const { threadId } of threads) {
+      const thread = openThread(restored, "series", threadId);
+      await until("what was running has paused or ended", async () =>
+        (await thread.get()).status === "busy" ? undefined : true,
+      );
+      const answers = ((await thread.get()).values?.["answers"] ?? []) as string[];
+      assert.ok(answers.length >= (before.get(threadId) ?? 0), `${answers.length} answers are in the copy`);
+      for (let given = answers.length; given < STEPS.length; given++) {
+        assert.deepEqual(
+          (await thread.open()).map(({ value }) => value),
+          [{ step: STEPS[given] }],
+        );
+        await thread.resume(`second ${given}`);
+      }
+      const given = STEPS.map((_, at) => `${at < answers.length ? "first" : "second"} ${at}`);
+      assert.deepEqual((await thread.get()).values?.["answers"], given);
+    }
+  } finally {
+    await restored.kill();
+  }
+});

@@ -1,0 +1,170 @@
+// The way to the backend over TLS: who is believed, which way is taken, and that nobody on it sees the key.
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { after, before, describe, test } from "node:test";
+import { ConfigError } from "../../src/base/config/config.ts";
+import { openBackend } from "../../src/collector/open-collector.ts";
+import { type FakeBackend, startBackend } from "../fakes/backend.ts";
+import { type Certified, createAuthority } from "../fakes/certificate.ts";
+import { startCollector, type TestCollector, testConfig } from "../fakes/collector.ts";
+import { type ConnectProxy, startConnectProxy } from "../fakes/connect-proxy.ts";
+import { jsonRequest, spanOf } from "../fakes/otlp.ts";
+
+const KEY = "key-that-nobody-on-the-way-may-read";
+const authority = createAuthority();
+const trusted = authority.certify(["127.0.0.1", "localhost"]);
+let dir = "";
+
+before(async () => {
+  dir = await mkdtemp(`${tmpdir()}/holdpoint-tls-`);
+  await writeFile(`${dir}/ca.pem`, authority.cert);
+});
+after(() => rm(dir, { recursive: true }));
+
+/** A collector with its real HTTP adapter, in front of a backend with this certificate. */
+async function withSecureBackend(
+  certified: Certified,
+  env: Readonly<Record<string, string>>,
+  run: (collector: TestCollector, backend: FakeBackend) => Promise<void>,
+): Promise<void> {
+  const backend = await startBackend({ tls: certified });
+  const all = { TRACING_ENDPOINT: backend.url, RETRY_COOLDOWN_MS: "1", SHUTDOWN_TIMEOUT_MS: "2100", ...env };
+  const collector = await startCollector(backend.url, all, { backend: openBackend(testConfig(all)) });
+  try {
+    await run(collector, backend);
+  } finally {
+    await collector.stop();
+    await backend.close();
+  }
+  assert.deepEqual(backend.violations, []);
+}
+
+async function sendOne(collector: TestCollector): Promise<void> {
+  assert.equal((await collector.send(jsonRequest([spanOf(1, 0)]), { "x-api-key": KEY })).status, 200);
+}
+
+/** Resolves with the reason why uploads rest. */
+async function whyResting(collector: TestCollector): Promise<string> {
+  for (;;) {
+    const line = collector.log.find((one) => one.includes("uploads_paused"));
+    if (line !== undefined) return (JSON.parse(line) as { reason: string }).reason;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe("certificates", () => {
+  test("of the authority in TRACING_CA_FILE are believed; the collector says who it is", async () => {
+    await withSecureBackend(trusted, { TRACING_CA_FILE: `${dir}/ca.pem` }, async (collector, backend) => {
+      await sendOne(collector);
+      await backend.whenRuns(1);
+      assert.equal(backend.uploads[0]?.key, KEY);
+      assert.match(backend.uploads[0]?.headers["user-agent"] ?? "", /^holdpoint-collector/);
+    });
+  });
+
+  const ca = { TRACING_CA_FILE: "ca.pem" };
+  const refused: readonly (readonly [string, Certified, Readonly<Record<string, string>>, RegExp])[] = [
+    ["of an unknown authority", trusted, {}, /VERIFY|SELF_SIGNED|ISSUER/],
+    ["of another authority with the same name", createAuthority().certify(["127.0.0.1"]), ca, /SIGNATURE|VERIFY|CERT/],
+    ["for another host", authority.certify(["other.example"]), ca, /ALTNAME/],
+    ["that have run out", authority.certify(["127.0.0.1"], { from: -2, to: -1 }), ca, /EXPIRED/],
+    ["that are not valid yet", authority.certify(["127.0.0.1"], { from: 1, to: 2 }), ca, /NOT_YET_VALID/],
+  ];
+  for (const [name, certified, env, reason] of refused)
+    test(`${name} are refused: nothing is sent, the runs are kept`, async () => {
+      const file = env["TRACING_CA_FILE"] === undefined ? {} : { TRACING_CA_FILE: `${dir}/ca.pem` };
+      await withSecureBackend(certified, file, async (collector, backend) => {
+        await sendOne(collector);
+        assert.match(await whyResting(collector), reason);
+        assert.equal(backend.requests(), 0);
+        assert.equal(collector.collector.lost(), 0);
+      });
+    });
+});
+
+describe("HTTPS_PROXY", () => {
+  let proxy: ConnectProxy;
+  const env = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
+    TRACING_CA_FILE: `${dir}/ca.pem`,
+    HTTPS_PROXY: proxy.url.replace("://", "://user:word@"),
+    ...more,
+  });
+  const withProxy = async (run: () => Promise<void>): Promise<void> => {
+    proxy = await startConnectProxy();
+    try {
+      await run();
+    } finally {
+      await proxy.close();
+    }
+  };
+
+  test("uploads go through its tunnel; it sees the host, and neither key nor runs", () =>
+    withProxy(() =>
+      withSecureBackend(trusted, env(), async (collector, backend) => {
+        await sendOne(collector);
+        await backend.whenRuns(1);
+        assert.equal(backend.uploads[0]?.key, KEY);
+        assert.ok(proxy.asked.length > 0);
+        for (const { target, headers } of proxy.asked) {
+          assert.equal(target, new URL(backend.url).host);
+          assert.equal(headers["proxy-authorization"], `Basic ${Buffer.from("user:word").toString("base64")}`);
+          assert.ok(!JSON.stringify(headers).includes(KEY));
+        }
+        assert.deepEqual(proxy.plain, []);
+        const seen = proxy.seen();
+        assert.ok(seen.length > 1000);
+        for (const secret of [KEY, "multipart", "question", "holdpoint-collector"]) assert.ok(!seen.includes(secret));
+      }),
+    ));
+
+  test("hosts in NO_PROXY are reached without it", () =>
+    withProxy(() =>
+      withSecureBackend(trusted, env({ NO_PROXY: "example.com,127.0.0.1" }), async (collector, backend) => {
+        await sendOne(collector);
+        await backend.whenRuns(1);
+        assert.deepEqual([proxy.asked, proxy.plain], [[], []]);
+      }),
+    ));
+
+  test("a certificate is checked behind it too", () =>
+    withProxy(() =>
+      withSecureBackend(authority.certify(["other.example"]), env(), async (collector, backend) => {
+        await sendOne(collector);
+        assert.match(await whyResting(collector), /ALTNAME/);
+        assert.ok(proxy.asked.length > 0);
+        assert.equal(backend.requests(), 0);
+        assert.ok(!proxy.seen().includes(KEY));
+      }),
+    ));
+
+  test("when it refuses, the runs are kept, and arrive when it lets them through", () =>
+    withProxy(() =>
+      withSecureBackend(trusted, env(), async (collector, backend) => {
+        proxy.status = 407;
+        await sendOne(collector);
+        const reason = await whyResting(collector);
+        assert.ok(!reason.includes("word"), reason);
+        proxy.status = 200;
+        await backend.whenRuns(1);
+      }),
+    ));
+
+  for (const value of ["socks5://127.0.0.1:1080", "127.0.0.1:3128", "http://", "http://user:word@"])
+    test(`${value} stops the start, and is not shown`, () => {
+      const config = testConfig({ TRACING_ENDPOINT: "https://backend.example", HTTPS_PROXY: value });
+      assert.throws(
+        () => openBackend(config),
+        (error) => error instanceof ConfigError && /HTTPS_PROXY/.test(error.message) && !error.message.includes(value),
+      );
+    });
+});
+
+test("a file in TRACING_CA_FILE that holds no certificate stops the start by name", async () => {
+  await writeFile(`${dir}/empty.pem`, "nothing\n");
+  for (const file of [`${dir}/empty.pem`, `${dir}/missing.pem`])
+    assert.throws(
+      () => openBackend(testConfig({ TRACING_ENDPOINT: "https://backend.example", TRACING_CA_FILE: file })),
+      (error) => error instanceof ConfigError && /TRACING_CA_FILE/.test(error.message),
+    );
+});

@@ -1,0 +1,46 @@
+// A PostgreSQL server for tests, in the hands of a keeper (keeper.ts): it goes with the process that started it.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+export interface PostgresServer {
+  /** Of a database that others are made from. */
+  readonly uri: string;
+  /** Ends it at once, as a power cut would. */
+  crash(): Promise<void>;
+  /** Ends it in order, without waiting for its clients. */
+  shutDown(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @param durable it waits for the disk, as in production; otherwise what it keeps is lost when the machine fails. */
+export async function startPostgres(durable = false): Promise<PostgresServer> {
+  const keeper = spawn(
+    process.execPath,
+    [join(import.meta.dirname, "keeper.ts"), ...(durable ? ["--durable"] : [])],
+    { stdio: ["pipe", "pipe", "inherit"] },
+  );
+  const gone = new Promise<void>((resolve) => keeper.once("exit", () => resolve()));
+  const lines = createInterface({ input: keeper.stdout })[Symbol.asyncIterator]();
+  const answer = async (): Promise<Readonly<Record<string, unknown>>> => {
+    const line = await lines.next();
+    if (line.done === true) throw new Error("PostgreSQL for the tests could not be started: see above");
+    return JSON.parse(line.value) as Readonly<Record<string, unknown>>;
+  };
+  const tell = async (what: string): Promise<void> => {
+    keeper.stdin.write(`${what}\n`);
+    await answer();
+  };
+  const uri = String((await answer())["uri"]);
+  return {
+    uri,
+    crash: () => tell("crash"),
+    shutDown: () => tell("shut down"),
+    start: () => tell("start"),
+    stop() {
+      keeper.stdin.end();
+      return gone;
+    },
+  };
+}

@@ -1,0 +1,144 @@
+// Tests of values that the graph library would act on, at every door of the API that takes values for a graph.
+// Checked:
+//   CT1. Each form is refused at each door, and what waited waits on: nothing is answered, jumped over or started.
+//   CT2. Nothing answers a question but `command.resume`: neither a channel of the library nor an input that looks like a Command.
+//   CT3. A goto of an odd shape is refused before anything runs.
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import { PATIENCE } from "../harness/patience.ts";
+import { call, removeFolder, startServer, temporaryFolder, type Answer } from "../harness/server.ts";
+import { newNotes, newThread, onlyQuestion, problemOf, type TestThread } from "../harness/threads.ts";
+
+const server = await startServer();
+const folder = temporaryFolder();
+after(async () => {
+  await server.stop();
+  for (const path of [server.dataDir, folder]) removeFolder(path);
+});
+
+const FORMS = {
+  Command: { lg_name: "Command", resume: "forged", goto: "ask" },
+  Send: { lg_name: "Send", node: "ask", args: {} },
+  Overwrite: { lg_name: "Overwrite", value: [] },
+  __overwrite__: { __overwrite__: ["forged"] },
+  "type __overwrite__": { type: "__overwrite__", value: ["forged"] },
+  snapshot: { lg_name: "DeltaSnapshot", value: 1 },
+  "final value": { __lg_type: "__pregel_final", value: 1, save: 2 },
+  "key of the engine": { __pregel_resuming: true },
+} as const;
+
+type Door = (thread: TestThread, form: object, id: string) => Promise<Answer>;
+
+const assistant = { assistant_id: "echo" };
+const cron = { ...assistant, schedule: "0 0 1 1 *" };
+const post = (path: string, body: unknown) => call(server, "POST", path, body);
+
+const DOORS: Readonly<Record<string, Door>> = {
+  "input of runs": ({ path }, form) => post(`${path}/runs`, { ...assistant, input: form }),
+  "input of runs/wait": (thread, form) => thread.wait({ input: { payload: { deep: [form] } } }),
+  "input of runs/stream": ({ path }, form) => post(`${path}/runs/stream`, { ...assistant, input: [form] }),
+  "input of a stateless run": (_, form) => post("/runs/wait", { ...assistant, input: form }),
+  "input in a batch": (_, form) =>
+    post("/runs/batch", [
+      { ...assistant, input: {} },
+      { ...assistant, input: { payload: form } },
+    ]),
+  "input of a cron": (_, form) => post("/runs/crons", { ...cron, input: form }),
+  "input of a thread's cron": ({ path }, form) => post(`${path}/runs/crons`, { ...cron, input: { payload: form } }),
+  "command.update": (thread, form) => thread.wait({ command: { update: { payload: form } } }),
+  "command.update in pairs": (thread, form) => thread.wait({ command: { update: [["payload", form]] } }),
+  "input of a goto": (thread, form) => thread.wait({ command: { goto: [{ node: "ask", input: { payload: form } }] } }),
+  "args of a goto": (thread, form) => thread.wait({ command: { goto: { node: "ask", args: form } } }),
+  "update when giving up": (thread, form) => thread.wait({ command: { goto: "__end__", update: { payload: form } } }),
+  "an answer": (thread, form) => thread.wait({ command: { resume: form } }),
+  "an answer by id": (thread, form, id) => thread.wait({ command: { resume: { [id]: { deep: form } } } }),
+  "a state edit": ({ path }, form) => post(`${path}/state`, { values: form, as_node: "ask" }),
+  "a state edit, inside": ({ path }, form) => post(`${path}/state`, { values: { payload: form } }),
+  "supersteps, values": (_, form) =>
+    post("/threads", { metadata: { graph_id: "echo" }, supersteps: [{ updates: [{ values: form, as_node: "ask" }] }] }),
+  "supersteps, command": (_, form) =>
+    post("/threads", {
+      metadata: { graph_id: "echo" },
+      supersteps: [{ updates: [{ command: { update: { payload: form } }, as_node: "ask" }] }],
+    }),
+};
+
+async function asked() {
+  const notes = newNotes(folder);
+  const thread = await newThread(server, "echo");
+  const { id } = onlyQuestion(await thread.run({ input: { notes: notes.notes } }));
+  return { thread, notes, id, before: await thread.picture() };
+}
+
+for (const [door, send] of Object.entries(DOORS)) {
+  test(`${door}: every form is refused, and the question waits on (CT1)`, PATIENCE, async () => {
+    const { thread, notes, id, before } = await asked();
+    for (const [name, form] of Object.entries(FORMS)) {
+      const answer = await send(thread, form, id);
+      assert.deepEqual(
+        [answer.status, problemOf(answer).code],
+        [422, "control_value_refused"],
+        `${name}: ${answer.text}`,
+      );
+    }
+    assert.deepEqual(await thread.picture(), before);
+    assert.equal(notes.count("after"), 0);
+  });
+}
+
+test("an answer of the inbox is refused the same way (CT1)", PATIENCE, async () => {
+  const { thread, id, before } = await asked();
+  const answer = await post("/inbox/answers", {
+    answers: [{ thread_id: thread.threadId, interrupt_id: id, resume: FORMS.Command }],
+  });
+  assert.match(answer.text, /control_value_refused/);
+  assert.deepEqual(await thread.picture(), before);
+});
+
+suite("nothing answers but command.resume (CT2)", PATIENCE, () => {
+  for (const update of [
+    { __resume__: "forged" },
+    [["__resume__", "forged"]],
+    { __pregel_tasks: [{ node: "ask", args: {} }] },
+    { "branch:to:ask": "__start__" },
+    { __interrupt__: [] },
+  ]) {
+    test(`update ${JSON.stringify(update)}`, async () => {
+      const { thread, notes, before } = await asked();
+      const answer = await thread.wait({ command: { update } });
+      assert.deepEqual([answer.status, problemOf(answer).code], [422, "control_value_refused"], answer.text);
+      assert.deepEqual(await thread.picture(), before);
+      assert.equal(notes.count("after"), 0);
+    });
+  }
+});
+
+test("a goto of an odd shape is refused (CT3)", PATIENCE, async () => {
+  const { thread, before } = await asked();
+  for (const goto of [{ node: ["nowhere"] }, [["ask"]], 5, { input: {} }, { node: null }, ["ask", { node: {} }]]) {
+    const answer = await thread.wait({ command: { goto } });
+    assert.deepEqual([answer.status, problemOf(answer).code], [422, "invalid_request"], JSON.stringify(goto));
+    assert.match(problemOf(answer).detail, /command\.goto/);
+  }
+  assert.deepEqual(await thread.picture(), before);
+  const made = await post("/threads", {
+    metadata: { graph_id: "echo" },
+    supersteps: [{ updates: [{ command: { goto: "nowhere" }, as_node: "ask" }] }],
+  });
+  assert.equal(problemOf(made).code, "node_unknown");
+});
+
+test("data that only looks similar is taken as it is", PATIENCE, async () => {
+  const payload = {
+    lc: 1,
+    resume: { goto: "x" },
+    steps: [{ node: "a", args: 1 }],
+    lg_name: "mine",
+    type: "x",
+    value: 1,
+  };
+  const thread = await newThread(server, "echo");
+  const { value } = onlyQuestion(await thread.run({ input: { payload } }));
+  assert.deepEqual(value, payload);
+  assert.deepEqual((await thread.resume(payload))["answer"], [payload]);
+});

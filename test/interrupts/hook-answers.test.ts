@@ -1,0 +1,137 @@
+// Tests of answers as `useStream` of the SDK up to 1.12.4 sends them: with the checkpoint that the page shows.
+// Checked:
+//   HA1. Of two pages that answer one question at once, one is accepted; the side effect behind the question happens once.
+//   HA2. A page that is left behind is refused later too, and learns which run has the answer.
+//   HA3. `fork: true` answers the question anew, and the audit trail calls it a fork.
+//   HA4. What the pages send beside the answer does not count: other input, and members of the command unknown here.
+//   HA5. At a breakpoint the hook's answer goes on.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { PATIENCE } from "../harness/patience.ts";
+import { call, removeFolder, startServer, temporaryFolder, type Answer } from "../harness/server.ts";
+import { newNotes, newThread, onlyQuestion, problemOf, type TestThread, type WireState } from "../harness/threads.ts";
+
+const server = await startServer();
+const folder = temporaryFolder();
+after(async () => {
+  await server.stop();
+  for (const path of [server.dataDir, folder]) removeFolder(path);
+});
+
+const ROUNDS = 50;
+
+/** What `submit({}, { command: { resume } })` of 1.12.4 sends on a page that shows this state. */
+async function hookBody(thread: TestThread, resume: unknown, command: object = {}): Promise<object> {
+  const { thread_id: _thread, ...checkpoint } = (await thread.state()).checkpoint as WireState["checkpoint"] & {
+    readonly thread_id: string;
+  };
+  return {
+    assistant_id: "echo",
+    input: {},
+    command: { resume, ...command },
+    checkpoint,
+    stream_mode: ["values", "updates", "messages-tuple"],
+    stream_resumable: true,
+    on_disconnect: "continue",
+  };
+}
+
+const send = (thread: TestThread, body: object): Promise<Answer> =>
+  call(server, "POST", `${thread.path}/runs/stream`, body);
+
+async function askedThread() {
+  const notes = newNotes(folder);
+  const thread = await newThread(server, "echo");
+  const question = onlyQuestion(await thread.run({ input: { notes: notes.notes } }));
+  return { thread, notes, question };
+}
+
+test(`two pages answer at once, ${ROUNDS} times: one is accepted (HA1)`, PATIENCE, async () => {
+  let accepted = 0;
+  let paid = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const { thread, notes } = await askedThread();
+    const body = await hookBody(thread, "approve");
+    const answers = await Promise.all([send(thread, body), send(thread, body)]);
+    accepted += answers.filter(({ status }) => status === 200).length;
+    assert.deepEqual(
+      answers.map(({ status }) => status).sort((one, other) => one - other),
+      [200, 409],
+    );
+    paid += notes.count("after");
+  }
+  assert.deepEqual([accepted, paid], [ROUNDS, ROUNDS]);
+});
+
+test("a page left behind is refused, with what became of its question (HA2)", PATIENCE, async () => {
+  const { thread, notes, question } = await askedThread();
+  const body = await hookBody(thread, "approve");
+  assert.equal((await send(thread, body)).status, 200);
+  for (const resume of ["approve", { [question.id]: "approve" }]) {
+    const late = await send(thread, { ...body, command: { resume } });
+    const problem = problemOf(late);
+    assert.deepEqual([late.status, problem.code], [409, "interrupt_stale"]);
+    assert.deepEqual([problem.answered?.interrupt_id, problem.answered?.same_value], [question.id, true]);
+    assert.match(late.headers.get("location") ?? "", new RegExp(problem.answered?.run_id ?? "none"));
+  }
+  await thread.run({ input: { notes: notes.notes } });
+  const other = await send(thread, body);
+  assert.equal(problemOf(other).code, "interrupt_stale", "the answer is not taken for another question");
+  assert.equal((await thread.open()).length, 1);
+  assert.equal(notes.count("after"), 1);
+});
+
+test("an abandoned question is refused the same way, without `answered` (HA2)", PATIENCE, async () => {
+  const { thread } = await askedThread();
+  const body = await hookBody(thread, "approve");
+  await thread.run({ command: { goto: "__end__" } });
+  const problem = problemOf(await send(thread, body));
+  assert.equal(problem.code, "interrupt_stale");
+  assert.match(problem.detail, /abandoned/);
+  assert.equal(problem.answered, undefined);
+});
+
+test("with fork: true the answer is a fork, and is audited as one (HA3)", PATIENCE, async () => {
+  const { thread, notes } = await askedThread();
+  const body = await hookBody(thread, "first");
+  const fork = await hookBody(thread, "second", { fork: true });
+  assert.equal((await send(thread, body)).status, 200);
+  assert.equal((await send(thread, fork)).status, 200);
+  assert.deepEqual((await thread.state()).values["answer"], ["second"]);
+  assert.equal(notes.count("after"), 2);
+  const { items } = (await call(server, "GET", `${thread.path}/audit`)).body as {
+    readonly items: readonly { readonly action: string }[];
+  };
+  assert.deepEqual(
+    items.map(({ action }) => action),
+    ["answered", "answered_as_fork"],
+  );
+  const odd = await send(thread, { ...fork, command: { resume: 1, fork: "yes" } });
+  assert.deepEqual([odd.status, problemOf(odd).code], [422, "invalid_request"]);
+});
+
+test("other input and unknown members beside the answer do not count (HA4)", PATIENCE, async () => {
+  for (const extra of [
+    { input: { payload: "other" } },
+    { input: { messages: [{ role: "user", content: "AG-UI sends the whole state" }] } },
+    { command: { resume: "yes", lg_name: "Command", graph: null, interruptId: "x", update: null, goto: [] } },
+  ]) {
+    const { thread } = await askedThread();
+    const { status, text } = await send(thread, { ...(await hookBody(thread, "yes")), ...extra });
+    assert.equal(status, 200, text);
+    const { values } = await thread.state();
+    assert.deepEqual([values["answer"], values["payload"]], [["yes"], undefined]);
+  }
+});
+
+test("at a breakpoint the hook's answer goes on, and a page left behind does not (HA5)", PATIENCE, async () => {
+  const thread = await newThread(server, "steps");
+  const stop = { interrupt_before: ["node_b", "node_c"] };
+  await thread.run({ input: { visited: [] }, ...stop });
+  const body = { ...(await hookBody(thread, true)), assistant_id: "steps" };
+  assert.equal((await send(thread, { ...body, ...stop })).status, 200);
+  assert.deepEqual((await thread.state()).next, ["node_c"]);
+  const late = await send(thread, body);
+  assert.deepEqual([late.status, problemOf(late).code], [409, "no_pending_interrupt"]);
+  assert.deepEqual((await thread.state()).next, ["node_c"]);
+});

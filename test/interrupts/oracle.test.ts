@@ -1,0 +1,3 @@
+import { oracleTests } from "../oracle/oracle-tests.ts";
+
+oracleTests({ oldest: false });

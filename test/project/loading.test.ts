@@ -1,0 +1,108 @@
+// Tests of loading graphs in the styles in which projects are written. Checked:
+//   LT1. Every style, and each of the official templates, is loaded and run, unmodified, from a project with its own
+//        package.json.
+//   LT2. CommonJS in a project gets the copy of LangGraph that modules get.
+//   LT3. An import that fails is reported with the import, the importing file and the remedy.
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import { after, test } from "node:test";
+import { loadGraph } from "../../src/graphs/loading/load-graph.ts";
+import { importExport } from "../../src/graphs/loading/import-user-module.ts";
+import { IMPORT_STYLES } from "../fixtures/import-styles.ts";
+import { OFFICIAL_TEMPLATES } from "../fixtures/official-templates.ts";
+import { writeProject, type ProjectFiles } from "../harness/project.ts";
+import { removeFolder } from "../harness/server.ts";
+
+const folders: string[] = [];
+after(() => folders.forEach(removeFolder));
+
+function project(files: ProjectFiles): string {
+  const folder = writeProject(files);
+  folders.push(folder);
+  return folder;
+}
+
+for (const { name, files, graph: file = "src/graph.ts", said } of [...OFFICIAL_TEMPLATES, ...IMPORT_STYLES]) {
+  test(`${name} (LT1)`, async () => {
+    const path = join(project(files), file);
+    const source = { graphId: "agent", file: path, exportName: "graph", description: null };
+    const { graph } = await loadGraph(source, dirname(path));
+    const runnable = graph as unknown as { invoke(input: object): Promise<{ readonly said: string }> };
+    assert.equal((await runnable.invoke({})).said, said);
+  });
+}
+
+test("CommonJS gets the copy of LangGraph that modules get (LT2)", async () => {
+  const folder = project({
+    "package.json": {},
+    "one.ts": 'export { StateGraph } from "@langchain/langgraph";',
+    "two.cjs": 'exports.StateGraph = require("@langchain/langgraph").StateGraph;',
+    "three.mts": 'export { StateGraph } from "@langchain/langgraph";',
+  });
+  const [one, two, three] = await Promise.all(
+    ["one.ts", "two.cjs", "three.mts"].map((name) =>
+      importExport({ file: join(folder, name), exportName: "StateGraph" }, folder),
+    ),
+  );
+  assert.equal(one, three);
+  assert.equal(two, three);
+});
+
+const FAILURES: readonly { readonly name: string; readonly files: ProjectFiles; readonly cause: RegExp }[] = [
+  {
+    name: "a relative path that leads nowhere",
+    files: { "graph.ts": 'export * from "./parts/word";', "parts/word.ts": 'export * from "./lost.js";' },
+    cause: /^parts\/word\.ts imports "\.\/lost\.js", which is not there: correct the path, or create the file$/,
+  },
+  {
+    name: "a package that is not installed",
+    files: { "graph.ts": 'import { x } from "@scope/absent/deep";\nexport const graph = x;' },
+    cause:
+      /^graph\.ts imports "@scope\/absent\/deep", a package that is not installed: run npm install @scope\/absent in .*, or add it to "paths" of tsconfig\.json/,
+  },
+  {
+    name: "an alias that the tsconfig.json does not have",
+    files: { "graph.ts": 'import { x } from "@/lib";\nexport const graph = x;' },
+    cause: /^graph\.ts imports "@\/lib", which is no package: add it to "paths" of the tsconfig\.json nearest/,
+  },
+  {
+    name: "an alias in a tsconfig.json that cannot be read",
+    files: {
+      "graph.ts": 'import { x } from "@/lib";\nexport const graph = x;',
+      "tsconfig.json": { extends: "@tsconfig/absent", compilerOptions: { paths: { "@/*": ["./*"] } } },
+    },
+    cause: /its tsconfig\.json is not used: File '@tsconfig\/absent' not found/,
+  },
+  {
+    name: "a name that the other file does not export",
+    files: {
+      "package.json": { type: "module" },
+      "graph.ts": 'export { Word } from "./word";',
+      "word.ts": "export type Word = 1;",
+    },
+    cause:
+      /^SyntaxError: The requested module '\.\/word' does not provide an export named 'Word' \(graph\.ts:1\)\. If Word is a type, re-export it with "export type"$/,
+  },
+  {
+    name: "a mistake in an imported file",
+    files: { "graph.ts": 'export * from "./word";', "word.ts": "\nexport const = 1;" },
+    cause: /^SyntaxError: Expected identifier but found "=" \(word\.ts:2\)$/,
+  },
+  {
+    name: "JSON that is none",
+    files: { "graph.ts": 'import data from "./data.json";\nexport const graph = data;', "data.json": "{," },
+    cause: /^SyntaxError: .*data\.json/,
+  },
+];
+
+for (const { name, files, cause } of FAILURES) {
+  for (const type of ["module", "commonjs"]) {
+    if (type === "commonjs" && "package.json" in files) continue;
+    test(`${name} is reported with file, import and remedy (LT3; ${type})`, async () => {
+      const folder = project({ "package.json": { type }, ...files });
+      await assert.rejects(importExport({ file: join(folder, "graph.ts"), exportName: "graph" }, folder), {
+        message: cause,
+      });
+    });
+  }
+}

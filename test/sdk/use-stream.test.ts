@@ -1,0 +1,131 @@
+// What `useStream` does, without React: the SDK's own StreamOrchestrator, which every framework's hook is a thin coat of.
+//   US1. A conversation streams, pauses, is answered with `submit({}, {command})`, and ends, all in one thread.
+//   US2. A page that is loaded anew finds the question in the thread's history, and its answer is taken.
+//   US3. An earlier message can be sent anew from its checkpoint: the conversation branches.
+//   US4. stop() ends the run; joining a run that is under way shows it from the place asked for.
+import { Client, type Interrupt } from "@langchain/langgraph-sdk";
+import { StreamOrchestrator } from "@langchain/langgraph-sdk/ui";
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { newNotes, until } from "../harness/threads.ts";
+
+const server = await startServer();
+const folder = temporaryFolder();
+const client = new Client({ apiUrl: server.url, apiKey: null });
+after(async () => {
+  await server.stop();
+  for (const path of [server.dataDir, folder]) removeFolder(path);
+});
+
+type State = Record<string, unknown>;
+
+function page(assistantId: string, threadId?: string): StreamOrchestrator<State> {
+  const orchestrator = new StreamOrchestrator<State>(
+    { assistantId, client, fetchStateHistory: { limit: 100 } },
+    { getClient: () => client, getAssistantId: () => assistantId, getMessagesKey: () => "messages" },
+  );
+  if (threadId !== undefined) orchestrator.initThreadId(threadId);
+  return orchestrator;
+}
+
+/** Resolves when what the page shows is so. */
+async function shows(orchestrator: StreamOrchestrator<State>, what: string, done: () => boolean): Promise<void> {
+  if (done()) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const unsubscribe = orchestrator.subscribe(() => {
+    if (done()) resolve();
+  });
+  await until(what, async () => (done() ? true : undefined)).finally(unsubscribe);
+  resolve();
+  await promise;
+}
+
+const ask = (calls: readonly unknown[]): State => ({ messages: [{ type: "human", content: JSON.stringify(calls) }] });
+const REFUND = [["refund", { order: "A-1", amount: 30 }]];
+const APPROVE = { command: { resume: { decisions: [{ type: "approve" }] } } } as const;
+
+const texts = (orchestrator: StreamOrchestrator<State>): readonly unknown[] =>
+  orchestrator.messages.map(({ content }) => content).filter((content) => content !== "");
+
+const names = (interrupt: Interrupt | undefined): readonly string[] => {
+  const { value } = interrupt ?? {};
+  return ((value as { readonly actionRequests?: readonly { readonly name: string }[] })?.actionRequests ?? []).map(
+    ({ name }) => name,
+  );
+};
+
+test("a conversation pauses for a review, is answered and ends (US1)", async () => {
+  const chat = page("reviewed_agent");
+  await chat.submit(ask(REFUND), { onDisconnect: "continue" });
+  assert.ok(chat.threadId);
+  assert.equal(chat.error, undefined);
+  assert.deepEqual(names(chat.interrupt as Interrupt), ["refund"]);
+  assert.equal((await client.threads.get(chat.threadId)).status, "interrupted");
+
+  await chat.submit({}, APPROVE);
+  assert.equal(chat.error, undefined);
+  assert.equal(chat.interrupt, undefined);
+  assert.equal(texts(chat).at(-1), "refunded 30 for A-1");
+  assert.equal((await client.threads.get(chat.threadId)).status, "idle");
+});
+
+test("several questions in one thread, each answered in turn (US1)", async () => {
+  const chat = page("series");
+  await chat.submit({});
+  for (const step of ["one", "two", "three", "four"]) {
+    assert.deepEqual(chat.interrupt?.value, { step });
+    await chat.submit({}, { command: { resume: step } });
+  }
+  assert.deepEqual(chat.values["answers"], ["one", "two", "three", "four"]);
+});
+
+test("a page that is loaded anew shows the question, and its answer is taken (US2)", async () => {
+  const first = page("reviewed_agent");
+  await first.submit(ask(REFUND));
+  const second = page("reviewed_agent", first.threadId);
+  await shows(second, "the question", () => second.interrupt !== undefined);
+  assert.deepEqual(names(second.interrupt as Interrupt), ["refund"]);
+  assert.equal(second.messages.length, first.messages.length);
+  await second.submit({}, APPROVE);
+  assert.equal(texts(second).at(-1), "refunded 30 for A-1");
+});
+
+test("an earlier message is sent anew from its checkpoint: the conversation branches (US3)", async () => {
+  const chat = page("reviewed_agent");
+  await chat.submit(ask([["look_up", { order: "B-2" }]]));
+  const [asked] = chat.messages;
+  assert.ok(asked);
+  const before = chat.getMessagesMetadata(asked)?.firstSeenState?.parent_checkpoint;
+  await chat.submit(ask([["look_up", { order: "C-3" }]]), { checkpoint: before ?? null });
+  assert.equal(texts(chat).at(-1), "C-3 is on its way");
+  assert.doesNotMatch(JSON.stringify(chat.messages), /B-2/);
+  const again = chat.messages[0];
+  assert.ok(again);
+  assert.equal(chat.getMessagesMetadata(again)?.branchOptions?.length, 2);
+});
+
+test("stop() ends the run, and the thread takes the next message (US4)", async () => {
+  const notes = newNotes(folder);
+  const chat = page("slow");
+  const sent = chat.submit({ notes: notes.notes, waitMs: 600_000 });
+  await until("the node runs", async () => (notes.count("waits") > 0 ? true : undefined));
+  await chat.stop();
+  await sent;
+  const threadId = chat.threadId ?? "";
+  await until("the run has ended", async () =>
+    (await client.threads.get(threadId)).status === "idle" ? true : undefined,
+  );
+  assert.equal(notes.count("waited"), 0);
+});
+
+test("a run that is under way is joined from its beginning (US4)", async () => {
+  const notes = newNotes(folder);
+  const { thread_id: threadId } = await client.threads.create();
+  const input = { notes: notes.notes, waitMs: 300 };
+  const run = await client.runs.create(threadId, "slow", { input, streamMode: ["values"], streamResumable: true });
+  const chat = page("slow", threadId);
+  await chat.joinStream(run.run_id, "-1");
+  assert.equal(chat.error, undefined);
+  assert.equal(chat.values["result"], "whole");
+});
