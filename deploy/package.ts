@@ -1,11 +1,11 @@
 // Package: what `npm run build` made → package/, the folder that is published and that the image holds, and beside it
 // dist/create-holdpoint/, for `npm create holdpoint`.
 // Rules:
-//   PK1. It is all JavaScript: Node strips no types below node_modules.
-//   PK2. Its package.json asks for what running needs and for nothing else: no copy of Node, no tools, no scripts.
-//   PK3. What the program finds by its place below the root has the same place here.
-//   PK4. LangGraph is the project's: a second copy would have other classes.
-//   PK5. No pictures, and declarations only of what can be imported.
+//   deploy/package.1. It is all JavaScript: Node strips no types below node_modules.
+//   deploy/package.2. Its package.json asks for what running needs and for nothing else: no copy of Node, no tools, no scripts.
+//   deploy/package.3. What the program finds by its place below the root has the same place here.
+//   deploy/package.4. LangGraph is the project's: a second copy would have other classes.
+//   deploy/package.5. No pictures, and declarations only of what can be imported.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -46,7 +46,7 @@ const text = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 const writeJson = (path: string, value: object): void => writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
 
 function isPublished(path: string): boolean {
-  if (path.endsWith(".png")) return false; // PK5
+  if (path.endsWith(".png")) return false; // deploy/package.5
   return !path.endsWith(".d.ts") || ENTRIES.some((entry) => path.endsWith(`${entry}.d.ts`));
 }
 
@@ -56,7 +56,7 @@ for (const folder of [TARGET, CREATE]) {
 }
 for (const [from, to] of PLACES) cpSync(join(ROOT, from), join(TARGET, to), { recursive: true, filter: isPublished });
 rmSync(join(TARGET, "docs", "images"), { recursive: true, force: true });
-writeFileSync(join(TARGET, "examples/langgraph.json"), text("examples/langgraph.json").replaceAll(".ts:", ".js:")); // PK1
+writeFileSync(join(TARGET, "examples/langgraph.json"), text("examples/langgraph.json").replaceAll(".ts:", ".js:")); // deploy/package.1
 
 const { name, version, description, keywords, homepage, bugs, license, repository, type, dependencies } = JSON.parse(
   text("package.json"),
@@ -83,8 +83,8 @@ writeJson(join(TARGET, "package.json"), {
     "./register": { types: "./dist/graphs/register.d.ts", default: "./dist/graphs/register.js" },
     "./package.json": "./package.json",
   },
-  dependencies: own, // PK2
-  peerDependencies: PEERS, // PK4
+  dependencies: own, // deploy/package.2
+  peerDependencies: PEERS, // deploy/package.4
   testedWith,
 });
 

@@ -1,8 +1,8 @@
 // Shortcuts: the keys of the console. A mounted component registers its keys; `?` lists all of them.
 // Invariants:
-//   SH1. Keys typed into a field are text, except with Ctrl or Cmd, and Escape.
-//   SH2. While a dialog is open, only its own keys work: the last registered layer.
-//   SH3. A sequence ("g i") expires if its second key does not follow within SEQUENCE_MS.
+//   shortcuts.1. Keys typed into a field are text, except with Ctrl or Cmd, and Escape.
+//   shortcuts.2. While a dialog is open, only its own keys work: the last registered layer.
+//   shortcuts.3. A sequence ("g i") expires if its second key does not follow within SEQUENCE_MS.
 import { useEffect, useRef } from "react";
 import { createValue } from "./value.ts";
 
@@ -25,7 +25,7 @@ const SEQUENCE_MS = 1000;
 export const layers = createValue<readonly Layer[]>([]);
 let pending: { readonly key: string; readonly at: number } | null = null;
 
-/** @param modal hides the keys of all layers below (SH2). */
+/** @param modal hides the keys of all layers below (shortcuts.2). */
 export function useShortcuts(title: string, shortcuts: readonly Shortcut[], modal = false): void {
   const layer = useRef<Layer | null>(null);
   useEffect(() => {
@@ -39,7 +39,7 @@ export function useShortcuts(title: string, shortcuts: readonly Shortcut[], moda
   });
 }
 
-/** Active layers, the last added first (SH2). */
+/** Active layers, the last added first (shortcuts.2). */
 export function reachable(): readonly Layer[] {
   const all = [...layers.get()].reverse();
   const modal = all.findIndex((layer) => layer.modal);
@@ -54,10 +54,10 @@ function onKeyDown(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing || event.altKey) return;
   const key = nameOf(event);
   const typing = isField(event.target);
-  const sequence = pending !== null && event.timeStamp - pending.at < SEQUENCE_MS ? `${pending.key} ${key}` : null; // SH3
+  const sequence = pending !== null && event.timeStamp - pending.at < SEQUENCE_MS ? `${pending.key} ${key}` : null; // shortcuts.3
   pending = null;
   const all = reachable().flatMap((layer) => layer.shortcuts);
-  const usable = (one: Shortcut): boolean => !typing || one.inFields === true; // SH1
+  const usable = (one: Shortcut): boolean => !typing || one.inFields === true; // shortcuts.1
   const found =
     all.find((one) => one.keys === sequence && usable(one)) ?? all.find((one) => one.keys === key && usable(one));
   if (found !== undefined) {

@@ -4,9 +4,9 @@ import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { bracketMatching, indentOnInput, syntaxTree } from "@codemirror/language";
 import { linter } from "@codemirror/lint";
 import { EditorState, type Range } from "@codemirror/state";
-import { Decoration, EditorView, keymap, lineNumbers, ViewPlugin, type DecorationSet } from "@codemirror/view";
-import { useEffect, useRef, type ReactNode } from "react";
-import type { EditorProps } from "./editor.tsx";
+import { Decoration, type DecorationSet, EditorView, ViewPlugin, keymap, lineNumbers } from "@codemirror/view";
+import { type ReactNode, useEffect, useRef } from "react";
+import type { EditorProps } from "./editor-props.ts";
 
 /** The page's policy allows style elements with its nonce. */
 const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";

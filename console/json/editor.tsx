@@ -1,14 +1,7 @@
 // Editor: JSON as text, validated while typing. Loads the code editor on first use.
-import { lazy, Suspense, type ReactNode } from "react";
+import { type ReactNode, Suspense, lazy } from "react";
 import { Loading } from "../ui/controls.tsx";
-
-export interface EditorProps {
-  /** Only the first value counts; later ones come from typing. */
-  readonly initial: string;
-  readonly label: string;
-  readonly onChange: (text: string) => void;
-  readonly readOnly?: boolean;
-}
+import type { EditorProps } from "./editor-props.ts";
 
 const CodeEditor = lazy(() => import("./code-editor.tsx"));
 

@@ -1,5 +1,5 @@
 // Patterns: linear-time matching of schema patterns, so that no text in a form blocks the page.
-// Invariant PN1: the server checks patterns that RE2 cannot express, very long texts, and texts typed before RE2 loads.
+// Invariant patterns.1: the server checks patterns that RE2 cannot express, very long texts, and texts typed before RE2 loads.
 import type { RE2JS } from "re2js";
 
 const UNITS_MAX = 100_000;
@@ -21,6 +21,6 @@ export function matches(pattern: string, text: string): boolean {
   try {
     return engine.compile(engine.translateRegExp(pattern)).test(text);
   } catch {
-    return true; // PN1
+    return true; // patterns.1
   }
 }

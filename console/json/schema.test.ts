@@ -1,4 +1,4 @@
-// Tests of forms from JSON Schema: which control a schema gets, first values, faults (SC1, SC2).
+// Tests of forms from JSON Schema: which control a schema gets, first values, faults (schema.1, schema.2).
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { Json, JsonObject } from "./json.ts";
@@ -32,7 +32,7 @@ const CONTROLS: readonly (readonly [schema: JsonObject, control: string])[] = [
 ];
 
 for (const [schema, control] of CONTROLS) {
-  test(`${JSON.stringify(schema)} is a field of ${control} (SC2)`, () => {
+  test(`${JSON.stringify(schema)} is a field of ${control} (schema.2)`, () => {
     assert.equal(fieldOf(schema).control, control);
   });
 }
@@ -97,7 +97,7 @@ for (const [value, faults] of FAULTS) {
   });
 }
 
-test("a value without a schema gets one that it fits, and each member keeps its type (SC1)", () => {
+test("a value without a schema gets one that it fits, and each member keeps its type (schema.1)", () => {
   const value = { a: "x", b: 1.5, c: true, d: null, e: [1, { f: 2 }], g: { h: "long\ntext" } };
   const form = fieldOf(schemaOfValue(value));
   assert.deepEqual(faultsOf(form, value), []);
@@ -115,7 +115,7 @@ test("a value without a schema gets one that it fits, and each member keeps its 
   assert.equal(form.fields[5]?.fields[0]?.control, "long_text");
 });
 
-test("no pattern and no text stop the page: matching is linear, and the rest is the server's (PN1)", () => {
+test("no pattern and no text stop the page: matching is linear, and the rest is the server's (patterns.1)", () => {
   const faults = (pattern: string, text: string) => faultsOf(fieldOf({ type: "string", pattern }), text).length;
   assert.equal(faults("^(a+)+$", `${"a".repeat(50_000)}!`), 1);
   assert.equal(faults("^(a+)+$", "a".repeat(50_000)), 0);

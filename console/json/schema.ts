@@ -1,8 +1,8 @@
 // Schema: a JSON Schema → the fields of a form, its initial values, and the errors of a value. Pure. Covers only the
 // needs of forms; the server validates the whole schema.
 // Invariants:
-//   SC1. An untouched value stays unchanged, with its type.
-//   SC2. A part without its own control becomes a JSON field: a form omits nothing.
+//   schema.1. An untouched value stays unchanged, with its type.
+//   schema.2. A part without its own control becomes a JSON field: a form omits nothing.
 import { isObject, memberOf, sameJson, textOf, type Json, type JsonObject } from "./json.ts";
 import { matches } from "./patterns.ts";
 
@@ -53,7 +53,7 @@ function field(name: string, given: JsonObject, required: boolean, root: JsonObj
     const item = field("", memberOf(schema, "items") as JsonObject, true, root, depth + 1);
     if (["text", "number", "integer", "choice"].includes(item.control)) return { ...base, control, fields: [item] };
   }
-  return { ...base, control: control === "group" || control === "list" ? "json" : control }; // SC2
+  return { ...base, control: control === "group" || control === "list" ? "json" : control }; // schema.2
 }
 
 /** Follows `$ref`s within the document. */
@@ -142,7 +142,7 @@ export function initialOf(one: FormField): Json | undefined {
   return control === "text" || control === "long_text" ? "" : undefined;
 }
 
-/** A schema for editing a value without one: each member keeps its type (SC1). */
+/** A schema for editing a value without one: each member keeps its type (schema.1). */
 export function schemaOfValue(value: Json): JsonObject {
   if (typeof value === "string") {
     return value.length > LONG_TEXT_UNITS || value.includes("\n")

@@ -1,4 +1,4 @@
-// Test of messages: every form that senders write them in becomes the same conversation (ME1, ME2).
+// Test of messages: every form that senders write them in becomes the same conversation (messages.1, messages.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { messagesIn, readMessages } from "./messages.ts";
@@ -58,7 +58,7 @@ const FORMS: readonly { readonly name: string; readonly list: readonly unknown[]
 ];
 
 for (const { name, list } of FORMS) {
-  test(`a call stands with its result: ${name} (ME2)`, () => {
+  test(`a call stands with its result: ${name} (messages.2)`, () => {
     const told = readMessages(list).map(({ speaker, text, calls }) => ({ speaker, text, calls }));
     assert.deepEqual(told, [
       { speaker: "human", text: "Weather?", calls: [] },
@@ -67,7 +67,7 @@ for (const { name, list } of FORMS) {
   });
 }
 
-test("a result that nobody asked for stands by itself, and a failed one says so (ME2)", () => {
+test("a result that nobody asked for stands by itself, and a failed one says so (messages.2)", () => {
   const alone = readMessages([{ type: "tool", tool_call_id: "c9", content: "lost" }]);
   assert.deepEqual(
     alone.map(({ speaker, text }) => [speaker, text]),
@@ -80,7 +80,7 @@ test("a result that nobody asked for stands by itself, and a failed one says so 
   assert.equal(failed[0]?.calls[0]?.failed, true);
 });
 
-test("reasoning, images and unknown parts are told apart; images from elsewhere are no images (ME1)", () => {
+test("reasoning, images and unknown parts are told apart; images from elsewhere are no images (messages.1)", () => {
   const [message] = readMessages([
     {
       type: "ai",

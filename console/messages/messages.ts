@@ -1,8 +1,8 @@
 // Messages: a conversation in one form for all sources: LangChain's messages, the chat format of model providers,
 // OpenTelemetry's parts. Pure.
 // Invariants:
-//   ME1. Reading never throws: non-messages are skipped, unknown parts stay as JSON.
-//   ME2. A tool result appears with its call; one without a call appears alone.
+//   messages.1. Reading never throws: non-messages are skipped, unknown parts stay as JSON.
+//   messages.2. A tool result appears with its call; one without a call appears alone.
 
 export type Speaker = "human" | "ai" | "system" | "tool";
 
@@ -62,7 +62,7 @@ export function messagesIn(value: unknown): readonly unknown[] | null {
   return isTalk([value]) ? [value] : null;
 }
 
-/** ME1, ME2. */
+/** messages.1, messages.2. */
 export function readMessages(list: readonly unknown[]): readonly Message[] {
   const results = new Map<string, { readonly content: unknown; readonly failed: boolean }>();
   const asked = new Set<string>();

@@ -7,10 +7,10 @@ import type { EventHub } from "./events/event-hub.ts";
 import type { InboxFeed } from "./events/inbox-feed.ts";
 import type { Thread } from "./model/model.ts";
 import type { Access, Graphs, Storage, Store } from "./ports/ports.ts";
-import type { QueueRoom, Worker } from "./services.ts";
+import type { QueueLimit, Worker } from "./services.ts";
 import type { Webhooks } from "./webhooks/webhook-sender.ts";
 
-export interface Agent {
+export interface AgentContext {
   readonly storage: Storage;
   /** The long-term memory. */
   readonly store: Store;
@@ -26,7 +26,7 @@ export interface Agent {
   readonly newId: NewId;
   readonly log: Log;
   readonly limits: AgentLimits;
-  readonly queueRoom: QueueRoom;
+  readonly queueLimit: QueueLimit;
   /** A cron was made or changed: the scheduler looks anew for what is due. */
   readonly wakeCrons: () => void;
 }

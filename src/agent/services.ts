@@ -19,7 +19,7 @@ export interface Worker extends Service {
   readonly claimFailed: (error: unknown) => void;
   /** What runs are claimed under. */
   readonly id: () => string | null;
-  readonly ends: RunEnds;
+  readonly ends: RunWaiters;
   readonly draining: () => boolean;
   readonly running: () => number;
 }
@@ -31,7 +31,7 @@ export type WaitResult =
   | { readonly kind: "ended"; readonly end: RunEnd }
   | { readonly kind: "gone"; readonly why: GoneWhy };
 
-export interface RunEnds {
+export interface RunWaiters {
   /** Register before the run can end. @returns the promise, and a function for a caller that hangs up. */
   wait(runId: string): { readonly result: Promise<WaitResult>; readonly leave: () => void };
   /**
@@ -56,7 +56,7 @@ export interface RunEnds {
   goneElsewhere(runId: string): void;
 }
 
-export interface QueueRoom {
+export interface QueueLimit {
   /** Asked for each run that is to wait. */
   isFull(tx: Pick<Tx, "countPendingRuns">): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
-// Tests of dialects: D1 (any JSON is understood, missing members allow), D2 (one decision an action, in the dialect's
-// words), D3 (types are kept), D4 (what is not allowed is a reason).
+// Tests of dialects: dialects.1 (any JSON is understood, missing members allow), dialects.2 (one decision an action, in the dialect's
+// words), dialects.3 (types are kept), dialects.4 (what is not allowed is a reason).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, JsonObject } from "../base/json/json.ts";
@@ -135,7 +135,7 @@ const SEEN: readonly Seen[] = [
 ];
 
 for (const { name, value, schema, is, actions } of SEEN) {
-  test(`recognises ${name} (D1)`, () => {
+  test(`recognises ${name} (dialects.1)`, () => {
     const asked = recognise(value, schema ?? null);
     assert.partialDeepStrictEqual(asked, is);
     if (is.allowed !== undefined) assert.deepEqual(asked.allowed, is.allowed); // exactly these
@@ -259,14 +259,14 @@ const SAID: readonly Said[] = [
 ];
 
 for (const { to, value, schema, decision, is } of SAID) {
-  test(`answers ${decision.type} to ${to} ${is instanceof RegExp ? "with a reason (D4)" : "in its shape (D2, D3)"}`, () => {
+  test(`answers ${decision.type} to ${to} ${is instanceof RegExp ? "with a reason (dialects.4)" : "in its shape (dialects.2, dialects.3)"}`, () => {
     const built = answerAll(recognise(value, schema ?? null), decision);
     if (is instanceof RegExp) assert.match(built.ok ? `answered ${JSON.stringify(built.value)}` : built.reason, is);
     else assert.deepEqual(built, { ok: true, value: is });
   });
 }
 
-test("several actions get a decision each, in their order, or none of them gets any (D2)", () => {
+test("several actions get a decision each, in their order, or none of them gets any (dialects.2)", () => {
   const asked = recognise(camel([], "pay", "mail", "log"), null);
   assert.deepEqual(buildAnswer(asked, [APPROVE, EDIT, WHY]), {
     ok: true,
@@ -282,13 +282,13 @@ test("several actions get a decision each, in their order, or none of them gets 
     assert.match(String((buildAnswer(asked, few) as { reason?: string }).reason), /the question expects 3/);
 });
 
-test("names that every object has are names like others (D1)", () => {
+test("names that every object has are names like others (dialects.1)", () => {
   for (const value of ["__proto__", "constructor", "toString"])
     assert.equal(recognise({ [value]: { type: "boolean" } }, null).dialect, "plain");
   assert.deepEqual(recognise(snake([review("toString", "approve")], "constructor"), null).allowed, THREE);
 });
 
-test("reviews are found by name, wherever they stand (D1)", () => {
+test("reviews are found by name, wherever they stand (dialects.1)", () => {
   const names = Array.from({ length: 5000 }, (_, index) => `tool_${index}`);
   const asked = recognise(snake(names.map((name) => review(name, "approve")).toReversed(), ...names), null);
   assert.ok(asked.actions.every(({ allowed }) => allowed.length === 1));

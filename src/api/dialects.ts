@@ -2,10 +2,10 @@
 // interrupt()) → the request; a person's decisions → the answer in the format and case of the payload.
 // Pure, and runs in browsers: the inbox, the console and the command line all use it.
 // Invariants:
-//   D1. Any JSON parses: a payload outside all dialects is a plain question, and missing members allow.
-//   D2. An answer has one decision per action, in their order, in the terms of the dialect.
-//   D3. A person's input is passed through unchanged: no value changes its type.
-//   D4. A decision that the interrupt does not allow yields a reason instead of an answer.
+//   dialects.1. Any JSON parses: a payload outside all dialects is a plain question, and missing members allow.
+//   dialects.2. An answer has one decision per action, in their order, in the terms of the dialect.
+//   dialects.3. A person's input is passed through unchanged: no value changes its type.
+//   dialects.4. A decision that the interrupt does not allow yields a reason instead of an answer.
 import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import { actionTitle, memberOf, textOf, titleOf } from "./payload-text.ts";
 
@@ -67,12 +67,12 @@ export function recognise(value: Json, responseSchema: JsonObject | null): Quest
 export function buildAnswer(asked: Question, decisions: readonly Decision[]): Built {
   const wanted = Math.max(1, asked.actions.length);
   if (decisions.length !== wanted)
-    return refused(`${decisions.length} decisions given, the question expects ${wanted}`); // D2
+    return refused(`${decisions.length} decisions given, the question expects ${wanted}`); // dialects.2
   if (asked.actions.length === 0) return plainAnswer(asked, decisions[0] as Decision);
   const said: Json[] = [];
   for (const [index, action] of asked.actions.entries()) {
     const decision = decisions[index] as Decision;
-    if (!action.allowed.includes(decision.type)) return refused(notAllowed(decision, action.allowed, action.name)); // D4
+    if (!action.allowed.includes(decision.type)) return refused(notAllowed(decision, action.allowed, action.name)); // dialects.4
     const built =
       asked.dialect === "human_interrupt" ? humanResponse(action, decision) : verdict(asked, action, decision);
     if (!built.ok) return built;
@@ -109,7 +109,7 @@ function humanInterrupt(value: Json, schema: JsonObject | null): Question | null
   return approval("human_interrupt", actions, schema);
 }
 
-/** Without any flags everything is allowed; a single missing flag does not allow (D1). */
+/** Without any flags everything is allowed; a single missing flag does not allow (dialects.1). */
 function flagged(config: Json): readonly DecisionType[] {
   const set = FLAGS.filter(([flag]) => typeof memberOf(config, flag) === "boolean");
   const allowed: DecisionType[] = FLAGS.filter(([flag]) => set.length === 0 || memberOf(config, flag) === true).map(
@@ -182,7 +182,7 @@ function reviewed(request: Json, index: number, reviewOf: ReviewOf): Action {
     description: textOf(memberOf(request, "description")),
     allowed: Array.isArray(decisions)
       ? (decisions as readonly Json[]).filter((type): type is DecisionType => known.includes(type))
-      : ["approve", "edit", "reject"], // D1
+      : ["approve", "edit", "reject"], // dialects.1
     argsSchema: schemaIn(review) ?? schemaIn(request),
   };
 }
@@ -243,7 +243,7 @@ function yesOrNo(schema: JsonObject): boolean {
 }
 
 function plainAnswer({ allowed }: Question, decision: Decision): Built {
-  if (!allowed.includes(decision.type)) return refused(notAllowed(decision, allowed, null)); // D4
+  if (!allowed.includes(decision.type)) return refused(notAllowed(decision, allowed, null)); // dialects.4
   if (decision.type === "respond") return accepted(decision.value);
   if (decision.type === "reject" && decision.message !== undefined)
     return refused("this question accepts no message: its answer is true or false");

@@ -1,6 +1,6 @@
 // Payload text: a one-line summary of an interrupt. Pure, and runs in browsers.
 // Invariants:
-//   PT1. A line has at most TITLE_UNITS_MAX units, is well-formed, and needs only part of a long payload.
+//   payload-text.1. A line has at most TITLE_UNITS_MAX units, is well-formed, and needs only part of a long payload.
 import { isJsonObject, type Json } from "../base/json/json.ts";
 
 const TITLE_UNITS_MAX = 200;
@@ -35,10 +35,10 @@ export function textOf(value: Json | undefined): string | null {
 }
 
 export function short(text: string): string {
-  return text.length <= TITLE_UNITS_MAX ? text : `${text.slice(0, TITLE_UNITS_MAX - 1).toWellFormed()}…`; // PT1
+  return text.length <= TITLE_UNITS_MAX ? text : `${text.slice(0, TITLE_UNITS_MAX - 1).toWellFormed()}…`; // payload-text.1
 }
 
-/** JSON text of a value, truncated at the limit (PT1). */
+/** JSON text of a value, truncated at the limit (payload-text.1). */
 function glance(value: Json): string {
   if (typeof value === "string") return short(JSON.stringify(short(value)));
   if (typeof value !== "object" || value === null) return String(value);

@@ -1,11 +1,11 @@
-// Tests of the errors. Checked: ER2 (the code alone decides the status), a sound table, and that describing what was
+// Tests of the errors. Checked: api-error.2 (the code alone decides the status), a sound table, and that describing what was
 // thrown never fails itself.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, describeError, ERROR_CODES, type ErrorCode } from "./api-error.ts";
 
 for (const [code, [status, title]] of Object.entries(ERROR_CODES)) {
-  test(`code ${code} has a usable name, status and title (ER2)`, () => {
+  test(`code ${code} has a usable name, status and title (api-error.2)`, () => {
     assert.match(code, /^[a-z]+(_[a-z]+)*$/);
     assert.ok(status >= 400 && status <= 599);
     assert.match(title, /^\S.*[^.\s]$/);

@@ -1,7 +1,7 @@
 // Bounded work: synchronous work with a time limit that interrupts it at any point.
 // Invariants:
-//   BW1. Work over its limit ends as "too_slow", also in the middle of one regular expression.
-//   BW2. `finally` blocks of interrupted work do not run. Such work owns nothing that needs cleanup.
+//   bounded-work.1. Work over its limit ends as "too_slow", also in the middle of one regular expression.
+//   bounded-work.2. `finally` blocks of interrupted work do not run. Such work owns nothing that needs cleanup.
 import { createContext, Script } from "node:vm";
 
 const CALL = new Script("work()");
@@ -12,7 +12,7 @@ export function boundedWork<T>(msMax: number, work: () => T): { readonly result:
   const before = place["work"] as unknown;
   place["work"] = work;
   try {
-    return { result: CALL.runInContext(place, { timeout: msMax }) as T }; // BW1
+    return { result: CALL.runInContext(place, { timeout: msMax }) as T }; // bounded-work.1
   } catch (error) {
     if (isTimeout(error)) return "too_slow";
     throw error;

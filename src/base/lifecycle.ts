@@ -1,11 +1,11 @@
 // Lifecycle: ordered start and stop of the parts of a service.
 // Invariants:
-//   LC1. Parts start in order and stop in reverse.
-//   LC2. If a part fails to start, the earlier parts stop and the failure is thrown.
-//   LC3. Every part stops, also after another failed to stop; all failures are thrown together.
-//   LC4. stop() during start() lets the current part finish starting, starts no further part, and stops all that run.
-//   LC5. Concurrent stop() calls share one stop and end together.
-//   LC6. A part that exceeds its stop time counts as failed, and the others still stop.
+//   lifecycle.1. Parts start in order and stop in reverse.
+//   lifecycle.2. If a part fails to start, the earlier parts stop and the failure is thrown.
+//   lifecycle.3. Every part stops, also after another failed to stop; all failures are thrown together.
+//   lifecycle.4. stop() during start() lets the current part finish starting, starts no further part, and stops all that run.
+//   lifecycle.5. Concurrent stop() calls share one stop and end together.
+//   lifecycle.6. A part that exceeds its stop time counts as failed, and the others still stop.
 import { describeError } from "./api-error.ts";
 
 export interface Service {
@@ -23,7 +23,7 @@ const STOP_MS = 10_000;
 const inStop = new Set<string>();
 export const stopping = (): readonly string[] => [...inStop];
 
-/** LC6. @throws the error of stop(), or a timeout error */
+/** lifecycle.6. @throws the error of stop(), or a timeout error */
 export async function stopPart({
   name,
   stop,
@@ -60,12 +60,12 @@ export function group(name: string, parts: readonly Service[]): Service {
   const startAll = async (): Promise<void> => {
     try {
       for (const part of parts) {
-        if (stopping !== null) throw new Error(`${name} was stopped while it started`); // LC4
+        if (stopping !== null) throw new Error(`${name} was stopped while it started`); // lifecycle.4
         await part.start();
         running.push(part);
       }
     } catch (error) {
-      await stopAll().catch(() => undefined); // LC2: report the first failure
+      await stopAll().catch(() => undefined); // lifecycle.2: report the first failure
       throw error;
     }
   };
@@ -75,7 +75,7 @@ export function group(name: string, parts: readonly Service[]): Service {
       try {
         await stopPart(part);
       } catch (error) {
-        failures.push(error); // LC3
+        failures.push(error); // lifecycle.3
       }
     }
     if (failures.length === 0) return;
@@ -95,7 +95,7 @@ export function group(name: string, parts: readonly Service[]): Service {
       await starting.finally(() => (starting = null));
     },
     async stop() {
-      stopping ??= stopAfterStart().finally(() => (stopping = null)); // LC5
+      stopping ??= stopAfterStart().finally(() => (stopping = null)); // lifecycle.5
       await stopping;
     },
   };

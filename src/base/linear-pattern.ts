@@ -1,9 +1,9 @@
 // Linear pattern: matches a caller's regular expression in time linear in the text.
 // Invariants:
-//   LP1. RE2, which never backtracks, rejects a text that does not match.
-//   LP2. A match also needs the agreement of JavaScript's own engine: code that applies the pattern again, such as a
+//   linear-pattern.1. RE2, which never backtracks, rejects a text that does not match.
+//   linear-pattern.2. A match also needs the agreement of JavaScript's own engine: code that applies the pattern again, such as a
 //        Zod schema inside a node, receives only texts that its engine accepts.
-//   LP3. JavaScript's engine handles a pattern that RE2 cannot express (lookaround, backreferences, counts above 1000).
+//   linear-pattern.3. JavaScript's engine handles a pattern that RE2 cannot express (lookaround, backreferences, counts above 1000).
 //        Pattern matching runs in boundedWork().
 import { RE2JS } from "re2js";
 
@@ -21,8 +21,8 @@ export class LinearPattern extends RegExp {
 
   override test(text: string): boolean {
     this.#linear ??= this.#linear === undefined ? compile(this.#text, this.ignoreCase) : null;
-    if (this.#linear?.test(text) === false) return false; // LP1
-    return super.test(text); // LP2, LP3
+    if (this.#linear?.test(text) === false) return false; // linear-pattern.1
+    return super.test(text); // linear-pattern.2, linear-pattern.3
   }
 }
 
@@ -41,7 +41,7 @@ function compile(text: string, ignoreCase: boolean): RE2JS | null {
   try {
     return RE2JS.compile(RE2JS.translateRegExp(withSpaces(text)), ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   } catch {
-    return null; // LP3
+    return null; // linear-pattern.3
   }
 }
 

@@ -1,9 +1,9 @@
 // Parse slowly: JSON.parse for long texts that yields to the event loop at intervals.
 // Invariants:
-//   PS1. It reads exactly what JSON.parse reads, and gives the same value.
-//   PS2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
-//   PS3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
-//   PS4. What nests deeper than `levels` is refused while it is read: no second walk over a long text is needed.
+//   parse-slowly.1. It reads exactly what JSON.parse reads, and gives the same value.
+//   parse-slowly.2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
+//   parse-slowly.3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
+//   parse-slowly.4. What nests deeper than `levels` is refused while it is read: no second walk over a long text is needed.
 import { fitsDepth } from "./json/json.ts";
 import { inSlices } from "./slices.ts";
 
@@ -12,7 +12,7 @@ const STEP_UNITS = 128 * 1024;
 
 export class TooDeepError extends Error {}
 
-/** @throws {SyntaxError} @throws {TooDeepError} PS4 */
+/** @throws {SyntaxError} @throws {TooDeepError} parse-slowly.4 */
 export async function parseSlowly(text: string, levels: number): Promise<unknown> {
   if (text.length > PLAIN_UNITS_MAX) return inSlices(steps(text, levels));
   const value: unknown = JSON.parse(text);
@@ -67,7 +67,7 @@ function* steps(text: string, levels: number): Generator<void, unknown> {
   };
   for (;;) {
     if (at > pause) {
-      yield; // PS2
+      yield; // parse-slowly.2
       pause = at + STEP_UNITS;
     }
     const first = skip();

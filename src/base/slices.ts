@@ -1,7 +1,7 @@
 // Slices: splits long synchronous work over several turns of the event loop.
 // Invariants:
-//   SL1. Each turn runs at least one piece of all submitted work, and starts no further piece after SLICE_MS.
-//   SL2. Pieces run in submission order.
+//   slices.1. Each turn runs at least one piece of all submitted work, and starts no further piece after SLICE_MS.
+//   slices.2. Pieces run in submission order.
 const SLICE_MS = 10;
 
 const waiting: (() => void)[] = [];
@@ -26,8 +26,8 @@ export function inSlice<T>(work: () => T): Promise<T> {
 function doSome(): void {
   const until = performance.now() + SLICE_MS;
   do
-    waiting.shift()?.(); // SL2
-  while (waiting.length > 0 && performance.now() < until); // SL1
+    waiting.shift()?.(); // slices.2
+  while (waiting.length > 0 && performance.now() < until); // slices.1
   scheduled = waiting.length > 0;
   if (scheduled) setImmediate(doSome);
 }

@@ -20,11 +20,11 @@
 //   quiet-log.ts        suppresses repeated log lines
 //   steady-clock.ts     a wall clock that follows the monotonic clock
 // Invariants:
-//   CO1. stop() closes the receiver first, then drains the steps from first to last. It ends within SHUTDOWN_TIMEOUT_MS.
-//   CO2. In durable mode undelivered runs stay in the spool. In memory mode they go to the dead letters; without a
+//   collector.1. stop() closes the receiver first, then drains the steps from first to last. It ends within SHUTDOWN_TIMEOUT_MS.
+//   collector.2. In durable mode undelivered runs stay in the spool. In memory mode they go to the dead letters; without a
 //        dead-letter folder they count as lost, and `lost()` reports them.
-//   CO3. The last log line contains the span accounting.
-//   CO4. A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady clock.
+//   collector.3. The last log line contains the span accounting.
+//   collector.4. A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady clock.
 import type { Clock } from "../base/clock.ts";
 import { ConfigError } from "../base/config/config.ts";
 import type { Service } from "../base/lifecycle.ts";
@@ -79,7 +79,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   const http = createHttp(config, { clock, log, parts, isStopping: () => stopping, unwritable });
 
   async function stop(): Promise<void> {
-    stopping = true; // CO1
+    stopping = true; // collector.1
     const deadline = new AbortController();
     const cancel = clock.after(Math.max(0, config.shutdownTimeoutMs - FINAL_WRITES_MS), () => deadline.abort());
     await http.stop();
@@ -88,12 +88,12 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     await queues.drain(deadline.signal);
     cancel();
     const left = await queues.close();
-    if (spool === null) await pipeline.abandon(left); // CO2
+    if (spool === null) await pipeline.abandon(left); // collector.2
     await spool?.close();
     backend.close();
     lock?.release();
     log.flush();
-    logStop(log, accounting, spool === null ? "memory" : "durable"); // CO3
+    logStop(log, accounting, spool === null ? "memory" : "durable"); // collector.3
   }
 
   return {

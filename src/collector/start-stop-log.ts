@@ -35,7 +35,7 @@ export function logStart(
     });
 }
 
-/** CO3. */
+/** collector.3. */
 export function logStop(log: Log, accounting: SpanAccounting, mode: "memory" | "durable"): void {
   log.info("collector_stopped", {
     received: accounting.received,

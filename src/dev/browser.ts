@@ -1,5 +1,5 @@
 // Browser: shows a page on the screen of whoever started the server, and of nobody else.
-// Invariant BR1: a page that cannot be shown changes nothing: its link is printed.
+// Invariant browser.1: a page that cannot be shown changes nothing: its link is printed.
 import { spawn } from "node:child_process";
 
 export interface Surroundings {
@@ -21,7 +21,7 @@ export function browserCommand({ wanted, terminal, env, platform }: Surroundings
 export function openBrowser(page: string, [command, ...options]: readonly string[]): void {
   if (command === undefined) return;
   const child = spawn(command, [...options, page], { stdio: "ignore", detached: true });
-  child.on("error", () => undefined); // BR1
+  child.on("error", () => undefined); // browser.1
   child.unref();
 }
 

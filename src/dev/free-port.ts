@@ -1,7 +1,7 @@
 // Free port: a service on its usual port, or on the next one that nobody has.
 // Invariants:
-//   FP1. What decides is whether the service listens: looking first only saves starting it in vain.
-//   FP2. A port that is passed over is told, with the one that is tried next.
+//   free-port.1. What decides is whether the service listens: looking first only saves starting it in vain.
+//   free-port.2. A port that is passed over is told, with the one that is tried next.
 import { createServer } from "node:net";
 import type { Log } from "../base/log/log.ts";
 
@@ -20,11 +20,11 @@ export async function onFreePort<T>(
       try {
         return await start(port);
       } catch (error) {
-        const taken = error instanceof Error && error.name === "ListenError"; // since we looked (FP1)
+        const taken = error instanceof Error && error.name === "ListenError"; // since we looked (free-port.1)
         if (!taken || isLast) throw error;
       }
     }
-    log.warning("port_taken", { port, trying: port + 1 }); // FP2
+    log.warning("port_taken", { port, trying: port + 1 }); // free-port.2
   }
 }
 

@@ -1,7 +1,7 @@
 // Sample: the run that a newcomer finds waiting. It is made by the calls that any client makes.
 // Invariants:
-//   SA1. As long as a sample waits, no other is made: a restart shows the one that is there.
-//   SA2. What was not done is told in words: a server without a sample is still a server.
+//   sample.1. As long as a sample waits, no other is made: a restart shows the one that is there.
+//   sample.2. What was not done is told in words: a server without a sample is still a server.
 
 export interface WaitingSample {
   readonly threadId: string;
@@ -22,10 +22,10 @@ const TIMEOUT_MS = 30_000;
 /** @param url of the server, with its prefix */
 export async function ensureSample(url: string): Promise<SampleOutcome> {
   try {
-    const sample = (await findSample(url)) ?? (await startSample(url)); // SA1
+    const sample = (await findSample(url)) ?? (await startSample(url)); // sample.1
     return { kind: "waiting", sample };
   } catch (error) {
-    return { kind: "none", reason: error instanceof Error ? error.message : String(error) }; // SA2
+    return { kind: "none", reason: error instanceof Error ? error.message : String(error) }; // sample.2
   }
 }
 

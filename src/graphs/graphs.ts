@@ -1,6 +1,14 @@
 // Graphs: the port that the agent room talks to, over the graphs that were deployed.
 import type { Fingerprint } from "../agent/model/model.ts";
-import type { GraphSchemas, Graphs, StateAddress, Storage, Store, StoredCheckpoint, Tracing } from "../agent/ports/ports.ts";
+import type {
+  GraphSchemas,
+  Graphs,
+  StateAddress,
+  Storage,
+  Store,
+  StoredCheckpoint,
+  Tracing,
+} from "../agent/ports/ports.ts";
 import type { Clock } from "../base/clock.ts";
 import { createCodec } from "./checkpoints/value-codec.ts";
 import { completeSchemas } from "./schemas/merge-schemas.ts";
@@ -10,7 +18,16 @@ import { withDeadlines } from "./config/deadlines-section.ts";
 import { deltaValues } from "./checkpoints/delta-history.ts";
 import { drawGraph } from "./schemas/graph-drawing.ts";
 import { fingerprintOf, missingParts } from "./checkpoints/graph-fingerprint.ts";
-import { type Deployed, type FactoryRuntime, type MadeGraph, graphOfRun, graphOfThread, graphToRead, withOwnBreakpoints, withoutGraph } from "./loading/graph-factory.ts";
+import {
+  type Deployed,
+  type FactoryRuntime,
+  type MadeGraph,
+  graphOfRun,
+  graphOfThread,
+  graphToRead,
+  withOwnBreakpoints,
+  withoutGraph,
+} from "./loading/graph-factory.ts";
 import { createInterruptIds } from "./langgraph/interrupt-ids.ts";
 import type { Library } from "./langgraph/library.ts";
 import { loadGraph } from "./loading/load-graph.ts";
@@ -108,7 +125,7 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
     },
     missingFor(graphId, stored, from, pausedAt) {
       const { factory, fingerprint } = get(graphId);
-      return factory === null ? missingParts(fingerprint, from, stored, pausedAt) : []; // the run looks (GF3)
+      return factory === null ? missingParts(fingerprint, from, stored, pausedAt) : []; // the run looks (graph-factory.3)
     },
     async draw(graphId, depth, config) {
       return drawGraph(await graphToRead(get(graphId), config, "assistants.read", clock), depth);

@@ -1,9 +1,9 @@
 // Hot reload: a file of the project changes → its graphs are loaded anew and take the place of the old ones. For `dev`.
 // Invariants:
-//   HR1. A graph that does not load changes nothing: the old one goes on, and why is told once for each change.
-//   HR2. A run that is under way ends in the code that it began in; paused threads go on in the new one.
-//   HR3. A change counts when the content of a file is another; one that comes while graphs are loaded is not missed.
-//   HR4. What cannot be changed while the server runs is told, and left as it was.
+//   graphs/hot-reload.1. A graph that does not load changes nothing: the old one goes on, and why is told once for each change.
+//   graphs/hot-reload.2. A run that is under way ends in the code that it began in; paused threads go on in the new one.
+//   graphs/hot-reload.3. A change counts when the content of a file is another; one that comes while graphs are loaded is not missed.
+//   graphs/hot-reload.4. What cannot be changed while the server runs is told, and left as it was.
 import { hash } from "node:crypto";
 import { readFileSync, watch, type FSWatcher } from "node:fs";
 import { dirname } from "node:path";
@@ -46,7 +46,7 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
       const before = contents.get(path);
       const now = contentOf(path);
       contents.set(path, now);
-      return before !== undefined && before !== now; // HR3
+      return before !== undefined && before !== now; // graphs/hot-reload.3
     });
 
   const reload = async (): Promise<void> => {
@@ -61,7 +61,7 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
         names.push(source.graphId);
       } catch (error) {
         const reason = describeError(error).message;
-        failed.set(reason, [...(failed.get(reason) ?? []), source.graphId]); // HR1
+        failed.set(reason, [...(failed.get(reason) ?? []), source.graphId]); // graphs/hot-reload.1
       }
     }
     sources = next;
@@ -77,7 +77,7 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
       const next = ports.readConfig();
       const gone = sources.filter(({ graphId }) => next.graphs.every((one) => one.graphId !== graphId));
       const others = JSON.stringify({ ...next, graphs: [] }) !== JSON.stringify({ ...config, graphs: [] });
-      if (gone.length > 0 || others) log.warning("restart_needed", { file, removed: gone.map((one) => one.graphId) }); // HR4
+      if (gone.length > 0 || others) log.warning("restart_needed", { file, removed: gone.map((one) => one.graphId) }); // graphs/hot-reload.4
       return [...next.graphs, ...gone];
     } catch (error) {
       log.error("config_not_reloaded", { reason: describeError(error).message });

@@ -1,6 +1,6 @@
 // Agent server: its parts, chosen by configuration and by langgraph.json, put together, started and stopped as one.
 import { join } from "node:path";
-import type { Beside } from "../agent/server/console-api.ts";
+import type { LocalServices } from "../agent/server/console-api.ts";
 import type { Access, Storage, Store, Tracing } from "../agent/ports/ports.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Surface } from "../agent/server/api-surface.ts";
@@ -28,7 +28,7 @@ export interface ServerParts {
   readonly graphs: GraphsConfig;
   readonly log: Log;
   readonly tracing: Tracing | null;
-  readonly beside: Beside;
+  readonly beside: LocalServices;
   /** Served as well. */
   readonly routes: readonly HttpRoute[];
   /** Origins whose pages may call this start of the server, besides those of `http.cors`. */
@@ -132,7 +132,8 @@ async function openStore(
     import("../base/clock.ts"),
   ]);
   const { index, ...times } = store;
-  const embedder = index === null ? null : await (await import("../graphs/extensions/embedder.ts")).loadEmbedder(index, folder);
+  const embedder =
+    index === null ? null : await (await import("../graphs/extensions/embedder.ts")).loadEmbedder(index, folder);
   const options = { ...times, itemBytesMax: config.storeItemBytesMax, fields: index?.fields ?? [] };
   return createStore(options, { storage, clock, log, embedder });
 }

@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
-import type { Beside, BesideCollector } from "../agent/server/console-api.ts";
+import type { LocalServices, BesideCollector } from "../agent/server/console-api.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
@@ -98,7 +98,7 @@ async function startParts(
     readonly anyPort: boolean;
     readonly origins: readonly string[];
     readonly running: Service[];
-    readonly describe: (parts: ProcessParts) => Promise<Beside>;
+    readonly describe: (parts: ProcessParts) => Promise<LocalServices>;
   },
 ): Promise<StartedParts> {
   const { config, graphs, log, running, origins } = given;

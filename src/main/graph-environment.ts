@@ -1,10 +1,10 @@
 // Graph environment: which variables of the process the deployment's code sees: graphs, handlers, its own routes, and the
 // child processes and threads of all of them.
 // Invariants:
-//   GE1. The product's own secrets are taken out before any of that code is loaded: every HOLDPOINT_ variable, every secret
+//   graph-environment.1. The product's own secrets are taken out before any of that code is loaded: every HOLDPOINT_ variable, every secret
 //        of its settings under the name that it was read by, and the variables that only the headers of webhooks use.
-//   GE2. A name in HOLDPOINT_GRAPH_ENV, or in a list in `env` of langgraph.json, is passed on, secret or not.
-//   GE3. With HOLDPOINT_GRAPH_ENV nothing else is passed on but what programs need to know of their machine.
+//   graph-environment.2. A name in HOLDPOINT_GRAPH_ENV, or in a list in `env` of langgraph.json, is passed on, secret or not.
+//   graph-environment.3. With HOLDPOINT_GRAPH_ENV nothing else is passed on but what programs need to know of their machine.
 import type { Env, SettingsTable } from "../base/config/config.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 
@@ -24,7 +24,7 @@ const OF_THE_MACHINE =
 /** Changes `environment`, which the deployment's code sees from now on. */
 export function setGraphEnvironment(environment: NodeJS.ProcessEnv, rules: GraphEnvironmentRules): void {
   const { listed, graphs } = rules;
-  const named = new Set([...(listed ?? []).filter((name) => !name.endsWith("*")), ...graphs.envNames]); // GE2
+  const named = new Set([...(listed ?? []).filter((name) => !name.endsWith("*")), ...graphs.envNames]); // graph-environment.2
   const prefixes = (listed ?? []).filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   const secrets = secretNames(environment, rules);
   const isSecret = (name: string): boolean => !named.has(name) && (name.startsWith(OWN_PREFIX) || secrets.has(name));
@@ -34,7 +34,7 @@ export function setGraphEnvironment(environment: NodeJS.ProcessEnv, rules: Graph
     OF_THE_MACHINE.test(name) ||
     prefixes.some((prefix) => name.startsWith(prefix));
   for (const name of Object.keys(environment)) {
-    if (isSecret(name) || !isKept(name)) delete environment[name]; // GE1, GE3
+    if (isSecret(name) || !isKept(name)) delete environment[name]; // graph-environment.1, graph-environment.3
   }
   for (const [name, value] of Object.entries(graphs.env)) if (!isSecret(name)) environment[name] ??= value;
 }

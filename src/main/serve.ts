@@ -1,7 +1,7 @@
 // Serve: `holdpoint serve`: the agent server alone, from options and environment to a process that lasts.
 import { relative } from "node:path";
 import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
-import type { Beside } from "../agent/server/console-api.ts";
+import type { LocalServices } from "../agent/server/console-api.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
 import { giveHeapRoom } from "../base/v8-heap.ts";
@@ -104,7 +104,7 @@ export async function checkAccess(config: AgentConfig, graphs: GraphsConfig): Pr
 }
 
 /** What else runs in the process, for the console. */
-export type ProcessParts = Pick<Beside, "traces" | "collector">;
+export type ProcessParts = Pick<LocalServices, "traces" | "collector">;
 
 export async function besideOf<Table extends SettingsTable>(
   { product, nodeVersion }: Host,
@@ -113,7 +113,7 @@ export async function besideOf<Table extends SettingsTable>(
   env: Env,
   { folder, graphs: sources }: GraphsConfig,
   parts: ProcessParts,
-): Promise<Beside> {
+): Promise<LocalServices> {
   const { describeConfig } = await import("../base/config/config.ts");
   const settings = describeConfig(table, config, env);
   const graphs = sources.map(({ graphId, file, exportName }) => ({

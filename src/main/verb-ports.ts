@@ -55,7 +55,10 @@ export function createVerbPorts(host: Host): VerbPorts {
       graphs: async () => {
         const file = graphConfigFile((await agentConfig()).graphConfig);
         if (!isReadable(file)) return null;
-        const { graphs, remarks } = (await import("../graphs/config/langgraph-json.ts")).readGraphsConfig(file, host.env);
+        const { graphs, remarks } = (await import("../graphs/config/langgraph-json.ts")).readGraphsConfig(
+          file,
+          host.env,
+        );
         return { file, ids: graphs.map(({ graphId }) => graphId), remarks };
       },
     },

@@ -1,14 +1,14 @@
 // Attributes: what steps tell → the attributes of OpenTelemetry's conventions for generative AI.
 // Invariants:
-//   TA1. Content is asked for only when it is captured.
-//   TA2. Content that is longer than CONTENT_UNITS_MAX is left out whole, and the span says so: half a JSON text is none.
+//   attributes.1. Content is asked for only when it is captured.
+//   attributes.2. Content that is longer than CONTENT_UNITS_MAX is left out whole, and the span says so: half a JSON text is none.
 import type { Attributes } from "@opentelemetry/api";
 import type { StepEnd, TraceStep } from "../agent/ports/ports.ts";
 
 const CONTENT_UNITS_MAX = 256 * 1024;
 
 export function startAttributes(step: TraceStep, captureContent: boolean): Attributes {
-  const content = (name: string, value: () => unknown): Attributes => (captureContent ? text(name, value) : {}); // TA1
+  const content = (name: string, value: () => unknown): Attributes => (captureContent ? text(name, value) : {}); // attributes.1
   switch (step.kind) {
     case "node":
       return {
@@ -68,5 +68,5 @@ export function text(name: string, read: () => unknown): Attributes {
     return { "holdpoint.content_left_out": true }; // it has no JSON form
   }
   if (json === undefined) return {};
-  return json.length > CONTENT_UNITS_MAX ? { "holdpoint.content_left_out": true } : { [name]: json }; // TA2
+  return json.length > CONTENT_UNITS_MAX ? { "holdpoint.content_left_out": true } : { [name]: json }; // attributes.2
 }

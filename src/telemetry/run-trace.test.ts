@@ -1,4 +1,4 @@
-// Test of the spans of a run. Checked: RT1–RT4 of run-trace.ts.
+// Test of the spans of a run. Checked: run-trace.1–4 of run-trace.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SpanStatusCode, TraceFlags } from "@opentelemetry/api";
@@ -97,7 +97,7 @@ const callTool = (trace: RunTrace): void => {
   trace.end({ state: "pause", output: () => SECRET });
 };
 
-test("a run, the wait that another one ends, and that one are one trace with one root, whoever tells them (RT1, RT3)", () => {
+test("a run, the wait that another one ends, and that one are one trace with one root, whoever tells them (run-trace.1, run-trace.3)", () => {
   const spans = spansOf([RUN, AFTER_PAUSE], false, (trace) => trace.end({ state: "done" }));
   const [first, wait, next] = spans;
   assert.deepEqual(
@@ -116,7 +116,7 @@ test("a run, the wait that another one ends, and that one are one trace with one
   );
 });
 
-test("no span holds what was said, unless that was asked for (RT2)", () => {
+test("no span holds what was said, unless that was asked for (run-trace.2)", () => {
   const quiet = JSON.stringify(
     spansOf([AFTER_PAUSE], false, callTool).map(({ attributes, status }) => [attributes, status]),
   );
@@ -127,7 +127,7 @@ test("no span holds what was said, unless that was asked for (RT2)", () => {
   assert.deepEqual(tool?.status, { code: SpanStatusCode.ERROR, message: SECRET });
 });
 
-test("an attempt that is handed back is not told; the next one tells the run, and not the wait again (RT3, RT4)", () => {
+test("an attempt that is handed back is not told; the next one tells the run, and not the wait again (run-trace.3, run-trace.4)", () => {
   const cut = spansOf([AFTER_PAUSE], false, (trace) => trace.end("handed_back"));
   assert.deepEqual(
     cut.map(({ name }) => name),

@@ -1,10 +1,10 @@
 // Run trace: the spans of one attempt of one run, in the words of OpenTelemetry's conventions for generative AI.
 // Invariants:
-//   RT1. A run and the runs that go on from its pauses are one trace with one root, also across restarts: ids, order and
+//   run-trace.1. A run and the runs that go on from its pauses are one trace with one root, also across restarts: ids, order and
 //        the root's begin follow from the runs' own ids and times, which are stored with them.
-//   RT2. What people and models said is in a span only if that was asked for. So is the text of an error.
-//   RT3. Every wait that a run ends is a span of its own beside the runs, from the question to the answer.
-//   RT4. An attempt that is handed back is not told: the one that takes the run up again tells it whole.
+//   run-trace.2. What people and models said is in a span only if that was asked for. So is the text of an error.
+//   run-trace.3. Every wait that a run ends is a span of its own beside the runs, from the question to the answer.
+//   run-trace.4. An attempt that is handed back is not told: the one that takes the run up again tells it whole.
 import { hash } from "node:crypto";
 import {
   ROOT_CONTEXT,
@@ -38,7 +38,7 @@ export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
   const { trace: link, command } = run.request;
   const answers = new Map((command?.answers ?? []).map((answer) => [answer.interruptId, answer.value]));
   if (link !== undefined && run.attempt === 1)
-    for (const wait of link.waits) tellWait(run, link, wait, answers.get(wait.interruptId), ports); // RT3
+    for (const wait of link.waits) tellWait(run, link, wait, answers.get(wait.interruptId), ports); // run-trace.3
   const own = startedSpan(
     {
       name: `invoke_agent ${run.graphId}`,
@@ -73,13 +73,13 @@ export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
       if (captureContent) own.setAttributes(text("input.value", value));
     },
     end(end) {
-      if (end === "handed_back") return; // RT4
+      if (end === "handed_back") return; // run-trace.4
       endSpan(own, end, "run", captureContent);
     },
   };
 }
 
-/** When the run could begin: known before it does, and the same in every attempt (RT1). */
+/** When the run could begin: known before it does, and the same in every attempt (run-trace.1). */
 function beginOf(run: Run): number {
   return run.createdAt + Math.ceil((run.request.afterSeconds ?? 0) * 1000);
 }
@@ -109,7 +109,7 @@ interface PlacedSpan {
   readonly attributes: Attributes;
 }
 
-/** The root, or a span right below a root that ended long ago, perhaps in another process (RT1). */
+/** The root, or a span right below a root that ended long ago, perhaps in another process (run-trace.1). */
 function startedSpan({ name, id, startedAt, link, attributes }: PlacedSpan, ports: RunTracePorts): Span {
   const spanId = spanIdOf(id);
   const options = { kind: SpanKind.INTERNAL, startTime: startedAt };
@@ -169,7 +169,7 @@ function endSpan(span: Span, end: StepEnd, kind: TraceStep["kind"] | "run", capt
   span.setAttributes(endAttributes(end, kind, captureContent));
   if (end.error !== undefined) {
     span.setAttribute("error.type", end.error.name);
-    span.setStatus({ code: SpanStatusCode.ERROR, ...(captureContent ? { message: end.error.message } : {}) }); // RT2
+    span.setStatus({ code: SpanStatusCode.ERROR, ...(captureContent ? { message: end.error.message } : {}) }); // run-trace.2
   }
   span.end();
 }

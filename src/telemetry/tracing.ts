@@ -1,8 +1,8 @@
 // Tracing: what runs tell of themselves → OpenTelemetry spans → an OTLP receiver. Adapter of the port of that name.
 // Invariants:
-//   TC1. Loaded only where an address is set: a server that sends nothing pays nothing.
-//   TC2. Nothing that happens here changes a run: spans that cannot be sent are dropped, and that is logged.
-//   TC3. Nothing global is set: providers that graphs set up for themselves stay theirs.
+//   tracing.1. Loaded only where an address is set: a server that sends nothing pays nothing.
+//   tracing.2. Nothing that happens here changes a run: spans that cannot be sent are dropped, and that is logged.
+//   tracing.3. Nothing global is set: providers that graphs set up for themselves stay theirs.
 import { SpanKind, TraceFlags, type Context } from "@opentelemetry/api";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -58,7 +58,7 @@ export function createTracing(config: TelemetryConfig, options: TracingOptions, 
     name: "tracing",
     begin: (run) => beginRunTrace(run, { tracer, ids, flagsOf, captureContent: options.captureContent }),
     start: () => Promise.resolve(),
-    stop: () => provider.shutdown().catch(() => undefined), // TC2; the exporter's failure has been logged
+    stop: () => provider.shutdown().catch(() => undefined), // tracing.2; the exporter's failure has been logged
   };
 }
 
@@ -84,7 +84,7 @@ function openExporter(config: TelemetryConfig, url: string): SpanExporter {
   return protocol === "http/json" ? new JsonExporter({ url, headers }) : new ProtobufExporter({ url, headers });
 }
 
-/** Says once that spans are lost, and once that they arrive again (TC2). */
+/** Says once that spans are lost, and once that they arrive again (tracing.2). */
 function reporting(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false;
   return {

@@ -1,9 +1,9 @@
 // Database of the trace store: one SQLite file, its tables, and what survives a crash.
 // Invariants:
-//   TB1. A transaction that was acknowledged survives kill -9 and power loss: WAL with synchronous=FULL.
-//   TB2. One process has the file; a second is refused by name. kill -9 frees it.
-//   TB3. A file of a newer version is not touched.
-//   TB4. Nothing is written while the file is not the one of that name any more (base/file-guard.ts).
+//   traces/database.1. A transaction that was acknowledged survives kill -9 and power loss: WAL with synchronous=FULL.
+//   traces/database.2. One process has the file; a second is refused by name. kill -9 frees it.
+//   traces/database.3. A file of a newer version is not touched.
+//   traces/database.4. Nothing is written while the file is not the one of that name any more (base/file-guard.ts).
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
@@ -19,9 +19,9 @@ export interface Database {
   get(sql: string, ...parameters: SQLInputValue[]): Row | null;
   all(sql: string, ...parameters: SQLInputValue[]): readonly Row[];
   run(sql: string, ...parameters: SQLInputValue[]): number;
-  /** Undone when `work` throws. @throws {ApiError} `storage_unavailable`: TB4. */
+  /** Undone when `work` throws. @throws {ApiError} `storage_unavailable`: traces/database.4. */
   transaction<T>(work: () => T): T;
-  /** Null, or why nothing can be written (TB4). */
+  /** Null, or why nothing can be written (traces/database.4). */
   readonly problem: () => string | null;
   close(): void;
 }
@@ -65,7 +65,7 @@ export class TraceDatabaseError extends Error {
   }
 }
 
-/** @throws {TraceDatabaseError} TB2, TB3. */
+/** @throws {TraceDatabaseError} traces/database.2, traces/database.3. */
 export function openDatabase(folder: string, clock: Clock, log: Log): Database {
   makeFolder(folder);
   const file = join(folder, "traces.db");
@@ -103,7 +103,7 @@ export function openDatabase(folder: string, clock: Clock, log: Log): Database {
       try {
         const result = work();
         const problem = files.problem();
-        if (problem !== null) throw new ApiError("storage_unavailable", `${problem}.`); // TB4
+        if (problem !== null) throw new ApiError("storage_unavailable", `${problem}.`); // traces/database.4
         connection.exec("COMMIT");
         return result;
       } catch (error) {

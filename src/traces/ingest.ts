@@ -1,9 +1,9 @@
 // Ingest: the tracing backend's ingest API, as the collector and the `langsmith` SDK speak it (upload → run changes → store).
 // Any key is taken: what listens here listens on this machine.
 // Invariants:
-//   TI1. 202 is answered after the runs are durable, and never for an upload of which a part was refused.
-//   TI2. A request that cannot be read changes nothing, and its sender learns why.
-//   TI3. Any page in a browser can reach this port: the Host header names this machine, and pages of other sites change
+//   ingest.1. 202 is answered after the runs are durable, and never for an upload of which a part was refused.
+//   ingest.2. A request that cannot be read changes nothing, and its sender learns why.
+//   ingest.3. Any page in a browser can reach this port: the Host header names this machine, and pages of other sites change
 //        nothing (http/browser.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError, describeError } from "../base/api-error.ts";
@@ -43,7 +43,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
   });
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    checkHost(incoming, hosts); // TI3
+    checkHost(incoming, hosts); // ingest.3
     checkSite(incoming, pages.allows, "uploads come from programs, or from pages of this machine");
     const path = (incoming.url ?? "/").split("?")[0] ?? "/";
     const what = `${incoming.method} ${path}`;
@@ -52,7 +52,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
     const read = readerOf(what, incoming.headers["content-type"]);
     if (read === null) return reply(outgoing, 404, NOT_FOUND);
     store.write(read(await readUpload(incoming, BODY_BYTES_MAX)));
-    reply(outgoing, 202, "{}"); // TI1
+    reply(outgoing, 202, "{}"); // ingest.1
   };
 
   return (incoming, outgoing) => {
@@ -63,7 +63,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
       }
       const { status, detail } = refusalOf(error);
       if (status === 500) log.error("trace_upload_failed", { reason: describeError(error).message });
-      reply(outgoing, status, JSON.stringify({ error: detail, detail })); // TI2
+      reply(outgoing, status, JSON.stringify({ error: detail, detail })); // ingest.2
       // The rest of a body within the limits is read and dropped: a cut connection could take the refusal with it.
       if (!incoming.complete && status === 413) incoming.destroy();
     });

@@ -1,4 +1,4 @@
-// Tests of multipart bodies (invariants MP1, MP2): the forms that senders use, and bodies that are no multipart.
+// Tests of multipart bodies (invariants traces/multipart.1, traces/multipart.2): the forms that senders use, and bodies that are no multipart.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boundaryOf, partsOf } from "./multipart.ts";
@@ -8,7 +8,7 @@ const read = (text: string) =>
 
 const DISPOSITION = 'Content-Disposition: form-data; name="post.1"';
 
-test("a length in the head, in the content type, or none: the part is the same (MP1)", () => {
+test("a length in the head, in the content type, or none: the part is the same (traces/multipart.1)", () => {
   const heads = [
     `${DISPOSITION}\r\nContent-Type: application/json\r\nContent-Length: 2`,
     `${DISPOSITION}\r\nContent-Type: application/json; length=2`,
@@ -20,13 +20,13 @@ test("a length in the head, in the content type, or none: the part is the same (
   }
 });
 
-test("a part with a length may hold the boundary (MP1)", () => {
+test("a part with a length may hold the boundary (traces/multipart.1)", () => {
   const content = "x\r\n--b\r\ny";
   const body = `--b\r\n${DISPOSITION}\r\nContent-Type: text/plain\r\nContent-Length: ${content.length}\r\n\r\n${content}\r\n--b--\r\n`;
   assert.deepEqual(read(body), [["post.1", "text/plain", content]]);
 });
 
-test("parts are views of the body (MP2)", () => {
+test("parts are views of the body (traces/multipart.2)", () => {
   const body = Buffer.from(`--b\r\n${DISPOSITION}\r\nContent-Type: text/plain\r\n\r\nabc\r\n--b--\r\n`);
   const [part] = [...partsOf(body, "b")];
   assert.equal(part?.bytes.buffer, body.buffer);

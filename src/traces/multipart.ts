@@ -1,8 +1,8 @@
 // Multipart: the body of an upload → its parts. Takes what senders of the backend's API send: lengths as a Content-Length
 // line of the part, as a `length` parameter of its Content-Type, or not at all.
 // Invariants:
-//   MP1. A part with a length ends exactly there, whatever its bytes say; one without ends at the next boundary.
-//   MP2. A part is a view of the body: nothing is copied.
+//   traces/multipart.1. A part with a length ends exactly there, whatever its bytes say; one without ends at the next boundary.
+//   traces/multipart.2. A part is a view of the body: nothing is copied.
 import { UploadError, type Part } from "./run-change.ts";
 
 const PARTS_MAX = 100_000;
@@ -29,10 +29,10 @@ export function* partsOf(body: Buffer, boundary: string): Generator<Part> {
     if (headEnd < 0 || headEnd - at > HEAD_BYTES_MAX) throw new UploadError("a part has no head");
     const head = headOf(body.toString("utf8", at, headEnd));
     const from = headEnd + BLANK_LINE.length;
-    const to = head.length === null ? body.indexOf(next, from) : from + head.length; // MP1
+    const to = head.length === null ? body.indexOf(next, from) : from + head.length; // traces/multipart.1
     if (to < 0 || to > body.length || body.indexOf(next, to) !== to)
       throw new UploadError(`the part ${head.name} does not end in a boundary`);
-    yield { name: head.name, type: head.type, bytes: body.subarray(from, to) }; // MP2
+    yield { name: head.name, type: head.type, bytes: body.subarray(from, to) }; // traces/multipart.2
     at = to + 2;
   }
 }

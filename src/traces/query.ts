@@ -1,8 +1,8 @@
 // Query: traces as lists and trees show them (rows → query → reply).
 // Invariants:
-//   TQ1. What a caller searches by is bound, never part of the SQL text.
-//   TQ2. A page begins where the one before ended, also while traces come in.
-//   TQ3. A trace is answered from texts that were made when its runs were stored: nothing is parsed for it.
+//   query.1. What a caller searches by is bound, never part of the SQL text.
+//   query.2. A page begins where the one before ended, also while traces come in.
+//   query.3. A trace is answered from texts that were made when its runs were stored: nothing is parsed for it.
 import type { SQLInputValue } from "node:sqlite";
 import type { TraceItem } from "../api/traces.ts";
 import type { Database, Row } from "./database.ts";
@@ -83,13 +83,13 @@ export function createTraceQueries(db: Database): TraceQueries {
       const items = rows.slice(0, search.limit).map(itemOf);
       const last = items.at(-1);
       const more = rows.length > search.limit && last !== undefined;
-      return { items, next: more ? { started: last.start_us, traceId: last.trace_id } : null }; // TQ2
+      return { items, next: more ? { started: last.start_us, traceId: last.trace_id } : null }; // query.2
     },
     trace(traceId) {
       const row = db.get(`SELECT ${TRACE_COLUMNS} FROM traces WHERE trace_id = ?`, traceId);
       if (row === null) return null;
       const runs = db.all("SELECT summary FROM runs WHERE trace_id = ? ORDER BY dotted_order", traceId);
-      const texts = runs.map(({ summary }) => String(summary)).join(","); // TQ3
+      const texts = runs.map(({ summary }) => String(summary)).join(","); // query.3
       return `{"trace":${JSON.stringify(itemOf(row))},"runs":[${texts}]}`;
     },
     run(runId) {

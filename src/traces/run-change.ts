@@ -1,8 +1,8 @@
 // Run change: what one upload says about one run, before it is merged with what is known (parts → run change → store).
 // The backend's ingest API has three forms (multipart, batch, single runs); all of them end here.
 // Invariants:
-//   RC1. A field's JSON is kept as the text it came in: what was uploaded is what is shown.
-//   RC2. A run that says where it belongs keeps the five rules of dotted_order, or its whole upload is refused.
+//   run-change.1. A field's JSON is kept as the text it came in: what was uploaded is what is shown.
+//   run-change.2. A run that says where it belongs keeps the five rules of dotted_order, or its whole upload is refused.
 import { isJsonObject, type JsonObject } from "../base/json/json.ts";
 
 export const FIELDS = ["inputs", "outputs", "events", "extra", "error", "serialized"] as const;
@@ -19,7 +19,7 @@ export interface RunChange {
   readonly runId: string;
   /** The run without its large fields. */
   readonly main: JsonObject;
-  /** JSON text of the fields that came along (RC1). */
+  /** JSON text of the fields that came along (run-change.1). */
   readonly fields: Readonly<Partial<Record<Field, string>>>;
   readonly attachments: readonly Attachment[];
 }
@@ -114,7 +114,7 @@ function isField(name: string): name is Field {
   return (FIELDS as readonly string[]).includes(name);
 }
 
-/** RC2, in the words that senders know from the backend. */
+/** run-change.2, in the words that senders know from the backend. */
 function checked(change: RunChange): RunChange {
   const { runId, main, event } = change;
   if (!UUID.test(runId)) throw new UploadError(`"${runId}" is no run id`);

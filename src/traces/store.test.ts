@@ -1,4 +1,4 @@
-// Tests of the trace store (invariants TW1–TW3, TQ1–TQ3, TB1–TB3): a real SQLite file, random uploads with printed seeds.
+// Tests of the trace store (invariants write.1–3, query.1–3, traces/database.1–3): a real SQLite file, random uploads with printed seeds.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -127,7 +127,7 @@ test("children before their root, and a patch of a run that nobody knows", async
   assert.deepEqual([names(items), items[0]?.status, items[0]?.runs], [["late root"], "success", 2]);
 });
 
-test("whatever the order, and however often: the sums are those of the runs (TW1, TW2)", async (t) => {
+test("whatever the order, and however often: the sums are those of the runs (write.1, write.2)", async (t) => {
   const { store, folder } = await open(t);
   const change = fc.record({
     trace: fc.nat(3),
@@ -173,7 +173,7 @@ test("whatever the order, and however often: the sums are those of the runs (TW1
   db.close();
 });
 
-test("the traces touched longest ago go first, whole (TW3)", async (t) => {
+test("the traces touched longest ago go first, whole (write.3)", async (t) => {
   const { store } = await open(t, { runs: 6 });
   for (const trace of [10, 20, 30]) store.write(post(run(trace, trace, { name: `t${trace}` }), run(trace, trace + 1)));
   store.write(post(run(10, 12))); // touches the first one again
@@ -182,7 +182,7 @@ test("the traces touched longest ago go first, whole (TW3)", async (t) => {
   assert.deepEqual(store.totals().runs, 5);
 });
 
-test("one trace alone cannot fill the store: what does not fit is dropped and counted (TW3)", async (t) => {
+test("one trace alone cannot fill the store: what does not fit is dropped and counted (write.3)", async (t) => {
   const { store } = await open(t, { bytes: MIB });
   const big = { text: "x".repeat(200_000) };
   let dropped = 0;
@@ -198,7 +198,7 @@ test("an upload that fails half way leaves nothing, also not in the sums", async
   assert.deepEqual([store.search(ALL).items, store.totals()], [[], { runs: 0, bytes: 0 }]);
 });
 
-test("what was written is there after the next start; one process at a time (TB1, TB2)", async (t) => {
+test("what was written is there after the next start; one process at a time (traces/database.1, traces/database.2)", async (t) => {
   const first = await open(t);
   first.store.write(post(run(1, 1)));
   await assert.rejects(open(t, { folder: first.folder }), /in use by another process/);
@@ -207,7 +207,7 @@ test("what was written is there after the next start; one process at a time (TB1
   assert.equal(second.store.totals().runs, 1);
 });
 
-test("a file of a newer version is not touched (TB3)", async (t) => {
+test("a file of a newer version is not touched (traces/database.3)", async (t) => {
   const { store, folder } = await open(t);
   await store.stop();
   const db = new DatabaseSync(join(folder, "traces.db"));
@@ -248,7 +248,7 @@ test("search: every filter, alone and together", async (t) => {
   }
 });
 
-test("pages follow each other without gap or repeat, also when traces come in between (TQ2)", async (t) => {
+test("pages follow each other without gap or repeat, also when traces come in between (query.2)", async (t) => {
   const { store } = await open(t);
   for (let trace = 1; trace <= 25; trace++) store.write(post(run(trace, trace)));
   const seen: string[] = [];
@@ -299,7 +299,7 @@ const REFUSED: readonly [name: string, run: JsonObject, why: RegExp][] = [
   ["no order", { ...run(1, 1), dotted_order: null }, /must have trace_id and dotted_order/],
 ];
 for (const [name, body, why] of REFUSED) {
-  test(`refused: ${name} (RC2)`, () => {
+  test(`refused: ${name} (run-change.2)`, () => {
     assert.throws(() => post(body), why);
   });
 }

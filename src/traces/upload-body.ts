@@ -1,5 +1,5 @@
 // Upload body: the bytes of an upload, counted while they arrive, and decompressed within the same bound.
-// Invariant UB1: never more than `bytesMax` are held, on the wire or decompressed, whatever the headers promise.
+// Invariant upload-body.1: never more than `bytesMax` are held, on the wire or decompressed, whatever the headers promise.
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";
@@ -15,7 +15,7 @@ export async function readUpload(incoming: IncomingMessage, bytesMax: number): P
   const wire = await readWire(incoming, bytesMax);
   if (encoding === "identity") return wire;
   try {
-    return await inflate[encoding](wire, { maxOutputLength: bytesMax }); // UB1
+    return await inflate[encoding](wire, { maxOutputLength: bytesMax }); // upload-body.1
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
     throw new ApiError("malformed_request", `The body is not valid ${encoding}.`);
@@ -28,7 +28,7 @@ async function readWire(incoming: IncomingMessage, bytesMax: number): Promise<Bu
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > bytesMax) throw tooLarge(bytesMax); // UB1
+    if (size > bytesMax) throw tooLarge(bytesMax); // upload-body.1
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);

@@ -1,8 +1,8 @@
 // Write: run changes → rows (ingest → write → rows). One upload is one transaction.
 // Invariants:
-//   TW1. A run uploaded twice is the same run: later fields replace earlier ones, whatever order they come in.
-//   TW2. What a trace's row adds up (runs, errors, tokens, cost, bytes) is what its runs say, after every transaction.
-//   TW3. Never more runs or bytes than the bounds allow: the traces that were touched longest ago go first.
+//   write.1. A run uploaded twice is the same run: later fields replace earlier ones, whatever order they come in.
+//   write.2. What a trace's row adds up (runs, errors, tokens, cost, bytes) is what its runs say, after every transaction.
+//   write.3. Never more runs or bytes than the bounds allow: the traces that were touched longest ago go first.
 import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import type { Database, Row } from "./database.ts";
 import { factsOf, microseconds, type Facts } from "./facts.ts";
@@ -68,7 +68,7 @@ export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWrite
     const main: JsonObject = { ...before?.main, ...change.main, id: runId };
     const { trace_id: traceId, dotted_order: dottedOrder } = main;
     if (typeof traceId !== "string" || typeof dottedOrder !== "string") return false; // a patch of a run that is not here
-    const fields = { ...before?.fields, ...change.fields }; // TW1
+    const fields = { ...before?.fields, ...change.fields }; // write.1
     const files = keepFiles(db, traceId, change, before !== null);
     const share = shareOf(main, fields, files);
     const trace = db.get("SELECT runs, bytes FROM traces WHERE trace_id = ?", traceId);
@@ -95,7 +95,7 @@ export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWrite
     return true;
   };
 
-  /** TW2: the difference between what the run said before and says now. */
+  /** write.2: the difference between what the run said before and says now. */
   const addToTrace = (
     traceId: string,
     main: JsonObject,
@@ -163,7 +163,7 @@ export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWrite
     while (totals.runs > bounds.runsMax || totals.bytes > bounds.bytesMax) {
       const oldest = db.get("SELECT trace_id FROM traces ORDER BY touched LIMIT 1")?.["trace_id"];
       if (typeof oldest !== "string") break;
-      remove([oldest]); // TW3
+      remove([oldest]); // write.3
       evicted++;
     }
     return evicted;

@@ -1,10 +1,10 @@
 // Test of who may do what: every route of the OpenAPI document against every kind of caller. Checked (issue: A21):
-//   AZ1. Without credentials, with bad or expired ones, every route but the probes is refused before anything is looked up.
-//   AZ2. What is another tenant's looks as if it were not there: on every place where an id can stand, in paths and bodies,
+//   authorisation.1. Without credentials, with bad or expired ones, every route but the probes is refused before anything is looked up.
+//   authorisation.2. What is another tenant's looks as if it were not there: on every place where an id can stand, in paths and bodies,
 //        the reply is that to an id that nobody has. No list, stream or refusal shows a trace of it.
-//   AZ3. What another tenant has tried has changed nothing.
-//   AZ4. Who may only read is refused whatever changes something, and nothing else.
-//   AZ5. A route that is not in the table below fails the test.
+//   authorisation.3. What another tenant has tried has changed nothing.
+//   authorisation.4. Who may only read is refused whatever changes something, and nothing else.
+//   authorisation.5. A route that is not in the table below fails the test.
 // Real process, real sockets, handlers written with the SDK's Auth (graphs/tenants/auth.ts); then the same with API keys.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -113,7 +113,7 @@ const ofAssistant = { body: ({ assistant_id }: Ids) => ({ ...RUN, assistant_id }
 const list = { body: () => ({ limit: 100 }) };
 const ITEM = { namespace: ["own"], key: "k" };
 
-/** Every route (AZ5), with one or more requests to it. */
+/** Every route (authorisation.5), with one or more requests to it. */
 const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "GET /ok": [{}],
   "GET /live": [{}],
@@ -296,14 +296,14 @@ const routes: readonly Route[] = Object.entries(paths).flatMap(([path, methods])
 
 const before = await snapshot();
 
-test("every route is in the table (AZ5)", () => {
+test("every route is in the table (authorisation.5)", () => {
   assert.deepEqual(
     routes.map(({ name }) => name).filter((name) => !Object.hasOwn(MATRIX, name)),
     [],
   );
 });
 
-test("docs/auth.md has the event of every route (AZ5)", () => {
+test("docs/auth.md has the event of every route (authorisation.5)", () => {
   const page = readFileSync(join(ROOT, "docs", "auth.md"), "utf8");
   const documented = [...page.matchAll(/^\| `([a-z_]+:[a-z_]+)` \| (.*) \|$/gm)].flatMap(([, event, calls = ""]) =>
     [...calls.matchAll(/`([^`]+)`/g)].map(([, name]) => `${name} ${event}`),
@@ -375,7 +375,7 @@ for (const route of routes) {
   const entries = MATRIX[route.name] ?? [];
 
   test(
-    `${route.name}: ${route.access === "public" ? "everybody may" : "who is not known may not"} (AZ1)`,
+    `${route.name}: ${route.access === "public" ? "everybody may" : "who is not known may not"} (authorisation.1)`,
     PATIENCE,
     async () => {
       for (const [who, headers] of OUTSIDERS) {
@@ -397,7 +397,7 @@ for (const route of routes) {
     },
   );
 
-  test(`${route.name}: another tenant sees nothing of what is not theirs (AZ2)`, PATIENCE, async () => {
+  test(`${route.name}: another tenant sees nothing of what is not theirs (authorisation.2)`, PATIENCE, async () => {
     for (const entry of entries) {
       const places = placesOf(route, entry);
       const attempts = places.length > 1 ? [...places.map((place) => [place]), places] : [places];
@@ -431,7 +431,7 @@ for (const route of routes) {
   });
 }
 
-test("after all that, everything of the other tenant is as it was (AZ3)", PATIENCE, async () => {
+test("after all that, everything of the other tenant is as it was (authorisation.3)", PATIENCE, async () => {
   assert.deepEqual(await snapshot(), before);
 });
 
@@ -463,7 +463,7 @@ async function snapshot(): Promise<unknown> {
   return seen;
 }
 
-// Read-only callers, in both ways to authenticate (AZ1, AZ4).
+// Read-only callers, in both ways to authenticate (authorisation.1, authorisation.4).
 
 const READING = /^(authenticated|public)$|:(read|search|get|list_namespaces)$/;
 /** Reads that do more when asked to. */
@@ -471,7 +471,7 @@ const cancels = (entry: Entry): boolean => String(entry.query).includes("cancel_
 
 for (const route of routes) {
   const may = READING.test(route.access);
-  test(`${route.name}: who may only read ${may ? "may" : "may not"} (AZ4)`, PATIENCE, async () => {
+  test(`${route.name}: who may only read ${may ? "may" : "may not"} (authorisation.4)`, PATIENCE, async () => {
     for (const entry of MATRIX[route.name] ?? []) {
       const { status, text } = await ask(server, route, entry, ann, as("eve"));
       const { status: byKey, text: keyText } = await ask(keyed, route, entry, ann, { "x-api-key": READ_KEY });
@@ -487,7 +487,7 @@ for (const route of routes) {
     }
   });
 
-  test(`${route.name}: a key that nobody has, or none, is refused (AZ1)`, PATIENCE, async () => {
+  test(`${route.name}: a key that nobody has, or none, is refused (authorisation.1)`, PATIENCE, async () => {
     for (const headers of [{}, { "x-api-key": `${FULL_KEY}x` }, { authorization: `Basic ${FULL_KEY}` }]) {
       for (const entry of MATRIX[route.name] ?? []) {
         assert.equal((await ask(keyed, route, entry, ann, headers)).status, route.access === "public" ? 200 : 401);
@@ -496,6 +496,6 @@ for (const route of routes) {
   });
 }
 
-test("after all that, everything is still as it was (AZ3)", PATIENCE, async () => {
+test("after all that, everything is still as it was (authorisation.3)", PATIENCE, async () => {
   assert.deepEqual(await snapshot(), before);
 });

@@ -1,6 +1,6 @@
 // Tests of lists whose rows are big, over real sockets. Checked:
-//   BL1. A long list is sent row by row, with the rows and the pagination that it has when it is short.
-//   BL2. A list that asks for no states reads none.
+//   big-lists.1. A long list is sent row by row, with the rows and the pagination that it has when it is short.
+//   big-lists.2. A list that asks for no states reads none.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
@@ -33,7 +33,7 @@ const search = (query: object = {}) =>
   call(server, "POST", "/threads/search", { metadata: { big: true }, limit: 1000, ...query });
 
 suite("a list of big threads", PATIENCE, () => {
-  test("has every thread in order, in pieces, with its total (BL1)", async () => {
+  test("has every thread in order, in pieces, with its total (big-lists.1)", async () => {
     const { status, headers, body } = await search();
     const threads: readonly WireThread[] = body;
     assert.deepEqual([status, headers.get("content-length")], [200, null]);
@@ -46,7 +46,7 @@ suite("a list of big threads", PATIENCE, () => {
       assert.equal(values?.payload.slice(values.payload.indexOf(":")).length, UNITS + 1);
   });
 
-  test("has pages that go on where the one before ends (BL1)", async () => {
+  test("has pages that go on where the one before ends (big-lists.1)", async () => {
     const { headers, body } = await search({ limit: 7, offset: 21 });
     assert.deepEqual(
       (body as readonly WireThread[]).map(({ thread_id }) => thread_id),
@@ -55,7 +55,7 @@ suite("a list of big threads", PATIENCE, () => {
     assert.equal(headers.get("x-pagination-next"), "28");
   });
 
-  test("is short when no states are asked for (BL2)", async () => {
+  test("is short when no states are asked for (big-lists.2)", async () => {
     const { headers, body } = await search({ select: ["thread_id"] });
     assert.notEqual(headers.get("content-length"), null);
     assert.deepEqual(
@@ -64,13 +64,13 @@ suite("a list of big threads", PATIENCE, () => {
     );
   });
 
-  test("and of those whose states have a value (BL1)", async () => {
+  test("and of those whose states have a value (big-lists.1)", async () => {
     const { headers, body } = await search({ values: { payload: `4:${"x".repeat(UNITS)}` } });
     assert.deepEqual([headers.get("x-pagination-total"), (body as readonly unknown[]).length], ["1", 1]);
   });
 });
 
-test("a history of big states, and runs of big inputs, come whole (BL1)", PATIENCE, async () => {
+test("a history of big states, and runs of big inputs, come whole (big-lists.1)", PATIENCE, async () => {
   const thread = await newThread(server, "echo");
   const payload = "y".repeat(100_000);
   for (let at = 0; at < 12; at++) await thread.run({ input: { payload: `${at}${payload}` } });

@@ -1,9 +1,9 @@
 // Tests of a custom app that lives inside the server. Checked:
-//   CU1. Middleware runs around the server's routes; a body that it has read is not lost; unknown paths are the server's.
-//   CU2. `new Client()` inside reaches the server without a port, under the same rules for callers.
-//   CU3. A run's webhook may name a route of the app, and nothing else of the server.
-//   CU4. `getLogger()` writes into the server's log, with node and run.
-//   CU5. `middleware_order` decides whether callers authenticate before middleware sees them.
+//   agent/custom-app.1. Middleware runs around the server's routes; a body that it has read is not lost; unknown paths are the server's.
+//   agent/custom-app.2. `new Client()` inside reaches the server without a port, under the same rules for callers.
+//   agent/custom-app.3. A run's webhook may name a route of the app, and nothing else of the server.
+//   agent/custom-app.4. `getLogger()` writes into the server's log, with node and run.
+//   agent/custom-app.5. `middleware_order` decides whether callers authenticate before middleware sees them.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ const keys = { HOLDPOINT_API_KEYS: "ann:the-key-of-ann-5511", MOUNT_PREFIX: "/ag
 const guarded = await serve({}, keys);
 const first = await serve({ middleware_order: "auth_first" }, keys);
 
-test("callers without a key: middleware sees them, unless auth_first (CU5)", async () => {
+test("callers without a key: middleware sees them, unless auth_first (agent/custom-app.5)", async () => {
   for (const [path, server, status] of [
     ["/agents/threads/search?stop", guarded, 200],
     ["/agents/threads/search?stop", first, 401],
@@ -51,7 +51,7 @@ test("callers without a key: middleware sees them, unless auth_first (CU5)", asy
   }
 });
 
-test("a client inside is a caller like any other, below the prefix too (CU2)", PATIENCE, async () => {
+test("a client inside is a caller like any other, below the prefix too (agent/custom-app.2)", PATIENCE, async () => {
   const refused = await call(guarded, "GET", "/agents/custom/stream", undefined, KEY);
   assert.match(refused.text, /401/, "its client has no key");
   const { body } = await call(first, "GET", "/agents/custom/runs", undefined, KEY);
@@ -60,7 +60,7 @@ test("a client inside is a caller like any other, below the prefix too (CU2)", P
 
 const server = await serve({}, {}); // the last one: `globalThis` is its own
 
-test("middleware runs around routes of the server (CU1)", async () => {
+test("middleware runs around routes of the server (agent/custom-app.1)", async () => {
   const made = await call(server, "POST", "/threads", {});
   assert.equal(made.status, 200);
   assert.equal(made.headers.get("x-seen"), "POST 200");
@@ -74,27 +74,27 @@ test("middleware runs around routes of the server (CU1)", async () => {
   assert.match(refused.headers.get("content-type") ?? "", /problem\+json/);
 });
 
-test("a body that middleware has read reaches the route (CU1)", async () => {
+test("a body that middleware has read reaches the route (agent/custom-app.1)", async () => {
   const headers = { "x-read": "yes", "content-type": "application/json" };
   const made = await call(server, "POST", "/threads", { metadata: { from: "body" } }, headers);
   assert.deepEqual((made.body as { readonly metadata: object }).metadata, { from: "body" });
   assert.equal((await call(server, "POST", "/threads", "{", headers)).status, 400);
 });
 
-test("an unknown path gets the server's 404, an error of the app its own handler (CU1)", async () => {
+test("an unknown path gets the server's 404, an error of the app its own handler (agent/custom-app.1)", async () => {
   const { status, body } = await call(server, "GET", "/custom/nowhere");
   assert.deepEqual([status, (body as { readonly code: string }).code], [404, "not_found"]);
   assert.equal((await call(server, "PUT", "/threads/search")).status, 405);
   assert.deepEqual((await call(server, "GET", "/custom/fails")).body, { failed: "of the app" });
 });
 
-test("a client inside waits and streams without a port (CU2)", PATIENCE, async () => {
+test("a client inside waits and streams without a port (agent/custom-app.2)", PATIENCE, async () => {
   assert.deepEqual((await call(server, "GET", "/custom/runs")).body, { result: { text: "said" } });
   const { body } = await call(server, "GET", "/custom/stream?fresh");
   assert.deepEqual(body, { modes: ["metadata", "updates"] });
 });
 
-test("a webhook may name a route of the app (CU3)", PATIENCE, async () => {
+test("a webhook may name a route of the app (agent/custom-app.3)", PATIENCE, async () => {
   const run = { assistant_id: "logs", input: {} };
   const waited = await call(server, "POST", "/runs/wait", { ...run, webhook: "/custom/webhook?of=run" });
   assert.equal(waited.status, 200, waited.text);
@@ -113,7 +113,7 @@ test("a webhook may name a route of the app (CU3)", PATIENCE, async () => {
   assert.equal((refused.body as { readonly code: string }).code, "webhook_refused");
 });
 
-test("the SDK's logger writes into the server's log (CU4)", PATIENCE, async () => {
+test("the SDK's logger writes into the server's log (agent/custom-app.4)", PATIENCE, async () => {
   const { thread_id: id } = (await call(server, "POST", "/threads", {})).body as { readonly thread_id: string };
   await call(server, "POST", `/threads/${id}/runs/wait`, { assistant_id: "logs", input: {} });
   const entries = started.flatMap(({ logs }) => logs).filter((entry) => entry["thread_id"] === id);

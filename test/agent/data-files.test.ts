@@ -1,7 +1,7 @@
 // The files of a data folder, from outside. Checked:
-//   DF1. A database or lock that is deleted under a running server is noticed: /ready is 503 and says so, calls that write
+//   data-files.1. A database or lock that is deleted under a running server is noticed: /ready is 503 and says so, calls that write
 //        are refused, and none that was acknowledged is lost. The collector's spool and the trace store do the same.
-//   DF2. Everything that the product makes is its owner's alone, with the usual umask.
+//   data-files.2. Everything that the product makes is its owner's alone, with the usual umask.
 import assert from "node:assert/strict";
 import { readdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { until } from "../harness/threads.ts";
 import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
 
 for (const name of ["holdpoint.db", "lock.db"]) {
-  test(`${name} deleted under the server: /ready is 503 and writes are refused (DF1)`, async () => {
+  test(`${name} deleted under the server: /ready is 503 and writes are refused (data-files.1)`, async () => {
     const server = await startServerHere({ env: { DATABASE_URI: "" } });
     const [path, aside] = [join(server.dataDir, name), join(server.dataDir, "aside")];
     try {
@@ -44,7 +44,7 @@ for (const name of ["holdpoint.db", "lock.db"]) {
   });
 }
 
-test("the spool's lock deleted under the collector: /ready is 503 and spans are refused (DF1)", async () => {
+test("the spool's lock deleted under the collector: /ready is 503 and spans are refused (data-files.1)", async () => {
   const dir = temporaryFolder();
   const backend = await startBackend();
   const collector = await startCollector(backend.url, { SPOOL_DIR: dir });
@@ -90,7 +90,7 @@ const upload = (url: string) =>
   });
 
 for (const name of ["traces.db", "traces.db-wal"]) {
-  test(`${name} deleted under the trace store: /ready is 503 and uploads are refused (DF1)`, async () => {
+  test(`${name} deleted under the trace store: /ready is 503 and uploads are refused (data-files.1)`, async () => {
     const dir = temporaryFolder();
     const { server, said, url } = await startTraces(dir);
     const [path, aside] = [join(dir, name), join(dir, "aside")];
@@ -120,7 +120,7 @@ function modes(folder: string): readonly (readonly [path: string, mode: number])
   return ["", ...below].map((path) => [path, statSync(join(folder, path)).mode & 0o777]);
 }
 
-test("databases, locks, backups and exports are their owner's alone (DF2)", async () => {
+test("databases, locks, backups and exports are their owner's alone (data-files.2)", async () => {
   const umask = process.umask(0o022);
   const outside = temporaryFolder();
   const dataDir = join(outside, "data");
@@ -143,7 +143,7 @@ test("databases, locks, backups and exports are their owner's alone (DF2)", asyn
   }
 });
 
-test("traces, spool and dead letters are their owner's alone (DF2)", async () => {
+test("traces, spool and dead letters are their owner's alone (data-files.2)", async () => {
   const umask = process.umask(0o022);
   const outside = temporaryFolder();
   const backend = await startBackend();

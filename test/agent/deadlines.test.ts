@@ -1,9 +1,9 @@
 // Tests of deadlines, over HTTP and through restarts. Checked:
-//   DE1. A deadline is acted on once; of it and people's answers at the same moment one wins.
-//   DE3. Deadlines that pass while the server is down come at its start, and no earlier.
-//   DE4. What cannot be done is put on record, and the question waits on.
-//   DL1. The options of interrupt() win over langgraph.json, that over the payload, and the payload over the assistant.
-//   DL3. What a payload says is never an answer.
+//   deadlines.1. A deadline is acted on once; of it and people's answers at the same moment one wins.
+//   deadlines.3. Deadlines that pass while the server is down come at its start, and no earlier.
+//   deadlines.4. What cannot be done is put on record, and the question waits on.
+//   deadlines.1. The options of interrupt() win over langgraph.json, that over the payload, and the payload over the assistant.
+//   deadlines.3. What a payload says is never an answer.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
@@ -26,7 +26,7 @@ async function asks(payload: unknown, graph = "timed"): Promise<TestThread> {
   return thread;
 }
 
-test("a default answer is given when its time has passed, and is on record (DE1)", async () => {
+test("a default answer is given when its time has passed, and is on record (deadlines.1)", async () => {
   const thread = await asks(soon({ answer: { approved: false } }));
   await thread.reaches("idle");
   assert.deepEqual((await thread.get()).values?.["answer"], [{ approved: false }]);
@@ -103,7 +103,7 @@ test("a deadline that is far off is shown, and does nothing", async () => {
   await thread.resume("in time");
 });
 
-test("an assistant says it for the questions that do not (DL1)", async () => {
+test("an assistant says it for the questions that do not (deadlines.1)", async () => {
   const assistant: { readonly assistant_id: string } = await ok(
     call(server, "POST", "/assistants", {
       graph_id: "echo",
@@ -119,7 +119,7 @@ test("an assistant says it for the questions that do not (DL1)", async () => {
   assert.deepEqual(await run({ question: "?" }), ["assistant's"]);
 });
 
-test("langgraph.json says it for a node, over what the payload says (DL1)", async () => {
+test("langgraph.json says it for a node, over what the payload says (deadlines.1)", async () => {
   for (const payload of [{ question: "?" }, soon({ answer: "payload's" }), { expires_at: "2036-01-01T00:00:00Z" }]) {
     const thread = await asks(payload, "deployed_deadline");
     await thread.reaches("idle");
@@ -127,7 +127,7 @@ test("langgraph.json says it for a node, over what the payload says (DL1)", asyn
   }
 });
 
-test("a payload cannot answer itself: it is overdue, and waits on (DL3)", async () => {
+test("a payload cannot answer itself: it is overdue, and waits on (deadlines.3)", async () => {
   // The arguments of a tool call, as a model wrote them.
   const args = { amount: 3000, ...soon({ answer: { decisions: [{ type: "approve" }] } }) };
   for (const payload of [args, [args]]) {
@@ -141,7 +141,7 @@ test("a payload cannot answer itself: it is overdue, and waits on (DL3)", async 
   }
 });
 
-test("an answer that the question does not take is not given: it is on record, and the question waits on (DE4)", async () => {
+test("an answer that the question does not take is not given: it is on record, and the question waits on (deadlines.4)", async () => {
   const thread = await asks(soon({ answer: "no object" }), "schema");
   const refused = await pollFor(async () => (await auditOf(server, thread.threadId)).at(0));
   assert.deepEqual([refused.action, refused.by], ["expiry_refused", "deadline"]);
@@ -159,7 +159,7 @@ async function pollFor<T>(look: () => Promise<T | undefined>): Promise<T> {
   }
 }
 
-test("of a deadline and fifty people at the same moment, one wins (DE1)", async () => {
+test("of a deadline and fifty people at the same moment, one wins (deadlines.1)", async () => {
   const winners = new Set<string>();
   for (const seconds of [0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 3600]) {
     const thread = await newThread(server, "timed");
@@ -193,7 +193,7 @@ test("of a deadline and fifty people at the same moment, one wins (DE1)", async 
   );
 });
 
-suite("through restarts (DE3)", () => {
+suite("through restarts (deadlines.3)", () => {
   const nodeArgs = ["--import", join(ROOT, "test", "harness", "faults", "faults.ts")];
   const shifted = (dataDir: string, seconds: number) =>
     startServer({ dataDir, nodeArgs, env: { HOLDPOINT_TEST_CLOCK_SHIFT_MS: String(seconds * 1000) } });

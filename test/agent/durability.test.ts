@@ -1,7 +1,7 @@
-// Tests of what is stored when, and of one truth told twice (saver SV3, SV4; architecture: "Checkpoint saver").
-//   DU1. With every durability, a question is stored, shown and answerable.
-//   DU2. A result is the same however late it is asked for.
-//   DU3. A subgraph's state can be read and edited where it is.
+// Tests of what is stored when, and of one truth told twice (saver run-checkpointer.3, run-checkpointer.4; architecture: "Checkpoint saver").
+//   durability.1. With every durability, a question is stored, shown and answerable.
+//   durability.2. A result is the same however late it is asked for.
+//   durability.3. A subgraph's state can be read and edited where it is.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { call, removeFolder, startServer } from "../harness/server.ts";
@@ -14,7 +14,7 @@ after(async () => {
 });
 
 for (const durability of ["sync", "async", "exit"]) {
-  test(`with durability ${durability} both questions of a node are asked and answered, also below the root (DU1)`, async () => {
+  test(`with durability ${durability} both questions of a node are asked and answered, also below the root (durability.1)`, async () => {
     for (const graph of ["two_in_one_node", "deep"]) {
       const thread = await newThread(server, graph);
       const first = await thread.run({ input: {}, durability });
@@ -30,7 +30,7 @@ for (const durability of ["sync", "async", "exit"]) {
   });
 }
 
-test("a result is the same at once and later, also of a first node that asks at once (DU2)", async () => {
+test("a result is the same at once and later, also of a first node that asks at once (durability.2)", async () => {
   for (const graph of ["two_in_one_node", "parallel", "deep", "steps"]) {
     const thread = await newThread(server, graph);
     const answer = await thread.wait({ input: {}, interrupt_before: [] });
@@ -40,7 +40,7 @@ test("a result is the same at once and later, also of a first node that asks at 
   }
 });
 
-test("the state of a subgraph is edited by its namespace, and the pause above it stays (DU3)", async () => {
+test("the state of a subgraph is edited by its namespace, and the pause above it stays (durability.3)", async () => {
   const thread = await newThread(server, "deep");
   await thread.run({ input: {} });
   const open = await thread.open();

@@ -1,8 +1,8 @@
 // Tests of graphs that a function makes. Checked:
-//   FA1. The function is called for each run with its config, its context and `accessContext`.
-//   FA2. States are read and edited with a graph made from the config of the thread's newest run.
-//   FA3. A function that throws or hangs fails its own run or request, and the server goes on.
-//   FA4. A pause continues in the graph of its config, also after a restart; a run whose graph lacks the node that asked
+//   factories.1. The function is called for each run with its config, its context and `accessContext`.
+//   factories.2. States are read and edited with a graph made from the config of the thread's newest run.
+//   factories.3. A function that throws or hangs fails its own run or request, and the server goes on.
+//   factories.4. A pause continues in the graph of its config, also after a restart; a run whose graph lacks the node that asked
 //        fails and changes no state: continued with the right config, the node asks again.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -17,7 +17,7 @@ after(async () => {
 
 const nodeName = (name: string) => ({ config: { configurable: { nodeName: name } } });
 
-test("each run has the graph of its own config (FA1)", async () => {
+test("each run has the graph of its own config (factories.1)", async () => {
   for (const [config, name] of [
     [{}, "default"],
     [nodeName("one"), "one"],
@@ -28,7 +28,7 @@ test("each run has the graph of its own config (FA1)", async () => {
   }
 });
 
-test("the assistant's config makes the graph, and its drawing (FA1)", async () => {
+test("the assistant's config makes the graph, and its drawing (factories.1)", async () => {
   const made = await call(server, "POST", "/assistants", { graph_id: "dynamic", ...nodeName("assistant") });
   const { assistant_id: id } = made.body as { readonly assistant_id: string };
   const thread = await newThread(server, id);
@@ -38,7 +38,7 @@ test("the assistant's config makes the graph, and its drawing (FA1)", async () =
   assert.deepEqual(names, ["__start__", "assistant", "__end__"]);
 });
 
-test("runtime, config and context reach the function; each run calls it (FA1)", async () => {
+test("runtime, config and context reach the function; each run calls it (factories.1)", async () => {
   const thread = await newThread(server, "factory_runtime");
   const context = { tenant: "current" };
   const first = await thread.run({ input: {}, context, config: { configurable: { legacy: "kept" } } });
@@ -49,7 +49,7 @@ test("runtime, config and context reach the function; each run calls it (FA1)", 
   assert.ok(Number(second["calls"]) > Number(calls));
 });
 
-test("states are read and edited with the graph of the thread's config (FA2)", async () => {
+test("states are read and edited with the graph of the thread's config (factories.2)", async () => {
   const thread = await newThread(server, "dynamic");
   await thread.run({ input: {}, ...nodeName("own") });
   const edit = { values: { said: ["edited"] }, as_node: "own" };
@@ -59,7 +59,7 @@ test("states are read and edited with the graph of the thread's config (FA2)", a
   assert.ok((await thread.history()).length > 2);
 });
 
-test("reads and edits say so to the function; one that throws fails the request (FA2, FA3)", async () => {
+test("reads and edits say so to the function; one that throws fails the request (factories.2, factories.3)", async () => {
   const thread = await newThread(server, "factory_reading");
   assert.equal((await thread.run({ input: {} }))["access"], "threads.create_run");
   const edit = { values: { access: "edited" }, as_node: "capture" };
@@ -72,7 +72,7 @@ test("reads and edits say so to the function; one that throws fails the request 
   assert.match(detail, /the graph "factory_reading" failed: Error: no state for you/);
 });
 
-test("a function that throws fails its run, and no other (FA3)", async () => {
+test("a function that throws fails its run, and no other (factories.3)", async () => {
   const thread = await newThread(server, "factory_runtime");
   const { __error__: error } = await thread.run({ input: {}, context: { reject: true } });
   assert.deepEqual(
@@ -86,7 +86,7 @@ test("a function that throws fails its run, and no other (FA3)", async () => {
   assert.equal((await thread.run({ input: {} }))["access"], "threads.create_run");
 });
 
-test("a run whose function never returns can be cancelled (FA3)", async () => {
+test("a run whose function never returns can be cancelled (factories.3)", async () => {
   const thread = await newThread(server, "factory_runtime");
   const run = await thread.begin({ input: {}, context: { hang: true } });
   const path = `${thread.path}/runs/${run.run_id}`;
@@ -96,7 +96,7 @@ test("a run whose function never returns can be cancelled (FA3)", async () => {
   assert.equal(await statusOf(), "interrupted");
 });
 
-test("nodes that the run's graph does not have are refused by the run (FA3)", async () => {
+test("nodes that the run's graph does not have are refused by the run (factories.3)", async () => {
   const thread = await newThread(server, "dynamic");
   const body = { input: {}, interrupt_before: ["two"], ...nodeName("one") };
   const { __error__: error } = await thread.run(body);
@@ -106,13 +106,13 @@ test("nodes that the run's graph does not have are refused by the run (FA3)", as
   assert.equal((await held.get()).status, "interrupted");
 });
 
-test("a breakpoint that only the run's config compiles in cannot be switched off (FA1)", async () => {
+test("a breakpoint that only the run's config compiles in cannot be switched off (factories.1)", async () => {
   const thread = await newThread(server, "dynamic");
   await thread.run({ input: {}, interrupt_before: [], config: { configurable: { nodeName: "one", held: true } } });
   assert.equal((await thread.get()).status, "interrupted");
 });
 
-test("a pause continues in its own graph, and in no other (FA4)", async () => {
+test("a pause continues in its own graph, and in no other (factories.4)", async () => {
   const thread = await newThread(server, "dynamic_asking");
   const { __interrupt__: asked } = await thread.run({ input: {}, ...nodeName("clerk") });
   assert.deepEqual(asked?.[0]?.value, { by: "clerk" });

@@ -1,4 +1,4 @@
-// Tests of LANGGRAPH_CONFIG as JSON. Checked: built-in assistants are made with it, and what is stored stays (GC1); a text
+// Tests of LANGGRAPH_CONFIG as JSON. Checked: built-in assistants are made with it, and what is stored stays (assistant-defaults.1); a text
 // that begins as JSON and is none stops the start; a path stays a path.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -27,7 +27,7 @@ async function keeperWith(config: object) {
   }
 }
 
-test("JSON gives the built-in assistants their config and context, once (GC1)", async () => {
+test("JSON gives the built-in assistants their config and context, once (assistant-defaults.1)", async () => {
   const { seen, assistant } = await keeperWith(DEFAULTS);
   assert.deepEqual(assistant.config, { configurable: { model: "small" }, tags: ["env"] });
   assert.deepEqual(assistant.context, { tenant: "a" });
@@ -37,7 +37,7 @@ test("JSON gives the built-in assistants their config and context, once (GC1)", 
 
 const WRONG = ["{", '{"keeper": 1}', '{"keeper": {"context": []}}', '{"keeper": {"configurable": "x"}}'];
 for (const text of WRONG)
-  test(`${text} stops the start, and names the variable (GC1)`, async () => {
+  test(`${text} stops the start, and names the variable (assistant-defaults.1)`, async () => {
     const server = startServerHere({ config: TEST_GRAPHS, env: { LANGGRAPH_CONFIG: text } });
     await assert.rejects(
       server,
@@ -45,7 +45,7 @@ for (const text of WRONG)
     );
   });
 
-test("a path stays a path (GC1)", () => {
+test("a path stays a path (assistant-defaults.1)", () => {
   assert.deepEqual([...assistantDefaults("./a/langgraph.json")], []);
   assert.equal(graphConfigFile("./a/langgraph.json"), "./a/langgraph.json");
   assert.equal(graphConfigFile(' {"agent": {}}'), "langgraph.json");

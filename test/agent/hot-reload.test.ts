@@ -1,8 +1,8 @@
 // Test of `holdpoint dev` with a project whose files change. Checked:
-//   HT1. A changed file, and what imports it, is loaded anew; a paused thread goes on in the new code.
-//   HT2. A run that is under way ends in the code that it began in.
-//   HT3. A file that does not load is told once, with its place, and the graph that was there goes on.
-//   HT4. A graph that langgraph.json names anew is served; what else changes there is said to need a restart.
+//   agent/hot-reload.1. A changed file, and what imports it, is loaded anew; a paused thread goes on in the new code.
+//   agent/hot-reload.2. A run that is under way ends in the code that it began in.
+//   agent/hot-reload.3. A file that does not load is told once, with its place, and the graph that was there goes on.
+//   agent/hot-reload.4. A graph that langgraph.json names anew is served; what else changes there is said to need a restart.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -95,7 +95,7 @@ async function reloads(t: TestContext, packageJson: object, specifier: string): 
   const fault = await told("graph_not_reloaded");
   assert.match(String(fault["reason"]), /Unexpected ";" \(parts\/word\.ts:2\)/, "HT3");
   const answered = await post(`${waits}/runs/wait`, { assistant_id: "talk", command: { resume: true } });
-  assert.equal(answered["said"], "new", "HT1, and HT3");
+  assert.equal(answered["said"], "new", "HT1, and agent/hot-reload.3");
 
   config({ graphs: { talk: "./graph.ts:graph", other: "./graph.ts:graph" }, store: { ttl: { default_ttl: 5 } } });
   await told("restart_needed");

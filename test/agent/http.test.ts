@@ -1,9 +1,9 @@
 // Tests of what HTTP clients, proxies and browsers rely on. Checked (issue: waiting, headers, repeats):
-//   HT1. Run-creating calls say where the run is and where to join it; lists say how much there is; browsers may read it.
-//   HT2. A waiting call is kept open with newlines, and is one JSON text all the same.
-//   HT3. A caller that hangs up loses nothing.
-//   HT4. Pages from elsewhere read nothing, and a foreign Host is refused.
-//   HT5. An Idempotency-Key gives one run, however often the call is repeated.
+//   agent/http.1. Run-creating calls say where the run is and where to join it; lists say how much there is; browsers may read it.
+//   agent/http.2. A waiting call is kept open with newlines, and is one JSON text all the same.
+//   agent/http.3. A caller that hangs up loses nothing.
+//   agent/http.4. Pages from elsewhere read nothing, and a foreign Host is refused.
+//   agent/http.5. An Idempotency-Key gives one run, however often the call is repeated.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
@@ -31,9 +31,9 @@ const FOREIGN = [
   "file://",
 ];
 
-// Where things are (HT1).
+// Where things are (agent/http.1).
 
-test("runs, runs/wait and join say where the run is and where to join it (HT1)", PATIENCE, async () => {
+test("runs, runs/wait and join say where the run is and where to join it (agent/http.1)", PATIENCE, async () => {
   const thread = await newThread(server, "agent");
   const begun = await call(server, "POST", `${thread.path}/runs`, { assistant_id: "agent", input: { some_text: "x" } });
   const { run_id: id }: WireRun = begun.body;
@@ -51,7 +51,7 @@ test("runs, runs/wait and join say where the run is and where to join it (HT1)",
   assert.deepEqual((await call(server, "GET", waited.headers.get("location") ?? "")).body, waited.body);
 });
 
-test("searches say how many match and where the next page begins (HT1)", PATIENCE, async () => {
+test("searches say how many match and where the next page begins (agent/http.1)", PATIENCE, async () => {
   const metadata = { page: "five" };
   for (let at = 0; at < 5; at++) await call(server, "POST", "/threads", { metadata });
   const pages: readonly [limit: number, offset: number, count: number, next: string | null][] = [
@@ -73,9 +73,9 @@ test("searches say how many match and where the next page begins (HT1)", PATIENC
   assert.equal(assistants.headers.get("x-pagination-next"), "1");
 });
 
-// Waiting (HT2, HT3).
+// Waiting (agent/http.2, agent/http.3).
 
-test("a waiting call is kept open with newlines, and ends in one JSON text (HT2)", PATIENCE, async () => {
+test("a waiting call is kept open with newlines, and ends in one JSON text (agent/http.2)", PATIENCE, async () => {
   const thread = await newThread(server, "slow");
   const body = JSON.stringify({ assistant_id: "slow", input: { waitMs: 350 } });
   const answer = await raw(server, { path: `${thread.path}/runs/wait`, body });
@@ -88,7 +88,7 @@ test("a waiting call is kept open with newlines, and ends in one JSON text (HT2)
   assert.equal((JSON.parse(answer.text) as Result)["result"], "whole");
 });
 
-test("an answer that nobody has to wait for has no blank before it (HT2)", PATIENCE, async () => {
+test("an answer that nobody has to wait for has no blank before it (agent/http.2)", PATIENCE, async () => {
   const thread = await newThread(server, "steps");
   const run = await thread.begin({ input: {} });
   await thread.reaches("idle");
@@ -97,7 +97,7 @@ test("an answer that nobody has to wait for has no blank before it (HT2)", PATIE
   assert.notEqual(answer.headers.get("content-length"), null);
 });
 
-test("a failure after the first newline is told in the JSON (HT2)", PATIENCE, async () => {
+test("a failure after the first newline is told in the JSON (agent/http.2)", PATIENCE, async () => {
   const thread = await newThread(server, "slow");
   const answer = await fetch(`${server.url}${thread.path}/runs/wait`, {
     method: "POST",
@@ -128,20 +128,24 @@ async function hangUp(path: string, body: object | null, ready: (() => Promise<u
   outgoing.destroy();
 }
 
-test("a caller that hangs up loses nothing: the run goes on, and a join has its result (HT3)", PATIENCE, async () => {
-  const thread = await newThread(server, "slow");
-  const notes = newNotes(folder);
-  const input = { notes: notes.notes, waitMs: 200 };
-  await hangUp(`${thread.path}/runs/wait`, { assistant_id: "slow", input, on_disconnect: "continue" }, () =>
-    until("the node waits", () => (notes.count("waits") === 1 ? true : undefined)),
-  );
-  const [run] = await thread.runs();
-  assert.ok(run);
-  assert.equal((await thread.join(run))["result"], "whole");
-  assert.equal(notes.count("waited"), 1);
-});
+test(
+  "a caller that hangs up loses nothing: the run goes on, and a join has its result (agent/http.3)",
+  PATIENCE,
+  async () => {
+    const thread = await newThread(server, "slow");
+    const notes = newNotes(folder);
+    const input = { notes: notes.notes, waitMs: 200 };
+    await hangUp(`${thread.path}/runs/wait`, { assistant_id: "slow", input, on_disconnect: "continue" }, () =>
+      until("the node waits", () => (notes.count("waits") === 1 ? true : undefined)),
+    );
+    const [run] = await thread.runs();
+    assert.ok(run);
+    assert.equal((await thread.join(run))["result"], "whole");
+    assert.equal(notes.count("waited"), 1);
+  },
+);
 
-test("a pause that nobody waited for any more is there for the next caller (HT3)", PATIENCE, async () => {
+test("a pause that nobody waited for any more is there for the next caller (agent/http.3)", PATIENCE, async () => {
   const thread = await newThread(server, "rules");
   await hangUp(`${thread.path}/runs/wait`, { assistant_id: "rules", input: { mode: "late" } }, () =>
     until("the run is there", async () => (await thread.runs())[0]),
@@ -154,7 +158,7 @@ test("a pause that nobody waited for any more is there for the next caller (HT3)
   assert.deepEqual(onlyQuestion(await thread.join(run)), { ...question }, "a late join tells what the run told");
 });
 
-test("a join that asks for it cancels the run when it hangs up (HT3)", PATIENCE, async () => {
+test("a join that asks for it cancels the run when it hangs up (agent/http.3)", PATIENCE, async () => {
   const thread = await newThread(server, "slow");
   const notes = newNotes(folder);
   const run = await thread.begin({ input: { notes: notes.notes, waitMs: 60_000 } });
@@ -167,9 +171,9 @@ test("a join that asks for it cancels the run when it hangs up (HT3)", PATIENCE,
   assert.equal(notes.count("waited"), 0);
 });
 
-// Browsers (HT1, HT4).
+// Browsers (agent/http.1, agent/http.4).
 
-test("a page from this machine may read replies and the headers that count; none from elsewhere (HT1, HT4)", async () => {
+test("a page from this machine may read replies and the headers that count; none from elsewhere (agent/http.1, agent/http.4)", async () => {
   const paths = ["/ok", "/threads/x", "/nowhere"];
   for (const path of paths) {
     for (const origin of LOOPBACK) {
@@ -190,7 +194,7 @@ test("a page from this machine may read replies and the headers that count; none
   }
 });
 
-test("a preflight is answered by address, and runs nothing (HT4)", async () => {
+test("a preflight is answered by address, and runs nothing (agent/http.4)", async () => {
   const before: unknown = (await call(server, "POST", "/threads/count", {})).body;
   const headers = {
     "access-control-request-method": "POST",
@@ -226,14 +230,14 @@ test("a preflight is answered by address, and runs nothing (HT4)", async () => {
   assert.equal((await call(server, "POST", "/threads/count", {})).body, before);
 });
 
-test("a form or a plain text posted by a page is refused (HT4)", async () => {
+test("a form or a plain text posted by a page is refused (agent/http.4)", async () => {
   for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
     const answer = await raw(server, { path: "/threads", body: "{}", headers: { "content-type": type } });
     assert.equal(answer.status, 415);
   }
 });
 
-test("only names of this machine are served on loopback (HT4)", async () => {
+test("only names of this machine are served on loopback (agent/http.4)", async () => {
   for (const host of [
     "localhost",
     "localhost:2024",
@@ -258,31 +262,35 @@ test("only names of this machine are served on loopback (HT4)", async () => {
   }
 });
 
-// Repeats (HT5).
+// Repeats (agent/http.5).
 
-test("a call repeated with its Idempotency-Key gets the first result; the node ran once (HT5)", PATIENCE, async () => {
-  const thread = await newThread(server, "echo");
-  const notes = newNotes(folder);
-  const key = { "idempotency-key": `first-${thread.threadId}` };
-  const body = { input: { notes: notes.notes, payload: "?" } };
-  const first = await thread.wait(body, key);
-  const answerKey = { "idempotency-key": `second-${thread.threadId}` };
-  const resume = { command: { resume: { ok: true } } };
-  const answered = await thread.wait(resume, answerKey);
-  for (let repeat = 0; repeat < 3; repeat++) {
-    const again = await thread.wait(resume, answerKey);
-    assert.equal(again.status, 200);
-    assert.equal(again.text, answered.text);
-    assert.equal(again.headers.get("content-location"), answered.headers.get("content-location"));
-    assert.deepEqual((await thread.wait(body, key)).body, first.body, "also after the thread has gone on");
-  }
-  assert.equal((await thread.runs()).length, 2);
-  assert.deepEqual(notes.lines(), ["before", "before", "after"]);
-  const begun = await call(server, "POST", `${thread.path}/runs`, { assistant_id: "echo", ...resume }, answerKey);
-  assert.equal(problemOf(begun).code, "idempotency_key_reused", "another address is another request");
-});
+test(
+  "a call repeated with its Idempotency-Key gets the first result; the node ran once (agent/http.5)",
+  PATIENCE,
+  async () => {
+    const thread = await newThread(server, "echo");
+    const notes = newNotes(folder);
+    const key = { "idempotency-key": `first-${thread.threadId}` };
+    const body = { input: { notes: notes.notes, payload: "?" } };
+    const first = await thread.wait(body, key);
+    const answerKey = { "idempotency-key": `second-${thread.threadId}` };
+    const resume = { command: { resume: { ok: true } } };
+    const answered = await thread.wait(resume, answerKey);
+    for (let repeat = 0; repeat < 3; repeat++) {
+      const again = await thread.wait(resume, answerKey);
+      assert.equal(again.status, 200);
+      assert.equal(again.text, answered.text);
+      assert.equal(again.headers.get("content-location"), answered.headers.get("content-location"));
+      assert.deepEqual((await thread.wait(body, key)).body, first.body, "also after the thread has gone on");
+    }
+    assert.equal((await thread.runs()).length, 2);
+    assert.deepEqual(notes.lines(), ["before", "before", "after"]);
+    const begun = await call(server, "POST", `${thread.path}/runs`, { assistant_id: "echo", ...resume }, answerKey);
+    assert.equal(problemOf(begun).code, "idempotency_key_reused", "another address is another request");
+  },
+);
 
-test("a call repeated while the first is in progress joins it (HT5)", PATIENCE, async () => {
+test("a call repeated while the first is in progress joins it (agent/http.5)", PATIENCE, async () => {
   const thread = await newThread(server, "slow");
   const notes = newNotes(folder);
   const key = { "idempotency-key": "joined" };
@@ -297,36 +305,40 @@ test("a call repeated while the first is in progress joins it (HT5)", PATIENCE, 
   assert.equal(notes.count("waits"), 1);
 });
 
-test("a key counts on when its run, or the thread, has been deleted: nothing runs again (HT5)", PATIENCE, async () => {
-  const thread = await newThread(server, "slow");
-  const notes = newNotes(folder);
-  const body = { assistant_id: "slow", input: { notes: notes.notes, waitMs: 1 }, if_not_exists: "create" };
-  const keyed = { "idempotency-key": `deleted-${thread.threadId}` };
-  const stateless = { "idempotency-key": `stateless-${thread.threadId}` };
-  const repeat = () => call(server, "POST", `${thread.path}/runs/wait`, body, keyed);
-  const repeatStateless = () => call(server, "POST", "/runs/wait", { ...body, if_not_exists: undefined }, stateless);
-  const first = await repeat();
-  assert.equal(first.status, 200, first.text);
-  const alone = await repeatStateless();
-  assert.equal(alone.status, 200, alone.text);
-  const runs = await thread.runs();
-  assert.equal((await call(server, "DELETE", `${thread.path}/runs/${runs[0]?.run_id}`)).status, 204);
-  const problems = [await repeat()];
-  assert.equal((await call(server, "DELETE", thread.path)).status, 204);
-  problems.push(await repeat());
-  const joined = await call(server, "GET", String(alone.headers.get("content-location")));
-  const { thread_id: threadId } = joined.body as { readonly thread_id: string };
-  assert.equal((await call(server, "DELETE", `/threads/${threadId}`)).status, 204);
-  problems.push(await repeatStateless());
-  for (const answer of problems) {
-    assert.equal(answer.status, 409, answer.text);
-    assert.equal(problemOf(answer).code, "idempotency_run_deleted");
-    for (const id of [thread.threadId, threadId, runs[0]?.run_id]) assert.ok(!answer.text.includes(String(id)));
-  }
-  assert.equal(notes.count("waits"), 2);
-});
+test(
+  "a key counts on when its run, or the thread, has been deleted: nothing runs again (agent/http.5)",
+  PATIENCE,
+  async () => {
+    const thread = await newThread(server, "slow");
+    const notes = newNotes(folder);
+    const body = { assistant_id: "slow", input: { notes: notes.notes, waitMs: 1 }, if_not_exists: "create" };
+    const keyed = { "idempotency-key": `deleted-${thread.threadId}` };
+    const stateless = { "idempotency-key": `stateless-${thread.threadId}` };
+    const repeat = () => call(server, "POST", `${thread.path}/runs/wait`, body, keyed);
+    const repeatStateless = () => call(server, "POST", "/runs/wait", { ...body, if_not_exists: undefined }, stateless);
+    const first = await repeat();
+    assert.equal(first.status, 200, first.text);
+    const alone = await repeatStateless();
+    assert.equal(alone.status, 200, alone.text);
+    const runs = await thread.runs();
+    assert.equal((await call(server, "DELETE", `${thread.path}/runs/${runs[0]?.run_id}`)).status, 204);
+    const problems = [await repeat()];
+    assert.equal((await call(server, "DELETE", thread.path)).status, 204);
+    problems.push(await repeat());
+    const joined = await call(server, "GET", String(alone.headers.get("content-location")));
+    const { thread_id: threadId } = joined.body as { readonly thread_id: string };
+    assert.equal((await call(server, "DELETE", `/threads/${threadId}`)).status, 204);
+    problems.push(await repeatStateless());
+    for (const answer of problems) {
+      assert.equal(answer.status, 409, answer.text);
+      assert.equal(problemOf(answer).code, "idempotency_run_deleted");
+      for (const id of [thread.threadId, threadId, runs[0]?.run_id]) assert.ok(!answer.text.includes(String(id)));
+    }
+    assert.equal(notes.count("waits"), 2);
+  },
+);
 
-test("a key that came with another request is refused, and nothing is changed (HT5)", PATIENCE, async () => {
+test("a key that came with another request is refused, and nothing is changed (agent/http.5)", PATIENCE, async () => {
   const thread = await newThread(server, "echo");
   const other = await newThread(server, "echo");
   const key = { "idempotency-key": "taken" };
@@ -343,7 +355,7 @@ test("a key that came with another request is refused, and nothing is changed (H
   assert.deepEqual([await thread.picture(), await other.picture()], before);
 });
 
-test("a refused call does not use its key up (HT5)", PATIENCE, async () => {
+test("a refused call does not use its key up (agent/http.5)", PATIENCE, async () => {
   const thread = await newThread(server, "echo");
   const key = { "idempotency-key": "early" };
   const resume = { command: { resume: "now" } };
@@ -352,7 +364,7 @@ test("a refused call does not use its key up (HT5)", PATIENCE, async () => {
   assert.deepEqual(((await thread.wait(resume, key)).body as Result)["answer"], ["now"]);
 });
 
-test("a key that is empty or too long is refused (HT5)", PATIENCE, async () => {
+test("a key that is empty or too long is refused (agent/http.5)", PATIENCE, async () => {
   const thread = await newThread(server, "steps");
   for (const key of ["", "k".repeat(256)]) {
     const answer = await thread.wait({ input: {} }, { "idempotency-key": key });

@@ -1,10 +1,10 @@
 // Tests of who a run is for. Checked (issue: A22, A23, tenants):
-//   ID1. A graph is told who asked for the run: in a first attempt, from the queue, after a crash, and after an answer, which
+//   identity.1. A graph is told who asked for the run: in a first attempt, from the queue, after a crash, and after an answer, which
 //        is the answerer's. The audit trail has their name.
-//   ID2. What the server owns cannot be set by a request, wherever in it the name stands.
-//   ID3. What is made in a tenant is the tenant's, whatever the request says, and stays it.
-//   ID4. An Idempotency-Key is its caller's; nobody gets another's run with it.
-//   ID5. A path has one reading.
+//   identity.2. What the server owns cannot be set by a request, wherever in it the name stands.
+//   identity.3. What is made in a tenant is the tenant's, whatever the request says, and stays it.
+//   identity.4. An Idempotency-Key is its caller's; nobody gets another's run with it.
+//   identity.5. A path has one reading.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ function assertTold(told: Told | undefined, identity: string, org: string): void
 }
 
 test(
-  "a graph is told who asked, and after an answer who answered; the trail has their name (ID1)",
+  "a graph is told who asked, and after an answer who answered; the trail has their name (identity.1)",
   PATIENCE,
   async () => {
     const thread = await newThread("ann");
@@ -72,7 +72,7 @@ test(
 );
 
 test(
-  "a run that waited in the queue while the process died still knows who asked for it (ID1)",
+  "a run that waited in the queue while the process died still knows who asked for it (identity.1)",
   PATIENCE,
   async (t) => {
     const first = await startServer({ config: TENANTS });
@@ -89,7 +89,7 @@ test(
   },
 );
 
-test("a key's name is who asked, for graphs and for the trail (ID1)", PATIENCE, async (t) => {
+test("a key's name is who asked, for graphs and for the trail (identity.1)", PATIENCE, async (t) => {
   const keyed = await startServerHere({
     config: join(ROOT, "test", "graphs", "tenants", "keys.json"),
     env: { HOLDPOINT_API_KEYS: "clerk:key-of-the-clerk-31\nold:key-of-before-77" },
@@ -146,7 +146,7 @@ const PLACES: readonly (readonly [place: string, body: object, headers?: Record<
 ];
 
 for (const [place, body, headers] of PLACES) {
-  test(`names that the server owns do not count in ${place} (ID2)`, PATIENCE, async () => {
+  test(`names that the server owns do not count in ${place} (identity.2)`, PATIENCE, async () => {
     const thread = await newThread("ann");
     const sent = JSON.parse(JSON.stringify({ ...WHOAMI, ...body })) as object;
     const path = `/threads/${thread}/runs/wait`;
@@ -163,7 +163,7 @@ for (const [place, body, headers] of PLACES) {
   });
 }
 
-test("names that the server owns do not count in an assistant or a thread either (ID2)", PATIENCE, async () => {
+test("names that the server owns do not count in an assistant or a thread either (identity.2)", PATIENCE, async () => {
   const assistant = await made("ann", "/assistants", {
     graph_id: "whoami",
     config: { configurable: forged, ...forged },
@@ -178,11 +178,11 @@ test("names that the server owns do not count in an assistant or a thread either
   assert.ok(!JSON.stringify(before).includes(FORGED), JSON.stringify(before));
 });
 
-// Tenants (ID3, ID4).
+// Tenants (identity.3, identity.4).
 
 const org = (object: { readonly metadata: { readonly org?: unknown } }): unknown => object.metadata.org;
 
-test("what is made in a tenant is the tenant's, whatever the request says (ID3)", PATIENCE, async () => {
+test("what is made in a tenant is the tenant's, whatever the request says (identity.3)", PATIENCE, async () => {
   const metadata = { org: "bolt" };
   assert.equal(org((await made("ann", "/threads", { metadata })) as never), "acme");
   assert.equal(org((await made("ann", "/assistants", { graph_id: "agent", metadata })) as never), "acme");
@@ -195,7 +195,7 @@ test("what is made in a tenant is the tenant's, whatever the request says (ID3)"
   assert.equal(org(copy as never), "acme");
 });
 
-test("what is made within a filter alone gets what it asks for, and keeps it (ID3)", PATIENCE, async () => {
+test("what is made within a filter alone gets what it asks for, and keeps it (identity.3)", PATIENCE, async () => {
   const metadata = { org: "acme", a: 1 };
   const asLou = { org: "lone", a: 1 };
   const thread = await made("lou", "/threads", { metadata });
@@ -214,7 +214,7 @@ test("what is made within a filter alone gets what it asks for, and keeps it (ID
   }
 });
 
-test("no change takes it out of the tenant (ID3)", PATIENCE, async () => {
+test("no change takes it out of the tenant (identity.3)", PATIENCE, async () => {
   const thread = await newThread("ann");
   const { assistant_id: assistant } = await made("ann", "/assistants", { graph_id: "agent" });
   for (const path of [`/threads/${thread}`, `/assistants/${String(assistant)}`]) {
@@ -224,7 +224,7 @@ test("no change takes it out of the tenant (ID3)", PATIENCE, async () => {
   }
 });
 
-test("a run with if_not_exists: create does not reach another tenant's thread (ID3)", PATIENCE, async () => {
+test("a run with if_not_exists: create does not reach another tenant's thread (identity.3)", PATIENCE, async () => {
   const thread = await newThread("ann");
   for (const end of ["runs", "runs/wait", "runs/stream"]) {
     const body = { ...WHOAMI, if_not_exists: "create" };
@@ -235,7 +235,7 @@ test("a run with if_not_exists: create does not reach another tenant's thread (I
   assert.deepEqual(body, []);
 });
 
-test("who watches the inbox hears of their own tenant only (ID3)", PATIENCE, async (t) => {
+test("who watches the inbox hears of their own tenant only (identity.3)", PATIENCE, async (t) => {
   const controller = new AbortController();
   t.after(() => controller.abort());
   const watched = await fetch(`${server.url}/inbox/events`, { headers: as("bob"), signal: controller.signal });
@@ -249,7 +249,7 @@ test("who watches the inbox hears of their own tenant only (ID3)", PATIENCE, asy
   assert.ok(!heard.includes(anns), heard);
 });
 
-test("an Idempotency-Key is its caller's (ID4)", PATIENCE, async () => {
+test("an Idempotency-Key is its caller's (identity.4)", PATIENCE, async () => {
   const key = { "idempotency-key": "the-same" };
   const body = { ...WHOAMI, on_completion: "keep" };
   const run = async (name: string): Promise<string> => {
@@ -266,7 +266,7 @@ test("an Idempotency-Key is its caller's (ID4)", PATIENCE, async () => {
   assert.equal(await run("ann"), anns);
 });
 
-test("a run that has left its caller's scope is not shown to a repeated call (ID4)", PATIENCE, async () => {
+test("a run that has left its caller's scope is not shown to a repeated call (identity.4)", PATIENCE, async () => {
   const thread = await newThread("lou");
   const path = `/threads/${thread}/runs`;
   const body = { ...WHOAMI, on_completion: "keep" };
@@ -280,7 +280,7 @@ test("a run that has left its caller's scope is not shown to a repeated call (ID
   assert.ok(!again.text.includes(runId));
 });
 
-// Paths (ID5).
+// Paths (identity.5).
 
 const id = await newThread("ann");
 const TRICKS: readonly (readonly [path: string, status: number])[] = [
@@ -324,7 +324,7 @@ const TRICKS: readonly (readonly [path: string, status: number])[] = [
 
 for (const [path, status] of TRICKS) {
   const shown = path.replaceAll(new RegExp(id, "gi"), "…").slice(0, 60);
-  test(`GET ${shown} is ${status}, for the tenant and never for another (ID5)`, async () => {
+  test(`GET ${shown} is ${status}, for the tenant and never for another (identity.5)`, async () => {
     assert.equal((await raw(server, { path, headers: as("ann") })).status, status);
     assert.equal((await raw(server, { path, headers: as("bob") })).status, 404);
     const { status: outside } = await raw(server, { path });

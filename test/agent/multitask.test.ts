@@ -1,7 +1,7 @@
 // Tests of two runs that want one thread: every strategy on every call that makes a run, over real HTTP. Checked:
-//   MT1. enqueue waits, reject is refused, interrupt keeps what the first has done, rollback takes it back, input included.
-//   MT2. The run that comes in another's place runs, also when that one was answering a question.
-//   MT3. Without a word, runs wait their turn.
+//   multitask.1. enqueue waits, reject is refused, interrupt keeps what the first has done, rollback takes it back, input included.
+//   multitask.2. The run that comes in another's place runs, also when that one was answering a question.
+//   multitask.3. Without a word, runs wait their turn.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
@@ -58,7 +58,7 @@ async function endOf(thread: TestThread, run: WireRun | undefined): Promise<stri
 const SECOND = { assistant_id: "slow", input: { waitMs: 0 } };
 
 for (const [name, ask] of Object.entries(CALLS)) {
-  suite(`${name} on a busy thread (MT1)`, PATIENCE, () => {
+  suite(`${name} on a busy thread (multitask.1)`, PATIENCE, () => {
     const second = async (thread: TestThread): Promise<WireRun | undefined> =>
       until("the second run is there", async () => {
         const runs = await thread.runs();
@@ -66,7 +66,7 @@ for (const [name, ask] of Object.entries(CALLS)) {
       });
 
     for (const strategy of ["enqueue", undefined] as const) {
-      test(strategy ?? "no strategy: it waits its turn (MT3)", async () => {
+      test(strategy ?? "no strategy: it waits its turn (multitask.3)", async () => {
         const { thread, first } = await busyThread();
         const asked = ask(thread, { ...SECOND, ...(strategy === undefined ? {} : { multitask_strategy: strategy }) });
         const run = await second(thread);
@@ -112,7 +112,7 @@ for (const [name, ask] of Object.entries(CALLS)) {
   });
 }
 
-suite("a run that was answering (MT2)", PATIENCE, () => {
+suite("a run that was answering (multitask.2)", PATIENCE, () => {
   for (const strategy of ["interrupt", "rollback"] as const) {
     test(`${strategy}: the new run is not held up by the question that it leaves`, async () => {
       const notes = newNotes(folder);

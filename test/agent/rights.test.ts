@@ -1,8 +1,8 @@
 // Tests of rights of their own, which handlers can refuse to callers that may do all else. Checked:
-//   RG1. Compiled breakpoints are switched off only with `threads:bypass`, on every call that takes them; the trail has it.
-//   RG2. An edit in the name of a node, while the thread waits or at an older checkpoint, needs it too; the trail has it.
-//   RG3. What goes round nothing asks for nothing.
-//   RG4. A default answer in an assistant's metadata needs `assistants:administrate`, which no other handler can allow.
+//   rights.1. Compiled breakpoints are switched off only with `threads:bypass`, on every call that takes them; the trail has it.
+//   rights.2. An edit in the name of a node, while the thread waits or at an older checkpoint, needs it too; the trail has it.
+//   rights.3. What goes round nothing asks for nothing.
+//   rights.4. A default answer in an assistant's metadata needs `assistants:administrate`, which no other handler can allow.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -39,7 +39,7 @@ function assertForbidden(answer: Answer, what: string): void {
 
 const COMPILED = { assistant_id: "compiled", input: { visited: [] } };
 
-test("compiled breakpoints are switched off only with the right (RG1)", PATIENCE, async () => {
+test("compiled breakpoints are switched off only with the right (rights.1)", PATIENCE, async () => {
   for (const off of [{ interrupt_before: [] }, { interrupt_before: ["node_c"] }]) {
     const path = await newThread();
     const body = { ...COMPILED, ...off };
@@ -60,7 +60,7 @@ test("compiled breakpoints are switched off only with the right (RG1)", PATIENCE
   }
 });
 
-test("lists that switch nothing off ask for nothing (RG3)", PATIENCE, async () => {
+test("lists that switch nothing off ask for nothing (rights.3)", PATIENCE, async () => {
   for (const body of [
     COMPILED,
     { ...COMPILED, interrupt_before: ["node_b", "node_c"] },
@@ -74,7 +74,7 @@ test("lists that switch nothing off ask for nothing (RG3)", PATIENCE, async () =
   }
 });
 
-test("an edit as a node that goes round what waits needs the right (RG2)", PATIENCE, async () => {
+test("an edit as a node that goes round what waits needs the right (rights.2)", PATIENCE, async () => {
   for (const [assistant, node] of [
     ["echo", "ask"],
     ["compiled", "node_b"],
@@ -90,7 +90,7 @@ test("an edit as a node that goes round what waits needs the right (RG2)", PATIE
   }
 });
 
-test("giving up, or editing what does not wait, asks for nothing (RG3)", PATIENCE, async () => {
+test("giving up, or editing what does not wait, asks for nothing (rights.3)", PATIENCE, async () => {
   const path = await newThread();
   await post("ann", `${path}/runs/wait`, { assistant_id: "echo", input: {} });
   assert.equal((await post("ann", `${path}/state`, { values: null, as_node: "__end__" })).status, 200);
@@ -98,7 +98,7 @@ test("giving up, or editing what does not wait, asks for nothing (RG3)", PATIENC
   assert.equal((await post("ann", `${path}/state`, { values: { payload: 1 }, as_node: "ask" })).status, 200);
 });
 
-test("a default answer in an assistant's metadata needs a right of its own (RG4)", PATIENCE, async () => {
+test("a default answer in an assistant's metadata needs a right of its own (rights.4)", PATIENCE, async () => {
   const deadline = (onExpiry: unknown) => ({ interrupt_deadline: { expires_in_seconds: 60, on_expiry: onExpiry } });
   const body = { graph_id: "echo", metadata: deadline({ answer: "approved" }) };
   assertForbidden(await post("ann", "/assistants", body), "made");

@@ -1,6 +1,6 @@
 // Tests of the stack of a failed run, with a project in TypeScript that has to be compiled. Checked:
-//   ST1. The run and the log name the user's file and line, relative to the project; causes too, all of it bounded.
-//   ST2. Streams, waiting calls and threads say what failed, not where.
+//   run-errors.1. The run and the log name the user's file and line, relative to the project; causes too, all of it bounded.
+//   run-errors.2. Streams, waiting calls and threads say what failed, not where.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -60,7 +60,7 @@ async function failedRun(input: object) {
   return { path, stream: stream.text, run };
 }
 
-test("a failed run names the user's file and line (ST1, ST2)", async () => {
+test("a failed run names the user's file and line (run-errors.1, run-errors.2)", async () => {
   const { path, stream, run } = await failedRun({ a: "shallow" });
   assert.match(run.error.stack, /^Error: the part failed\n {4}at fail \(src\/parts\/index\.ts:14:11\)\n/);
   assert.match(run.error.stack, /\(src\/graph\.ts:5:44\)\n/);
@@ -75,7 +75,7 @@ test("a failed run names the user's file and line (ST1, ST2)", async () => {
   assert.deepEqual(JSON.parse(waited.text), { __error__: { error: "Error", message: "the part failed" } });
 });
 
-test("a long stack is cut (ST1)", async () => {
+test("a long stack is cut (run-errors.1)", async () => {
   const { run } = await failedRun({ a: "deep" });
   assert.equal(run.error.message.length, 10_000);
   assert.ok(run.error.stack.length <= 4002, `${run.error.stack.length}`);

@@ -1,8 +1,8 @@
 // Tests of ways to start and end runs, with the official client over real sockets. Checked:
-//   RN1. A stateless run leaves nothing behind when it has ended; "keep" keeps its thread, a pause keeps it until it has ended.
-//   RN2. A batch is accepted whole or refused whole.
-//   RN3. A delayed run is in nobody's way until it is due; it outlives the process, and can be cancelled.
-//   RN4. Many runs are cancelled by one call: those that are named, or all of a kind.
+//   agent/runs.1. A stateless run leaves nothing behind when it has ended; "keep" keeps its thread, a pause keeps it until it has ended.
+//   agent/runs.2. A batch is accepted whole or refused whole.
+//   agent/runs.3. A delayed run is in nobody's way until it is due; it outlives the process, and can be cancelled.
+//   agent/runs.4. Many runs are cancelled by one call: those that are named, or all of a kind.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
@@ -45,7 +45,7 @@ async function threadOf(runPath: string): Promise<string> {
   return (body as Started).thread_id;
 }
 
-suite("stateless runs (RN1)", PATIENCE, () => {
+suite("stateless runs (agent/runs.1)", PATIENCE, () => {
   test("wait gives the result, and the thread goes with the run", async () => {
     let runId = "";
     const onRunCreated = (run: { readonly run_id: string; readonly thread_id?: string }): void => {
@@ -164,7 +164,7 @@ suite("stateless runs (RN1)", PATIENCE, () => {
   });
 });
 
-suite("batches (RN2)", PATIENCE, () => {
+suite("batches (agent/runs.2)", PATIENCE, () => {
   test("the client gets the runs in the order in which it asked for them", async () => {
     const payloads = ["a", "b", "c"].map((value) => ({
       assistantId: "keeper",
@@ -231,7 +231,7 @@ suite("batches (RN2)", PATIENCE, () => {
 const statusOf = async (thread: TestThread, run: WireRun): Promise<string | undefined> =>
   (await thread.runs()).find(({ run_id }) => run_id === run.run_id)?.status;
 
-suite("delayed runs (RN3)", PATIENCE, () => {
+suite("delayed runs (agent/runs.3)", PATIENCE, () => {
   test("a delayed run waits, runs when it is due, and shows what was asked", async () => {
     const thread = await newThread(server, "steps");
     const before = Date.now();
@@ -338,7 +338,7 @@ suite("delayed runs (RN3)", PATIENCE, () => {
   });
 });
 
-suite("cancelling many (RN4)", PATIENCE, () => {
+suite("cancelling many (agent/runs.4)", PATIENCE, () => {
   const begin = async (extra: object = {}): Promise<readonly [TestThread, WireRun]> => {
     const thread = await newThread(server, "hanging");
     return [thread, await thread.begin({ input: {}, ...extra })];

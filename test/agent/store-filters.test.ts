@@ -1,7 +1,7 @@
 // Tests of filters that authorization handlers answer for the store. Checked:
-//   SF1. A filter applies to `{...value, namespace, key}`; items outside it read, list and delete as if they did not exist.
-//   SF2. Nothing is written outside the filter, neither over an item outside it nor as one.
-//   SF3. Limit and offset count the items that fit.
+//   store-filters.1. A filter applies to `{...value, namespace, key}`; items outside it read, list and delete as if they did not exist.
+//   store-filters.2. Nothing is written outside the filter, neither over an item outside it nor as one.
+//   store-filters.3. Limit and offset count the items that fit.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -51,7 +51,7 @@ before(async () => {
 });
 
 for (const [name, readable] of Object.entries(READABLE))
-  test(`${name} reads and lists what the filter fits, and nothing else (SF1)`, async () => {
+  test(`${name} reads and lists what the filter fits, and nothing else (store-filters.1)`, async () => {
     for (const [at, [namespace, key]] of ITEMS.entries()) {
       const { status, body } = await ask(name, "GET", `/store/items?namespace=${namespace}&key=${key}`);
       assert.deepEqual([status, body === null], [200, !readable.includes(at)], place(at));
@@ -64,7 +64,7 @@ for (const [name, readable] of Object.entries(READABLE))
     assert.deepEqual(namespaces.map((one) => one.join(".")).toSorted(), expected);
   });
 
-test("limit and offset count items that fit, across the pages that are looked at (SF3)", async () => {
+test("limit and offset count items that fit, across the pages that are looked at (store-filters.3)", async () => {
   for (let at = 0; at < 450; at++) await put("free", ["pages", `k${at}`, { owner: at % 150 === 149 ? "ann" : "kim" }]);
   const all = await search("ann", { namespace_prefix: ["pages"] });
   assert.deepEqual(all, ["pages/k449", "pages/k299", "pages/k149"], "newest first, as without a filter");
@@ -72,7 +72,7 @@ test("limit and offset count items that fit, across the pages that are looked at
   assert.deepEqual(await search("ann", { namespace_prefix: ["pages"], offset: 3 }), []);
 });
 
-test("nothing is written outside the filter (SF2)", async () => {
+test("nothing is written outside the filter (store-filters.2)", async () => {
   const [foreign, own] = [
     ["docs.all", "shared", { owner: "ann" }],
     ["docs.new", "n", { owner: "ann" }],

@@ -143,37 +143,41 @@ suite("in graphs", () => {
   };
 
   for (const graph of ["memory", "memory_of_its_own", "memory_in_subgraph"]) {
-    test(`${graph}: a node sees what HTTP has stored, and the other way round (GS1, GS2)`, PATIENCE, async () => {
-      const namespace = ["graphs", graph];
-      await store.putItem(namespace, "from http", { x: 1, kind: "a" });
-      const results = await run(graph, [
-        ["get", namespace, "from http"],
-        ["put", namespace, "from node", { y: [1, { z: null }], kind: "b" }],
-        ["get", namespace, "from node"],
-        ["search", namespace, { filter: { kind: { $in: ["b"] } } }],
-        ["listNamespaces", { prefix: ["graphs"], suffix: [graph] }],
-        [
-          "batch",
+    test(
+      `${graph}: a node sees what HTTP has stored, and the other way round (langgraph-store.1, langgraph-store.2)`,
+      PATIENCE,
+      async () => {
+        const namespace = ["graphs", graph];
+        await store.putItem(namespace, "from http", { x: 1, kind: "a" });
+        const results = await run(graph, [
+          ["get", namespace, "from http"],
+          ["put", namespace, "from node", { y: [1, { z: null }], kind: "b" }],
+          ["get", namespace, "from node"],
+          ["search", namespace, { filter: { kind: { $in: ["b"] } } }],
+          ["listNamespaces", { prefix: ["graphs"], suffix: [graph] }],
           [
-            { namespace, key: "from http" },
-            { namespace, key: "batched", value: { b: 1 } },
+            "batch",
+            [
+              { namespace, key: "from http" },
+              { namespace, key: "batched", value: { b: 1 } },
+            ],
           ],
-        ],
-        ["delete", namespace, "from http"],
-        ["get", namespace, "from http"],
-      ]);
-      const brief = JSON.parse(JSON.stringify(results), (key, value: unknown) =>
-        key === "createdAt" || key === "updatedAt" ? undefined : value,
-      ) as unknown;
-      const http = { namespace, key: "from http", value: { x: 1, kind: "a" } };
-      const node = { namespace, key: "from node", value: { y: [1, { z: null }], kind: "b" } };
-      assert.deepEqual(brief, [http, null, node, [node], [namespace], [http, null], null, null]);
-      assert.deepEqual((await store.getItem(namespace, "from node"))?.value, node.value);
-      assert.deepEqual(keysOf(await store.searchItems(namespace)), ["batched", "from node"]);
-    });
+          ["delete", namespace, "from http"],
+          ["get", namespace, "from http"],
+        ]);
+        const brief = JSON.parse(JSON.stringify(results), (key, value: unknown) =>
+          key === "createdAt" || key === "updatedAt" ? undefined : value,
+        ) as unknown;
+        const http = { namespace, key: "from http", value: { x: 1, kind: "a" } };
+        const node = { namespace, key: "from node", value: { y: [1, { z: null }], kind: "b" } };
+        assert.deepEqual(brief, [http, null, node, [node], [namespace], [http, null], null, null]);
+        assert.deepEqual((await store.getItem(namespace, "from node"))?.value, node.value);
+        assert.deepEqual(keysOf(await store.searchItems(namespace)), ["batched", "from node"]);
+      },
+    );
   }
 
-  test("what a node has put is on disk when its promise resolves (GS2)", PATIENCE, async () => {
+  test("what a node has put is on disk when its promise resolves (langgraph-store.2)", PATIENCE, async () => {
     const first = await startServer();
     const { threads, runs, store: before } = new Client({ apiUrl: first.url, apiKey: null });
     const { thread_id: id } = await threads.create();
@@ -204,7 +208,7 @@ suite("in graphs", () => {
     ],
     ["an operator that does not exist", /is not an operator/, [["search", ["plain"], { filter: { a: { $x: 1 } } }]]],
   ] as const) {
-    test(`${name} fails the node that used it, and stores nothing (GS3)`, PATIENCE, async () => {
+    test(`${name} fails the node that used it, and stores nothing (langgraph-store.3)`, PATIENCE, async () => {
       await assert.rejects(run("memory", calls), says);
       assert.equal(await store.getItem(["plain"], "k"), null);
     });
@@ -261,21 +265,28 @@ suite("by meaning", () => {
     },
   );
 
-  test("when the embedding function fails, the call says so and the item stays as it was (ME2)", PATIENCE, async () => {
-    const { store: memory } = await named("with-embeddings.json");
-    await memory.putItem(["m"], "k", { text: "cat" });
-    for (const [text, reason] of [
-      ["fail", /the model is not at home/],
-      ["short", /a vector has 1 numbers, and store\.index\.dims is 3/],
-      ["nan", /something in it that is no number/],
-    ] as const) {
-      const put = memory.putItem(["m"], "k", { text });
-      await assert.rejects(put, (error: Error) => error.message.startsWith("HTTP 502: ") && reason.test(error.message));
-      assert.deepEqual((await memory.getItem(["m"], "k"))?.value, { text: "cat" });
-      await assert.rejects(memory.searchItems(["m"], { query: text }), reason);
-    }
-    assert.deepEqual(keysOf(await memory.searchItems(["m"], { query: "cat" })), ["k"]);
-  });
+  test(
+    "when the embedding function fails, the call says so and the item stays as it was (store.2)",
+    PATIENCE,
+    async () => {
+      const { store: memory } = await named("with-embeddings.json");
+      await memory.putItem(["m"], "k", { text: "cat" });
+      for (const [text, reason] of [
+        ["fail", /the model is not at home/],
+        ["short", /a vector has 1 numbers, and store\.index\.dims is 3/],
+        ["nan", /something in it that is no number/],
+      ] as const) {
+        const put = memory.putItem(["m"], "k", { text });
+        await assert.rejects(
+          put,
+          (error: Error) => error.message.startsWith("HTTP 502: ") && reason.test(error.message),
+        );
+        assert.deepEqual((await memory.getItem(["m"], "k"))?.value, { text: "cat" });
+        await assert.rejects(memory.searchItems(["m"], { query: text }), reason);
+      }
+      assert.deepEqual(keysOf(await memory.searchItems(["m"], { query: "cat" })), ["k"]);
+    },
+  );
 
   test("an Embeddings object is asked for queries its own way; what has expired is swept", PATIENCE, async () => {
     const { store: memory, logs } = await named("with-embedding-model.json");

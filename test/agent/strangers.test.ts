@@ -1,10 +1,10 @@
 // Tests of requests that web pages and strange clients send to the three ports. Checked:
-//   ST1. Under a name that is not this machine's, nothing is read or written: agent server, collector, trace store.
-//   ST2. A page of another site changes nothing, with a body or without one; pages of allowed origins can.
-//   ST3. A request has one Host header that holds a host, and handlers see the path that the request is routed by.
-//   ST4. Every reply forbids browsers to guess its type.
-//   ST5. HEAD on a stream is answered at once, holds nothing open and cancels nothing.
-//   ST6. Code of the deployment sees no secret of the server in its environment.
+//   strangers.1. Under a name that is not this machine's, nothing is read or written: agent server, collector, trace store.
+//   strangers.2. A page of another site changes nothing, with a body or without one; pages of allowed origins can.
+//   strangers.3. A request has one Host header that holds a host, and handlers see the path that the request is routed by.
+//   strangers.4. Every reply forbids browsers to guess its type.
+//   strangers.5. HEAD on a stream is answered at once, holds nothing open and cancels nothing.
+//   strangers.6. Code of the deployment sees no secret of the server in its environment.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -84,7 +84,7 @@ const READINGS = READS.map(([server, path]): (typeof WRITES)[number] => [server,
 const threads = async (): Promise<unknown> => (await call(agent, "POST", "/threads/count", {})).body;
 const stored = async (): Promise<unknown> => (await call(traces, "GET", "/traces")).body;
 
-test("under a foreign name nothing is read and nothing is written (ST1)", PATIENCE, async () => {
+test("under a foreign name nothing is read and nothing is written (strangers.1)", PATIENCE, async () => {
   const before = [await threads(), await stored(), collector.collector.accounting.received];
   for (const [server, request] of [...WRITES, ...READINGS]) {
     const headers = { ...request.headers, host: "evil.example", "sec-fetch-site": "same-origin" };
@@ -105,7 +105,7 @@ const FROM_ELSEWHERE: readonly Record<string, string>[] = [
   { "sec-fetch-site": "same-site" },
 ];
 
-test("a page of another site changes nothing, with a body or without (ST2)", PATIENCE, async () => {
+test("a page of another site changes nothing, with a body or without (strangers.2)", PATIENCE, async () => {
   const before = [await threads(), await stored(), collector.collector.accounting.received];
   for (const [server, request] of WRITES)
     for (const page of FROM_ELSEWHERE) {
@@ -115,7 +115,7 @@ test("a page of another site changes nothing, with a body or without (ST2)", PAT
   assert.deepEqual([await threads(), await stored(), collector.collector.accounting.received], before);
 });
 
-test("pages of allowed origins, and programs, can (ST2)", PATIENCE, async () => {
+test("pages of allowed origins, and programs, can (strangers.2)", PATIENCE, async () => {
   const page = { origin: APP, "sec-fetch-site": "cross-site" };
   const exporter = await raw(collector, { path: "/v1/traces", body: SPANS, headers: page });
   assert.deepEqual([exporter.status, exporter.headers["access-control-allow-origin"]], [200, APP]);
@@ -127,7 +127,7 @@ test("pages of allowed origins, and programs, can (ST2)", PATIENCE, async () => 
   assert.equal((await raw(traces, { path: "/runs", body: RUN })).status, 202);
 });
 
-test("two Host headers, or one that is no host, are refused at every port (ST3)", PATIENCE, async () => {
+test("two Host headers, or one that is no host, are refused at every port (strangers.3)", PATIENCE, async () => {
   for (const [server, path] of READS)
     for (const hosts of [["localhost", "localhost"], ["localhost", "evil.example"], ["x/public?"], ["localhost#"]]) {
       const lines = hosts.map((host) => `Host: ${host}\r\n`).join("");
@@ -136,7 +136,7 @@ test("two Host headers, or one that is no host, are refused at every port (ST3)"
     }
 });
 
-test("no head leads a request past its path: /public lets nobody in elsewhere (ST3)", PATIENCE, async () => {
+test("no head leads a request past its path: /public lets nobody in elsewhere (strangers.3)", PATIENCE, async () => {
   const search = "POST /threads/search HTTP/1.1";
   const heads: readonly (readonly [line: string, host: string])[] = [
     [search, "x/public?"],
@@ -161,7 +161,7 @@ test("no head leads a request past its path: /public lets nobody in elsewhere (S
   assert.equal(allowed.status, 200);
 });
 
-test("every reply says nosniff: results, pages, refusals, streams (ST4)", PATIENCE, async () => {
+test("every reply says nosniff: results, pages, refusals, streams (strangers.4)", PATIENCE, async () => {
   const thread = await newThread(agent, "agent");
   const requests: readonly (readonly [server: { readonly url: string }, request: RawRequest])[] = [
     ...WRITES,
@@ -181,7 +181,7 @@ test("every reply says nosniff: results, pages, refusals, streams (ST4)", PATIEN
   }
 });
 
-test("HEAD on a stream ends at once and leaves the run alone (ST5)", PATIENCE, async () => {
+test("HEAD on a stream ends at once and leaves the run alone (strangers.5)", PATIENCE, async () => {
   const thread = await newThread(agent, "slow");
   const notes = newNotes(folder);
   const run = await thread.begin({ input: { notes: notes.notes, waitMs: 500 } });
@@ -209,50 +209,54 @@ test("HEAD on a stream ends at once and leaves the run alone (ST5)", PATIENCE, a
   assert.equal(status, "success", "it was not cancelled");
 });
 
-test("graphs, their child processes and their threads see no secret of the server (ST6)", PATIENCE, async (t) => {
-  const canary = "canary-7d1c44";
-  const secrets = [
-    "HOLDPOINT_API_KEY",
-    "HOLDPOINT_WEBHOOK_SECRET",
-    "INGEST_TOKEN",
-    "TRACING_API_KEY",
-    "LG_WEBHOOK_KEY",
-    "LG_WEBHOOK_FROM_FILE",
-  ];
-  const files = join(ROOT, "test", "graphs", "strangers");
-  const config = join(folder, "langgraph.json");
-  writeFileSync(join(folder, ".env"), `LG_WEBHOOK_FROM_FILE=${canary}\nFROM_FILE=seen\n`);
-  writeFileSync(
-    config,
-    JSON.stringify({
-      graphs: { surroundings: `${join(files, "surroundings.ts")}:graph` },
-      env: ".env",
-      webhooks: { headers: { A: "${{ env.LG_WEBHOOK_KEY }}", B: "${{ env.LG_WEBHOOK_FROM_FILE }}" } },
-    }),
-  );
-  const env = {
-    ...Object.fromEntries(secrets.slice(0, -1).map((name) => [name, canary])),
-    OTEL_EXPORTER_OTLP_HEADERS: `x=${canary}`,
-    HOLDPOINT_API_KEYS: `ann:key-of-ann-${canary}`,
-    HOLDPOINT_NOTIFY_URL: `https://hooks.example.com/${canary}`,
-    OPENAI_API_KEY: "of the graph",
-  };
-  const server = await startServer({ config, env });
-  t.after(async () => {
-    await server.stop();
-    removeFolder(server.dataDir);
-  });
-  const run = { assistant_id: "surroundings", input: {} };
-  const headers = { "x-api-key": `key-of-ann-${canary}` };
-  const answer = await call(server, "POST", "/runs/wait", run, headers);
-  assert.equal(answer.status, 200, answer.text);
-  for (const place of ["loaded", "here", "child", "thread"]) {
-    const seen = (answer.body as Record<string, Record<string, string>>)[place] ?? {};
-    assert.deepEqual([seen["OPENAI_API_KEY"], seen["FROM_FILE"]], ["of the graph", "seen"], place);
-    assert.ok(seen["PATH"] !== undefined);
-    const values = JSON.stringify(seen);
-    const leaked = Object.entries(seen).filter(([, value]) => value.includes(canary));
-    assert.deepEqual(leaked, [], place);
-    if (server.databaseUri !== "") assert.ok(!values.includes(server.databaseUri), place);
-  }
-});
+test(
+  "graphs, their child processes and their threads see no secret of the server (strangers.6)",
+  PATIENCE,
+  async (t) => {
+    const canary = "canary-7d1c44";
+    const secrets = [
+      "HOLDPOINT_API_KEY",
+      "HOLDPOINT_WEBHOOK_SECRET",
+      "INGEST_TOKEN",
+      "TRACING_API_KEY",
+      "LG_WEBHOOK_KEY",
+      "LG_WEBHOOK_FROM_FILE",
+    ];
+    const files = join(ROOT, "test", "graphs", "strangers");
+    const config = join(folder, "langgraph.json");
+    writeFileSync(join(folder, ".env"), `LG_WEBHOOK_FROM_FILE=${canary}\nFROM_FILE=seen\n`);
+    writeFileSync(
+      config,
+      JSON.stringify({
+        graphs: { surroundings: `${join(files, "surroundings.ts")}:graph` },
+        env: ".env",
+        webhooks: { headers: { A: "${{ env.LG_WEBHOOK_KEY }}", B: "${{ env.LG_WEBHOOK_FROM_FILE }}" } },
+      }),
+    );
+    const env = {
+      ...Object.fromEntries(secrets.slice(0, -1).map((name) => [name, canary])),
+      OTEL_EXPORTER_OTLP_HEADERS: `x=${canary}`,
+      HOLDPOINT_API_KEYS: `ann:key-of-ann-${canary}`,
+      HOLDPOINT_NOTIFY_URL: `https://hooks.example.com/${canary}`,
+      OPENAI_API_KEY: "of the graph",
+    };
+    const server = await startServer({ config, env });
+    t.after(async () => {
+      await server.stop();
+      removeFolder(server.dataDir);
+    });
+    const run = { assistant_id: "surroundings", input: {} };
+    const headers = { "x-api-key": `key-of-ann-${canary}` };
+    const answer = await call(server, "POST", "/runs/wait", run, headers);
+    assert.equal(answer.status, 200, answer.text);
+    for (const place of ["loaded", "here", "child", "thread"]) {
+      const seen = (answer.body as Record<string, Record<string, string>>)[place] ?? {};
+      assert.deepEqual([seen["OPENAI_API_KEY"], seen["FROM_FILE"]], ["of the graph", "seen"], place);
+      assert.ok(seen["PATH"] !== undefined);
+      const values = JSON.stringify(seen);
+      const leaked = Object.entries(seen).filter(([, value]) => value.includes(canary));
+      assert.deepEqual(leaked, [], place);
+      if (server.databaseUri !== "") assert.ok(!values.includes(server.databaseUri), place);
+    }
+  },
+);

@@ -1,12 +1,12 @@
 // Tests of streams: what a run tells while it runs, to whom, how often, and how long it can be read again.
-//   ST1. Each mode has its events, of subgraphs too if asked for; several modes at once are in one stream.
-//   ST2. A pause is shown with its questions, in the ids of the inbox, and can be answered the moment it is seen.
-//   ST3. Ids count from 0. A reader goes on after the last event it has seen; -1, or nothing, is from the beginning.
-//   ST4. Every reader has the same events: first, late, one of many, or after a restart.
-//   ST5. What is not kept any more is said, and never passed over.
-//   ST6. A thread's stream has all of its runs, one after the other, until its reader leaves or the thread is deleted.
-//   ST7. A silent stream has heartbeats, which the official client does not take for events.
-//   ST8. A caller that hangs up ends the run only if it has asked for that.
+//   streaming.1. Each mode has its events, of subgraphs too if asked for; several modes at once are in one stream.
+//   streaming.2. A pause is shown with its questions, in the ids of the inbox, and can be answered the moment it is seen.
+//   streaming.3. Ids count from 0. A reader goes on after the last event it has seen; -1, or nothing, is from the beginning.
+//   streaming.4. Every reader has the same events: first, late, one of many, or after a restart.
+//   streaming.5. What is not kept any more is said, and never passed over.
+//   streaming.6. A thread's stream has all of its runs, one after the other, until its reader leaves or the thread is deleted.
+//   streaming.7. A silent stream has heartbeats, which the official client does not take for events.
+//   streaming.8. A caller that hangs up ends the run only if it has asked for that.
 import { Client, type StreamMode } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -49,7 +49,7 @@ const QUIET: Record<string, string> = {
   checkpoints: "checkpoints checkpoints checkpoints checkpoints checkpoints",
 };
 
-suite("modes (ST1)", PATIENCE, () => {
+suite("modes (streaming.1)", PATIENCE, () => {
   for (const [mode, expected] of Object.entries(QUIET)) {
     test(`${mode}: ${expected}`, async () => {
       const { path } = await newThread(server, "teller");
@@ -58,7 +58,7 @@ suite("modes (ST1)", PATIENCE, () => {
       assert.equal(namesOf(events), `metadata ${expected}`);
       assert.deepEqual(
         events.map(({ id }) => id),
-        events.map((_, at) => String(at)), // ST3
+        events.map((_, at) => String(at)), // streaming.3
       );
     });
   }
@@ -117,7 +117,7 @@ suite("modes (ST1)", PATIENCE, () => {
   });
 });
 
-test("a pause shows its question, with the ids of the inbox, and is answered the moment it is seen (ST2)", async () => {
+test("a pause shows its question, with the ids of the inbox, and is answered the moment it is seen (streaming.2)", async () => {
   const thread = await newThread(server, "agent");
   const body = { assistant_id: "agent", input: { some_text: "original" }, stream_mode: ["values", "updates"] };
   const reader = await readEvents(server, `${thread.path}/runs/stream`, { body });
@@ -133,7 +133,7 @@ test("a pause shows its question, with the ids of the inbox, and is answered the
   assert.deepEqual(last?.data, { some_text: "original", __interrupt__: [question] });
 });
 
-test("a question in a subgraph has one id in every mode and place (ST2)", PATIENCE, async () => {
+test("a question in a subgraph has one id in every mode and place (streaming.2)", PATIENCE, async () => {
   const thread = await newThread(server, "teller");
   const stream_mode = ["values", "updates", "tasks"];
   const body = { assistant_id: "teller", input: { ask: true }, stream_mode, stream_subgraphs: true };
@@ -146,7 +146,7 @@ test("a question in a subgraph has one id in every mode and place (ST2)", PATIEN
   assert.equal(onlyQuestion(events.at(-1)?.data as unknown as Result).id, open.id);
 });
 
-suite("reading again (ST3, ST4)", PATIENCE, () => {
+suite("reading again (streaming.3, streaming.4)", PATIENCE, () => {
   test("many readers while it runs, and one after its end, have the same bytes", async () => {
     const thread = await newThread(server, "teller");
     const { gate, open } = newGate();
@@ -234,7 +234,7 @@ suite("reading again (ST3, ST4)", PATIENCE, () => {
   });
 });
 
-test("a stateless stream names the run, and leaves no thread (ST4)", PATIENCE, async () => {
+test("a stateless stream names the run, and leaves no thread (streaming.4)", PATIENCE, async () => {
   const body = { assistant_id: "teller", input: {}, stream_mode: "custom", metadata: { of: "stateless" } };
   const reader = await readEvents(server, "/runs/stream", { body });
   const run = (await reader.next())?.data as unknown as { readonly run_id: string };
@@ -244,7 +244,7 @@ test("a stateless stream names the run, and leaves no thread (ST4)", PATIENCE, a
   assert.deepEqual(await client.threads.search({ metadata: { of: "stateless" } }), []);
 });
 
-suite("limits (ST5, ST7)", PATIENCE, async () => {
+suite("limits (streaming.5, streaming.7)", PATIENCE, async () => {
   const small = await startServerHere({
     env: {
       HOLDPOINT_STREAM_MAX_EVENTS: "3000",
@@ -294,7 +294,7 @@ suite("limits (ST5, ST7)", PATIENCE, async () => {
   });
 });
 
-suite("a thread's stream (ST6)", PATIENCE, () => {
+suite("a thread's stream (streaming.6)", PATIENCE, () => {
   test("has one run after the other, with ids that say where to go on", async () => {
     const thread = await newThread(server, "teller");
     const reader = await readEvents(server, `${thread.path}/stream`);
@@ -355,7 +355,7 @@ suite("a thread's stream (ST6)", PATIENCE, () => {
   });
 });
 
-suite("a caller that hangs up (ST8)", PATIENCE, () => {
+suite("a caller that hangs up (streaming.8)", PATIENCE, () => {
   for (const [on_disconnect, ends] of [
     ["cancel", "cancel"],
     ["continue", "done"],

@@ -1,13 +1,13 @@
 // Tests of what the `http` section of langgraph.json decides. Checked (issue: custom routes and what belongs to them):
-//   SF1. A custom app's routes win over the server's; what it does not have stays the server's. Bodies go both ways as they
+//   surface.1. A custom app's routes win over the server's; what it does not have stays the server's. Bodies go both ways as they
 //        come, with the server's limits. (Middleware, clients and webhooks inside: custom-app.test.ts.)
-//   SF2. Whatever the app does, the server goes on.
-//   SF3. Custom routes are for authenticated callers, unless they are opened.
-//   SF4. What is disabled is not there, and not in the OpenAPI document.
-//   SF5. Below a prefix everything is as without it, Location and Content-Location included.
-//   SF6. Other origins read what the rules say.
-//   SF7. Graphs see the headers that the rules include, from headers only; credentials are seen nowhere.
-//   SF8. A wrong section stops the start, with its place.
+//   surface.2. Whatever the app does, the server goes on.
+//   surface.3. Custom routes are for authenticated callers, unless they are opened.
+//   surface.4. What is disabled is not there, and not in the OpenAPI document.
+//   surface.5. Below a prefix everything is as without it, Location and Content-Location included.
+//   surface.6. Other origins read what the rules say.
+//   surface.7. Graphs see the headers that the rules include, from headers only; credentials are seen nowhere.
+//   surface.8. A wrong section stops the start, with its place.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -47,7 +47,7 @@ async function serve(sections: object, env: Record<string, string> = {}): Promis
 
 const APP = join(FIXTURES, "surface/app.ts:app");
 const BODY_MAX = 100_000;
-/** A process: its app does what may end one (SF2). */
+/** A process: its app does what may end one (surface.2). */
 const custom = await startServer({
   config: configWith({ http: { app: APP } }),
   env: { HOLDPOINT_MAX_BODY_BYTES: String(BODY_MAX) },
@@ -55,9 +55,9 @@ const custom = await startServer({
 started.push(custom);
 const HELLO = { hello: "you", auth: null };
 
-// Custom routes (SF1, SF2).
+// Custom routes (surface.1, surface.2).
 
-test("routes of the app answer, with its middleware; routes of the server stay (SF1)", async () => {
+test("routes of the app answer, with its middleware; routes of the server stay (surface.1)", async () => {
   const hello = await call(custom, "GET", "/custom/hello?name=ann");
   assert.deepEqual([hello.status, hello.body], [200, { hello: "ann", auth: null }]);
   assert.equal(hello.headers.get("x-mine"), "yes");
@@ -66,11 +66,11 @@ test("routes of the app answer, with its middleware; routes of the server stay (
   assert.equal(thread.headers.get("x-mine"), "yes", "middleware for every path runs around the server's routes too");
 });
 
-test("a route of the app wins over one of the server (SF1)", async () => {
+test("a route of the app wins over one of the server (surface.1)", async () => {
   assert.deepEqual((await call(custom, "GET", "/info")).body, { shadowed: true });
 });
 
-test("what neither has is 404, a method that a route does not take is 405 (SF1)", async () => {
+test("what neither has is 404, a method that a route does not take is 405 (surface.1)", async () => {
   const server = await serve({ http: { app: join(FIXTURES, "surface/plain.ts") } });
   assert.equal(
     (await call(server, "GET", "/nowhere")).text,
@@ -84,7 +84,7 @@ test("what neither has is 404, a method that a route does not take is 405 (SF1)"
   assert.equal((await raw(server, { path: "/a/../threads" })).status, 404);
 });
 
-test("bodies arrive whole, with their type, and replies keep status and every cookie (SF1)", async () => {
+test("bodies arrive whole, with their type, and replies keep status and every cookie (surface.1)", async () => {
   const sent = "ä".repeat(40_000);
   const echo = await call(custom, "POST", "/custom/echo", sent, { "content-type": "text/csv" });
   assert.deepEqual([echo.status, echo.body], [201, { units: 40_000, type: "text/csv" }]);
@@ -96,27 +96,31 @@ test("bodies arrive whole, with their type, and replies keep status and every co
   assert.equal((await fetch(`${custom.url}/custom/hello`, { method: "HEAD" })).status, 200);
 });
 
-test("bodies go both ways piece by piece: the reply begins before the request has ended (SF1)", PATIENCE, async () => {
-  const { hostname, port } = new URL(custom.url);
-  const outgoing = request({ hostname, port, path: "/custom/pipe", method: "POST" });
-  const answer = new Promise<string>((resolve, reject) => {
-    outgoing.on("response", (incoming) => {
-      incoming.setEncoding("utf8");
-      let text = "";
-      incoming.on("data", (piece: string) => {
-        text += piece;
-        if (text === "one") outgoing.end("two");
+test(
+  "bodies go both ways piece by piece: the reply begins before the request has ended (surface.1)",
+  PATIENCE,
+  async () => {
+    const { hostname, port } = new URL(custom.url);
+    const outgoing = request({ hostname, port, path: "/custom/pipe", method: "POST" });
+    const answer = new Promise<string>((resolve, reject) => {
+      outgoing.on("response", (incoming) => {
+        incoming.setEncoding("utf8");
+        let text = "";
+        incoming.on("data", (piece: string) => {
+          text += piece;
+          if (text === "one") outgoing.end("two");
+        });
+        incoming.on("end", () => resolve(text));
       });
-      incoming.on("end", () => resolve(text));
+      outgoing.on("error", reject);
     });
-    outgoing.on("error", reject);
-  });
-  outgoing.write("one");
-  assert.equal(await answer, "onetwo");
-});
+    outgoing.write("one");
+    assert.equal(await answer, "onetwo");
+  },
+);
 
 for (const path of ["/custom/echo", "/custom/swallows", "/custom/pipe"]) {
-  test(`a body over the limit is 413 on ${path}, whatever the app makes of it (SF1)`, PATIENCE, async () => {
+  test(`a body over the limit is 413 on ${path}, whatever the app makes of it (surface.1)`, PATIENCE, async () => {
     const body = "x".repeat(BODY_MAX + 1);
     const declared = await raw(custom, { method: "POST", path, body });
     assert.equal(declared.status, 413);
@@ -127,24 +131,28 @@ for (const path of ["/custom/echo", "/custom/swallows", "/custom/pipe"]) {
   });
 }
 
-test("an app that does not read the body answers all the same, and the connection goes on (SF1)", async () => {
+test("an app that does not read the body answers all the same, and the connection goes on (surface.1)", async () => {
   for (let at = 0; at < 3; at++) {
     const answer = await call(custom, "POST", "/custom/ignores", "x".repeat(50_000));
     assert.deepEqual([answer.status, answer.text], [200, "not read"]);
   }
 });
 
-test("a caller that hangs up aborts the request's signal and cancels the reply's source (SF1)", PATIENCE, async () => {
-  const controller = new AbortController();
-  const response = await fetch(`${custom.url}/custom/endless`, { signal: controller.signal });
-  await response.body?.getReader().read();
-  controller.abort();
-  await until("the app has heard of it", async () => {
-    const { aborted, cancelled }: { aborted: number; cancelled: number } = (await call(custom, "GET", "/custom/seen"))
-      .body;
-    return aborted === 1 && cancelled === 1 ? true : undefined;
-  });
-});
+test(
+  "a caller that hangs up aborts the request's signal and cancels the reply's source (surface.1)",
+  PATIENCE,
+  async () => {
+    const controller = new AbortController();
+    const response = await fetch(`${custom.url}/custom/endless`, { signal: controller.signal });
+    await response.body?.getReader().read();
+    controller.abort();
+    await until("the app has heard of it", async () => {
+      const { aborted, cancelled }: { aborted: number; cancelled: number } = (await call(custom, "GET", "/custom/seen"))
+        .body;
+      return aborted === 1 && cancelled === 1 ? true : undefined;
+    });
+  },
+);
 
 const FAILURES: readonly (readonly [path: string, says: RegExp])[] = [
   ["/custom/throws", /Internal Server Error/],
@@ -152,7 +160,7 @@ const FAILURES: readonly (readonly [path: string, says: RegExp])[] = [
 ];
 
 for (const [path, says] of FAILURES) {
-  test(`${path}: 500, and the server goes on (SF2)`, async () => {
+  test(`${path}: 500, and the server goes on (surface.2)`, async () => {
     const answer = await call(custom, "GET", path);
     assert.equal(answer.status, 500);
     assert.match(answer.text, says);
@@ -161,19 +169,19 @@ for (const [path, says] of FAILURES) {
   });
 }
 
-test("a reply that breaks off is seen as cut; a promise left alone harms nobody (SF2)", async () => {
+test("a reply that breaks off is seen as cut; a promise left alone harms nobody (surface.2)", async () => {
   const broken = await fetch(`${custom.url}/custom/breaks`);
   await assert.rejects(broken.text());
   assert.equal((await call(custom, "GET", "/custom/rejects")).text, "ok");
   assert.deepEqual((await call(custom, "GET", "/custom/hello")).body, HELLO);
 });
 
-// Authentication of custom routes (SF3).
+// Authentication of custom routes (surface.3).
 
 const KEYS = { HOLDPOINT_API_KEYS: "ann:the-key-of-ann-5511" };
 const KEY = { "x-api-key": "the-key-of-ann-5511" };
 
-test("custom routes are for authenticated callers, and the app is told who it is (SF3)", async () => {
+test("custom routes are for authenticated callers, and the app is told who it is (surface.3)", async () => {
   const server = await serve({ http: { app: APP } }, { ...KEYS, HOST: "0.0.0.0" }); // with keys it may listen anywhere
   for (const path of ["/custom/hello", "/info"]) {
     assert.equal((await call(server, "GET", path)).status, 401, path);
@@ -184,14 +192,14 @@ test("custom routes are for authenticated callers, and the app is told who it is
   assert.equal(auth.user.identity, "ann");
 });
 
-test("enable_custom_route_auth: false opens them, and nothing else (SF3)", async () => {
+test("enable_custom_route_auth: false opens them, and nothing else (surface.3)", async () => {
   const auth = { path: join(FIXTURES, "tenants/auth.ts:auth") };
   const server = await serve({ auth, http: { app: APP, enable_custom_route_auth: false } }, { HOST: "0.0.0.0" });
   assert.deepEqual((await call(server, "GET", "/custom/hello")).body, HELLO);
   assert.equal((await call(server, "POST", "/threads", {})).status, 401);
 });
 
-// Groups that are switched off (SF4).
+// Groups that are switched off (surface.4).
 
 const GROUPS: readonly (readonly [names: readonly string[], gone: readonly string[], stays: readonly string[]])[] = [
   [
@@ -216,7 +224,7 @@ const GROUPS: readonly (readonly [names: readonly string[], gone: readonly strin
 ];
 
 for (const [names, gone, stays] of GROUPS) {
-  test(`without ${names.join(", ")} their routes are not there, and the others are (SF4)`, async () => {
+  test(`without ${names.join(", ")} their routes are not there, and the others are (surface.4)`, async () => {
     const server = await serve({ http: Object.fromEntries(names.map((name) => [`disable_${name}`, true])) });
     const ask = (route: string) => {
       const [method = "", path = ""] = route.split(" ");
@@ -241,9 +249,9 @@ for (const [names, gone, stays] of GROUPS) {
   });
 }
 
-// Prefix (SF5).
+// Prefix (surface.5).
 
-test("below a prefix everything is there, and the official client finds its way (SF5)", PATIENCE, async () => {
+test("below a prefix everything is there, and the official client finds its way (surface.5)", PATIENCE, async () => {
   // The variable wins over the file.
   const server = await serve({ http: { mount_prefix: "/other", app: APP } }, { MOUNT_PREFIX: "/api/v1/" });
   assert.equal((await call(server, "GET", "/ok")).status, 404);
@@ -271,9 +279,9 @@ test("below a prefix everything is there, and the official client finds its way 
   assert.notEqual(runId, undefined, "Content-Location is read below the prefix too");
 });
 
-// Origins (SF6).
+// Origins (surface.6).
 
-test("origins that the rules name may read replies and preflights; custom routes too (SF6)", async () => {
+test("origins that the rules name may read replies and preflights; custom routes too (surface.6)", async () => {
   const cors = {
     allow_origins: ["https://app.example.com"],
     allow_credentials: true,
@@ -297,7 +305,7 @@ test("origins that the rules name may read replies and preflights; custom routes
   assert.equal(own.headers.get("access-control-allow-origin"), "https://own.example", "the app may decide for itself");
 });
 
-test("a browser's request from another site changes nothing (SF6)", async () => {
+test("a browser's request from another site changes nothing (surface.6)", async () => {
   const headers = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
   for (const path of ["/threads", "/runs/cancel?action=interrupt"]) {
     const { status, text } = await raw(custom, { method: "POST", path, headers });
@@ -306,7 +314,7 @@ test("a browser's request from another site changes nothing (SF6)", async () => 
   }
 });
 
-// Headers that graphs see (SF7).
+// Headers that graphs see (surface.7).
 
 const SECRET = "secret-of-a-header-9a1f";
 const SECRETS = {
@@ -316,7 +324,7 @@ const SECRETS = {
   "x-user-token": SECRET,
 };
 
-test("a graph sees the headers that the rules include, and no others (SF7)", PATIENCE, async () => {
+test("a graph sees the headers that the rules include, and no others (surface.7)", PATIENCE, async () => {
   const rules = { includes: ["x-*", "cookie", "authorization"], excludes: ["x-user-note"] };
   const server = await serve({ http: { configurable_headers: rules } });
   const headers = { ...SECRETS, "x-user-id": "7", "x-user-note": "n" };
@@ -343,7 +351,7 @@ test("a graph sees the headers that the rules include, and no others (SF7)", PAT
   for (const one of kept) assert.ok(!one.includes(SECRET), one.slice(0, 2000));
 });
 
-test("an included header that did not come is not made up for by the body (SF7)", PATIENCE, async () => {
+test("an included header that did not come is not made up for by the body (surface.7)", PATIENCE, async () => {
   const server = await serve({ http: { configurable_headers: { includes: ["x-user-id"] } } });
   const assistant = await call(server, "POST", "/assistants", {
     graph_id: "whoami",
@@ -355,7 +363,7 @@ test("an included header that did not come is not made up for by the body (SF7)"
   assert.doesNotMatch(text, /x-user-id/);
 });
 
-test("without rules a graph sees no header (SF7)", PATIENCE, async () => {
+test("without rules a graph sees no header (surface.7)", PATIENCE, async () => {
   const { text } = await call(
     custom,
     "POST",
@@ -367,7 +375,7 @@ test("without rules a graph sees no header (SF7)", PATIENCE, async () => {
   assert.ok(!text.includes(SECRET));
 });
 
-// Mistakes (SF8).
+// Mistakes (surface.8).
 
 const WRONG: readonly (readonly [name: string, sections: object, says: RegExp])[] = [
   [
@@ -385,21 +393,25 @@ const WRONG: readonly (readonly [name: string, sections: object, says: RegExp])[
 ];
 
 for (const [name, sections, says] of WRONG) {
-  test(`${name} stops the start, with its place (SF8)`, PATIENCE, async () => {
+  test(`${name} stops the start, with its place (surface.8)`, PATIENCE, async () => {
     const { code, stderr } = await start(sections);
     assert.equal(code, 1, stderr);
     assert.match(stderr, says);
   });
 }
 
-test("keys and handlers together are refused: it would not be clear who may come in (SF8)", PATIENCE, async () => {
-  const auth = { path: join(FIXTURES, "tenants/auth.ts:auth") };
-  const { code, stderr } = await start({ auth }, { HOLDPOINT_API_KEYS: "ann:the-key-of-ann-5511" });
-  assert.equal(code, 78);
-  assert.match(stderr, /HOLDPOINT_API_KEYS: .*auth\.path/);
-});
+test(
+  "keys and handlers together are refused: it would not be clear who may come in (surface.8)",
+  PATIENCE,
+  async () => {
+    const auth = { path: join(FIXTURES, "tenants/auth.ts:auth") };
+    const { code, stderr } = await start({ auth }, { HOLDPOINT_API_KEYS: "ann:the-key-of-ann-5511" });
+    assert.equal(code, 78);
+    assert.match(stderr, /HOLDPOINT_API_KEYS: .*auth\.path/);
+  },
+);
 
-test("beyond loopback without keys and handlers, the server does not start (SF8)", PATIENCE, async () => {
+test("beyond loopback without keys and handlers, the server does not start (surface.8)", PATIENCE, async () => {
   const { code, stderr } = await start({}, { HOST: "0.0.0.0" });
   assert.equal(code, 78);
   assert.match(stderr, /HOST: .*HOLDPOINT_API_KEYS.*auth\.path.*HOLDPOINT_ALLOW_UNAUTHENTICATED/);

@@ -1,7 +1,7 @@
 // Tests of threads beside their runs: pruning, times to live, beginning with a state, what searches give. Checked:
-//   TB1. What the graph refuses makes no thread.
-//   RT1. A thread that waits for a person does not expire, unless the settings say so; then it is logged.
-//   PR1. A pruned thread goes on from where it was, also from the middle of a pause.
+//   test/threads.1. What the graph refuses makes no thread.
+//   test/threads.1. A thread that waits for a person does not expire, unless the settings say so; then it is logged.
+//   test/threads.1. A pruned thread goes on from where it was, also from the middle of a pause.
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ test("prune with delete takes threads away, and counts those that were there", a
 });
 
 for (const graph of ["series", "deep", "nested_parallel"]) {
-  test(`prune with keep_latest: ${graph} goes on from the middle of its pause (PR1)`, async () => {
+  test(`prune with keep_latest: ${graph} goes on from the middle of its pause (test/threads.1)`, async () => {
     const finish = async (prune: boolean): Promise<unknown> => {
       const thread = await newThread(server, graph);
       let result = await thread.run({ input: {} });
@@ -108,7 +108,7 @@ for (const [name, request, code] of [
   ],
   ["without updates", { metadata: { graph_id: "series" }, supersteps: [{ updates: [] }] }, "invalid_request"],
 ] as const) {
-  test(`supersteps ${name} make no thread (TB1)`, async () => {
+  test(`supersteps ${name} make no thread (test/threads.1)`, async () => {
     const threadId = crypto.randomUUID();
     const refused = await call(server, "POST", "/threads", { thread_id: threadId, ...request });
     assert.equal(problemOf(refused).code, code);
@@ -188,7 +188,7 @@ async function sweeping(
 const isGone = (from: ServerHere, path: string) => async () =>
   (await call(from, "GET", path)).status === 404 ? true : undefined;
 
-test("threads expire by the deployment's default or their own; one that waits for a person does not (RT1)", async () => {
+test("threads expire by the deployment's default or their own; one that waits for a person does not (test/threads.1)", async () => {
   const from = await sweeping({ default_ttl: 0.0001 });
   const [plain, kept, asks] = [
     await newThread(from, "echo"),
@@ -208,7 +208,7 @@ test("threads expire by the deployment's default or their own; one that waits fo
   await from.end();
 });
 
-test("a thread that waits for a person expires when the settings say so, and is logged (RT1)", async () => {
+test("a thread that waits for a person expires when the settings say so, and is logged (test/threads.1)", async () => {
   const from = await sweeping({}, { HOLDPOINT_EXPIRE_PAUSED_THREADS: "true" });
   const paused = await newThread(from, "echo", { ttl: 60 });
   await paused.run({ input: {} });

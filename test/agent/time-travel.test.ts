@@ -1,10 +1,10 @@
 // Tests of where a run starts and where its command sends it, over real HTTP and with the official client. Checked:
-//   TT1. A run from an older checkpoint begins there, with input, with none, with an answer; nothing of the past is lost.
-//   TT2. The same for a checkpoint of a subgraph.
-//   TT3. A goto sends the graph to nodes, with what they are to get; an update changes the state.
-//   TT4. A goto to the end ends the thread where it stands, whatever is pending, and this is on record.
-//   TT5. With durability "exit" only the end or the pause is saved.
-//   TT6. Config comes from the assistant, the thread and the run, the later over the earlier.
+//   time-travel.1. A run from an older checkpoint begins there, with input, with none, with an answer; nothing of the past is lost.
+//   time-travel.2. The same for a checkpoint of a subgraph.
+//   time-travel.3. A goto sends the graph to nodes, with what they are to get; an update changes the state.
+//   time-travel.4. A goto to the end ends the thread where it stands, whatever is pending, and this is on record.
+//   time-travel.5. With durability "exit" only the end or the pause is saved.
+//   time-travel.6. Config comes from the assistant, the thread and the run, the later over the earlier.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
@@ -40,7 +40,7 @@ async function stateBefore(thread: TestThread, ...next: readonly string[]): Prom
   return found;
 }
 
-suite("from an older checkpoint (TT1)", PATIENCE, () => {
+suite("from an older checkpoint (time-travel.1)", PATIENCE, () => {
   const START = { visited: ["start"] };
 
   test("without input the nodes after it run again", async () => {
@@ -120,7 +120,7 @@ suite("from an older checkpoint (TT1)", PATIENCE, () => {
   });
 });
 
-suite("from a checkpoint of a subgraph (TT2)", PATIENCE, () => {
+suite("from a checkpoint of a subgraph (time-travel.2)", PATIENCE, () => {
   /** The graph `deep` at its first question, two levels down. */
   async function pausedDeep() {
     const notes = newNotes(folder);
@@ -178,7 +178,7 @@ suite("from a checkpoint of a subgraph (TT2)", PATIENCE, () => {
   });
 });
 
-suite("goto and update (TT3)", PATIENCE, () => {
+suite("goto and update (time-travel.3)", PATIENCE, () => {
   test("a goto runs the node it names, and what follows it", async () => {
     const thread = await newThread(server, "steps");
     await thread.run({ input: { visited: [] } });
@@ -214,7 +214,7 @@ suite("goto and update (TT3)", PATIENCE, () => {
   });
 });
 
-suite("goto the end (TT4)", PATIENCE, () => {
+suite("goto the end (time-travel.4)", PATIENCE, () => {
   const PAUSES = [
     { name: "a question", graph: "echo", input: {}, extra: {} },
     { name: "several questions", graph: "parallel", input: {}, extra: {} },
@@ -301,7 +301,7 @@ suite("goto the end (TT4)", PATIENCE, () => {
   });
 });
 
-suite("durability (TT5)", PATIENCE, () => {
+suite("durability (time-travel.5)", PATIENCE, () => {
   for (const [durability, saved] of [
     ["sync", 5],
     ["async", 5],
@@ -333,7 +333,7 @@ suite("durability (TT5)", PATIENCE, () => {
   });
 });
 
-suite("config and context (TT6)", PATIENCE, () => {
+suite("config and context (time-travel.6)", PATIENCE, () => {
   const seen = (result: Result): Record<string, unknown> => result["seen"] as Record<string, unknown>;
 
   test("configurable values of the assistant and the run are merged, the run's win", async () => {

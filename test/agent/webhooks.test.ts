@@ -1,9 +1,9 @@
 // Tests of webhooks, over real sockets. Checked:
-//   WT1. Every way in which a run ends is told once, with the run, its state and its questions, signed.
-//   WT2. At least once: a receiver that fails is asked again under the same event id, also after a restart.
-//   WT3. Whatever a receiver does, runs and server go on; after so many tries it is given up.
-//   WT5. A question is told where its run says, signed, under its link; to Slack in its own form.
-//   WT4. Addresses that are not allowed are refused at the door, and nothing is started.
+//   agent/webhooks.1. Every way in which a run ends is told once, with the run, its state and its questions, signed.
+//   agent/webhooks.2. At least once: a receiver that fails is asked again under the same event id, also after a restart.
+//   agent/webhooks.3. Whatever a receiver does, runs and server go on; after so many tries it is given up.
+//   agent/webhooks.5. A question is told where its run says, signed, under its link; to Slack in its own form.
+//   agent/webhooks.4. Addresses that are not allowed are refused at the door, and nothing is started.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -70,7 +70,7 @@ function given(up: ServerHere, runId: string): Promise<Record<string, unknown>> 
   );
 }
 
-suite("questions that are told (WT5)", PATIENCE, () => {
+suite("questions that are told (agent/webhooks.5)", PATIENCE, () => {
   test("to the address of the run, signed, with the link that leads to the item", async () => {
     const thread = await newThread(server, "echo");
     await thread.begin({ input: {}, notify: { url: hook("/asked") } });
@@ -100,7 +100,7 @@ suite("questions that are told (WT5)", PATIENCE, () => {
   });
 });
 
-suite("what is told (WT1)", PATIENCE, () => {
+suite("what is told (agent/webhooks.1)", PATIENCE, () => {
   test("the end of a run, with its state, signed", async () => {
     const { thread_id: threadId } = await client.threads.create();
     const run = await client.runs.create(threadId, "steps", {
@@ -248,7 +248,7 @@ suite("what is told (WT1)", PATIENCE, () => {
   }
 });
 
-suite("a receiver that fails (WT2, WT3)", PATIENCE, () => {
+suite("a receiver that fails (agent/webhooks.2, agent/webhooks.3)", PATIENCE, () => {
   test("it is asked again, under the same id and with a new signature", async () => {
     const thread = await newThread(server, "steps");
     const run = await thread.begin({ input: {}, webhook: hook("/fails-once") });
@@ -333,7 +333,7 @@ suite("a receiver that fails (WT2, WT3)", PATIENCE, () => {
   });
 });
 
-suite("addresses that are refused (WT4)", PATIENCE, () => {
+suite("addresses that are refused (agent/webhooks.4)", PATIENCE, () => {
   const REFUSED = [
     "http://example.com/",
     "https://localhost/x",

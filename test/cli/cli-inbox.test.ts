@@ -1,8 +1,8 @@
 // The terminal's inbox, from outside: its verbs against a real server, as processes where the process matters. Checked:
-//   CI1. Items are listed in tables that fit, and as JSON that is the API's own.
-//   CI2. Each dialect is answered in its own shape; values keep their types.
-//   CI3. What cannot be said is told in one line, sends nothing, and has its exit code.
-//   CI4. No output and no message has the key.
+//   cli-inbox.1. Items are listed in tables that fit, and as JSON that is the API's own.
+//   cli-inbox.2. Each dialect is answered in its own shape; values keep their types.
+//   cli-inbox.3. What cannot be said is told in one line, sends nothing, and has its exit code.
+//   cli-inbox.4. No output and no message has the key.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { holdpoint, lines, verb, type Ended } from "../harness/cli.ts";
@@ -29,7 +29,7 @@ const run = async (
   { input = "", how = verb } = {},
 ): Promise<Ended> => {
   const ended = await how(args, { env: { ...env, ...more }, input });
-  assert.doesNotMatch(ended.out + ended.err, new RegExp(KEY)); // CI4
+  assert.doesNotMatch(ended.out + ended.err, new RegExp(KEY)); // cli-inbox.4
   return ended;
 };
 
@@ -95,7 +95,7 @@ const ANSWERS: readonly (readonly [name: string, asked: unknown, args: readonly 
   ["a plain question", "?", ["answer", "-"], { from: ["stdin"] }],
 ];
 
-test("every dialect is answered in its own shape, and values keep their types (CI2)", async () => {
+test("every dialect is answered in its own shape, and values keep their types (cli-inbox.2)", async () => {
   await Promise.all(
     ANSWERS.map(async ([name, asked, [verb = "", ...rest], gets]) => {
       const item = await asking(asked);
@@ -137,7 +137,7 @@ const REFUSED: readonly (readonly [
   ],
 ];
 
-test("what cannot be said is told in one line, with its exit code, and nothing is sent (CI3)", async () => {
+test("what cannot be said is told in one line, with its exit code, and nothing is sent (cli-inbox.3)", async () => {
   await Promise.all(
     REFUSED.map(async ([name, asked, [verb = "", ...rest], code, says]) => {
       const item = await asking(asked);
@@ -150,7 +150,7 @@ test("what cannot be said is told in one line, with its exit code, and nothing i
   );
 });
 
-test("a process answers as well, from its input, and ends with the code of what came of it (CI2, CI3)", async () => {
+test("a process answers as well, from its input, and ends with the code of what came of it (cli-inbox.2, cli-inbox.3)", async () => {
   const item = await asking("?");
   const command = ["inbox", "answer", place(item), "-", "--wait"];
   const said = await run(command, {}, { input: '{"from":["stdin"]}', how: holdpoint });
@@ -162,7 +162,7 @@ test("a process answers as well, from its input, and ends with the code of what 
   assert.deepEqual([misspelt.code, misspelt.out], [2, ""]);
 });
 
-test("one of two actions is edited, and what becomes of the other is said (CI2)", async () => {
+test("one of two actions is edited, and what becomes of the other is said (cli-inbox.2)", async () => {
   const item = await asking({ action_requests: [action, { ...action, name: "log" }] });
   const said = await run([
     "inbox",
@@ -180,7 +180,7 @@ test("one of two actions is edited, and what becomes of the other is said (CI2)"
   assert.deepEqual(await answerOn(item), { decisions });
 });
 
-test("several are answered in one call; a refusal is told beside what went well (CI3)", async () => {
+test("several are answered in one call; a refusal is told beside what went well (cli-inbox.3)", async () => {
   const [one, two] = [await asking(SNAKE), await asking(CAMEL)];
   assert.equal((await run(["inbox", "approve", place(one)])).code, 0);
   const said = await run(["inbox", "approve", place(one), place(two), "--json"]);
@@ -201,7 +201,7 @@ test("several are answered in one call; a refusal is told beside what went well 
   assert.match(again.out, /^refused .*: answered by ann at 20/);
 });
 
-test("a breakpoint is passed by approval, and by nothing else (CI2)", async () => {
+test("a breakpoint is passed by approval, and by nothing else (cli-inbox.2)", async () => {
   const body = { assistant_id: "steps", input: {}, interrupt_before: ["node_b"], on_completion: "keep" };
   await call(server, "POST", "/runs/wait", body, headers);
   const [item] = lines((await run(["inbox", "ls", "--kind", "breakpoint", "--json"])).out) as readonly WireItem[];
@@ -211,7 +211,7 @@ test("a breakpoint is passed by approval, and by nothing else (CI2)", async () =
   assert.equal((await run(["inbox", "approve", item.id, "--wait"])).code, 0);
 });
 
-test("the list is the API's own as JSON, and fits the window as a table (CI1)", async () => {
+test("the list is the API's own as JSON, and fits the window as a table (cli-inbox.1)", async () => {
   const long = await asking([
     { action_request: { action: "送金", args: {} }, description: `\u001b[31m${"long 🙂 ".repeat(40)}` },
   ]);
@@ -236,7 +236,7 @@ test("the list is the API's own as JSON, and fits the window as a table (CI1)", 
   assert.doesNotMatch(shown.out, /\u001b/);
 });
 
-test("a beginning of an id is enough when it means one thing only (CI3)", async () => {
+test("a beginning of an id is enough when it means one thing only (cli-inbox.3)", async () => {
   const item = await asking("?");
   const copied = await call(server, "POST", `/threads/${item.thread_id}/copy`, undefined, headers);
   const copy = (copied.body as { readonly thread_id: string }).thread_id;

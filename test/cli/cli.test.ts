@@ -1,9 +1,9 @@
 // The terminal beside its inbox, from outside: threads, traces, doctor, validate, new. Checked:
-//   CT1. Threads and traces are listed, shown and deleted by the beginning of their ids, as tables that fit and as JSON.
-//   CT2. What cannot be taken back is not done unasked.
-//   CT3. A server that is not there, a wrong key and a wrong address are told in one line that says what to do.
-//   CT4. An output that is closed early is no error. In a terminal there are colours, with NO_COLOR there are none.
-//   CT5. What `new` makes is found valid, and runs until it pauses; nothing of anybody is replaced.
+//   cli.1. Threads and traces are listed, shown and deleted by the beginning of their ids, as tables that fit and as JSON.
+//   cli.2. What cannot be taken back is not done unasked.
+//   cli.3. A server that is not there, a wrong key and a wrong address are told in one line that says what to do.
+//   cli.4. An output that is closed early is no error. In a terminal there are colours, with NO_COLOR there are none.
+//   cli.5. What `new` makes is found valid, and runs until it pauses; nothing of anybody is replaced.
 import assert from "node:assert/strict";
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -53,7 +53,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   return how(args, { env: { HOLDPOINT_URL: server.url, HOLDPOINT_TRACES_URL: traceUrl, ...env }, cwd });
 }
 
-test("threads are listed, shown, given up and deleted by the beginning of their ids (CT1, CT2)", async () => {
+test("threads are listed, shown, given up and deleted by the beginning of their ids (cli.1, cli.2)", async () => {
   const paused = await newThread(server, "echo", { metadata: { tenant: "acme" } });
   await paused.run({ input: { payload: "Well?" } });
   const done = await newThread(server, "echo", { metadata: { tenant: "acme" } });
@@ -101,7 +101,7 @@ test("threads are listed, shown, given up and deleted by the beginning of their 
   assert.equal((await run(["threads", "ls", ...filter])).out, "No matching threads.\n");
 });
 
-test("a run in progress is cancelled (CT1)", async () => {
+test("a run in progress is cancelled (cli.1)", async () => {
   const thread = await newThread(server, "hanging");
   const started = await call(server, "POST", `/threads/${thread.threadId}/runs`, {
     assistant_id: "hanging",
@@ -148,7 +148,7 @@ async function upload(): Promise<void> {
   assert.equal(answer.status, 202, answer.text);
 }
 
-test("traces are listed, and shown as trees that fit (CT1)", async () => {
+test("traces are listed, and shown as trees that fit (cli.1)", async () => {
   await upload();
   const [listed, json, shown, narrow, none] = await Promise.all([
     run(["trace", "ls"]),
@@ -178,7 +178,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("what cannot be reached, and what cannot be understood, is told in one line (CT3)", async () => {
+test("what cannot be reached, and what cannot be understood, is told in one line (cli.3)", async () => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   const other = `http://127.0.0.1:${traces.address().port}`;
   const cases: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
@@ -206,7 +206,7 @@ test("what cannot be reached, and what cannot be understood, is told in one line
   assert.match(wrong.err, new RegExp(nobody));
 });
 
-test("an output that is closed early is no error (CT4)", async () => {
+test("an output that is closed early is no error (cli.4)", async () => {
   const main = join(ROOT, "src", "main.ts");
   const script = `"${process.execPath}" "${main}" doctor --url ${server.url} | true; echo "$PIPESTATUS"`;
   const ended = await new Promise<Ended>((resolve) =>
@@ -217,7 +217,7 @@ test("an output that is closed early is no error (CT4)", async () => {
 
 const hasScript = spawnSync("script", ["--version"]).status === 0;
 
-test("a terminal gets colours, unless it says NO_COLOR (CT4)", { skip: !hasScript }, async () => {
+test("a terminal gets colours, unless it says NO_COLOR (cli.4)", { skip: !hasScript }, async () => {
   const main = join(ROOT, "src", "main.ts");
   const inTerminal = (env: Readonly<Record<string, string>>): Promise<string> => {
     const command = `stty cols 40; "${process.execPath}" "${main}" doctor --url ${server.url}`;
@@ -241,7 +241,7 @@ interface Found {
   readonly detail: string;
 }
 
-test("the doctor says what fails and what to do, and changes nothing (CT3)", async () => {
+test("the doctor says what fails and what to do, and changes nothing (cli.3)", async () => {
   const home = join(folder, "doctor");
   mkdirSync(home);
   const ports = { HTTP_PORT: String(await freePort()), TRACES_PORT: String(traces.address().port) };
@@ -287,7 +287,7 @@ test("the doctor says what fails and what to do, and changes nothing (CT3)", asy
   assert.match(unset.out, /PORT: \\"many\\" is not a whole number/);
 });
 
-test("validate loads every graph, names what does not load, and warns of unknown keys (CT5)", async () => {
+test("validate loads every graph, names what does not load, and warns of unknown keys (cli.5)", async () => {
   const home = join(folder, "validate");
   mkdirSync(home);
   symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
@@ -319,7 +319,7 @@ test("validate loads every graph, names what does not load, and warns of unknown
   assert.deepEqual([absent.code, /cannot be read/.test(absent.out)], [1, true]);
 });
 
-test("a new project is valid, and runs until it pauses for a person (CT5)", async () => {
+test("a new project is valid, and runs until it pauses for a person (cli.5)", async () => {
   const home = join(folder, "My Project");
   const made = await run(["new", "My Project"]);
   assert.deepEqual([made.code, made.err], [0, ""]);

@@ -1,10 +1,10 @@
 // Many processes on one database are one server.
-//   MM1. Calls that wait and streams work whichever process has the run; Last-Event-ID goes on at any of them.
-//   MM2. A cancellation reaches a run on another machine at once.
-//   MM3. A thread of a stateless run can be read to its end elsewhere, and goes.
-//   MM4. What one process does not have to do it does not do: an API process has no runs, a worker serves no calls.
-//   MM5. Runs that wait are shared out among callers, what ends a pause goes before them, and no room is 503.
-//   MM6. An API process that is stopped takes no new runs, and waits for those that its callers wait for, as long as a worker
+//   many-machines.1. Calls that wait and streams work whichever process has the run; Last-Event-ID goes on at any of them.
+//   many-machines.2. A cancellation reaches a run on another machine at once.
+//   many-machines.3. A thread of a stateless run can be read to its end elsewhere, and goes.
+//   many-machines.4. What one process does not have to do it does not do: an API process has no runs, a worker serves no calls.
+//   many-machines.5. Runs that wait are shared out among callers, what ends a pause goes before them, and no room is 503.
+//   many-machines.6. An API process that is stopped takes no new runs, and waits for those that its callers wait for, as long as a worker
 //        gives its own; then it tells them where to join.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => fleet.end());
 
-test("a run is paused, answered and ended by a worker, its callers wait at an API process (MM1)", async () => {
+test("a run is paused, answered and ended by a worker, its callers wait at an API process (many-machines.1)", async () => {
   const { thread, question } = await bench.pause("ask");
   assert.deepEqual(question.value, { please: thread });
   const answered = await bench.resume(thread, "ask", "yes");
@@ -30,7 +30,7 @@ test("a run is paused, answered and ended by a worker, its callers wait at an AP
   assert.equal(bench.effectsOf(thread, "answered").length, 1);
 });
 
-test("a call joins a run that another process has, while it runs and after it (MM1)", async () => {
+test("a call joins a run that another process has, while it runs and after it (many-machines.1)", async () => {
   const { thread } = await bench.pause("ask");
   bench.hold(thread, "ask");
   const run = (await bench.post(`/threads/${thread}/runs`, resumeBody("ask", 1))).body as { readonly run_id: string };
@@ -44,7 +44,7 @@ test("a call joins a run that another process has, while it runs and after it (M
   }
 });
 
-test("a stream shows a run of another process as it goes, and goes on at a third one (MM1)", async () => {
+test("a stream shows a run of another process as it goes, and goes on at a third one (many-machines.1)", async () => {
   const thread = await bench.newThread();
   bench.hold(thread, "two");
   const body = { assistant_id: "steps", input: {}, stream_mode: ["updates"], stream_resumable: true };
@@ -69,7 +69,7 @@ test("a stream shows a run of another process as it goes, and goes on at a third
   );
 });
 
-test("a cancellation at one process ends a run in another at once (MM2)", async () => {
+test("a cancellation at one process ends a run in another at once (many-machines.2)", async () => {
   const thread = await bench.newThread();
   bench.hold(thread, "two");
   const run = (await bench.post(`/threads/${thread}/runs`, { assistant_id: "steps", input: {} })).body as {
@@ -83,7 +83,7 @@ test("a cancellation at one process ends a run in another at once (MM2)", async 
   bench.release(thread, "two");
 });
 
-test("a stateless run ends elsewhere, is read to its end, and its thread is to go (MM3)", async () => {
+test("a stateless run ends elsewhere, is read to its end, and its thread is to go (many-machines.3)", async () => {
   const { status, body } = await bench.call("POST", "/runs/wait", { assistant_id: "steps", input: {} });
   assert.equal(status, 200);
   assert.deepEqual(body, { log: ["one", "two", "three"] });
@@ -93,7 +93,7 @@ test("a stateless run ends elsewhere, is read to its end, and its thread is to g
   assert.equal(questionsIn(paused.body).length, 1);
 });
 
-test("runs of one thread go one after the other, in their order, and a delayed one when it is due (MM1)", async () => {
+test("runs of one thread go one after the other, in their order, and a delayed one when it is due (many-machines.1)", async () => {
   const thread = await bench.newThread();
   const body = { assistant_id: "steps", input: {} };
   const late = bench.post(`/threads/${thread}/runs/wait`, { ...body, after_seconds: 1 });
@@ -104,7 +104,7 @@ test("runs of one thread go one after the other, in their order, and a delayed o
   assert.deepEqual(starts, Array.from({ length: 6 }, () => one).flat());
 });
 
-test("an API process has no runs and a worker serves no calls, but both tell how they are (MM4)", async () => {
+test("an API process has no runs and a worker serves no calls, but both tell how they are (many-machines.4)", async () => {
   assert.equal((await call(worker, "GET", "/ok")).status, 200);
   assert.equal((await call(worker, "POST", "/threads", {})).status, 404);
   const slots = async (server: TestServer): Promise<string | undefined> =>
@@ -113,7 +113,7 @@ test("an API process has no runs and a worker serves no calls, but both tell how
   await until("nothing waits", async () => /^agent_runs_pending 0$/m.test((await call(api, "GET", "/metrics")).text));
 });
 
-test("runs that wait are shared out fairly, what ends a pause goes first, and no room is said (MM5)", async () => {
+test("runs that wait are shared out fairly, what ends a pause goes first, and no room is said (many-machines.5)", async () => {
   const keys = { HOLDPOINT_API_KEYS: "many:key-of-many-1,few:key-of-few-12", HOLDPOINT_MAX_PENDING_RUNS: "25" };
   const own = new Fleet();
   try {
@@ -163,7 +163,7 @@ test("runs that wait are shared out fairly, what ends a pause goes first, and no
   }
 });
 
-test("an API process that is stopped gives the runs that are waited for there their time, and no longer (MM6)", async () => {
+test("an API process that is stopped gives the runs that are waited for there their time, and no longer (many-machines.6)", async () => {
   const hasty = await fleet.start("api", { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" });
   const wait = async (at: TestServer) => {
     const thread = await bench.newThread();

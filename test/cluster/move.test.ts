@@ -1,8 +1,8 @@
 // Moving a server, from outside: backup of one that runs, export and import of one that was stopped. Checked:
-//   MV1. A backup is of one moment, made while runs are going on, and a server starts on it.
-//   MV2. After a move, everything is as it was: threads, states, questions under their ids, what was answered.
-//   MV3. What waited goes on where it is answered: questions, parallel ones and nested ones, breakpoints.
-//   MV4. Nothing is replaced, and a folder in use is not touched.
+//   move.1. A backup is of one moment, made while runs are going on, and a server starts on it.
+//   move.2. After a move, everything is as it was: threads, states, questions under their ids, what was answered.
+//   move.3. What waited goes on where it is answered: questions, parallel ones and nested ones, breakpoints.
+//   move.4. Nothing is replaced, and a folder in use is not touched.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -57,7 +57,7 @@ async function seen(server: TestServer): Promise<unknown> {
   return { threads, each, items, store, crons, assistants };
 }
 
-test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if nothing had happened (MV2, MV3)", async () => {
+test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if nothing had happened (move.2, move.3)", async () => {
   const first = await startServer({ config });
   const kinds = [
     ["echo", { payload: { question: "Well? \u2028" } }],
@@ -85,14 +85,14 @@ test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if 
   });
   const before = await seen(first);
   const refused = await move("export", "all.dump", first.dataDir);
-  assert.match(refused.err, /is in use by process \d+/); // MV4
+  assert.match(refused.err, /is in use by process \d+/); // move.4
   await first.stop();
 
   const exported = await move("export", "all.dump", first.dataDir);
   assert.equal(exported.code, 0, exported.err);
   assert.equal(statSync(join(folder, "all.dump")).mode & 0o777, 0o600);
   const again = await move("export", "all.dump", first.dataDir);
-  assert.deepEqual([again.code, /already there/.test(again.err)], [1, true]); // MV4
+  assert.deepEqual([again.code, /already there/.test(again.err)], [1, true]); // move.4
 
   const uri = await newDatabase();
   for (const outcome of [await moveIn("import", "all.dump", uri), await moveIn("export", "back.dump", uri)])
@@ -111,7 +111,7 @@ test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if 
   for (const options of FULL ? [inPostgres, { dataDir }] : [inPostgres]) {
     const second = await startServer({ config, ...options });
     try {
-      assert.deepEqual(await seen(second), before); // MV2
+      assert.deepEqual(await seen(second), before); // move.2
       await goOn(second, paused, broken.threadId);
     } finally {
       await second.stop();
@@ -121,7 +121,7 @@ test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if 
   removeFolder(first.dataDir);
 });
 
-/** MV3: every question is answered once, and no more; a breakpoint is passed. */
+/** move.3: every question is answered once, and no more; a breakpoint is passed. */
 async function goOn(server: TestServer, paused: readonly string[], broken: string): Promise<void> {
   for (const threadId of paused) {
     const items = await itemsOf(server, threadId);
@@ -138,7 +138,7 @@ async function goOn(server: TestServer, paused: readonly string[], broken: strin
   assert.equal(passed.status, 200);
 }
 
-test("a running server is backed up, and another one starts on the copy (MV1, MV4)", async () => {
+test("a running server is backed up, and another one starts on the copy (move.1, move.4)", async () => {
   const server = await startServer({ config });
   const thread = await newThread(server, "echo");
   await thread.run({ input: { payload: "Well?" } });
@@ -170,7 +170,7 @@ test("a running server is backed up, and another one starts on the copy (MV1, MV
 
 const STEPS = ["one", "two", "three", "four"];
 
-test("a backup among pauses and answers: what was acknowledged before is in it, and what waits is answered again (MV1, MV3)", async () => {
+test("a backup among pauses and answers: what was acknowledged before is in it, and what waits is answered again (move.1, move.3)", async () => {
   const server = await startServer();
   const threads = await Promise.all(Array.from({ length: 4 }, () => newThread(server, "series")));
   const acknowledged = new Map<string, number>();

@@ -1,9 +1,9 @@
 // Tests of a server that keeps everything in PostgreSQL: what a person and a client see is what they see on one machine.
-//   PG1. A question is asked, shown, answered once, and is there after a restart; no data folder is made.
-//   PG2. Servers that start at the same time on an empty database all come up; a newer database is refused by name.
-//   PG3. `migrate` brings the database up to date and says so; without a database it says what to set.
-//   PG4. Without a connection, calls are 503 with Retry-After, and work again when there is one.
-//   PG5. A server that cannot open its port ends with 1 and says why, though it had begun to look for runs.
+//   postgres.1. A question is asked, shown, answered once, and is there after a restart; no data folder is made.
+//   postgres.2. Servers that start at the same time on an empty database all come up; a newer database is refused by name.
+//   postgres.3. `migrate` brings the database up to date and says so; without a database it says what to set.
+//   postgres.4. Without a connection, calls are 503 with Retry-After, and work again when there is one.
+//   postgres.5. A server that cannot open its port ends with 1 and says why, though it had begun to look for runs.
 import { Client as Sdk } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -34,7 +34,7 @@ async function sql(text: string, on = uri): Promise<void> {
   await client.end();
 }
 
-test("a question is asked, is there after a restart, and is answered once (PG1)", async () => {
+test("a question is asked, is there after a restart, and is answered once (postgres.1)", async () => {
   const { thread_id: id } = await sdk().threads.create({ metadata: { owner: "ann" } });
   const paused = (await sdk().runs.wait(id, "agent", { input: { some_text: "original text" } })) as Result;
   const question = paused.__interrupt__?.[0];
@@ -74,7 +74,7 @@ const run = async (verb: string, env: Readonly<Record<string, string>>, signal?:
     (error: { readonly code: number; readonly stderr: string }) => ({ code: error.code, said: error.stderr }),
   );
 
-test("migrate brings a database up to date, from several places at once; a newer one is refused by name (PG2, PG3)", async () => {
+test("migrate brings a database up to date, from several places at once; a newer one is refused by name (postgres.2, postgres.3)", async () => {
   const fresh = await newDatabase();
   const said = await Promise.all([1, 2].map(() => run("migrate", { DATABASE_URL: fresh })));
   assert.deepEqual(
@@ -90,7 +90,7 @@ test("migrate brings a database up to date, from several places at once; a newer
   assert.match(refused.said, /the database was written by Holdpoint \S+: start that version or a newer one/);
 });
 
-test("what is wrong with the address is said in words, without the password (PG3)", async () => {
+test("what is wrong with the address is said in words, without the password (postgres.3)", async () => {
   const [without, away] = await Promise.all([
     run("migrate", {}),
     run("serve", { DATABASE_URI: "postgres://ann:secret@127.0.0.1:1/x" }),
@@ -102,13 +102,13 @@ test("what is wrong with the address is said in words, without the password (PG3
   assert.doesNotMatch(away.said, /secret/);
 });
 
-test("a port that is taken is told, and nothing keeps the process (PG5)", PATIENCE, async ({ signal }) => {
+test("a port that is taken is told, and nothing keeps the process (postgres.5)", PATIENCE, async ({ signal }) => {
   const { code, said } = await run("serve", { DATABASE_URI: uri, PORT: new URL(server.url).port }, signal);
   assert.equal(code, 1, said);
   assert.match(said, /port \d+ on 127\.0\.0\.1 is in use by another process/);
 });
 
-test("a call that gets no connection is 503 with Retry-After; the next that gets one works (PG4)", async () => {
+test("a call that gets no connection is 503 with Retry-After; the next that gets one works (postgres.4)", async () => {
   const { thread_id: id } = await sdk().threads.create();
   const name = new URL(uri).pathname.slice(1);
   const admin = new URL(uri);

@@ -1,7 +1,7 @@
 // The local trace store, from outside: `holdpoint collector` with nothing set, a real exporter and the `langsmith` SDK.
-//   TR1. Without an endpoint, spans that were acknowledged are shown as traces, and no sender needs a key.
-//   TR2. The `langsmith` SDK uploads to the store as it does to the backend, unmodified.
-//   TR3. Bad uploads are refused with the reason and change nothing.
+//   traces.1. Without an endpoint, spans that were acknowledged are shown as traces, and no sender needs a key.
+//   traces.2. The `langsmith` SDK uploads to the store as it does to the backend, unmodified.
+//   traces.3. Bad uploads are refused with the reason and change nothing.
 import { context, SpanStatusCode, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { BasicTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
@@ -75,7 +75,7 @@ function found(query: string, done: (items: readonly Item[]) => boolean): Promis
   });
 }
 
-test("spans of an exporter that knows no key become a trace that can be found; it survives a restart (TR1)", async () => {
+test("spans of an exporter that knows no key become a trace that can be found; it survives a restart (traces.1)", async () => {
   const exporter = new OTLPTraceExporter({ url: started.collector });
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const tracer = provider.getTracer("tests");
@@ -111,7 +111,7 @@ test("spans of an exporter that knows no key become a trace that can be found; i
   assert.equal((await search("?name=trip")).length, 1);
 });
 
-test("the langsmith SDK uploads runs, and patches them when they end (TR2)", async () => {
+test("the langsmith SDK uploads runs, and patches them when they end (traces.2)", async () => {
   const client = new Client({ apiUrl: started.store.url, apiKey: "any" });
   const root = new RunTree({ name: "sdk root", client, project_name: "from the sdk", inputs: { n: 1 } });
   await root.postRun();
@@ -168,7 +168,7 @@ const REFUSED: readonly [name: string, path: string, headers: Record<string, str
     ["an unknown address", "/runs/other", {}, BODY, 404],
   ];
 for (const [name, path, headers, body, status] of REFUSED) {
-  test(`refused: ${name} (TR3)`, async () => {
+  test(`refused: ${name} (traces.3)`, async () => {
     const before = await call(started.store, "GET", "/traces/projects");
     const response = await fetch(`${started.store.url}${path}`, { method: "POST", headers, body });
     assert.equal(response.status, status, await response.text());
@@ -176,7 +176,7 @@ for (const [name, path, headers, body, status] of REFUSED) {
   });
 }
 
-test("a bomb is refused before it is unpacked (TR3)", async () => {
+test("a bomb is refused before it is unpacked (traces.3)", async () => {
   const body = zstdCompressSync(Buffer.alloc(200 * 1024 * 1024));
   const headers = { "content-encoding": "zstd", "content-type": "application/json" };
   const response = await fetch(`${started.store.url}/runs/batch`, { method: "POST", headers, body });

@@ -1,6 +1,6 @@
 // Test of the console's files as a real server hands them out, built from the sources in this repository. Checked:
-//   CO1. A first load costs at most FIRST_LOAD_BYTES_MAX, packed.
-//   CO2. PF1 to PF5 of src/http/pages/page-files.ts, below a prefix.
+//   console.1. A first load costs at most FIRST_LOAD_BYTES_MAX, packed.
+//   console.2. page-files.1 to page-files.5 of src/http/pages/page-files.ts, below a prefix.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, test } from "node:test";
@@ -65,7 +65,7 @@ function filesOf(chunks: Readonly<Record<string, Chunk>>, name: string, found = 
   return found;
 }
 
-test("a first load of the inbox, packed, is small enough (CO1)", async (t) => {
+test("a first load of the inbox, packed, is small enough (console.1)", async (t) => {
   const chunks = await manifest();
   const files = new Set([...filesOf(chunks, "index.html"), ...filesOf(chunks, "pages/inbox/page.tsx")]);
   let size = (await get("/console")).bytes.length;
@@ -86,7 +86,7 @@ for (const path of [
   "/console/inbox/0190-thread/interrupt",
   "/console/x/y/z",
 ]) {
-  test(`${path} is the page, and its files are found from there (PF3, PF4)`, async () => {
+  test(`${path} is the page, and its files are found from there (page-files.3, page-files.4)`, async () => {
     const { status, headers, bytes } = await get(path);
     assert.equal(status, 200);
     assert.equal(headers["content-type"], "text/html; charset=utf-8");
@@ -100,7 +100,7 @@ for (const path of [
   });
 }
 
-test("the page's policy lets nothing in from elsewhere and no script from the page itself (PF5)", async () => {
+test("the page's policy lets nothing in from elsewhere and no script from the page itself (page-files.5)", async () => {
   const { headers, bytes } = await get("/console");
   const policy = String(headers["content-security-policy"]);
   assert.match(policy, /default-src 'self'; script-src 'self'; style-src 'self' 'nonce-[^']+';/);
@@ -110,7 +110,7 @@ test("the page's policy lets nothing in from elsewhere and no script from the pa
   assert.notEqual(String((await get("/console")).headers["content-security-policy"]), policy, "a nonce is used once");
 });
 
-test("built files are kept for ever, and packed only for who can unpack them (PF2)", async () => {
+test("built files are kept for ever, and packed only for who can unpack them (page-files.2)", async () => {
   const file = `/console/${(await manifest())["index.html"]?.file}`;
   const packed = await get(file, "GET", { "accept-encoding": "gzip" });
   const plain = await get(file, "GET", { "accept-encoding": "gzip;q=0, identity" });
@@ -145,7 +145,7 @@ const REFUSED: readonly (readonly [method: string, path: string, status: number,
 ];
 
 for (const [method, path, status, code] of REFUSED) {
-  test(`${method} ${path} is ${code} (PF1)`, async () => {
+  test(`${method} ${path} is ${code} (page-files.1)`, async () => {
     const answer = await get(path, method);
     assert.equal(answer.status, status);
     assert.equal((JSON.parse(answer.bytes.toString()) as { readonly code: string }).code, code);

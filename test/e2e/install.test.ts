@@ -1,10 +1,10 @@
 // Tests of the package as users get it: packed, installed with npm into empty folders, run on each supported Node. Checked:
-//   IN1. On Node 22, 24 and 26 it runs natively: `dev` prints its link, pages and API answer, a graph in TypeScript that
+//   install.1. On Node 22, 24 and 26 it runs natively: `dev` prints its link, pages and API answer, a graph in TypeScript that
 //        has to be compiled is served; nothing is written to the terminal that its user cannot act on.
-//   IN2. An older Node gets one line that names the version it has and the one that is needed, and exit code 1.
-//   IN3. `npm create holdpoint`'s project installs, and its own test passes.
-//   IN4. The packages pass publint and @arethetypeswrong/cli, have no pictures, and at most 2 MB.
-//   IN5. The project's copy of LangGraph is the only one.
+//   install.2. An older Node gets one line that names the version it has and the one that is needed, and exit code 1.
+//   install.3. `npm create holdpoint`'s project installs, and its own test passes.
+//   install.4. The packages pass publint and @arethetypeswrong/cli, have no pictures, and at most 2 MB.
+//   install.5. The project's copy of LangGraph is the only one.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -53,7 +53,7 @@ before(async () => {
 });
 after(() => removeFolder(folder));
 
-test("the packages pass their linters, and are small (IN4)", async () => {
+test("the packages pass their linters, and are small (install.4)", async () => {
   await install(tools, LINTERS);
   const bin = (name: string): string => join(tools, "node_modules", ".bin", name);
   const path = `${nodeOf("24")}:${process.env["PATH"] ?? ""}`;
@@ -66,13 +66,13 @@ test("the packages pass their linters, and are small (IN4)", async () => {
   assert.deepEqual(globSync("**/*.{png,jpg,map}", { cwd: join(app, "node_modules", "holdpoint") }), []);
 });
 
-test("the project's copy of LangGraph is the only one (IN5)", () => {
+test("the project's copy of LangGraph is the only one (install.5)", () => {
   for (const name of ["core", "langgraph", "langgraph-checkpoint", "langgraph-sdk"])
     assert.equal(globSync(`**/@langchain/${name}/package.json`, { cwd: join(app, "node_modules") }).length, 1, name);
 });
 
 for (const version of OLDER) {
-  test(`Node ${version} is told which one is needed (IN2)`, async () => {
+  test(`Node ${version} is told which one is needed (install.2)`, async () => {
     const started = run(join(nodeOf(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), "dev"], {
       cwd: app,
     });
@@ -96,7 +96,7 @@ const styles = [
 ].flatMap((name) => IMPORT_STYLES.filter((style) => style.name.startsWith(name)));
 
 for (const version of SUPPORTED) {
-  test(`on Node ${version}, dev serves graphs, pages and API (IN1)`, async () => {
+  test(`on Node ${version}, dev serves graphs, pages and API (install.1)`, async () => {
     const graphs = Object.fromEntries(
       styles.map((_, index) => [`style-${index}`, `./style-${index}/src/graph.ts:graph`]),
     );
@@ -152,7 +152,7 @@ async function dev(version: string) {
   return { url, output: () => output, stop };
 }
 
-test("a project of create-holdpoint installs, and its test passes (IN3)", async () => {
+test("a project of create-holdpoint installs, and its test passes (install.3)", async () => {
   const env = { ...process.env, PATH: `${nodeOf("22")}:${process.env["PATH"] ?? ""}`, NODE_TEST_CONTEXT: undefined };
   await run(join(app, "node_modules", ".bin", "create-holdpoint"), ["made"], { cwd: folder, env });
   const made = join(folder, "made");

@@ -1,6 +1,6 @@
 // Tests of the package: built as for a release, put where npm would put it, and run from there.
-//   PA1. It asks for every module that it imports, and for no tool.
-//   PA2. It serves the sample graphs and the console, with nothing from this repository but its dependencies, on the
+//   e2e/package.1. It asks for every module that it imports, and for no tool.
+//   e2e/package.2. It serves the sample graphs and the console, with nothing from this repository but its dependencies, on the
 //        embedded database and on PostgreSQL.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -21,7 +21,7 @@ before(async () => {
   await promisify(execFile)("npm", ["run", "package"], { cwd: ROOT });
 });
 
-test("every module that the package imports is one it asks for (PA1)", () => {
+test("every module that the package imports is one it asks for (e2e/package.1)", () => {
   const { dependencies, peerDependencies, ...rest } = JSON.parse(
     readFileSync(join(PACKAGE, "package.json"), "utf8"),
   ) as Readonly<Record<"dependencies" | "peerDependencies", Readonly<Record<string, string>>>>;
@@ -45,7 +45,8 @@ test("every module that the package imports is one it asks for (PA1)", () => {
 });
 
 for (const storage of ["the embedded database", "PostgreSQL"]) {
-  test(`from node_modules, on ${storage}, the package serves its samples and the console (PA2)`, () => serve(storage));
+  test(`from node_modules, on ${storage}, the package serves its samples and the console (e2e/package.2)`, () =>
+    serve(storage));
 }
 
 async function serve(storage: string): Promise<void> {

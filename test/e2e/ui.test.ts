@@ -1,8 +1,8 @@
 // Tests of `ui` of langgraph.json, with the official bundler, which is installed for them: its packages for other machines
 // cannot be locked here. Checked:
-//   UT1. Clients get the HTML that they load a component with, below the prefix, and the files that it names.
-//   UT2. What a caller sends cannot leave the place that it is quoted for; what is not there is refused.
-//   UT3. `disable_ui` serves none; a project without the bundler is refused with the remedy.
+//   ui.1. Clients get the HTML that they load a component with, below the prefix, and the files that it names.
+//   ui.2. What a caller sends cannot leave the place that it is quoted for; what is not there is refused.
+//   ui.3. `disable_ui` serves none; a project without the bundler is refused with the remedy.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -58,7 +58,7 @@ function withPackages(project: string, ui: string | null): void {
   if (ui !== null) symlinkSync(ui, join(scope, "langgraph-ui"));
 }
 
-test("a component is served as clients load it (UT1, UT2)", async () => {
+test("a component is served as clients load it (ui.1, ui.2)", async () => {
   const server = await startServer({ config: join(folder, "langgraph.json") });
   try {
     const host = new URL(server.url).host;
@@ -86,7 +86,7 @@ test("a component is served as clients load it (UT1, UT2)", async () => {
   }
 });
 
-test("disable_ui serves none (UT3)", async () => {
+test("disable_ui serves none (ui.3)", async () => {
   const server = await startServer({ config: join(folder, "disabled.json") });
   try {
     assert.equal((await call(server, "POST", "/ui/my%20agent", { name: "forecast" })).status, 404);
@@ -95,7 +95,7 @@ test("disable_ui serves none (UT3)", async () => {
   }
 });
 
-test("without the bundler, the start is refused with the remedy (UT3)", async () => {
+test("without the bundler, the start is refused with the remedy (ui.3)", async () => {
   const bare = writeProject({ ...files, "langgraph.json": config({}) });
   withPackages(bare, null);
   await assert.rejects(

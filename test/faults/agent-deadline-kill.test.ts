@@ -1,6 +1,6 @@
 // The process dies around the moment at which a deadline is acted on. Checked:
-//   DE1. Whatever the moment, the default answer is used once, or the thread fails once, and the trail has it once.
-//   DE3. What had not happened when the process died happens after the restart.
+//   agent-deadline-kill.1. Whatever the moment, the default answer is used once, or the thread fails once, and the trail has it once.
+//   agent-deadline-kill.3. What had not happened when the process died happens after the restart.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Bench, FULL, only, type Fault } from "../harness/faults/fault-server.ts";
@@ -27,23 +27,27 @@ const CASES: readonly Case[] = [
 
 for (const { point, onExpiry, ends } of CASES) {
   const options = { skip: !FULL && !IN_SHORT.has(point) && "long form only" };
-  test(`killed at "${point}", the deadline is acted on once (${ROUNDS} rounds; DE1, DE3)`, options, async () => {
-    for (let round = 0; round < ROUNDS; round++) {
-      const thread = await bench.newThread();
-      const payload = { expires_in_seconds: 0.1, on_expiry: onExpiry };
-      bench.arm({ point, action: "kill", thread } satisfies Fault); // none of them is met before the deadline
-      await bench.post(`/threads/${thread}/runs/wait`, { assistant_id: "timed", input: { payload } });
-      await bench.restartAfterFault();
-      assert.equal(await settledOnce(thread), ends);
-      const { body } = await bench.call("GET", `/threads/${thread}/audit`);
-      const { items } = body as { readonly items: readonly { readonly action: string; readonly by: string }[] };
-      const { action, by } = only(items, JSON.stringify(items));
-      assert.deepEqual([action, by], [ends === "idle" ? "answered" : "expired", "deadline"]);
-      if (ends === "error") continue;
-      assert.equal((await bench.values(thread))["answer"], "late");
-      assert.equal((await bench.runs(thread)).length, 2);
-    }
-  });
+  test(
+    `killed at "${point}", the deadline is acted on once (${ROUNDS} rounds; agent-deadline-kill.1, agent-deadline-kill.3)`,
+    options,
+    async () => {
+      for (let round = 0; round < ROUNDS; round++) {
+        const thread = await bench.newThread();
+        const payload = { expires_in_seconds: 0.1, on_expiry: onExpiry };
+        bench.arm({ point, action: "kill", thread } satisfies Fault); // none of them is met before the deadline
+        await bench.post(`/threads/${thread}/runs/wait`, { assistant_id: "timed", input: { payload } });
+        await bench.restartAfterFault();
+        assert.equal(await settledOnce(thread), ends);
+        const { body } = await bench.call("GET", `/threads/${thread}/audit`);
+        const { items } = body as { readonly items: readonly { readonly action: string; readonly by: string }[] };
+        const { action, by } = only(items, JSON.stringify(items));
+        assert.deepEqual([action, by], [ends === "idle" ? "answered" : "expired", "deadline"]);
+        if (ends === "error") continue;
+        assert.equal((await bench.values(thread))["answer"], "late");
+        assert.equal((await bench.runs(thread)).length, 2);
+      }
+    },
+  );
 }
 
 /** The status of the thread when it neither runs nor waits. */

@@ -1,7 +1,7 @@
 // Many callers answer one pause at the same time (promises A3, A4).
-//   DR1. One caller gets 200, every other 409; the node sees the winner's value, and its side effect happens once.
-//   DR2. With the same Idempotency-Key all callers get the first answer, and the node ran once.
-//   DR3. The audit of the thread is the questions answered: one for each round.
+//   agent-double-resume.1. One caller gets 200, every other 409; the node sees the winner's value, and its side effect happens once.
+//   agent-double-resume.2. With the same Idempotency-Key all callers get the first answer, and the node ran once.
+//   agent-double-resume.3. The audit of the thread is the questions answered: one for each round.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Bench, FULL, resumeBody } from "../harness/faults/fault-server.ts";
@@ -17,7 +17,7 @@ interface Refusal {
   readonly answered?: { readonly run_id: string; readonly same_value: boolean };
 }
 
-test(`of ${CALLERS} callers that answer one pause, one wins (${ROUNDS} rounds; DR1, DR3)`, async () => {
+test(`of ${CALLERS} callers that answer one pause, one wins (${ROUNDS} rounds; agent-double-resume.1, agent-double-resume.3)`, async () => {
   let [accepted, refused] = [0, 0];
   for (let round = 0; round < ROUNDS; round++) {
     const { thread } = await bench.pause("ask");
@@ -51,7 +51,7 @@ test(`of ${CALLERS} callers that answer one pause, one wins (${ROUNDS} rounds; D
   assert.equal(accepted, ROUNDS);
 });
 
-test(`${CALLERS} repeats with one Idempotency-Key are one execution with one answer (${ROUNDS} rounds; DR2)`, async () => {
+test(`${CALLERS} repeats with one Idempotency-Key are one execution with one answer (${ROUNDS} rounds; agent-double-resume.2)`, async () => {
   let repeats = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const { thread } = await bench.pause("ask");

@@ -1,7 +1,7 @@
 // A commit whose sync fails, by strace, and a kill -9 behind the reply. Its frames are whole in the log, so that the next
 // start would find them.
-//   FS1. A call that was answered `storage_unavailable` is not there after the crash; one that was acknowledged is.
-//   FS2. Where that cannot be made sure of, the answer is `commit_unknown`, and no call gets more than a 503 until it can.
+//   agent-failed-sync.1. A call that was answered `storage_unavailable` is not there after the crash; one that was acknowledged is.
+//   agent-failed-sync.2. Where that cannot be made sure of, the answer is `commit_unknown`, and no call gets more than a 503 until it can.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -74,7 +74,7 @@ async function isThere(bench: Bench, threadId: string): Promise<boolean> {
 const FAILING = FULL ? [1, 2, 3, 4, 5, 6, 7, 8] : [2];
 
 test(
-  "a commit whose sync failed once is void after a crash, as its caller was answered (FS1)",
+  "a commit whose sync failed once is void after a crash, as its caller was answered (agent-failed-sync.1)",
   { skip: NO_STRACE },
   async () => {
     const atStart = await syncsOfStart();
@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  "while no sync works, the first commit is unknown and nothing is answered behind it (FS1, FS2)",
+  "while no sync works, the first commit is unknown and nothing is answered behind it (agent-failed-sync.1, agent-failed-sync.2)",
   { skip: NO_STRACE },
   async () => {
     const atStart = await syncsOfStart();

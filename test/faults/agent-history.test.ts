@@ -1,8 +1,8 @@
 // Random calls of several clients on each thread, while the server is killed and stopped: every thread's history is
 // linearizable (linearizable.ts).
-//   HI1. Starts, answers and deletions of a thread take place one after the other, each once or not at all, within the time
+//   agent-history.1. Starts, answers and deletions of a thread take place one after the other, each once or not at all, within the time
 //        of their call, as the answers of the server say; a question takes one answer.
-//   HI2. A history that is bad is printed with its seed.
+//   agent-history.2. A history that is bad is printed with its seed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Bench, each, FULL, pause, questionsIn, seeded } from "../harness/faults/fault-server.ts";
@@ -61,24 +61,28 @@ async function trouble(round: number): Promise<void> {
   await bench.start(round % 2 === 0 ? { HOLDPOINT_TEST_CLOCK_SHIFT_MS: JUMP_MS } : {});
 }
 
-test(`${ROUNDS} rounds of ${THREADS} threads: every history is linearizable (HI1, HI2)`, { timeout }, async (t) => {
-  t.diagnostic(`seed ${seed}`);
-  let [calls, lost] = [0, 0];
-  for (let round = 0; round < ROUNDS; round++) {
-    const threads: Watched[] = [];
-    for (let at = 0; at < THREADS; at++) threads.push({ id: await bench.newThread(), calls: [], questions: [] });
-    const clients = threads.flatMap((thread) => Array.from({ length: CLIENTS }, (_, client) => ({ thread, client })));
-    const troubled = trouble(round);
-    await each(clients, clients.length, async ({ thread, client }) => {
-      for (let at = 0; at < CALLS; at++) await act(thread, client);
-    });
-    await troubled;
-    for (const { calls: history } of threads) {
-      calls += history.length;
-      lost += history.filter(({ result }) => result === "lost").length;
-      assert.ok(linearize(history) !== null, `seed ${seed}, round ${round}:\n${printed(history)}`); // HI2
+test(
+  `${ROUNDS} rounds of ${THREADS} threads: every history is linearizable (agent-history.1, agent-history.2)`,
+  { timeout },
+  async (t) => {
+    t.diagnostic(`seed ${seed}`);
+    let [calls, lost] = [0, 0];
+    for (let round = 0; round < ROUNDS; round++) {
+      const threads: Watched[] = [];
+      for (let at = 0; at < THREADS; at++) threads.push({ id: await bench.newThread(), calls: [], questions: [] });
+      const clients = threads.flatMap((thread) => Array.from({ length: CLIENTS }, (_, client) => ({ thread, client })));
+      const troubled = trouble(round);
+      await each(clients, clients.length, async ({ thread, client }) => {
+        for (let at = 0; at < CALLS; at++) await act(thread, client);
+      });
+      await troubled;
+      for (const { calls: history } of threads) {
+        calls += history.length;
+        lost += history.filter(({ result }) => result === "lost").length;
+        assert.ok(linearize(history) !== null, `seed ${seed}, round ${round}:\n${printed(history)}`); // agent-history.2
+      }
     }
-  }
-  console.log(`histories: ${ROUNDS * THREADS} threads, ${calls} calls, ${lost} without an answer, all linearizable`);
-  assert.ok(calls > 0);
-});
+    console.log(`histories: ${ROUNDS * THREADS} threads, ${calls} calls, ${lost} without an answer, all linearizable`);
+    assert.ok(calls > 0);
+  },
+);

@@ -1,8 +1,8 @@
 // kill -9 at chosen points of the way of a run (promises A1, A2, A10, A12, A13, A28).
-//   KP1. A pause that was acknowledged is there after the restart, with the same id, value and ns, and can be answered.
-//   KP2. A run that was acknowledged, or stored, is taken up again by the next process and ends.
-//   KP3. An answer is used once, and a question never gets the answer to another.
-//   KP4. Nothing is busy longer than the bound after a restart.
+//   agent-kill.1. A pause that was acknowledged is there after the restart, with the same id, value and ns, and can be answered.
+//   agent-kill.2. A run that was acknowledged, or stored, is taken up again by the next process and ends.
+//   agent-kill.3. An answer is used once, and a question never gets the answer to another.
+//   agent-kill.4. Nothing is busy longer than the bound after a restart.
 // The short form leaves out points that have a near neighbour in the table.
 // One process after the other works on one data folder: each is killed at the point of its row, the next one proves the
 // row and is the victim of the following row.
@@ -51,8 +51,8 @@ async function proveAnswerable(thread: string, answer: unknown): Promise<void> {
 }
 
 async function proveAnswered(thread: string, answer: unknown): Promise<void> {
-  assert.equal(await bench.settled(thread), "idle"); // KP4
-  assert.deepEqual(await bench.values(thread), { log: ["prepared", answer, "recorded"] }); // KP3
+  assert.equal(await bench.settled(thread), "idle"); // agent-kill.4
+  assert.deepEqual(await bench.values(thread), { log: ["prepared", answer, "recorded"] }); // agent-kill.3
   const again = await bench.resume(thread, "ask", "too late");
   assert.equal(again.status, 409, again.text);
   for (const effect of bench.effectsOf(thread, "answered")) assert.deepEqual(effect.value, answer);
@@ -73,7 +73,7 @@ const WHILE_PAUSING: readonly { readonly point: string; readonly nth?: number; r
 ];
 
 for (const { point, nth, stored } of WHILE_PAUSING) {
-  test(`killed ${point}: the ${stored ? "run is taken up again and pauses" : "call left nothing behind"} (KP1, KP2)`, async () => {
+  test(`killed ${point}: the ${stored ? "run is taken up again and pauses" : "call left nothing behind"} (agent-kill.1, agent-kill.2)`, async () => {
     const thread = await bench.newThread();
     const path = `/threads/${thread}/runs/wait`;
     const fault: Fault = { point, action: "kill", nth: nth ?? 1 };
@@ -85,7 +85,7 @@ for (const { point, nth, stored } of WHILE_PAUSING) {
       assert.deepEqual(await bench.runs(thread), []);
       await bench.post(path, { assistant_id: "ask", input: {} });
     }
-    assert.equal(await bench.settled(thread), "interrupted"); // KP4
+    assert.equal(await bench.settled(thread), "interrupted"); // agent-kill.4
     assert.equal((await bench.runs(thread)).length, 1);
     const question = only(await bench.questions(thread), "one question is open");
     assert.deepEqual(question.value, { please: thread });
@@ -95,7 +95,7 @@ for (const { point, nth, stored } of WHILE_PAUSING) {
 }
 
 test(
-  "killed before the reply to POST /runs: the run was stored before anybody could hear of it (KP2)",
+  "killed before the reply to POST /runs: the run was stored before anybody could hear of it (agent-kill.2)",
   LONG,
   async () => {
     const thread = await bench.newThread();
@@ -112,7 +112,7 @@ test(
   },
 );
 
-test("killed in the middle of a graph: nodes whose checkpoint is stored do not run again (KP2)", async () => {
+test("killed in the middle of a graph: nodes whose checkpoint is stored do not run again (agent-kill.2)", async () => {
   const thread = await bench.newThread();
   bench.hold(thread, "three");
   const body = { assistant_id: "steps", input: {}, durability: "sync" };
@@ -133,7 +133,7 @@ const WHILE_ANSWERING: readonly { readonly point: string; readonly accepted: boo
 ];
 
 for (const { point, accepted } of WHILE_ANSWERING) {
-  test(`killed ${point}: the answer is ${accepted ? "used once" : "not taken, and the pause still stands"} (KP1, KP3)`, async () => {
+  test(`killed ${point}: the answer is ${accepted ? "used once" : "not taken, and the pause still stands"} (agent-kill.1, agent-kill.3)`, async () => {
     const { thread, question } = await bench.pause("ask");
     const value = { answer: point };
     const path = `/threads/${thread}/runs/wait`;
@@ -147,7 +147,7 @@ for (const { point, accepted } of WHILE_ANSWERING) {
 }
 
 for (const point of ["before commit: hand back", "after commit: hand back"]) {
-  test(`killed ${point}, in the recovery at start: the next process recovers (KP2)`, LONG, async () => {
+  test(`killed ${point}, in the recovery at start: the next process recovers (agent-kill.2)`, LONG, async () => {
     const thread = await bench.newThread();
     bench.hold(thread, "two");
     await bench.post(`/threads/${thread}/runs`, { assistant_id: "steps", input: {} });
@@ -194,7 +194,7 @@ async function runningSteps(): Promise<{ readonly thread: string; readonly run: 
   return { thread, run: (body as { readonly run_id: string }).run_id };
 }
 
-test("killed before the commit of a delete: the thread and its pause are there (KP1)", LONG, async () => {
+test("killed before the commit of a delete: the thread and its pause are there (agent-kill.1)", LONG, async () => {
   const { thread, question } = await bench.pause("ask");
   assert.equal(await meet(kill("before commit: delete", thread), "DELETE", `/threads/${thread}`), null);
   assert.deepEqual((await bench.questions(thread)).map(identity), [identity(question)]);
@@ -225,7 +225,7 @@ const WHILE_USING: readonly { readonly point: string; readonly durability: reado
 for (const graph of [...inFull("two"), "nested"]) {
   for (const { point, durability } of WHILE_USING) {
     for (const kind of durability) {
-      test(`${graph} (${kind}), killed ${point}: the second question does not get the first answer (KP3)`, async () => {
+      test(`${graph} (${kind}), killed ${point}: the second question does not get the first answer (agent-kill.3)`, async () => {
         const { thread, question } = await bench.pause(graph);
         const path = `/threads/${thread}/runs/wait`;
         await meet(kill(point, thread), "POST", path, { ...resumeBody(graph, "answer 1"), durability: kind });

@@ -1,6 +1,6 @@
 // One run that kills its process, and innocent runs beside it (ARCHITECTURE, "After a crash").
-//   KI1. All innocent runs end in success: none is given up, and none is counted as the one that kills.
-//   KI2. The killer is given up after it has killed its process alone as often as it may.
+//   agent-killer.1. All innocent runs end in success: none is given up, and none is counted as the one that kills.
+//   agent-killer.2. The killer is given up after it has killed its process alone as often as it may.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Bench, FULL, until, within } from "../harness/faults/fault-server.ts";
@@ -15,42 +15,46 @@ const bench = new Bench({ BG_JOB_MAX_RETRIES: String(RETRIES) });
 before(() => bench.start());
 after(() => bench.end());
 
-test(`a run that kills its process takes none of ${INNOCENTS} innocent runs along (KI1, KI2)`, PATIENCE, async () => {
-  const begin = async (graph: string, node: string): Promise<string> => {
-    const thread = await bench.newThread();
-    bench.hold(thread, node);
-    await bench.post(`/threads/${thread}/runs`, { assistant_id: graph, input: {} });
-    return thread;
-  };
-  const innocents = await Promise.all(Array.from({ length: INNOCENTS }, () => begin("steps", "two")));
-  const killer = await begin("killer", "kill");
-  for (const thread of innocents) await bench.sees(thread, "two starts");
-  await bench.sees(killer, "kill");
-  bench.release(killer, "kill");
-  let deaths = 0;
-  for (;;) {
-    const died = bench.server.exited.then(() => "died" as const);
-    const ended = until("the killer is given up", async () => {
-      const runs = await bench.runs(killer).catch(() => []);
-      return runs.some(({ status }) => status === "error");
-    }).then(
-      () => "ended" as const,
-      () => "late" as const,
-    );
-    const next = await within("the process dies, or the killer is given up", Promise.race([died, ended]), 90_000);
-    if (next === "ended") break;
-    assert.equal(next, "died");
-    assert.ok(++deaths <= DEATHS_MAX, `${deaths} deaths`);
-    for (const thread of innocents) bench.release(thread, "two");
-    await bench.start();
-  }
-  for (const thread of innocents) {
-    await bench.settled(thread);
-    assert.deepEqual(
-      (await bench.runs(thread)).map(({ status }) => status),
-      ["success"],
-    ); // KI1
-  }
-  console.log(`killer: ${deaths} deaths, given up; ${INNOCENTS} of ${INNOCENTS} innocent runs ended in success`);
-  assert.equal(deaths, RETRIES + 2); // KI2: once beside the others, then alone
-});
+test(
+  `a run that kills its process takes none of ${INNOCENTS} innocent runs along (agent-killer.1, agent-killer.2)`,
+  PATIENCE,
+  async () => {
+    const begin = async (graph: string, node: string): Promise<string> => {
+      const thread = await bench.newThread();
+      bench.hold(thread, node);
+      await bench.post(`/threads/${thread}/runs`, { assistant_id: graph, input: {} });
+      return thread;
+    };
+    const innocents = await Promise.all(Array.from({ length: INNOCENTS }, () => begin("steps", "two")));
+    const killer = await begin("killer", "kill");
+    for (const thread of innocents) await bench.sees(thread, "two starts");
+    await bench.sees(killer, "kill");
+    bench.release(killer, "kill");
+    let deaths = 0;
+    for (;;) {
+      const died = bench.server.exited.then(() => "died" as const);
+      const ended = until("the killer is given up", async () => {
+        const runs = await bench.runs(killer).catch(() => []);
+        return runs.some(({ status }) => status === "error");
+      }).then(
+        () => "ended" as const,
+        () => "late" as const,
+      );
+      const next = await within("the process dies, or the killer is given up", Promise.race([died, ended]), 90_000);
+      if (next === "ended") break;
+      assert.equal(next, "died");
+      assert.ok(++deaths <= DEATHS_MAX, `${deaths} deaths`);
+      for (const thread of innocents) bench.release(thread, "two");
+      await bench.start();
+    }
+    for (const thread of innocents) {
+      await bench.settled(thread);
+      assert.deepEqual(
+        (await bench.runs(thread)).map(({ status }) => status),
+        ["success"],
+      ); // agent-killer.1
+    }
+    console.log(`killer: ${deaths} deaths, given up; ${INNOCENTS} of ${INNOCENTS} innocent runs ended in success`);
+    assert.equal(deaths, RETRIES + 2); // agent-killer.2: once beside the others, then alone
+  },
+);

@@ -1,9 +1,9 @@
 // Start, stop, refusals at start, and callers that go away (promises A14, A30; the foundation's lifecycle).
-//   LF1. SIGTERM: nothing new is taken, what runs ends, who waits is answered, exit code 0. A second one ends at once.
-//   LF2. A run that does not end within the grace period is handed back, and the next process ends it.
-//   LF3. One process a data folder; kill -9 frees it.
-//   LF4. What is wrong at start is said, all of it, with an exit code that tells.
-//   LF5. A caller that hangs up loses nothing: the result is there to be joined.
+//   agent-lifecycle.1. SIGTERM: nothing new is taken, what runs ends, who waits is answered, exit code 0. A second one ends at once.
+//   agent-lifecycle.2. A run that does not end within the grace period is handed back, and the next process ends it.
+//   agent-lifecycle.3. One process a data folder; kill -9 frees it.
+//   agent-lifecycle.4. What is wrong at start is said, all of it, with an exit code that tells.
+//   agent-lifecycle.5. A caller that hangs up loses nothing: the result is there to be joined.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -37,7 +37,7 @@ async function stopping(bench: Bench): Promise<void> {
   await until("it is stopping", () => bench.server.logs.some(({ event }) => event === "stopping"));
 }
 
-test("SIGTERM: waiting calls get their result or are told where to join, new runs get 503, exit code 0 (LF1)", async (t) => {
+test("SIGTERM: waiting calls get their result or are told where to join, new runs get 503, exit code 0 (agent-lifecycle.1)", async (t) => {
   const bench = await started(t, { N_JOBS_PER_WORKER: "1" });
   const [other, queued] = [await bench.newThread(), await bench.newThread()];
   const { thread, answer } = await waitingRun(bench);
@@ -54,7 +54,7 @@ test("SIGTERM: waiting calls get their result or are told where to join, new run
   assert.deepEqual(await within("it ends", bench.server.exited), [0, null]);
 });
 
-test("a second SIGTERM ends at once; the next process takes the run up again (LF1, LF2)", async (t) => {
+test("a second SIGTERM ends at once; the next process takes the run up again (agent-lifecycle.1, agent-lifecycle.2)", async (t) => {
   const bench = await started(t);
   const { thread, answer } = await waitingRun(bench);
   await stopping(bench);
@@ -68,7 +68,7 @@ test("a second SIGTERM ends at once; the next process takes the run up again (LF
   assert.deepEqual(await bench.values(thread), WHOLE);
 });
 
-test("a run longer than the grace period is handed back, its caller is told where to join (LF2)", async (t) => {
+test("a run longer than the grace period is handed back, its caller is told where to join (agent-lifecycle.2)", async (t) => {
   const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1", BG_JOB_MAX_RETRIES: "1" });
   const { thread, answer } = await waitingRun(bench);
   // More often than a crash would be forgiven: being handed back is none.
@@ -86,7 +86,7 @@ test("a run longer than the grace period is handed back, its caller is told wher
   assert.equal(bench.effectsOf(thread, "one ends").length, 1, "what was stored did not run again");
 });
 
-test("a second process on the data folder is refused by name; kill -9 frees the folder (LF3)", async (t) => {
+test("a second process on the data folder is refused by name; kill -9 frees the folder (agent-lifecycle.3)", async (t) => {
   const bench = await started(t);
   const second = new Bench({}, bench.dataDir);
   t.after(() => second.end());
@@ -98,7 +98,7 @@ test("a second process on the data folder is refused by name; kill -9 frees the 
   assert.equal((await second.call("GET", "/ok")).status, 200);
 });
 
-test("a port that is taken is named, and the exit code is not 0 (LF4)", async (t) => {
+test("a port that is taken is named, and the exit code is not 0 (agent-lifecycle.4)", async (t) => {
   const bench = await started(t);
   const port = new URL(bench.server.url).port;
   const second = new Bench({ PORT: port });
@@ -125,7 +125,7 @@ async function serve(args: readonly string[], env: Readonly<Record<string, strin
   }
 }
 
-test("a wrong configuration: exit code 78, and every problem is listed (LF4)", async (t) => {
+test("a wrong configuration: exit code 78, and every problem is listed (agent-lifecycle.4)", async (t) => {
   const bench = new Bench();
   t.after(() => bench.end());
   const wrong = { PORT: "many", N_JOBS_PER_WORKER: "0", LOG_LEVEL: "loud", BG_JOB_TIMEOUT_SECS: "-1" };
@@ -143,7 +143,7 @@ test("a wrong configuration: exit code 78, and every problem is listed (LF4)", a
   assert.deepEqual([nowhere.code, /HOLDPOINT_DATA_DIR: .*ENOTDIR/.test(nowhere.stderr)], [78, true], nowhere.stderr);
 });
 
-test("--print-config says what would be used, and shows no secret of the environment (LF4)", async (t) => {
+test("--print-config says what would be used, and shows no secret of the environment (agent-lifecycle.4)", async (t) => {
   const bench = new Bench();
   t.after(() => bench.end());
   const canary = "canary-6f1f0c52";
@@ -159,7 +159,7 @@ test("--print-config says what would be used, and shows no secret of the environ
 const WAITING = FULL ? 2000 : 50;
 const RSS_MIB_MAX = 400;
 
-test(`${WAITING} waiting callers are cut off: every result is there to be joined (LF5)`, async (t) => {
+test(`${WAITING} waiting callers are cut off: every result is there to be joined (agent-lifecycle.5)`, async (t) => {
   const bench = await started(t, { HOLDPOINT_WAIT_KEEPALIVE_MS: "100", N_JOBS_PER_WORKER: "100" });
   bench.hold("all", "two");
   const threads: string[] = [];

@@ -1,7 +1,7 @@
 // Random sequences of calls against a pure model of thread, run and interrupt (promises A5, A6, A13, A28).
-//   MO1. The server answers every call as the model foretells: status, code, thread status, open questions, answers used.
-//   MO2. A question keeps its id as long as it is open, and no two questions of a thread ever share one.
-//   MO3. A refused call, and a process that is killed and started again, change nothing that can be seen.
+//   agent-model.1. The server answers every call as the model foretells: status, code, thread status, open questions, answers used.
+//   agent-model.2. A question keeps its id as long as it is open, and no two questions of a thread ever share one.
+//   agent-model.3. A refused call, and a process that is killed and started again, change nothing that can be seen.
 // The seed and the path of a counterexample are printed; HOLDPOINT_TEST_SEED repeats a run.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -99,7 +99,7 @@ const refusedStatus = (phase: Phase): readonly [number, string] | null => {
   return phase === "questions" || phase === "breakpoint" ? null : [409, "no_pending_interrupt"];
 };
 
-/** MO1, MO2: what can be seen of the thread is what the model says. */
+/** agent-model.1, agent-model.2: what can be seen of the thread is what the model says. */
 async function compare(model: Model, real: Real): Promise<void> {
   const answer = await call(server, "GET", `/threads/${real.threadId}`);
   if (model.phase === "absent") return expectRefusal(answer, 404, "thread_not_found");
@@ -330,7 +330,7 @@ const ALWAYS: readonly Command[] = [
   answerBare(null),
 ];
 
-test(`${SEQUENCES} random sequences of calls go as the model says (MO1, MO2, MO3)`, async () => {
+test(`${SEQUENCES} random sequences of calls go as the model says (agent-model.1, agent-model.2, agent-model.3)`, async () => {
   const { seed } = seeded();
   console.log(`model: seed ${seed}`);
   const one = fc.oneof(...COMMANDS);

@@ -1,13 +1,23 @@
 // Two calls at the same time on one thread (promises A7, A13, A28, A31).
-//   RC1. A cancel against an answer: either the answer was used, or the question is still open; never both, never neither.
-//   RC2. Deleting wins: nothing of the thread is left, nothing brings it back, and a late answer gets 404.
-//   RC3. Never two runs of a thread at once; every strategy for a busy thread keeps its word, and every caller hears.
-//   RC4. An answer that is sent the moment the question is seen is taken.
+//   agent-races.1. A cancel against an answer: either the answer was used, or the question is still open; never both, never neither.
+//   agent-races.2. Deleting wins: nothing of the thread is left, nothing brings it back, and a late answer gets 404.
+//   agent-races.3. Never two runs of a thread at once; every strategy for a busy thread keeps its word, and every caller hears.
+//   agent-races.4. An answer that is sent the moment the question is seen is taken.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
-import { Bench, each, FULL, identity, only, pause, questionsIn, resumeBody, seeded } from "../harness/faults/fault-server.ts";
+import {
+  Bench,
+  each,
+  FULL,
+  identity,
+  only,
+  pause,
+  questionsIn,
+  resumeBody,
+  seeded,
+} from "../harness/faults/fault-server.ts";
 import type { Answer } from "../harness/server.ts";
 
 const RACES = FULL ? 1000 : 10;
@@ -31,7 +41,7 @@ function runId(answer: Answer): string {
   return (answer.body as { readonly run_id: string }).run_id;
 }
 
-test(`a cancel meets an answer (${RACES} races; RC1)`, async () => {
+test(`a cancel meets an answer (${RACES} races; agent-races.1)`, async () => {
   const outcomes = { "used to the end": 0, "used, then cancelled": 0, "question open again": 0 };
   await each(
     Array.from({ length: RACES }, (_, race) => race),
@@ -103,7 +113,7 @@ async function proveGone(thread: string): Promise<void> {
   assert.equal(rowsOf(thread), 0);
 }
 
-test(`a delete meets a run in progress (${DELETES} races; RC2)`, async () => {
+test(`a delete meets a run in progress (${DELETES} races; agent-races.2)`, async () => {
   const threads: string[] = [];
   let told = 0;
   await each(
@@ -133,7 +143,7 @@ test(`a delete meets a run in progress (${DELETES} races; RC2)`, async () => {
   assert.ok(told > 0, "some deletes met a run in progress");
 });
 
-test(`a delete meets an answer (${DELETES} races; RC2)`, async () => {
+test(`a delete meets an answer (${DELETES} races; agent-races.2)`, async () => {
   const outcomes: Record<number, number> = { 200: 0, 404: 0 };
   const threads: string[] = [];
   await each(
@@ -182,7 +192,7 @@ async function watch(thread: string, work: Promise<unknown>): Promise<number> {
   const end = work.finally(() => (progress.over = true));
   while (!progress.over) {
     const running = (await bench.runs(thread)).filter(({ status }) => status === "running");
-    assert.ok(running.length <= 1, `${running.length} runs at once`); // RC3
+    assert.ok(running.length <= 1, `${running.length} runs at once`); // agent-races.3
     seen += running.length;
   }
   await end;
@@ -195,7 +205,7 @@ function countBy(statuses: readonly (string | number)[]): string {
   );
 }
 
-test(`${AT_ONCE} starts at once, enqueue: all run, in order, one at a time (RC3)`, async () => {
+test(`${AT_ONCE} starts at once, enqueue: all run, in order, one at a time (agent-races.3)`, async () => {
   const thread = await bench.newThread();
   const starts = Promise.all(startMany(thread, "enqueue"));
   const seen = await watch(thread, starts);
@@ -211,7 +221,7 @@ test(`${AT_ONCE} starts at once, enqueue: all run, in order, one at a time (RC3)
   assert.ok(seen > 0, "runs were seen running");
 });
 
-test(`${AT_ONCE} starts at once, reject: one runs, the others get 409 (RC3)`, async () => {
+test(`${AT_ONCE} starts at once, reject: one runs, the others get 409 (agent-races.3)`, async () => {
   const thread = await bench.newThread();
   bench.hold(thread, "one");
   const starts = startMany(thread, "reject");
@@ -226,7 +236,7 @@ test(`${AT_ONCE} starts at once, reject: one runs, the others get 409 (RC3)`, as
 });
 
 for (const strategy of ["interrupt", "rollback"]) {
-  test(`${AT_ONCE} starts at once, ${strategy}: the last one runs to its end, every caller hears (RC3)`, async () => {
+  test(`${AT_ONCE} starts at once, ${strategy}: the last one runs to its end, every caller hears (agent-races.3)`, async () => {
     const thread = await bench.newThread();
     bench.hold(thread, "three");
     const starts = startMany(thread, strategy);
@@ -250,7 +260,7 @@ for (const strategy of ["interrupt", "rollback"]) {
   });
 }
 
-test(`an answer sent the moment the reply is read, or up to 5 ms later, is taken (${RACES} times; RC4)`, async () => {
+test(`an answer sent the moment the reply is read, or up to 5 ms later, is taken (${RACES} times; agent-races.4)`, async () => {
   let taken = 0;
   for (let race = 0; race < RACES; race++) {
     const { thread } = await bench.pause("ask");
@@ -262,7 +272,7 @@ test(`an answer sent the moment the reply is read, or up to 5 ms later, is taken
   console.log(`answer at once: ${taken} of ${RACES} taken`);
 });
 
-test(`an answer sent the moment the pause can be seen is taken (${RACES} times; RC4)`, async () => {
+test(`an answer sent the moment the pause can be seen is taken (${RACES} times; agent-races.4)`, async () => {
   let polls = 0;
   for (let race = 0; race < RACES; race++) {
     const thread = await bench.newThread();

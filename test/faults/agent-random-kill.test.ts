@@ -1,11 +1,21 @@
 // kill -9 at random times while threads start, pause and are answered (promises A1, A2, A10, A12).
-//   RK1. A pause that a caller saw is there after every restart, with the same id, value and ns, until it is answered.
-//   RK2. A thread or run whose acceptance a caller saw is never lost; nothing is busy longer than the bound.
-//   RK3. An answer that was accepted is used, once, also when its caller never heard of it.
-//   RK4. In the end, without faults, every question can be answered.
+//   agent-random-kill.1. A pause that a caller saw is there after every restart, with the same id, value and ns, until it is answered.
+//   agent-random-kill.2. A thread or run whose acceptance a caller saw is never lost; nothing is busy longer than the bound.
+//   agent-random-kill.3. An answer that was accepted is used, once, also when its caller never heard of it.
+//   agent-random-kill.4. In the end, without faults, every question can be answered.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Bench, each, FULL, identity, only, pause, questionsIn, resumeBody, seeded } from "../harness/faults/fault-server.ts";
+import {
+  Bench,
+  each,
+  FULL,
+  identity,
+  only,
+  pause,
+  questionsIn,
+  resumeBody,
+  seeded,
+} from "../harness/faults/fault-server.ts";
 import type { Question } from "../harness/faults/fault-server.ts";
 
 const ROUNDS = FULL ? 50 : 3;
@@ -66,12 +76,12 @@ async function answerOne(one: Known, value: unknown): Promise<void> {
 
 /** What stands after a restart agrees with all that callers saw. */
 async function prove(one: Known): Promise<void> {
-  const status = await bench.settled(one.thread); // RK2
+  const status = await bench.settled(one.thread); // agent-random-kill.2
   const open = await bench.questions(one.thread);
   if (status === "interrupted") {
     assert.equal(one.done, false, "what was done stays done");
     const question = only(open, "one question is open");
-    if (one.question !== null) assert.deepEqual(identity(question), identity(one.question)); // RK1
+    if (one.question !== null) assert.deepEqual(identity(question), identity(one.question)); // agent-random-kill.1
     assert.deepEqual(question.value, { please: one.thread });
     one.question = question;
     one.sent = []; // none of them was accepted
@@ -88,13 +98,13 @@ async function prove(one: Known): Promise<void> {
     return;
   }
   assert.equal(log.length, 3, JSON.stringify(log));
-  assert.ok(one.sent.includes(log[1]), `used ${JSON.stringify(log[1])} of ${JSON.stringify(one.sent)}`); // RK3
+  assert.ok(one.sent.includes(log[1]), `used ${JSON.stringify(log[1])} of ${JSON.stringify(one.sent)}`); // agent-random-kill.3
   if (one.used !== undefined) assert.equal(log[1], one.used);
   one.used = log[1];
   one.done = true;
 }
 
-test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${random.seed}; RK1–RK4)`, async () => {
+test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${random.seed}; agent-random-kill.1–4)`, async () => {
   const known: Known[] = [];
   await each(Array.from({ length: PAUSED }), CALLERS, () => startOne(known));
   let round = 0;
@@ -130,9 +140,9 @@ test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${rand
     known.filter(({ done }) => !done),
     CALLERS,
     (one) => answerOne(one, `at last ${one.thread}`),
-  ); // RK4
+  ); // agent-random-kill.4
   for (const { thread, used } of known) {
-    for (const { value } of bench.effectsOf(thread, "answered")) assert.equal(value, used); // RK3
+    for (const { value } of bench.effectsOf(thread, "answered")) assert.equal(value, used); // agent-random-kill.3
   }
   console.log(`random kills: ${round} rounds, seed ${random.seed}, ${known.length} threads, ${JSON.stringify(counts)}`);
   assert.ok(counts.acknowledged >= PAUSED, "enough pauses were acknowledged");

@@ -1,7 +1,7 @@
 // Paused threads survive restarts, deploys and clocks (promises A2, A27).
-//   SU1. After each restart, by kill -9 or SIGTERM, every pause is there with the same id, value and ns.
-//   SU2. A clock that is 30 days on, and then back again, loses nothing: what was written last is what counts.
-//   SU3. In the end every question takes its answer.
+//   agent-survival.1. After each restart, by kill -9 or SIGTERM, every pause is there with the same id, value and ns.
+//   agent-survival.2. A clock that is 30 days on, and then back again, loses nothing: what was written last is what counts.
+//   agent-survival.3. In the end every question takes its answer.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { call } from "../harness/server.ts";
@@ -30,18 +30,18 @@ async function answer(one: Paused): Promise<void> {
   one.answers.push(value);
   if (one.answers.length === 3) {
     const [first, second, third] = one.answers;
-    assert.deepEqual(body, { first, second, third }); // SU3
+    assert.deepEqual(body, { first, second, third }); // agent-survival.3
     assert.equal(await bench.status(one.thread), "idle");
     assert.deepEqual(await bench.values(one.thread), { first, second, third });
     const state = await call(bench.server, "GET", `/threads/${one.thread}/state`);
     const { values, next }: { values: unknown; next: readonly string[] } = state.body;
-    assert.deepEqual([values, next], [{ first, second, third }, []]); // SU2: the newest is what was written last
+    assert.deepEqual([values, next], [{ first, second, third }, []]); // agent-survival.2: the newest is what was written last
     return;
   }
   one.question = only(questionsIn(body), text);
 }
 
-test(`${THREADS} paused threads, 5 restarts, a clock that jumps 30 days and back (SU1–SU3)`, async () => {
+test(`${THREADS} paused threads, 5 restarts, a clock that jumps 30 days and back (agent-survival.1–3)`, async () => {
   const all: Paused[] = [];
   await each(Array.from({ length: THREADS }), WIDTH, async () => {
     all.push({ ...(await bench.pause("nested")), answers: [] });
@@ -50,7 +50,7 @@ test(`${THREADS} paused threads, 5 restarts, a clock that jumps 30 days and back
   const prove = async (): Promise<void> => {
     await each(all, WIDTH, async ({ thread, question, answers }) => {
       const open = only(await bench.questions(thread), "one question is open");
-      assert.deepEqual(identity(open), identity(question)); // SU1
+      assert.deepEqual(identity(open), identity(question)); // agent-survival.1
       assert.equal(open.value, ["first", "second", "third"][answers.length]);
       assert.equal(await bench.status(thread), "interrupted");
       proven++;

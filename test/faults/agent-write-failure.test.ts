@@ -1,8 +1,8 @@
 // Writes that fail: one statement, one commit, all commits, a full disk, a failed sync.
-//   WF1. A write that fails ends its own run and nothing else: the process stays up, other runs finish.
-//   WF2. After it no further node of that run starts.
-//   WF3. Callers get 503 or an `__error__`, never a 200 for what was not stored; a pause that could not be left stands.
-//   WF4. When the storage can be written again, everything goes on without a restart, and nothing is busy.
+//   agent-write-failure.1. A write that fails ends its own run and nothing else: the process stays up, other runs finish.
+//   agent-write-failure.2. After it no further node of that run starts.
+//   agent-write-failure.3. Callers get 503 or an `__error__`, never a 200 for what was not stored; a pause that could not be left stands.
+//   agent-write-failure.4. When the storage can be written again, everything goes on without a restart, and nothing is busy.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -44,7 +44,7 @@ const FAILING_WRITES = { sync: [1, 2], async: [1] } as const;
 
 for (const durability of ["sync", "async"] as const) {
   for (const nth of FAILING_WRITES[durability]) {
-    test(`a checkpoint that cannot be written (${durability}, write ${nth}) ends its run and no other (WF1, WF2)`, async () => {
+    test(`a checkpoint that cannot be written (${durability}, write ${nth}) ends its run and no other (agent-write-failure.1, agent-write-failure.2)`, async () => {
       const [bad, good] = [await bench.newThread(), await bench.newThread()];
       const met = faultsMet();
       bench.hold(bad, "two");
@@ -71,7 +71,7 @@ for (const durability of ["sync", "async"] as const) {
 
 for (const rollbackToo of [false, true]) {
   const also = rollbackToo ? ", and taking back fails too" : "";
-  test(`the commit that accepts a run fails${also}: 503, and nothing is left of the run (WF3)`, async () => {
+  test(`the commit that accepts a run fails${also}: 503, and nothing is left of the run (agent-write-failure.3)`, async () => {
     const thread = await bench.newThread();
     bench.arm({ point: "before commit: accept", action: "throw", rollbackToo });
     const answer = await within("an answer", bench.call("POST", `/threads/${thread}/runs/wait`, STEPS));
@@ -83,7 +83,7 @@ for (const rollbackToo of [false, true]) {
   });
 }
 
-test("the commit that accepts an answer fails: 503, and the pause stands as it was (WF3)", async () => {
+test("the commit that accepts an answer fails: 503, and the pause stands as it was (agent-write-failure.3)", async () => {
   const { thread, question } = await bench.pause("ask");
   bench.arm({ point: "before commit: accept answer", action: "throw", times: 3 });
   for (let attempt = 0; attempt < 3; attempt++) {
@@ -97,7 +97,7 @@ test("the commit that accepts an answer fails: 503, and the pause stands as it w
 });
 
 for (const point of ["pause", "end"]) {
-  test(`the commit of the ${point} fails: the caller hears of it, the run is an error, the thread can be used (WF3)`, async () => {
+  test(`the commit of the ${point} fails: the caller hears of it, the run is an error, the thread can be used (agent-write-failure.3)`, async () => {
     const graph = point === "pause" ? "ask" : "steps";
     const thread = await bench.newThread();
     bench.arm({ point: "before commit: finish", action: "throw", thread, times: 2 });
@@ -110,7 +110,7 @@ for (const point of ["pause", "end"]) {
   });
 }
 
-test("nothing can be written for a while: calls get 503, the run in progress ends, and all heals by itself (WF1–WF4)", async () => {
+test("nothing can be written for a while: calls get 503, the run in progress ends, and all heals by itself (agent-write-failure.1–4)", async () => {
   const { thread: paused, question } = await bench.pause("ask");
   const [held, more] = [await bench.newThread(), await bench.newThread()];
   bench.hold(held, "two");
@@ -131,7 +131,7 @@ test("nothing can be written for a while: calls get 503, the run in progress end
   const answer = await within("the waiting call is answered", waiting);
   assert.ok(isFailure(answer), answer.text);
   bench.disarm();
-  assert.equal(await bench.settled(held), "error"); // WF4
+  assert.equal(await bench.settled(held), "error"); // agent-write-failure.4
   await proveHealthy();
   assert.equal(bench.effectsOf(held, "three starts").length, 0);
   assert.deepEqual((await bench.questions(paused)).map(identity), [identity(question)]);
@@ -139,56 +139,60 @@ test("nothing can be written for a while: calls get 503, the run in progress end
   assert.deepEqual((await bench.post(`/threads/${held}/runs/wait`, STEPS)).status, 200);
 });
 
-test("the disk is full, and then it is not (WF1, WF4)", { skip: !FULL && "long form only" }, async (t) => {
-  const folder = temporaryFolder();
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=3m", "tmpfs", folder]);
-  } catch (error) {
-    rmSync(folder, { recursive: true });
-    return t.skip(`no small file system could be mounted: ${String(error)}`);
-  }
-  const small = new Bench({}, join(folder, "data"));
-  try {
-    mkdirSync(join(folder, "data"));
-    writeFileSync(join(folder, "filler"), Buffer.alloc(1_000_000));
-    await small.start();
-    const { thread: paused, question } = await small.pause("ask");
-    let [accepted, failed] = [0, 0];
-    while (failed < 20) {
-      const answer = await small.call("POST", "/threads", { metadata: { ballast: "x".repeat(20_000) } });
-      assert.ok(answer.status === 200 || answer.status === 503, answer.text);
-      if (answer.status === 503) failed++;
-      else accepted++;
-      const [, read] = await Promise.all([
-        small.call("POST", "/threads", { metadata: { ballast: "x".repeat(20_000) } }),
-        small.call("GET", `/threads/${paused}`),
-      ]);
-      assert.equal(read.status, 200, "reads go on, beside writes that fail too");
-      assert.ok(accepted < 1000, "the disk is full at some time");
+test(
+  "the disk is full, and then it is not (agent-write-failure.1, agent-write-failure.4)",
+  { skip: !FULL && "long form only" },
+  async (t) => {
+    const folder = temporaryFolder();
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=3m", "tmpfs", folder]);
+    } catch (error) {
+      rmSync(folder, { recursive: true });
+      return t.skip(`no small file system could be mounted: ${String(error)}`);
     }
-    const refused = await small.resume(paused, "ask", "no room");
-    assert.ok(isFailure(refused) || refused.status === 200, refused.text);
-    assert.equal((await small.call("GET", "/ok")).status, 200);
-    rmSync(join(folder, "filler"));
-    await until(
-      "the storage can be written again",
-      async () => (await small.call("POST", "/threads", {})).status === 200,
-    );
-    if (refused.status === 503) {
-      assert.deepEqual((await small.questions(paused)).map(identity), [identity(question)]);
-      assert.equal((await small.resume(paused, "ask", "room")).status, 200);
+    const small = new Bench({}, join(folder, "data"));
+    try {
+      mkdirSync(join(folder, "data"));
+      writeFileSync(join(folder, "filler"), Buffer.alloc(1_000_000));
+      await small.start();
+      const { thread: paused, question } = await small.pause("ask");
+      let [accepted, failed] = [0, 0];
+      while (failed < 20) {
+        const answer = await small.call("POST", "/threads", { metadata: { ballast: "x".repeat(20_000) } });
+        assert.ok(answer.status === 200 || answer.status === 503, answer.text);
+        if (answer.status === 503) failed++;
+        else accepted++;
+        const [, read] = await Promise.all([
+          small.call("POST", "/threads", { metadata: { ballast: "x".repeat(20_000) } }),
+          small.call("GET", `/threads/${paused}`),
+        ]);
+        assert.equal(read.status, 200, "reads go on, beside writes that fail too");
+        assert.ok(accepted < 1000, "the disk is full at some time");
+      }
+      const refused = await small.resume(paused, "ask", "no room");
+      assert.ok(isFailure(refused) || refused.status === 200, refused.text);
+      assert.equal((await small.call("GET", "/ok")).status, 200);
+      rmSync(join(folder, "filler"));
+      await until(
+        "the storage can be written again",
+        async () => (await small.call("POST", "/threads", {})).status === 200,
+      );
+      if (refused.status === 503) {
+        assert.deepEqual((await small.questions(paused)).map(identity), [identity(question)]);
+        assert.equal((await small.resume(paused, "ask", "room")).status, 200);
+      }
+      assert.notEqual(await small.settled(paused), "busy");
+      await small.killAndRestart();
+      const { text } = await small.call("POST", "/threads/count", {});
+      assert.ok(Number(text) > accepted, `${text} threads, ${accepted} acknowledged and one paused`);
+      console.log(`disk full: ${accepted} threads accepted, ${failed} refused, healed, ${text} there after kill -9`);
+    } finally {
+      await small.end();
+      execFileSync("umount", ["-l", folder]);
+      rmSync(folder, { recursive: true });
     }
-    assert.notEqual(await small.settled(paused), "busy");
-    await small.killAndRestart();
-    const { text } = await small.call("POST", "/threads/count", {});
-    assert.ok(Number(text) > accepted, `${text} threads, ${accepted} acknowledged and one paused`);
-    console.log(`disk full: ${accepted} threads accepted, ${failed} refused, healed, ${text} there after kill -9`);
-  } finally {
-    await small.end();
-    execFileSync("umount", ["-l", folder]);
-    rmSync(folder, { recursive: true });
-  }
-});
+  },
+);
 
 /** Which syncs fail, counted from the end of the start: in the long form each of the first 20. */
 const FAILING_SYNCS = FULL ? Array.from({ length: 20 }, (_, at) => at + 1) : [3];
@@ -203,7 +207,7 @@ function straceRuns(): boolean {
   }
 }
 
-test("no call is acknowledged whose sync failed (WF3)", { skip: NO_STRACE }, async () => {
+test("no call is acknowledged whose sync failed (agent-write-failure.3)", { skip: NO_STRACE }, async () => {
   const counting = await syncsUnder([], async () => undefined);
   const atStart = counting.good;
   let [acknowledged, refused] = [0, 0];
@@ -263,7 +267,7 @@ async function quiet(path: string): Promise<void> {
   });
 }
 
-test(`a commit that fails now and then loses nothing that was acknowledged (WF3)`, async () => {
+test(`a commit that fails now and then loses nothing that was acknowledged (agent-write-failure.3)`, async () => {
   const threads = FULL ? 200 : 40;
   const all: { readonly thread: string; accepted: unknown }[] = [];
   for (let at = 0; at < threads; at++) all.push({ thread: (await bench.pause("ask")).thread, accepted: null });

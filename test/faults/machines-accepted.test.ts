@@ -1,8 +1,8 @@
 // An accepted run is never refused: the database connections of the server break right after the accepting COMMIT.
-//   MA1. The caller gets the accepted run: it waits until the storage is back and gets the end, never a 503.
-//   MA2. So a client that retries a 503 runs nothing twice: each thread has its two runs.
-//   MA4. A momentary cut fails no accepted run for good, wherever it strikes: the run goes on from what is stored.
-//   MA3. A reader of the stream gets every event up to the end, or a cut stream with the place to go on.
+//   machines-accepted.1. The caller gets the accepted run: it waits until the storage is back and gets the end, never a 503.
+//   machines-accepted.2. So a client that retries a 503 runs nothing twice: each thread has its two runs.
+//   machines-accepted.4. A momentary cut fails no accepted run for good, wherever it strikes: the run goes on from what is stored.
+//   machines-accepted.3. A reader of the stream gets every event up to the end, or a cut stream with the place to go on.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
@@ -51,7 +51,7 @@ function lastEvent(text: string): string {
 
 for (const verb of ["wait", "stream"] as const) {
   test(
-    `${ANSWERS} answers (${verb}) whose connections break after the accepting COMMIT (MA1–MA3)`,
+    `${ANSWERS} answers (${verb}) whose connections break after the accepting COMMIT (machines-accepted.1–3)`,
     PATIENCE,
     async () => {
       const threads: { readonly thread: string; readonly answer: Answer }[] = [];
@@ -68,12 +68,12 @@ for (const verb of ["wait", "stream"] as const) {
       const refused = threads.filter(({ answer }) => answer.status === 503);
       console.log(`cut after the accepting COMMIT (${verb}): ${refused.length} of ${ANSWERS} answers are 503`);
       for (const { thread, answer } of threads) {
-        assert.equal(answer.status, 200, answer.text); // MA1
+        assert.equal(answer.status, 200, answer.text); // machines-accepted.1
         assert.match(answer.headers.get("content-location") ?? "", new RegExp(`^/threads/${thread}/runs/`));
         await fleet.bench.settled(thread);
-        assert.equal((await fleet.bench.runs(thread)).length, 2); // MA2
+        assert.equal((await fleet.bench.runs(thread)).length, 2); // machines-accepted.2
         if (verb === "wait") assert.deepEqual(answer.body, { log: ["prepared", "yes", "recorded"] });
-        else assert.equal(lastEvent(answer.text), "event: values", answer.text); // MA3
+        else assert.equal(lastEvent(answer.text), "event: values", answer.text); // machines-accepted.3
       }
     },
   );
@@ -85,7 +85,7 @@ const CUT_MS = 50;
 const WINDOW_MS = 40;
 
 test(
-  `${CUTS} accepted answers whose server is cut off for a moment: every run ends in success (MA4)`,
+  `${CUTS} accepted answers whose server is cut off for a moment: every run ends in success (machines-accepted.4)`,
   PATIENCE,
   async (t) => {
     const { seed, next } = seeded();
@@ -114,7 +114,7 @@ test(
     for (const thread of threads) ends.push((await own.bench.runs(thread))[0]?.status ?? "none");
     const failed = ends.filter((status) => status !== "success").length;
     console.log(`momentary cuts: ${failed} of ${CUTS} accepted answers failed for good`);
-    assert.equal(failed, 0); // MA4
+    assert.equal(failed, 0); // machines-accepted.4
   },
 );
 

@@ -1,9 +1,9 @@
 // Two servers whose connections to the database break at a COMMIT, and a database that does not answer (promise A18).
-//   MC1. A COMMIT that took place is a success, whatever became of its answer: no call fails, no node is done twice.
-//   MC2. A call that gets 503 with Retry-After has changed nothing, and will not: it can be sent again, with a key or without.
-//   MC3. Whenever a connection breaks: what was answered with 2xx is stored; a call that is sent again with its
+//   machines-connections.1. A COMMIT that took place is a success, whatever became of its answer: no call fails, no node is done twice.
+//   machines-connections.2. A call that gets 503 with Retry-After has changed nothing, and will not: it can be sent again, with a key or without.
+//   machines-connections.3. Whenever a connection breaks: what was answered with 2xx is stored; a call that is sent again with its
 //        Idempotency-Key takes place once; an answer is used by one run, once an attempt; every run ends.
-//   MC4. A run that a server has tried to claim in vain is another's like any other: cancelling it there ends it.
+//   machines-connections.4. A run that a server has tried to claim in vain is another's like any other: cancelling it there ends it.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -97,12 +97,12 @@ async function insist(
       tally.putOff++;
       assert.notEqual(answer.headers.get("retry-after"), null, answer.text);
       assert.equal((answer.body as { readonly code: string }).code, "storage_unavailable", answer.text);
-      assert.deepEqual(await picture(thread), was, "nothing has changed"); // MC2
+      assert.deepEqual(await picture(thread), was, "nothing has changed"); // machines-connections.2
       await pause(AGAIN_MS);
       continue;
     }
     assert.equal(answer.status, 200, `${path}: ${answer.text}`);
-    assert.deepEqual(await picture(thread), stored, "what was answered is stored"); // MC3
+    assert.deepEqual(await picture(thread), stored, "what was answered is stored"); // machines-connections.3
     return answer;
   }
 }
@@ -148,9 +148,13 @@ async function checkEffects(tally: Tally, thread: string): Promise<void> {
 }
 
 const KINDS: readonly (readonly [name: string, fates: readonly Fate[], share: number])[] = [
-  ["has taken place, and its answer is lost (MC1)", ["after"], 1 / 2],
-  ["has not reached the database (MC2)", ["before"], 1 / 4],
-  ["is before it, behind it or on its way, also that of a look-up (MC3)", ["before", "after", "during"], 1 / 4],
+  ["has taken place, and its answer is lost (machines-connections.1)", ["after"], 1 / 2],
+  ["has not reached the database (machines-connections.2)", ["before"], 1 / 4],
+  [
+    "is before it, behind it or on its way, also that of a look-up (machines-connections.3)",
+    ["before", "after", "during"],
+    1 / 4,
+  ],
 ];
 
 for (const [name, fates, share] of KINDS) {
@@ -174,7 +178,7 @@ for (const [name, fates, share] of KINDS) {
     const { rows } = await db.query("SELECT run_id FROM holdpoint.runs WHERE status IN ('pending', 'running')");
     assert.deepEqual(rows, [], "every run has ended");
     assert.ok(tally.cuts > 0);
-    if (fates.every((fate) => fate === "after")) assert.deepEqual([tally.putOff, tally.again], [0, 0]); // MC1
+    if (fates.every((fate) => fate === "after")) assert.deepEqual([tally.putOff, tally.again], [0, 0]); // machines-connections.1
     console.log(
       `connections cut, ${fates.join(" or ")}: ${threads.length} pauses and answers, ${JSON.stringify(tally)}`,
     );
@@ -182,26 +186,32 @@ for (const [name, fates, share] of KINDS) {
   });
 }
 
-test("a run whose claim one server has lost is cancelled there, and ends at the other (MC4)", { timeout }, async () => {
-  const { bench } = fleet;
-  const failures = ({ logs }: TestServer): number => logs.filter(({ event }) => event === "claim_failed").length;
-  for (;;) {
-    const before = servers.map(failures);
-    const thread = await bench.newThread();
-    bench.hold(thread, "two");
-    const delayed = { assistant_id: "steps", input: {}, after_seconds: 1 };
-    const { run_id: run } = (await bench.post(`/threads/${thread}/runs`, delayed)).body as { readonly run_id: string };
-    proxy.fateOf = onlyNext("before"); // the next that is stored is the claim
-    await bench.sees(thread, "two starts");
-    const loser = servers.find((server, at) => failures(server) > (before[at] ?? 0));
-    const [{ pid } = { pid: 0 }] = bench.effectsOf(thread, "two starts");
-    if (loser === undefined || pid === loser.process.pid) {
-      bench.release(thread, "two"); // it was faster the second time, too
-      continue;
+test(
+  "a run whose claim one server has lost is cancelled there, and ends at the other (machines-connections.4)",
+  { timeout },
+  async () => {
+    const { bench } = fleet;
+    const failures = ({ logs }: TestServer): number => logs.filter(({ event }) => event === "claim_failed").length;
+    for (;;) {
+      const before = servers.map(failures);
+      const thread = await bench.newThread();
+      bench.hold(thread, "two");
+      const delayed = { assistant_id: "steps", input: {}, after_seconds: 1 };
+      const { run_id: run } = (await bench.post(`/threads/${thread}/runs`, delayed)).body as {
+        readonly run_id: string;
+      };
+      proxy.fateOf = onlyNext("before"); // the next that is stored is the claim
+      await bench.sees(thread, "two starts");
+      const loser = servers.find((server, at) => failures(server) > (before[at] ?? 0));
+      const [{ pid } = { pid: 0 }] = bench.effectsOf(thread, "two starts");
+      if (loser === undefined || pid === loser.process.pid) {
+        bench.release(thread, "two"); // it was faster the second time, too
+        continue;
+      }
+      const cancelled = call(loser, "POST", `/threads/${thread}/runs/${run}/cancel?wait=1`);
+      assert.equal((await within("it is cancelled", cancelled)).status, 204);
+      assert.equal((await bench.runs(thread))[0]?.status, "interrupted");
+      return;
     }
-    const cancelled = call(loser, "POST", `/threads/${thread}/runs/${run}/cancel?wait=1`);
-    assert.equal((await within("it is cancelled", cancelled)).status, 204);
-    assert.equal((await bench.runs(thread))[0]?.status, "interrupted");
-    return;
-  }
-});
+  },
+);

@@ -1,5 +1,5 @@
 // The reply to graphile-worker's `get_job` is cut: the job is locked for a live worker that does not know of it.
-//   ML1. The run of such a job is claimed within seconds: the worker finds jobs that are locked for it and that it was not
+//   machines-lost-job.1. The run of such a job is claimed within seconds: the worker finds jobs that are locked for it and that it was not
 //        handed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,24 +13,31 @@ const ROUNDS = FULL ? 5 : 2;
 /** Half of what such a job was waited for before. */
 const BOUND_MS = 30_000;
 
-test("an answer whose get_job was cut does not wait for the repair of abandoned jobs (ML1)", PATIENCE, async (t) => {
-  const uri = await newDatabase();
-  const proxy = await startPostgresProxy(uri);
-  const fleet = new Fleet(uri);
-  t.after(async () => {
-    await fleet.end();
-    await proxy.close();
-  });
-  await fleet.start("worker", { DATABASE_URI: proxy.uri });
-  fleet.use(await fleet.start("api"));
-  const { bench } = fleet;
-  for (let round = 0; round < ROUNDS; round++) {
-    const { thread } = await bench.pause("ask");
-    const cut = proxy.cutReply((text) => text.includes("_private_jobs") && text.includes("locked_by = $1"), '"thread"');
-    const since = performance.now();
-    const answered = await within("the answer takes effect", bench.resume(thread, "ask", "yes"), BOUND_MS);
-    assert.deepEqual(answered.body, { log: ["prepared", "yes", "recorded"] });
-    assert.ok(cut(), "a reply to get_job was cut");
-    console.log(`cut reply to get_job: answered after ${Math.round(performance.now() - since)} ms`);
-  }
-});
+test(
+  "an answer whose get_job was cut does not wait for the repair of abandoned jobs (machines-lost-job.1)",
+  PATIENCE,
+  async (t) => {
+    const uri = await newDatabase();
+    const proxy = await startPostgresProxy(uri);
+    const fleet = new Fleet(uri);
+    t.after(async () => {
+      await fleet.end();
+      await proxy.close();
+    });
+    await fleet.start("worker", { DATABASE_URI: proxy.uri });
+    fleet.use(await fleet.start("api"));
+    const { bench } = fleet;
+    for (let round = 0; round < ROUNDS; round++) {
+      const { thread } = await bench.pause("ask");
+      const cut = proxy.cutReply(
+        (text) => text.includes("_private_jobs") && text.includes("locked_by = $1"),
+        '"thread"',
+      );
+      const since = performance.now();
+      const answered = await within("the answer takes effect", bench.resume(thread, "ask", "yes"), BOUND_MS);
+      assert.deepEqual(answered.body, { log: ["prepared", "yes", "recorded"] });
+      assert.ok(cut(), "a reply to get_job was cut");
+      console.log(`cut reply to get_job: answered after ${Math.round(performance.now() - since)} ms`);
+    }
+  },
+);

@@ -1,8 +1,8 @@
 // Paused threads survive every migration of PostgreSQL (promise A17).
-//   MM1. A database of any earlier schema is brought up to date by one of the servers that start on it, and every thread
+//   machines-migration.1. A database of any earlier schema is brought up to date by one of the servers that start on it, and every thread
 //        that was paused there shows the question that it had, takes its answer once, and goes on. So does a run that
 //        waited there, though the engine does not know of it.
-//   MM2. While the next version's step is made, and after it, servers of this version answer every call, also when a backup
+//   machines-migration.2. While the next version's step is made, and after it, servers of this version answer every call, also when a backup
 //        keeps the step waiting. One that is started then refuses by name.
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -92,7 +92,7 @@ async function older(schema: number, from: Client): Promise<string> {
 }
 
 for (const schema of SCHEMAS) {
-  test(`${THREADS} threads that were paused under schema ${schema} go on under ${MIGRATIONS.length} (MM1)`, async () => {
+  test(`${THREADS} threads that were paused under schema ${schema} go on under ${MIGRATIONS.length} (machines-migration.1)`, async () => {
     const { threads, waiting } = await (paused ??= pauseAll());
     const from = await connect(await source.database());
     const fleet = new Fleet(await older(schema, from));
@@ -141,7 +141,7 @@ const NEXT = `
 `;
 const CYCLES = FULL ? 200 : 12;
 
-test("servers of this version go on while the next one's step waits, is made, and after it (MM2)", async () => {
+test("servers of this version go on while the next one's step waits, is made, and after it (machines-migration.2)", async () => {
   const fleet = new Fleet();
   fleets.push(fleet);
   const [api] = await Promise.all([fleet.start("api"), fleet.start("worker")]);

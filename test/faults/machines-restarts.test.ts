@@ -1,10 +1,10 @@
 // Two servers on one database, while one after the other is restarted, and while the database is (promises A18, A30).
-//   MR1. A rolling restart fails no call: a server that stops answers what it was asked before, and the balancer asks the
+//   machines-restarts.1. A rolling restart fails no call: a server that stops answers what it was asked before, and the balancer asks the
 //        other one meanwhile. No run is lost or done twice, and every server ends with exit code 0 while it has work.
-//   MR2. A run that does not end in the time that a stopping server gives it goes on at the other one, from its last
+//   machines-restarts.2. A run that does not end in the time that a stopping server gives it goes on at the other one, from its last
 //        checkpoint. That is not counted as a crash. Whoever reads it or waits for it at the stopping server gets what there
 //        is, and is told where to go on; so is whoever waits there for a run of the other one. None of them is cut off.
-//   MR3. While the database is restarted again and again, each call that is repeated until it is answered has its effect
+//   machines-restarts.3. While the database is restarted again and again, each call that is repeated until it is answered has its effect
 //        once: errors are 503 with Retry-After, pauses wait, answers count once.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -145,7 +145,7 @@ async function check(threads: readonly string[], faults: boolean): Promise<void>
 
 const bench = (): Fleet["bench"] => fleet.bench;
 
-test(`a rolling restart of two servers, ${SERVER_RESTARTS} times, fails no call (MR1)`, async () => {
+test(`a rolling restart of two servers, ${SERVER_RESTARTS} times, fails no call (machines-restarts.1)`, async () => {
   let [restarts, answeredWhileStopping] = [0, 0];
   const { threads, tally } = await underLoad(async () => {
     while (restarts < SERVER_RESTARTS) {
@@ -211,7 +211,7 @@ async function heldBy<Got>(
 const told = (text: string): readonly (string | undefined)[] =>
   [...text.matchAll(/^data: \{"(one|two|three)"/gm)].map(([, node]) => node);
 
-test("a server that is told to stop under load hands over what it has, and cuts nobody off (MR2)", async () => {
+test("a server that is told to stop under load hands over what it has, and cuts nobody off (machines-restarts.2)", async () => {
   const [stopping, other] = servers as [TestServer, TestServer];
   inRotation = [other];
   fleet.use(other);
@@ -267,7 +267,7 @@ test("a server that is told to stop under load hands over what it has, and cuts 
   inRotation = servers;
 });
 
-test(`the database is restarted ${RESTARTS} times, at once or in order, under load (MR3)`, async () => {
+test(`the database is restarted ${RESTARTS} times, at once or in order, under load (machines-restarts.3)`, async () => {
   let restarts = 0;
   const { threads, tally } = await underLoad(async () => {
     for (const { size } of Array.from({ length: RESTARTS }, () => ({ size: CYCLES / RESTARTS / 2 }))) {

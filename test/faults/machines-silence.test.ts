@@ -1,10 +1,10 @@
 // A server whose database does not answer: its statements hang, or nothing comes through any more. Its pool is soon used up.
-//   MX1. Every call gets 503 with Retry-After after a time that has a bound, however many there are and whatever they ask
+//   machines-silence.1. Every call gets 503 with Retry-After after a time that has a bound, however many there are and whatever they ask
 //        for, and /ok answers meanwhile. They leave nothing behind in memory.
-//   MX2. When the database answers again, so does the server. Nothing that was acknowledged is lost, callers that wait for
+//   machines-silence.2. When the database answers again, so does the server. Nothing that was acknowledged is lost, callers that wait for
 //        a run get its end, and a call that is sent again with its Idempotency-Key has taken place once.
-//   MX3. A job that the queue had in hand when the database went away is anybody's when it is back, however long it was away.
-//   MX4. A run that was claimed by a commit of which nothing could be found out is not lost: it goes on (worker.ts, WK5).
+//   machines-silence.3. A job that the queue had in hand when the database went away is anybody's when it is back, however long it was away.
+//   machines-silence.4. A run that was claimed by a commit of which nothing could be found out is not lost: it goes on (worker.ts, worker.5).
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -24,7 +24,7 @@ const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "3", BG_JOB_MAX_RETRIES: "100", 
 /** More than all that may come one after the other: a line, a connection, a statement, a look-up. */
 const PATIENCE_MS = 90_000;
 const LOOK_MS = 250;
-/** Less than the minute after which a job counts as lost in any case (queue.ts, QU4). */
+/** Less than the minute after which a job counts as lost in any case (queue.ts, engine/queue.4). */
 const SOON_MS = 40_000;
 const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
 
@@ -115,54 +115,60 @@ const SILENCES: readonly Silence[] = [
 ];
 
 for (const { name, begin, end } of SILENCES) {
-  test(`the database does not answer, because ${name} (MX1, MX2)`, { timeout }, async () => {
-    const { thread: paused } = await fleet.bench.pause("ask");
-    const thread = await fleet.bench.newThread();
-    fleet.bench.hold(thread, "two");
-    const waiting = call(server, "POST", `/threads/${thread}/runs/wait`, STEPS);
-    await fleet.bench.sees(thread, "two starts");
-    const startedAt = performance.now();
-    const sizes: number[] = [];
-    let [refused, looks, longest] = [0, 0, 0];
-    let sent: readonly Sent[] = [];
-    await begin();
-    try {
-      for (let at = 0; at < WAVES; at++) {
-        const from = performance.now();
-        sent = wave(paused);
-        const all = Promise.all(sent.map(send));
-        looks += await alive(all);
-        longest = Math.max(longest, performance.now() - from);
-        for (const { status, headers, text } of await all) {
-          assert.equal(status, 503, text);
-          assert.notEqual(headers.get("retry-after"), null, text); // MX1
-          refused++;
+  test(
+    `the database does not answer, because ${name} (machines-silence.1, machines-silence.2)`,
+    { timeout },
+    async () => {
+      const { thread: paused } = await fleet.bench.pause("ask");
+      const thread = await fleet.bench.newThread();
+      fleet.bench.hold(thread, "two");
+      const waiting = call(server, "POST", `/threads/${thread}/runs/wait`, STEPS);
+      await fleet.bench.sees(thread, "two starts");
+      const startedAt = performance.now();
+      const sizes: number[] = [];
+      let [refused, looks, longest] = [0, 0, 0];
+      let sent: readonly Sent[] = [];
+      await begin();
+      try {
+        for (let at = 0; at < WAVES; at++) {
+          const from = performance.now();
+          sent = wave(paused);
+          const all = Promise.all(sent.map(send));
+          looks += await alive(all);
+          longest = Math.max(longest, performance.now() - from);
+          for (const { status, headers, text } of await all) {
+            assert.equal(status, 503, text);
+            assert.notEqual(headers.get("retry-after"), null, text); // machines-silence.1
+            refused++;
+          }
+          sizes.push(Math.round(await memory()));
+          fleet.bench.release(thread, "two");
         }
-        sizes.push(Math.round(await memory()));
-        fleet.bench.release(thread, "two");
+      } finally {
+        await end();
       }
-    } finally {
-      await end();
-    }
-    const [first = 0, last = 0] = [sizes[0], sizes.at(-1)];
-    assert.ok(last - first < 100, `memory grows: ${sizes.join(", ")} MB`);
-    const onThread = sent.filter(({ path }) => path.includes(paused));
-    const answered = await Promise.all([...sent.filter(({ path }) => !path.includes(paused)), ...onThread].map(again));
-    for (const { status, text } of answered) assert.equal(status, 200, text); // MX2
-    assert.deepEqual(answered.at(-1)?.body, { log: ["prepared", 1, "recorded"] });
-    assert.deepEqual(answered[0]?.body, WHOLE);
-    assert.deepEqual((await waiting).body, WHOLE);
-    assert.equal((await fleet.bench.runs(paused)).length, 2);
-    assert.equal(new Set(fleet.bench.effectsOf(paused, "answered").map(({ run }) => run)).size, 1);
-    assert.equal(server.process.exitCode, null);
-    console.log(
-      `the database was silent for ${Math.round((performance.now() - startedAt) / 1000)} s, because ${name}:`,
-    );
-    console.log(
-      `  ${refused} calls got 503, the last after ${Math.round(longest / 1000)} s; /ok answered ${looks} times;`,
-    );
-    console.log(`  memory in MB after each wave: ${sizes.join(", ")}`);
-  });
+      const [first = 0, last = 0] = [sizes[0], sizes.at(-1)];
+      assert.ok(last - first < 100, `memory grows: ${sizes.join(", ")} MB`);
+      const onThread = sent.filter(({ path }) => path.includes(paused));
+      const answered = await Promise.all(
+        [...sent.filter(({ path }) => !path.includes(paused)), ...onThread].map(again),
+      );
+      for (const { status, text } of answered) assert.equal(status, 200, text); // machines-silence.2
+      assert.deepEqual(answered.at(-1)?.body, { log: ["prepared", 1, "recorded"] });
+      assert.deepEqual(answered[0]?.body, WHOLE);
+      assert.deepEqual((await waiting).body, WHOLE);
+      assert.equal((await fleet.bench.runs(paused)).length, 2);
+      assert.equal(new Set(fleet.bench.effectsOf(paused, "answered").map(({ run }) => run)).size, 1);
+      assert.equal(server.process.exitCode, null);
+      console.log(
+        `the database was silent for ${Math.round((performance.now() - startedAt) / 1000)} s, because ${name}:`,
+      );
+      console.log(
+        `  ${refused} calls got 503, the last after ${Math.round(longest / 1000)} s; /ok answered ${looks} times;`,
+      );
+      console.log(`  memory in MB after each wave: ${sizes.join(", ")}`);
+    },
+  );
 }
 
 /** Until the server has found its way back. */
@@ -176,7 +182,7 @@ async function again(one: Sent): Promise<Answer> {
 }
 
 test(
-  "a claim whose commit took place, and of which nothing can be found out, is not lost (MX4)",
+  "a claim whose commit took place, and of which nothing can be found out, is not lost (machines-silence.4)",
   { timeout },
   async () => {
     const [accepted, queued] = [await fleet.bench.newThread(), await fleet.bench.newThread()];
@@ -220,16 +226,20 @@ async function queuedBehindLock(): Promise<{ readonly thread: string; readonly r
   }
 }
 
-test("a job in hand when the database goes away is handed out when it is back (MX3)", { timeout }, async () => {
-  const { thread, run } = await queuedBehindLock();
-  const sql = `SELECT FROM ${JOBS_SCHEMA}.jobs WHERE key LIKE $1 || '%' AND locked_at IS NOT NULL`;
-  const isInHand = async (): Promise<boolean> => (await db.query(sql, [run])).rowCount === 1;
-  await until("its job is in hand", async () => pause(LOOK_MS).then(isInHand));
-  const before = server.logs.length;
-  proxy.refuse();
-  const tried = (what: string): boolean => server.logs.slice(before).some(({ event }) => event === what);
-  await until("the queue has tried to go on, in vain", () => tried("claim_failed") && tried("repair_failed"));
-  await db.query("ROLLBACK");
-  proxy.flow();
-  await fleet.bench.sees(thread, "three ends", 1, SOON_MS);
-});
+test(
+  "a job in hand when the database goes away is handed out when it is back (machines-silence.3)",
+  { timeout },
+  async () => {
+    const { thread, run } = await queuedBehindLock();
+    const sql = `SELECT FROM ${JOBS_SCHEMA}.jobs WHERE key LIKE $1 || '%' AND locked_at IS NOT NULL`;
+    const isInHand = async (): Promise<boolean> => (await db.query(sql, [run])).rowCount === 1;
+    await until("its job is in hand", async () => pause(LOOK_MS).then(isInHand));
+    const before = server.logs.length;
+    proxy.refuse();
+    const tried = (what: string): boolean => server.logs.slice(before).some(({ event }) => event === what);
+    await until("the queue has tried to go on, in vain", () => tried("claim_failed") && tried("repair_failed"));
+    await db.query("ROLLBACK");
+    proxy.flow();
+    await fleet.bench.sees(thread, "three ends", 1, SOON_MS);
+  },
+);

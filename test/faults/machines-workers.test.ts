@@ -1,11 +1,11 @@
 // Several servers on one database, and what befalls some of them (promises A3, A8, A10).
-//   MF1. Of the callers that answer one pause at two servers, one gets 200 and all others 409; its side effect happens once.
-//   MF2. A server that is frozen for twice its lease and comes back writes nothing more for the runs that it had: no
+//   machines-workers.1. Of the callers that answer one pause at two servers, one gets 200 and all others 409; its side effect happens once.
+//   machines-workers.2. A server that is frozen for twice its lease and comes back writes nothing more for the runs that it had: no
 //        checkpoint, status, event or webhook. It starts no further node of them, stays up, and takes new runs.
-//   MF3. A server that is killed loses its runs to another. What had its checkpoint is not done again, and an answer that
+//   machines-workers.3. A server that is killed loses its runs to another. What had its checkpoint is not done again, and an answer that
 //        such a run carries is used once.
-//   MF4. A server that has lost its place among the workers accepts runs for the others.
-//   MF5. A tick of a cron has one run, whichever servers look for it and whichever of them is killed. None is lost, and a
+//   machines-workers.4. A server that has lost its place among the workers accepts runs for the others.
+//   machines-workers.5. A tick of a cron has one run, whichever servers look for it and whichever of them is killed. None is lost, and a
 //        run that a tick has started goes on when its server is killed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -53,7 +53,7 @@ after(async () => {
   await fleet.end();
 });
 
-test(`of ${CALLERS} callers that answer one pause at two servers, one wins (${RESUME_ROUNDS} rounds; MF1)`, async () => {
+test(`of ${CALLERS} callers that answer one pause at two servers, one wins (${RESUME_ROUNDS} rounds; machines-workers.1)`, async () => {
   const servers = [survivor, victims[0] as TestServer];
   let refused = 0;
   for (let round = 0; round < RESUME_ROUNDS; round++) {
@@ -166,7 +166,7 @@ const timesListed = ({ logs }: TestServer): number =>
 for (const order of ["after its runs have ended elsewhere", "while its runs are in hand elsewhere"] as const) {
   const batches = FULL ? BATCHES / 2 : order === "while its runs are in hand elsewhere" ? BATCHES : 0;
   if (batches === 0) continue; // the other order has everything that can go wrong in this one, and more
-  test(`a server that is frozen comes back ${order} (${batches * VICTIMS} rounds; MF2)`, async () => {
+  test(`a server that is frozen comes back ${order} (${batches * VICTIMS} rounds; machines-workers.2)`, async () => {
     let longest = 0;
     for (let batch = 0; batch < batches; batch++) {
       const struck = await inHandOfAll();
@@ -206,7 +206,7 @@ for (const order of ["after its runs have ended elsewhere", "while its runs are 
   });
 }
 
-test("a server that has lost its place accepts runs for the others, and its own are taken over (MF4)", async () => {
+test("a server that has lost its place accepts runs for the others, and its own are taken over (machines-workers.4)", async () => {
   const [victim] = victims as [TestServer];
   const { thread } = await bench.pause("ask");
   const before = victim.logs.length;
@@ -239,7 +239,7 @@ async function tickInHandOf(server: TestServer): Promise<string> {
   return found ?? "";
 }
 
-test(`a tick has one run and none is lost, while servers are killed (${TICKING_KILLS} kills; MF5)`, async () => {
+test(`a tick has one run and none is lost, while servers are killed (${TICKING_KILLS} kills; machines-workers.5)`, async () => {
   const cron = { assistant_id: "steps", schedule: "* * * * * *", input: {}, on_run_completed: "keep" };
   const crons: string[] = [];
   for (const path of ["/runs/crons", "/runs/crons", `/threads/${await bench.newThread()}/runs/crons`]) {
@@ -277,7 +277,7 @@ test(`a tick has one run and none is lost, while servers are killed (${TICKING_K
 });
 
 const KILLS = FULL ? BATCHES / 2 : BATCHES;
-test(`a server that is killed loses its runs to another (${KILLS * VICTIMS * RUNS} runs; MF3)`, async () => {
+test(`a server that is killed loses its runs to another (${KILLS * VICTIMS * RUNS} runs; machines-workers.3)`, async () => {
   let longest = 0;
   for (let batch = 0; batch < KILLS; batch++) {
     const struck = await inHandOfAll();

@@ -1,6 +1,6 @@
 // SIGTERM ends a process within its grace period, whatever hangs.
-//   SH1. A network that swallows everything: the wait for graphile-worker, the heartbeat and the connections have limits.
-//   SH2. A part that never stops: the process ends with exit code 1 and names the part. The same for the collector.
+//   stop-hangs.1. A network that swallows everything: the wait for graphile-worker, the heartbeat and the connections have limits.
+//   stop-hangs.2. A part that never stops: the process ends with exit code 1 and names the part. The same for the collector.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const NEVER_CLOSES = `data:text/javascript,${encodeURIComponent(
   'import net from "node:net"; net.Server.prototype.close = function () { return this; };',
 )}`;
 
-test("a server whose database connections hang ends in time (SH1)", PATIENCE, async (t) => {
+test("a server whose database connections hang ends in time (stop-hangs.1)", PATIENCE, async (t) => {
   const uri = await newDatabase();
   const proxy = await startPostgresProxy(uri);
   const fleet = new Fleet(proxy.uri);
@@ -44,7 +44,7 @@ test("a server whose database connections hang ends in time (SH1)", PATIENCE, as
   console.log(`SIGTERM with a database that does not answer: exit code ${code}`);
 });
 
-test("a server with a part that never stops ends with exit code 1 and names it (SH2)", PATIENCE, async () => {
+test("a server with a part that never stops ends with exit code 1 and names it (stop-hangs.2)", PATIENCE, async () => {
   const server = await startServer({ env: GRACE, nodeArgs: ["--import", NEVER_CLOSES] });
   server.process.kill("SIGTERM");
   const [code] = await within("the process ends", server.exited, BOUND_MS);
@@ -52,29 +52,33 @@ test("a server with a part that never stops ends with exit code 1 and names it (
   assert.match(server.output(), /"(stop_hung|stop_failed)".*http/);
 });
 
-test("a collector with a part that never stops ends with exit code 1 and names it (SH2)", PATIENCE, async () => {
-  const child = spawn(process.execPath, ["--import", NEVER_CLOSES, join(ROOT, "src", "main.ts"), "collector"], {
-    env: {
-      ...process.env,
-      HTTP_PORT: "0",
-      TRACES_PORT: "0",
-      TRACES_DIR: temporaryFolder(),
-      LOG_JSON: "true",
-      SHUTDOWN_TIMEOUT_MS: "1000",
-    },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));
-  const told: Record<string, unknown>[] = [];
-  createInterface({ input: child.stderr }).on("line", (line) => {
-    const entry = parseLine(line);
-    if (entry === null) return;
-    told.push(entry);
-    if (entry["event"] !== "collector_started") return;
-    const stop = (): boolean => child.kill("SIGTERM");
-    fetch(new URL("/ready", String(entry["address"]))).then(stop, stop); // it takes signals by then
-  });
-  assert.equal(await within("the process ends", exited, BOUND_MS), 1, JSON.stringify(told));
-  const last = told.find(({ event }) => event === "stop_hung" || event === "stop_failed");
-  assert.match(JSON.stringify(last), /collector/);
-});
+test(
+  "a collector with a part that never stops ends with exit code 1 and names it (stop-hangs.2)",
+  PATIENCE,
+  async () => {
+    const child = spawn(process.execPath, ["--import", NEVER_CLOSES, join(ROOT, "src", "main.ts"), "collector"], {
+      env: {
+        ...process.env,
+        HTTP_PORT: "0",
+        TRACES_PORT: "0",
+        TRACES_DIR: temporaryFolder(),
+        LOG_JSON: "true",
+        SHUTDOWN_TIMEOUT_MS: "1000",
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));
+    const told: Record<string, unknown>[] = [];
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      const entry = parseLine(line);
+      if (entry === null) return;
+      told.push(entry);
+      if (entry["event"] !== "collector_started") return;
+      const stop = (): boolean => child.kill("SIGTERM");
+      fetch(new URL("/ready", String(entry["address"]))).then(stop, stop); // it takes signals by then
+    });
+    assert.equal(await within("the process ends", exited, BOUND_MS), 1, JSON.stringify(told));
+    const last = told.find(({ event }) => event === "stop_hung" || event === "stop_failed");
+    assert.match(JSON.stringify(last), /collector/);
+  },
+);

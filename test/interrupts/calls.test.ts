@@ -1,7 +1,7 @@
 // Tests of questions that tasks of the functional API ask, over real HTTP. Checked (graphs/questions.ts):
-//   CA1. Every answer reaches the question that it names, in whatever order questions are answered (QU1).
-//   CA2. `ns` is the path of the task that asks, through the tasks and nodes that called it, and ids hash to it.
-//   CA3. Whatever a finished task has asked is not asked again.
+//   calls.1. Every answer reaches the question that it names, in whatever order questions are answered (open-interrupts.1).
+//   calls.2. `ns` is the path of the task that asks, through the tasks and nodes that called it, and ids hash to it.
+//   calls.3. Whatever a finished task has asked is not asked again.
 import assert from "node:assert/strict";
 import { createXXHash128 } from "hash-wasm";
 import { after, suite, test } from "node:test";
@@ -35,7 +35,7 @@ const ORDERS: Readonly<Record<string, (open: readonly WireInterrupt[]) => readon
 };
 
 for (const { graph, input, asked } of GRAPHS) {
-  suite(`${graph}: every answer reaches its question (CA1, CA3)`, () => {
+  suite(`${graph}: every answer reaches its question (calls.1, calls.3)`, () => {
     for (const [name, choose] of Object.entries(ORDERS)) {
       test(`answered ${name} first`, async () => {
         const thread = await newThread(server, graph);
@@ -65,7 +65,7 @@ const PATHS = [
 ];
 
 for (const { graph, input, answers, path } of PATHS) {
-  test(`the path of a task that asks in ${graph} is ${path.join(" > ")} (CA2)`, async () => {
+  test(`the path of a task that asks in ${graph} is ${path.join(" > ")} (calls.2)`, async () => {
     const thread = await newThread(server, graph);
     let result: Result = await thread.run({ input });
     for (let at = 0; at < answers; at++) {

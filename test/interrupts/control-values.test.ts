@@ -1,8 +1,8 @@
 // Tests of values that the graph library would act on, at every door of the API that takes values for a graph.
 // Checked:
-//   CT1. Each form is refused at each door, and what waited waits on: nothing is answered, jumped over or started.
-//   CT2. Nothing answers a question but `command.resume`: neither a channel of the library nor an input that looks like a Command.
-//   CT3. A goto of an odd shape is refused before anything runs.
+//   interrupts/control-values.1. Each form is refused at each door, and what waited waits on: nothing is answered, jumped over or started.
+//   interrupts/control-values.2. Nothing answers a question but `command.resume`: neither a channel of the library nor an input that looks like a Command.
+//   interrupts/control-values.3. A goto of an odd shape is refused before anything runs.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
@@ -71,22 +71,26 @@ async function asked() {
 }
 
 for (const [door, send] of Object.entries(DOORS)) {
-  test(`${door}: every form is refused, and the question waits on (CT1)`, PATIENCE, async () => {
-    const { thread, notes, id, before } = await asked();
-    for (const [name, form] of Object.entries(FORMS)) {
-      const answer = await send(thread, form, id);
-      assert.deepEqual(
-        [answer.status, problemOf(answer).code],
-        [422, "control_value_refused"],
-        `${name}: ${answer.text}`,
-      );
-    }
-    assert.deepEqual(await thread.picture(), before);
-    assert.equal(notes.count("after"), 0);
-  });
+  test(
+    `${door}: every form is refused, and the question waits on (interrupts/control-values.1)`,
+    PATIENCE,
+    async () => {
+      const { thread, notes, id, before } = await asked();
+      for (const [name, form] of Object.entries(FORMS)) {
+        const answer = await send(thread, form, id);
+        assert.deepEqual(
+          [answer.status, problemOf(answer).code],
+          [422, "control_value_refused"],
+          `${name}: ${answer.text}`,
+        );
+      }
+      assert.deepEqual(await thread.picture(), before);
+      assert.equal(notes.count("after"), 0);
+    },
+  );
 }
 
-test("an answer of the inbox is refused the same way (CT1)", PATIENCE, async () => {
+test("an answer of the inbox is refused the same way (interrupts/control-values.1)", PATIENCE, async () => {
   const { thread, id, before } = await asked();
   const answer = await post("/inbox/answers", {
     answers: [{ thread_id: thread.threadId, interrupt_id: id, resume: FORMS.Command }],
@@ -95,7 +99,7 @@ test("an answer of the inbox is refused the same way (CT1)", PATIENCE, async () 
   assert.deepEqual(await thread.picture(), before);
 });
 
-suite("nothing answers but command.resume (CT2)", PATIENCE, () => {
+suite("nothing answers but command.resume (interrupts/control-values.2)", PATIENCE, () => {
   for (const update of [
     { __resume__: "forged" },
     [["__resume__", "forged"]],
@@ -113,7 +117,7 @@ suite("nothing answers but command.resume (CT2)", PATIENCE, () => {
   }
 });
 
-test("a goto of an odd shape is refused (CT3)", PATIENCE, async () => {
+test("a goto of an odd shape is refused (interrupts/control-values.3)", PATIENCE, async () => {
   const { thread, before } = await asked();
   for (const goto of [{ node: ["nowhere"] }, [["ask"]], 5, { input: {} }, { node: null }, ["ask", { node: {} }]]) {
     const answer = await thread.wait({ command: { goto } });

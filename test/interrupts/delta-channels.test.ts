@@ -1,6 +1,6 @@
 // Values that the library rebuilds from writes (DeltaChannel), on the server and in process with MemorySaver. Checked:
-//   DC1. The state, the thread, its history and what a run answers are the same on both, after every call and a kill -9.
-//   DC2. Pruning keeps what such a value is rebuilt from, and deletes the rest.
+//   delta-channels.1. The state, the thread, its history and what a run answers are the same on both, after every call and a kill -9.
+//   delta-channels.2. Pruning keeps what such a value is rebuilt from, and deletes the rest.
 import { Command, MemorySaver } from "@langchain/langgraph";
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -89,7 +89,7 @@ async function opened(durability: Pair["durability"]): Promise<Pair> {
 }
 
 for (const durability of ["async", "sync", "exit"] as const) {
-  test(`DeltaChannels hold what they hold in process: durability ${durability} (DC1, DC2)`, async () => {
+  test(`DeltaChannels hold what they hold in process: durability ${durability} (delta-channels.1, delta-channels.2)`, async () => {
     const pair = await opened(durability);
     try {
       const input = { items: ["first"], seldom: ["once"] };

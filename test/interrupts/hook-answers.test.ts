@@ -1,10 +1,10 @@
 // Tests of answers as `useStream` of the SDK up to 1.12.4 sends them: with the checkpoint that the page shows.
 // Checked:
-//   HA1. Of two pages that answer one question at once, one is accepted; the side effect behind the question happens once.
-//   HA2. A page that is left behind is refused later too, and learns which run has the answer.
-//   HA3. `fork: true` answers the question anew, and the audit trail calls it a fork.
-//   HA4. What the pages send beside the answer does not count: other input, and members of the command unknown here.
-//   HA5. At a breakpoint the hook's answer goes on.
+//   hook-answers.1. Of two pages that answer one question at once, one is accepted; the side effect behind the question happens once.
+//   hook-answers.2. A page that is left behind is refused later too, and learns which run has the answer.
+//   hook-answers.3. `fork: true` answers the question anew, and the audit trail calls it a fork.
+//   hook-answers.4. What the pages send beside the answer does not count: other input, and members of the command unknown here.
+//   hook-answers.5. At a breakpoint the hook's answer goes on.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
@@ -46,7 +46,7 @@ async function askedThread() {
   return { thread, notes, question };
 }
 
-test(`two pages answer at once, ${ROUNDS} times: one is accepted (HA1)`, PATIENCE, async () => {
+test(`two pages answer at once, ${ROUNDS} times: one is accepted (hook-answers.1)`, PATIENCE, async () => {
   let accepted = 0;
   let paid = 0;
   for (let round = 0; round < ROUNDS; round++) {
@@ -63,7 +63,7 @@ test(`two pages answer at once, ${ROUNDS} times: one is accepted (HA1)`, PATIENC
   assert.deepEqual([accepted, paid], [ROUNDS, ROUNDS]);
 });
 
-test("a page left behind is refused, with what became of its question (HA2)", PATIENCE, async () => {
+test("a page left behind is refused, with what became of its question (hook-answers.2)", PATIENCE, async () => {
   const { thread, notes, question } = await askedThread();
   const body = await hookBody(thread, "approve");
   assert.equal((await send(thread, body)).status, 200);
@@ -81,7 +81,7 @@ test("a page left behind is refused, with what became of its question (HA2)", PA
   assert.equal(notes.count("after"), 1);
 });
 
-test("an abandoned question is refused the same way, without `answered` (HA2)", PATIENCE, async () => {
+test("an abandoned question is refused the same way, without `answered` (hook-answers.2)", PATIENCE, async () => {
   const { thread } = await askedThread();
   const body = await hookBody(thread, "approve");
   await thread.run({ command: { goto: "__end__" } });
@@ -91,7 +91,7 @@ test("an abandoned question is refused the same way, without `answered` (HA2)", 
   assert.equal(problem.answered, undefined);
 });
 
-test("with fork: true the answer is a fork, and is audited as one (HA3)", PATIENCE, async () => {
+test("with fork: true the answer is a fork, and is audited as one (hook-answers.3)", PATIENCE, async () => {
   const { thread, notes } = await askedThread();
   const body = await hookBody(thread, "first");
   const fork = await hookBody(thread, "second", { fork: true });
@@ -110,7 +110,7 @@ test("with fork: true the answer is a fork, and is audited as one (HA3)", PATIEN
   assert.deepEqual([odd.status, problemOf(odd).code], [422, "invalid_request"]);
 });
 
-test("other input and unknown members beside the answer do not count (HA4)", PATIENCE, async () => {
+test("other input and unknown members beside the answer do not count (hook-answers.4)", PATIENCE, async () => {
   for (const extra of [
     { input: { payload: "other" } },
     { input: { messages: [{ role: "user", content: "AG-UI sends the whole state" }] } },
@@ -124,14 +124,18 @@ test("other input and unknown members beside the answer do not count (HA4)", PAT
   }
 });
 
-test("at a breakpoint the hook's answer goes on, and a page left behind does not (HA5)", PATIENCE, async () => {
-  const thread = await newThread(server, "steps");
-  const stop = { interrupt_before: ["node_b", "node_c"] };
-  await thread.run({ input: { visited: [] }, ...stop });
-  const body = { ...(await hookBody(thread, true)), assistant_id: "steps" };
-  assert.equal((await send(thread, { ...body, ...stop })).status, 200);
-  assert.deepEqual((await thread.state()).next, ["node_c"]);
-  const late = await send(thread, body);
-  assert.deepEqual([late.status, problemOf(late).code], [409, "no_pending_interrupt"]);
-  assert.deepEqual((await thread.state()).next, ["node_c"]);
-});
+test(
+  "at a breakpoint the hook's answer goes on, and a page left behind does not (hook-answers.5)",
+  PATIENCE,
+  async () => {
+    const thread = await newThread(server, "steps");
+    const stop = { interrupt_before: ["node_b", "node_c"] };
+    await thread.run({ input: { visited: [] }, ...stop });
+    const body = { ...(await hookBody(thread, true)), assistant_id: "steps" };
+    assert.equal((await send(thread, { ...body, ...stop })).status, 200);
+    assert.deepEqual((await thread.state()).next, ["node_c"]);
+    const late = await send(thread, body);
+    assert.deepEqual([late.status, problemOf(late).code], [409, "no_pending_interrupt"]);
+    assert.deepEqual((await thread.state()).next, ["node_c"]);
+  },
+);

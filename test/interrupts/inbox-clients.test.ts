@@ -1,6 +1,6 @@
 // The call sequences of two browser clients that people use today, as they send them: Agent Inbox and agent-chat-ui.
-//   IC1. Agent Inbox lists what waits, shows it, and accepts, edits, answers, ignores and resolves it.
-//   IC2. agent-chat-ui shows an approval card, resumes with `input: {}` beside the command.
+//   inbox-clients.1. Agent Inbox lists what waits, shows it, and accepts, edits, answers, ignores and resolves it.
+//   inbox-clients.2. agent-chat-ui shows an approval card, resumes with `input: {}` beside the command.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -31,14 +31,14 @@ async function waiting(graph = "echo", payload: unknown = REQUEST): Promise<stri
   return id;
 }
 
-test("Agent Inbox: adding an inbox asks for /info, and a page elsewhere on this machine may (IC1)", async () => {
+test("Agent Inbox: adding an inbox asks for /info, and a page elsewhere on this machine may (inbox-clients.1)", async () => {
   const response = await fetch(`${server.url}/info`, { headers: { origin: ORIGIN } });
   assert.equal(response.status, 200);
   assert.equal(response.headers.get("access-control-allow-origin"), ORIGIN);
   assert.ok(typeof ((await response.json()) as { readonly version: unknown }).version === "string");
 });
 
-test("Agent Inbox: the list is found by status and graph, or assistant, with the question in each row (IC1)", async () => {
+test("Agent Inbox: the list is found by status and graph, or assistant, with the question in each row (inbox-clients.1)", async () => {
   const id = await waiting();
   const [{ assistant_id: assistantId } = { assistant_id: "" }] = await client.assistants.search({ graphId: "echo" });
   for (const metadata of [{ graph_id: "echo" }, { assistant_id: assistantId }]) {
@@ -58,7 +58,7 @@ const ANSWERS = [
   { type: "response", args: "not now" },
 ];
 for (const answer of ANSWERS) {
-  test(`Agent Inbox: ${answer.type} follows the run by its events to the end (IC1)`, async () => {
+  test(`Agent Inbox: ${answer.type} follows the run by its events to the end (inbox-clients.1)`, async () => {
     const id = await waiting();
     const nodes = new Set<string>();
     const stream = client.runs.stream(id, "echo", { command: { resume: [answer] }, streamMode: "events" });
@@ -75,7 +75,7 @@ for (const answer of ANSWERS) {
   });
 }
 
-test("Agent Inbox: ignore is a run in the background; mark as resolved clears what waits (IC1)", async () => {
+test("Agent Inbox: ignore is a run in the background; mark as resolved clears what waits (inbox-clients.1)", async () => {
   const ignored = await waiting();
   const run = await client.runs.create(ignored, "echo", { command: { resume: [{ type: "ignore", args: null }] } });
   await client.runs.join(ignored, run.run_id);
@@ -88,7 +88,7 @@ test("Agent Inbox: ignore is a run in the background; mark as resolved clears wh
   assert.deepEqual((await client.threads.getState(resolved)).next, []);
 });
 
-test("Agent Inbox: the second and the third question of a thread are answered like the first (IC1)", async () => {
+test("Agent Inbox: the second and the third question of a thread are answered like the first (inbox-clients.1)", async () => {
   const { thread_id: id } = await client.threads.create();
   await client.runs.wait(id, "series", { input: {} });
   for (const step of ["one", "two", "three"]) {
@@ -128,7 +128,7 @@ const CARD = {
   review_configs: [{ action_name: "refund", allowed_decisions: ["approve", "reject"] }],
 };
 
-test("agent-chat-ui: a card, and one decision with input {} beside it, which answers and does not begin anew (IC2)", async () => {
+test("agent-chat-ui: a card, and one decision with input {} beside it, which answers and does not begin anew (inbox-clients.2)", async () => {
   const id = await waiting("echo", CARD);
   const decision = { decisions: [{ type: "approve" }] };
   const events = await submit(id, { command: { resume: decision } });
@@ -139,7 +139,7 @@ test("agent-chat-ui: a card, and one decision with input {} beside it, which ans
   assert.equal((await client.runs.list(id)).length, 2, "one run asked, one answered");
 });
 
-test("agent-chat-ui: the question is in the history that it loads, under the checkpoint that asks (IC2)", async () => {
+test("agent-chat-ui: the question is in the history that it loads, under the checkpoint that asks (inbox-clients.2)", async () => {
   const id = await waiting("echo", CARD);
   const [head] = await client.threads.getHistory(id);
   const interrupts = head?.tasks.flatMap((task) => task.interrupts) as readonly WireInterrupt[] | undefined;
@@ -147,7 +147,7 @@ test("agent-chat-ui: the question is in the history that it loads, under the che
   assert.deepEqual(head?.next, ["ask"]);
 });
 
-test("agent-chat-ui: Resolve ends the thread, and nothing waits any more (IC2)", async () => {
+test("agent-chat-ui: Resolve ends the thread, and nothing waits any more (inbox-clients.2)", async () => {
   const id = await waiting("echo", CARD);
   const events = await submit(id, { command: { goto: "__end__" } });
   assert.ok(!events.includes("error"), events.join());

@@ -1,9 +1,9 @@
 // Tests of the inbox, over HTTP: what waits for people, answering it, claims, events, the audit trail. Checked:
-//   IN1. An item is listed exactly while it can be answered.
-//   IA1 to IA4. Answers of one thread go together; threads do not share a fate; each has its result; the run goes on as it was.
-//   CL1 to CL3. A claim keeps others from answering through the inbox, one at a time, while it holds.
-//   IF1, IF2. Events tell of what is committed; who missed some is told to load the list.
-//   AU1. There are as many entries as accepted answers, and they say who, by which way and from where.
+//   interrupts/inbox.1. An item is listed exactly while it can be answered.
+//   interrupts/inbox.1 to interrupts/inbox.4. Answers of one thread go together; threads do not share a fate; each has its result; the run goes on as it was.
+//   interrupts/inbox.1 to interrupts/inbox.3. A claim keeps others from answering through the inbox, one at a time, while it holds.
+//   inbox-feed.1, inbox-feed.2. Events tell of what is committed; who missed some is told to load the list.
+//   interrupts/inbox.1. There are as many entries as accepted answers, and they say who, by which way and from where.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { answer, auditOf, inboxPage, itemsOf, ok, watchInbox, type WireItem } from "../harness/inbox.ts";
@@ -30,7 +30,7 @@ async function asking(payload: unknown = "?", metadata: object = {}): Promise<{ 
 const key = (item: WireItem) => ({ thread_id: item.thread_id, interrupt_id: item.id });
 const itemPath = (item: WireItem) => `/inbox/${item.thread_id}/${item.id}`;
 
-test("a question is an item until it is answered, and can be looked up after (IN1)", async () => {
+test("a question is an item until it is answered, and can be looked up after (interrupts/inbox.1)", async () => {
   const { thread, item } = await asking([request], { customer: "acme" });
   const { run_id, thread_id, id, ...rest } = item;
   assert.deepEqual([thread_id, id], [thread.threadId, onlyQuestion({ __interrupt__: await thread.open() }).id]);
@@ -74,7 +74,10 @@ test("a breakpoint is an item that takes no value", async () => {
   assert.equal(taken?.status, "answered");
   await thread.reaches("interrupted");
   const [next] = await itemsOf(server, thread.threadId);
-  assert.ok(next !== undefined && next.id !== item.id, "the breakpoints of the first run hold for the next (IA4)");
+  assert.ok(
+    next !== undefined && next.id !== item.id,
+    "the breakpoints of the first run hold for the next (interrupts/inbox.4)",
+  );
   const [late] = await answer(server, [key(item)]);
   assert.equal(late?.problem?.code, "interrupt_stale");
   const trail = await auditOf(server, thread.threadId);
@@ -153,7 +156,7 @@ for (const [query, field] of [
   });
 }
 
-test("several answers of one thread are one run; a bad one on another thread spoils nothing (IA1, IA2, IA3)", async () => {
+test("several answers of one thread are one run; a bad one on another thread spoils nothing (interrupts/inbox.1, interrupts/inbox.2, interrupts/inbox.3)", async () => {
   const [good, bad] = [await newThread(server, "parallel"), await newThread(server, "parallel")];
   for (const thread of [good, bad]) questionsOf(await thread.run({ input: {} }));
   const [ofGood, ofBad] = [await itemsOf(server, good.threadId), await itemsOf(server, bad.threadId)];
@@ -176,7 +179,7 @@ test("several answers of one thread are one run; a bad one on another thread spo
   assert.deepEqual(await bad.picture(), before);
 });
 
-test("what is wrong with an answer is said of that answer (IA3)", async () => {
+test("what is wrong with an answer is said of that answer (interrupts/inbox.3)", async () => {
   const { thread, item } = await asking();
   const cases = [
     [[key(item)], "invalid_request"],
@@ -204,7 +207,7 @@ test("what is wrong with an answer is said of that answer (IA3)", async () => {
   assert.equal(late?.problem?.answered?.same_value, true);
 });
 
-test("an answer through the inbox goes on with the config and context of the run that asked (IA4)", async () => {
+test("an answer through the inbox goes on with the config and context of the run that asked (interrupts/inbox.4)", async () => {
   const { thread, item } = await (async () => {
     const made = await newThread(server, "echo");
     await made.run({
@@ -235,7 +238,7 @@ test("the same Idempotency-Key gives the same runs again, and another body is re
   assert.equal((await one.thread.runs()).length, 2);
 });
 
-test("of a hundred answers at once, through the inbox and the API, one is taken and audited (AU1)", async () => {
+test("of a hundred answers at once, through the inbox and the API, one is taken and audited (interrupts/inbox.1)", async () => {
   const { thread, item } = await asking();
   const outcomes = await Promise.all(
     Array.from({ length: 100 }, async (_, at) => {
@@ -260,7 +263,7 @@ test("of a hundred answers at once, through the inbox and the API, one is taken 
   );
 });
 
-test("a claim keeps others from answering through the inbox, and not the API (CL1)", async () => {
+test("a claim keeps others from answering through the inbox, and not the API (interrupts/inbox.1)", async () => {
   const { thread, item } = await asking();
   const claim = (by: string, more: object = {}) => call(server, "POST", `${itemPath(item)}/claim`, { by, ...more });
   const claimed: WireItem = await ok(claim("ann"));
@@ -288,7 +291,7 @@ test("a claim keeps others from answering through the inbox, and not the API (CL
   );
 });
 
-test("of twenty claims at once one holds; its owner answers (CL2)", async () => {
+test("of twenty claims at once one holds; its owner answers (interrupts/inbox.2)", async () => {
   const { thread, item } = await asking();
   const names = Array.from({ length: 20 }, (_, at) => `person ${at}`);
   const replies = await Promise.all(names.map((by) => call(server, "POST", `${itemPath(item)}/claim`, { by })));
@@ -299,7 +302,7 @@ test("of twenty claims at once one holds; its owner answers (CL2)", async () => 
   await thread.reaches("idle");
 });
 
-test("a claim that has run out is none (CL3)", async () => {
+test("a claim that has run out is none (interrupts/inbox.3)", async () => {
   const { item } = await asking();
   const claim = (by: string, seconds: number) =>
     call(server, "POST", `${itemPath(item)}/claim`, { by, expires_in_seconds: seconds });
@@ -343,7 +346,7 @@ test("an id that the thread never had is not found", async () => {
   }
 });
 
-test("events tell of items as they come, are claimed and go, once each can be acted on (IF1)", async () => {
+test("events tell of items as they come, are claimed and go, once each can be acted on (inbox-feed.1)", async () => {
   const watcher = await watchInbox(server);
   assert.equal(watcher.first.event, "ready");
   const { thread, item } = await asking({ question: "Watched?" });
@@ -368,7 +371,7 @@ test("events tell of items as they come, are claimed and go, once each can be ac
   watcher.close();
 });
 
-test("an item that is announced can be answered at that moment (IF1)", async () => {
+test("an item that is announced can be answered at that moment (inbox-feed.1)", async () => {
   const watcher = await watchInbox(server);
   const thread = await newThread(server, "echo");
   await thread.begin({ input: {} });
@@ -379,7 +382,7 @@ test("an item that is announced can be answered at that moment (IF1)", async () 
   watcher.close();
 });
 
-test("a reader goes on after its last event; one that missed some is told to load the list (IF2)", async () => {
+test("a reader goes on after its last event; one that missed some is told to load the list (inbox-feed.2)", async () => {
   const watcher = await watchInbox(server);
   const { thread, item } = await asking();
   const added = await watcher.next();
@@ -397,7 +400,7 @@ test("a reader goes on after its last event; one that missed some is told to loa
   }
 });
 
-test("a reader that drops its connection frees its place, also while nothing happens (IF5)", async () => {
+test("a reader that drops its connection frees its place, also while nothing happens (inbox-feed.5)", async () => {
   const own = await startServerHere();
   for (let round = 0; round < 6; round++) {
     const watchers = await Promise.all(Array.from({ length: 200 }, () => watchInbox(own)));

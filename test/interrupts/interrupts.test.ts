@@ -1,10 +1,10 @@
 // Tests of interrupts and breakpoints over real HTTP. Checked (architecture: "Interrupt element", "Interrupt ids", "Breakpoints"):
-//   IN1. Every open question is told with id, value, resumable, ns and when; ns hashes to the id (II1, QU1).
-//   IN2. Any JSON value is an answer, and reaches the node as it was.
-//   IN3. All open questions are told, in task order; each can be answered alone; what has finished is never lost or repeated.
-//   IN4. Questions are found wherever they are asked: below the root, in tools, after a fan-out, in a loop.
-//   IN5. The same ids are shown by the waiting call, the thread and its state.
-//   IN6. Breakpoints are a matter of each call; a list replaces the compiled one.
+//   interrupts.1. Every open question is told with id, value, resumable, ns and when; ns hashes to the id (interrupt-ids.1, open-interrupts.1).
+//   interrupts.2. Any JSON value is an answer, and reaches the node as it was.
+//   interrupts.3. All open questions are told, in task order; each can be answered alone; what has finished is never lost or repeated.
+//   interrupts.4. Questions are found wherever they are asked: below the root, in tools, after a fan-out, in a loop.
+//   interrupts.5. The same ids are shown by the waiting call, the thread and its state.
+//   interrupts.6. Breakpoints are a matter of each call; a list replaces the compiled one.
 import assert from "node:assert/strict";
 import { createXXHash128 } from "hash-wasm";
 import { after, test } from "node:test";
@@ -37,7 +37,7 @@ const names = (question: WireInterrupt): readonly string[] => question.ns.map((p
 const ids = (questions: readonly WireInterrupt[]): readonly string[] => questions.map(({ id }) => id);
 const NS_PART = /^[\w-]+:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** IN1. @param index how many questions the task has asked before. */
+/** interrupts.1. @param index how many questions the task has asked before. */
 function checkElement(question: WireInterrupt, path: readonly string[], index = 0): void {
   assert.deepEqual(Object.keys(question).slice(0, 5), ["id", "value", "resumable", "ns", "when"]);
   assert.equal(question.when, "during");
@@ -49,7 +49,7 @@ function checkElement(question: WireInterrupt, path: readonly string[], index = 
   assert.equal(question.id, index === 0 ? first : hash(later));
 }
 
-/** IN5: the thread, its state and the state's tasks show these questions and no others. */
+/** interrupts.5: the thread, its state and the state's tasks show these questions and no others. */
 async function checkShown(thread: TestThread, result: Result): Promise<void> {
   const questions = questionsOf(result);
   const shown = await thread.get();
@@ -89,7 +89,7 @@ const ANSWERS: readonly { readonly name: string; readonly value: unknown }[] = [
 ];
 
 for (const { name, value } of ANSWERS) {
-  test(`an answer of ${name} reaches the node as it was, bare and by id (IN2)`, async () => {
+  test(`an answer of ${name} reaches the node as it was, bare and by id (interrupts.2)`, async () => {
     for (const resume of [() => value, ({ id }: WireInterrupt) => ({ [id]: value })]) {
       const thread = await newThread(server, "echo");
       const question = onlyQuestion(await thread.run({ input: { payload: "?" } }));
@@ -100,7 +100,7 @@ for (const { name, value } of ANSWERS) {
   });
 }
 
-test("an answer that looks like a map of ids is sent wrapped in one (IN2)", async () => {
+test("an answer that looks like a map of ids is sent wrapped in one (interrupts.2)", async () => {
   const thread = await newThread(server, "echo");
   const question = onlyQuestion(await thread.run({ input: {} }));
   const lookalike = { ["a".repeat(32)]: "x", ["0".repeat(32)]: null };
@@ -111,7 +111,7 @@ test("an answer that looks like a map of ids is sent wrapped in one (IN2)", asyn
 });
 
 for (const value of [null, false, 0, "", [], {}, { a: [1] }, "text"]) {
-  test(`a question of ${JSON.stringify(value)} is told as it was (IN1)`, async () => {
+  test(`a question of ${JSON.stringify(value)} is told as it was (interrupts.1)`, async () => {
     const thread = await newThread(server, "echo");
     const result = await thread.run({ input: { payload: value } });
     checkElement(onlyQuestion(result), ["ask"]);
@@ -128,7 +128,7 @@ test("the pause has the state beside the question, and the answer gives the whol
   assert.deepEqual(await thread.resume("Edited text"), { some_text: "Edited text" });
 });
 
-test("two questions in one node come one after the other, each with an id of its own (IN1)", async () => {
+test("two questions in one node come one after the other, each with an id of its own (interrupts.1)", async () => {
   const thread = await newThread(server, "two_in_one_node");
   const notes = newNotes(folder);
   const first = await thread.run({ input: { notes: notes.notes } });
@@ -157,7 +157,7 @@ const ORDERS = [
 ];
 
 for (const order of ORDERS) {
-  test(`parallel questions answered ${order.map((group) => group.join(" and ")).join(", then ")} (IN3)`, async () => {
+  test(`parallel questions answered ${order.map((group) => group.join(" and ")).join(", then ")} (interrupts.3)`, async () => {
     const thread = await newThread(server, "parallel");
     const notes = newNotes(folder);
     let result = await thread.run({ input: { notes: notes.notes } });
@@ -198,7 +198,7 @@ for (const order of ORDERS) {
   });
 }
 
-test("questions after a fan-out come in the order of the sent tasks; finished tasks are kept (IN3, IN4)", async () => {
+test("questions after a fan-out come in the order of the sent tasks; finished tasks are kept (interrupts.3, interrupts.4)", async () => {
   const thread = await newThread(server, "sends");
   const notes = newNotes(folder);
   const items = ["pear", "auto-1", "fig", "auto-2", "kiwi"];
@@ -221,7 +221,7 @@ test("questions after a fan-out come in the order of the sent tasks; finished ta
   for (const item of ["pear", "fig", "kiwi"]) assert.equal(notes.count(`${item} end`), 1);
 });
 
-test("a question two levels down has the whole path, and is answered once (IN1, IN4)", async () => {
+test("a question two levels down has the whole path, and is answered once (interrupts.1, interrupts.4)", async () => {
   const thread = await newThread(server, "deep");
   const notes = newNotes(folder);
   const path = ["outer", "inside", "ask_twice"];
@@ -238,7 +238,7 @@ test("a question two levels down has the whole path, and is answered once (IN1, 
   assert.equal(notes.count("after"), 1);
 });
 
-test("the state shows nested graphs on demand, down to the question (IN5)", async () => {
+test("the state shows nested graphs on demand, down to the question (interrupts.5)", async () => {
   const thread = await newThread(server, "deep");
   const question = onlyQuestion(await thread.run({ input: {} }));
   const flat = (await thread.state()).tasks[0];
@@ -263,7 +263,7 @@ test("the state shows nested graphs on demand, down to the question (IN5)", asyn
   assert.deepEqual((direct.body as typeof state).next, ["ask_twice"]);
 });
 
-test("a question in a graph that a node calls (IN4)", async () => {
+test("a question in a graph that a node calls (interrupts.4)", async () => {
   const thread = await newThread(server, "called");
   const notes = newNotes(folder);
   const paused = await thread.run({ input: { notes: notes.notes } });
@@ -274,7 +274,7 @@ test("a question in a graph that a node calls (IN4)", async () => {
   assert.deepEqual(notes.lines(), ["caller start", "ask", "caller start", "ask", "caller end"]);
 });
 
-test("questions of two nested graphs side by side are answered apart (IN3, IN4)", async () => {
+test("questions of two nested graphs side by side are answered apart (interrupts.3, interrupts.4)", async () => {
   const thread = await newThread(server, "nested_parallel");
   const notes = newNotes(folder);
   const paused = await thread.run({ input: { notes: notes.notes } });
@@ -303,7 +303,7 @@ test("questions of two nested graphs side by side are answered apart (IN3, IN4)"
   assert.equal(notes.count("ask end"), 1);
 });
 
-test("two tools of one message ask in turn, and each gets its own answer (IN4)", async () => {
+test("two tools of one message ask in turn, and each gets its own answer (interrupts.4)", async () => {
   const thread = await newThread(server, "tools");
   const first = await thread.run({ input: { messages: [{ role: "user", content: "pay back" }] } });
   checkElement(onlyQuestion(first), ["tools"]);
@@ -319,7 +319,7 @@ test("two tools of one message ask in turn, and each gets its own answer (IN4)",
   assert.deepEqual(contents, ["pay back", "", 'refund 1: {"approve":true}', "refund 2: false", "done"]);
 });
 
-test("a question in a loop is a new one in each round (IN4)", async () => {
+test("a question in a loop is a new one in each round (interrupts.4)", async () => {
   const thread = await newThread(server, "loop");
   const notes = newNotes(folder);
   let result = await thread.run({ input: { notes: notes.notes } });
@@ -337,7 +337,7 @@ test("a question in a loop is a new one in each round (IN4)", async () => {
   assert.deepEqual(notes.lines(), ["round 0", "round 1", "round 2", "round 3", "round 4"]);
 });
 
-test("the third and the fourth question on one thread, and the questions of its next input (IN4)", async () => {
+test("the third and the fourth question on one thread, and the questions of its next input (interrupts.4)", async () => {
   const thread = await newThread(server, "series");
   const notes = newNotes(folder);
   const asked: string[] = [];
@@ -357,7 +357,7 @@ test("the third and the fourth question on one thread, and the questions of its 
   for (const name of ["one", "two", "three", "four"]) assert.equal(notes.count(`${name} end`), 2);
 });
 
-test("questions in a task and in the body of the functional API (IN4)", async () => {
+test("questions in a task and in the body of the functional API (interrupts.4)", async () => {
   const thread = await newThread(server, "functional");
   const notes = newNotes(folder);
   const first = await thread.run({ input: { topic: "bees", notes: notes.notes } });
@@ -399,7 +399,7 @@ test("an answer that does not fit what the question asks for is refused; the que
   assert.deepEqual((await thread.resume({ approved: false }))["answer"], { approved: false });
 });
 
-// Breakpoints (IN6).
+// Breakpoints (interrupts.6).
 
 const abc = (count: number) => ["node_a", "node_b", "node_c"].slice(0, count);
 
@@ -415,7 +415,7 @@ async function checkStop(thread: TestThread, body: object, visited: readonly str
 }
 
 for (const all of ["*", ["*"]]) {
-  test(`interrupt_before ${JSON.stringify(all)} stops at each node in turn (IN6)`, async () => {
+  test(`interrupt_before ${JSON.stringify(all)} stops at each node in turn (interrupts.6)`, async () => {
     const thread = await newThread(server, "steps");
     await checkStop(thread, { input: {}, interrupt_before: all }, [], ["node_a"]);
     await checkStop(thread, { input: null, interrupt_before: all }, abc(1), ["node_b"]);
@@ -423,7 +423,7 @@ for (const all of ["*", ["*"]]) {
     await checkStop(thread, { input: null, interrupt_before: all }, abc(3), []);
   });
 
-  test(`interrupt_after ${JSON.stringify(all)} stops behind each node that has another behind it (IN6)`, async () => {
+  test(`interrupt_after ${JSON.stringify(all)} stops behind each node that has another behind it (interrupts.6)`, async () => {
     const thread = await newThread(server, "steps");
     await checkStop(thread, { input: {}, interrupt_after: all }, abc(1), ["node_b"]);
     await checkStop(thread, { interrupt_after: all }, abc(2), ["node_c"]);
@@ -431,7 +431,7 @@ for (const all of ["*", ["*"]]) {
   });
 }
 
-test("breakpoints change with every call (IN6)", async () => {
+test("breakpoints change with every call (interrupts.6)", async () => {
   const thread = await newThread(server, "steps");
   await checkStop(thread, { input: {}, interrupt_before: ["node_b"] }, abc(1), ["node_b"]);
   await checkStop(thread, { input: null, interrupt_after: ["node_b"] }, abc(2), ["node_c"]);
@@ -442,7 +442,7 @@ test("breakpoints change with every call (IN6)", async () => {
   await checkStop(thread, {}, [...again, "node_b", "node_c"], []);
 });
 
-test("a list compiled into the graph holds until a call brings its own (IN6)", async () => {
+test("a list compiled into the graph holds until a call brings its own (interrupts.6)", async () => {
   const compiled = await newThread(server, "compiled_breakpoints");
   await checkStop(compiled, { input: {} }, abc(1), ["node_b"]);
   await checkStop(compiled, {}, abc(3), []);
@@ -454,7 +454,7 @@ test("a list compiled into the graph holds until a call brings its own (IN6)", a
   await checkStop(nulled, { input: {}, interrupt_before: null }, abc(1), ["node_b"]);
 });
 
-test("a breakpoint on a name that the graph does not have is refused with those it has (IN6)", async () => {
+test("a breakpoint on a name that the graph does not have is refused with those it has (interrupts.6)", async () => {
   for (const field of ["interrupt_before", "interrupt_after"]) {
     const thread = await newThread(server, "steps");
     const before = await thread.picture();

@@ -1,6 +1,6 @@
 // Tests of a deployment that goes from the oldest LangGraph to the pinned one while threads are paused. Checked:
-//   LU1. A question that is open keeps its id, also when a sibling's answer makes the new library raise it again.
-//   LU2. Its answer reaches it, and the thread comes to its end.
+//   library-upgrade.1. A question that is open keeps its id, also when a sibling's answer makes the new library raise it again.
+//   library-upgrade.2. Its answer reaches it, and the thread comes to its end.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -23,7 +23,7 @@ const CASES = [
 ];
 
 for (const { graph, input, first, waits, sibling } of CASES) {
-  test(`${graph}: the second question of a task waits through the upgrade (LU1, LU2)`, async (t) => {
+  test(`${graph}: the second question of a task waits through the upgrade (library-upgrade.1, library-upgrade.2)`, async (t) => {
     const dataDir = temporaryFolder();
     t.after(() => removeFolder(dataDir));
     const before = await startServer({ config: OLDEST, dataDir });

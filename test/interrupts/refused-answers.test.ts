@@ -1,7 +1,7 @@
 // Tests of answers that only the library can refuse: a refinement of a Zod schema, LangGraph 1.7. Checked:
-//   RA1. The run fails with `answer_invalid`; the thread waits again for the same question, and the audit trail says so.
-//   RA2. A good answer after it goes on, and what follows the question runs once.
-//   RA3. A default answer that is refused is given once; the question waits on, overdue.
+//   refused-answers.1. The run fails with `answer_invalid`; the thread waits again for the same question, and the audit trail says so.
+//   refused-answers.2. A good answer after it goes on, and what follows the question runs once.
+//   refused-answers.3. A default answer that is refused is given once; the question waits on, overdue.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { onOldest } from "../harness/langgraph.ts";
@@ -27,35 +27,39 @@ async function trail(threadId: string): Promise<readonly Entry[]> {
 
 const options = { skip: onOldest && "since 1.7" };
 
-test("a refused answer leaves its question open, and a good one goes on (RA1, RA2)", options, async () => {
-  const thread = await newThread(server, "refined");
-  const notes = newNotes(folder);
-  const asked = onlyQuestion(await thread.run({ input: { notes: notes.notes } }));
-  for (const answer of [3, { [asked.id]: 5 }]) {
-    const { status, body } = await thread.wait({ command: { resume: answer } });
-    assert.equal(status, 200);
-    const { __error__: error } = body as { readonly __error__: { readonly error: string; readonly message: string } };
-    assert.equal(error.error, "answer_invalid");
-    assert.match(error.message, /not an even number/);
-    const now = await thread.get();
-    assert.equal(now.status, "interrupted");
+test(
+  "a refused answer leaves its question open, and a good one goes on (refused-answers.1, refused-answers.2)",
+  options,
+  async () => {
+    const thread = await newThread(server, "refined");
+    const notes = newNotes(folder);
+    const asked = onlyQuestion(await thread.run({ input: { notes: notes.notes } }));
+    for (const answer of [3, { [asked.id]: 5 }]) {
+      const { status, body } = await thread.wait({ command: { resume: answer } });
+      assert.equal(status, 200);
+      const { __error__: error } = body as { readonly __error__: { readonly error: string; readonly message: string } };
+      assert.equal(error.error, "answer_invalid");
+      assert.match(error.message, /not an even number/);
+      const now = await thread.get();
+      assert.equal(now.status, "interrupted");
+      assert.deepEqual(
+        Object.values(now.interrupts)
+          .flat()
+          .map(({ id }) => id),
+        [asked.id],
+      );
+    }
+    assert.equal((await thread.resume({ [asked.id]: 4 }))["answer"], 4);
+    assert.equal((await thread.get()).status, "idle");
+    assert.equal(notes.count("after"), 1);
     assert.deepEqual(
-      Object.values(now.interrupts)
-        .flat()
-        .map(({ id }) => id),
-      [asked.id],
+      (await trail(thread.threadId)).map(({ action, interrupt_id: id }) => [action, id]),
+      ["answered", "reopened", "answered", "reopened", "answered"].map((action) => [action, asked.id]),
     );
-  }
-  assert.equal((await thread.resume({ [asked.id]: 4 }))["answer"], 4);
-  assert.equal((await thread.get()).status, "idle");
-  assert.equal(notes.count("after"), 1);
-  assert.deepEqual(
-    (await trail(thread.threadId)).map(({ action, interrupt_id: id }) => [action, id]),
-    ["answered", "reopened", "answered", "reopened", "answered"].map((action) => [action, asked.id]),
-  );
-});
+  },
+);
 
-test("a default answer that is refused is given once (RA3)", options, async () => {
+test("a default answer that is refused is given once (refused-answers.3)", options, async () => {
   const thread = await newThread(server, "refined");
   await thread.run({ input: { payload: { expires_in_seconds: 0.01, on_expiry: { answer: 3 } } } });
   const entries = await until("it is open again", async () => {

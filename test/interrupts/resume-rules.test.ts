@@ -1,8 +1,8 @@
 // Tests of the resume rules: every state of a thread × every shape of a request, over real HTTP.
 // Checked (architecture: "Resume rules"):
-//   RR1. The table below holds, cell by cell.
-//   RR2. A refusal changes nothing: thread, state, history and runs are the same before and after.
-//   RR3. What is accepted does what the cell says.
+//   test/resume-rules.1. The table below holds, cell by cell.
+//   test/resume-rules.2. A refusal changes nothing: thread, state, history and runs are the same before and after.
+//   test/resume-rules.3. What is accepted does what the cell says.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
@@ -217,7 +217,7 @@ for (const [column, name] of (Object.keys(SITUATIONS) as Name[]).entries()) {
   suite(`a thread that is ${name}`, () => {
     for (const request of Object.keys(REQUESTS) as Request[]) {
       const cell = TABLE[request][column];
-      test(`${request} → ${cell} (RR1)`, PATIENCE, async (t) => {
+      test(`${request} → ${cell} (test/resume-rules.1)`, PATIENCE, async (t) => {
         const situation = await SITUATIONS[name]();
         const { thread } = situation;
         if (situation.busy !== null) t.after(() => call(server, "DELETE", thread.path)); // frees its slot
@@ -227,13 +227,13 @@ for (const [column, name] of (Object.keys(SITUATIONS) as Name[]).entries()) {
         const answer = await call(server, "POST", `${thread.path}/runs`, body);
         const outcome = await outcomeOf(situation, answer);
         assert.equal(outcome, cell);
-        if (answer.status !== 200) assert.deepEqual(await thread.picture(), before); // RR2
+        if (answer.status !== 200) assert.deepEqual(await thread.picture(), before); // test/resume-rules.2
       });
     }
   });
 }
 
-// What the cells do (RR3), and what refusals say.
+// What the cells do (test/resume-rules.3), and what refusals say.
 
 const answersOf = (result: Result): unknown => result["answers"];
 

@@ -1,8 +1,8 @@
 // The oracle tests, for one version of the library: see oracle.ts. Checked (docs/guarantees.md 4, 5, 6):
-//   OR1. At each pause the server shows the questions that were raised, each once, with an id that no answer has named yet.
-//   OR2. Each answer arrives at the place that asked the question, also when several are given at once.
-//   OR3. The result is that of the library in process.
-//   OR4. All this holds on both storages, and when the server is killed between answers and while it works on them.
+//   oracle-tests.1. At each pause the server shows the questions that were raised, each once, with an id that no answer has named yet.
+//   oracle-tests.2. Each answer arrives at the place that asked the question, also when several are given at once.
+//   oracle-tests.3. The result is that of the library in process.
+//   oracle-tests.4. All this holds on both storages, and when the server is killed between answers and while it works on them.
 // A failure prints its seed and its plan. HOLDPOINT_FAULTS=full: 500 programs on each storage, 100 of them with kills.
 // HOLDPOINT_ORACLE_SEED=n: one program.
 import { setMaxListeners } from "node:events";
@@ -30,10 +30,12 @@ export function oracleTests({ oldest }: { readonly oldest: boolean }): void {
   const project = oracleProject(seeds, oldest);
   suite(`programs that ask, as the library has them, on the ${oldest ? "oldest" : "pinned"} LangGraph`, () => {
     for (const storage of ["sqlite", "postgres"] as const) {
-      test(`seeds ${seeds[0]} to ${seeds.at(-1)} on ${storage} (OR1, OR2, OR3)`, PATIENCE, async () =>
-        runAll(await project, seeds, storage),
+      test(
+        `seeds ${seeds[0]} to ${seeds.at(-1)} on ${storage} (oracle-tests.1, oracle-tests.2, oracle-tests.3)`,
+        PATIENCE,
+        async () => runAll(await project, seeds, storage),
       );
-      test(`with kills on ${storage} (OR4)`, PATIENCE, async () =>
+      test(`with kills on ${storage} (oracle-tests.4)`, PATIENCE, async () =>
         runKilled(await project, seeds.slice(-KILLED_PROGRAMS), storage),
       );
     }

@@ -1,8 +1,8 @@
 // Test of the rooms: who may import whom. Checked:
-//   AR1. ARCHITECTURE.md has the same table of rooms as this file.
-//   AR2. Every file under src/ is in a room, and imports only what its room may; nothing imports a test.
-//   AR3. The environment is read in src/main.ts only.
-//   AR4. The console imports its own files, types of src/api, and code of src/api that runs in a browser.
+//   architecture.1. ARCHITECTURE.md has the same table of rooms as this file.
+//   architecture.2. Every file under src/ is in a room, and imports only what its room may; nothing imports a test.
+//   architecture.3. The environment is read in src/main.ts only.
+//   architecture.4. The console imports its own files, types of src/api, and code of src/api that runs in a browser.
 // Test files may import anything. The last tests plant wrong files, so that a check that sees nothing cannot be green.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "src/main.ts": "all",
 };
 
-const PORTS_AND_MODEL = ["src/agent/ports/ports.ts", "src/agent/model/model.ts"];
+const PORTS_AND_MODEL = ["src/agent/ports/", "src/agent/model/"];
 const TEST_FILE = /\.(test|contract)\.ts$/;
 const CODE_FILE = /\.[cm]?[jt]sx?$/;
 /** `from "./x"`, `import "./x"`, `import("./x")`, `require("./x")`, `new URL("./x"`. */
@@ -44,7 +44,7 @@ function mayImport(room: string, target: string): boolean {
   if (roomOf(target) === room) return true;
   return (ROOMS[room] ?? "").split(", ").some((word) => {
     if (word === "all") return true;
-    if (word === "agent (ports and model)") return PORTS_AND_MODEL.includes(target);
+    if (word === "agent (ports and model)") return PORTS_AND_MODEL.some((folder) => target.startsWith(folder));
     return target.startsWith(`src/${word}/`);
   });
 }
@@ -80,7 +80,7 @@ function packagesOf(path: string, read: Read, seen = new Set<string>()): string[
 
 const readSource: Read = (path) => readFileSync(join(ROOT, path), "utf8");
 
-/** AR4. Node's modules do not run in a browser; only the builder imports them. */
+/** architecture.4. Node's modules do not run in a browser; only the builder imports them. */
 function consoleFaultsOf(path: string, text: string, read: Read = readSource): string[] {
   if (TEST_FILE.test(path) || !CODE_FILE.test(path)) return [];
   const faults =
@@ -107,7 +107,7 @@ function sourceFiles(root = "src"): string[] {
     .map((entry) => posix.join(root, posix.relative(join(ROOT, root), join(entry.parentPath, entry.name))));
 }
 
-test("ARCHITECTURE.md has the same table of rooms as this test (AR1)", () => {
+test("ARCHITECTURE.md has the same table of rooms as this test (architecture.1)", () => {
   const documented: Record<string, string> = {};
   for (const line of readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").split("\n")) {
     const [, room = "", , words = ""] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
@@ -116,7 +116,7 @@ test("ARCHITECTURE.md has the same table of rooms as this test (AR1)", () => {
   assert.deepEqual(documented, ROOMS);
 });
 
-test("every source file is in a room, imports only what the room may, and leaves the environment alone (AR2, AR3)", () => {
+test("every source file is in a room, imports only what the room may, and leaves the environment alone (architecture.2, architecture.3)", () => {
   const files = sourceFiles();
   assert.ok(files.includes("src/base/config/config.ts"), "the sources were not found");
   assert.deepEqual(
@@ -125,7 +125,7 @@ test("every source file is in a room, imports only what the room may, and leaves
   );
 });
 
-test("the console imports its own files, types of src/api, and its code without packages (AR4)", () => {
+test("the console imports its own files, types of src/api, and its code without packages (architecture.4)", () => {
   const files = sourceFiles("console");
   assert.ok(files.includes("console/main.tsx"), "the console was not found");
   assert.deepEqual(
@@ -134,7 +134,7 @@ test("the console imports its own files, types of src/api, and its code without 
   );
 });
 
-test("a planted fault in the console is found (AR4)", () => {
+test("a planted fault in the console is found (architecture.4)", () => {
   const sources: Readonly<Record<string, string>> = {
     "src/api/b.ts": 'import { d } from "./d.ts";',
     "src/api/d.ts": 'import type { Z } from "zod"; import { b } from "./b.ts";',
@@ -172,10 +172,14 @@ const WRONG: readonly { readonly path: string; readonly text: string; readonly s
     ["src/base/a.ts", 'import b from "../../package.json" with { type: "json" };', "package.json"],
     ["src/agent/routes/a.ts", 'import { b } from "../../storage/b.ts";', "src/storage/b.ts"],
     ["src/agent/a.ts", 'import { b } from "../graphs/b.ts";', "src/graphs/b.ts"],
-    ["src/graphs/a.ts", 'import { b } from "../agent/resume.ts";', "src/agent/interrupts/resume-rules.ts"],
+    [
+      "src/graphs/a.ts",
+      'import { b } from "../agent/interrupts/resume-rules.ts";',
+      "src/agent/interrupts/resume-rules.ts",
+    ],
     ["src/graphs/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
     ["src/storage/sqlite/a.ts", 'import { b } from "../../graphs/b.ts";', "src/graphs/b.ts"],
-    ["src/collector/a.ts", 'import { b } from "../agent/ports.ts";', "src/agent/ports/ports.ts"],
+    ["src/collector/a.ts", 'import { b } from "../agent/ports/ports.ts";', "src/agent/ports/ports.ts"],
     ["src/cli/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
   ].map(([path = "", text = "", target = ""]) => ({ path, text, says: `${path} must not import ${target}` })),
   ...["process.env.PORT", "process?.env", 'process["env"]', 'import { env } from "node:process";'].map((text) => ({
@@ -196,7 +200,7 @@ const RIGHT: readonly (readonly [path: string, text: string])[] = [
   ["src/agent/routes/a.ts", 'import { b } from "../b.ts"; import { c } from "../../base/c.ts";'],
   [
     "src/storage/sqlite/a.ts",
-    'import type { B } from "../../agent/ports.ts"; import { c } from "../../agent/model.ts";',
+    'import type { B } from "../../agent/ports/ports.ts"; import { c } from "../../agent/model/model.ts";',
   ],
   ["src/main.ts", 'import { b } from "./storage/b.ts"; run(process.env);'],
   ["src/base/a.test.ts", 'import { b } from "../http/b.ts"; run(process.env);'],

@@ -1,7 +1,7 @@
 // Test of docs/cli.md against the command line. Checked:
-//   CD1. The reference names every verb with its usage, description and options, in the words of its help.
-//   CD2. The table of exit codes has the codes that there are.
-//   CD3. Every option says what it does, and every verb takes --json.
+//   cli-docs.1. The reference names every verb with its usage, description and options, in the words of its help.
+//   cli-docs.2. The table of exit codes has the codes that there are.
+//   cli-docs.3. Every option says what it does, and every verb takes --json.
 // A failing comparison prints the reference as it has to be.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -57,7 +57,7 @@ function entryOf({ name, command }: Verb): string {
   ].join("\n");
 }
 
-test("the reference has every verb and option, as the help says them (CD1)", () => {
+test("the reference has every verb and option, as the help says them (cli-docs.1)", () => {
   const [, reference = ""] = PAGE.split("\n## Reference\n");
   const expected = VERBS.map(entryOf).join("\n\n");
   const lines = (text: string): readonly string[] =>
@@ -70,7 +70,7 @@ test("the reference has every verb and option, as the help says them (CD1)", () 
   assert.deepEqual(lines(reference), lines(expected), `docs/cli.md, "Reference" has to be:\n\n${expected}\n`);
 });
 
-test("the help of each verb names every option, and each says what it does (CD3)", () => {
+test("the help of each verb names every option, and each says what it does (cli-docs.3)", () => {
   for (const { name, command } of VERBS) {
     const help = command.helpInformation();
     for (const { flags, description } of command.options) {
@@ -84,12 +84,12 @@ test("the help of each verb names every option, and each says what it does (CD3)
   }
 });
 
-test("the real command has these verbs (CD1)", async () => {
+test("the real command has these verbs (cli-docs.1)", async () => {
   const { out } = await holdpoint(["--help"]);
   for (const { name } of VERBS) assert.match(out, new RegExp(`^ +${name.split(" ")[1]}\\b`, "m"));
 });
 
-test("the exit codes of the page are those that there are (CD2)", () => {
+test("the exit codes of the page are those that there are (cli-docs.2)", () => {
   const listed = [...PAGE.matchAll(/^\| `(\d+)` \|/gm)].map(([, code]) => Number(code));
   assert.deepEqual(listed, Object.values(EXIT));
 });

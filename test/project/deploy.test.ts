@@ -1,11 +1,11 @@
 // Tests of deploy/: no engine runs here, so what an engine would refuse is looked for in the files.
-//   DE1. Kubernetes manifests and the Compose file fit their schemas, and have no member that these do not know.
-//   DE2. Every variable that they set is one of ours, and every secret and variable that they name is there.
-//   DE3. Containers run without root, write to nothing but volumes, and use no shell.
-//   DE4. What the Dockerfile copies is there, and is let through to the engine.
-//   DE5. OpenTelemetry Collectors keep a trace together and hand on who sends.
-//   DE6. Probes ask what the servers answer, on ports that the container names; the autoscaler asks for a metric of ours.
-//   DE7. Images of others are named by digest, and the image's Node is the one that the project is tested with.
+//   deploy.1. Kubernetes manifests and the Compose file fit their schemas, and have no member that these do not know.
+//   deploy.2. Every variable that they set is one of ours, and every secret and variable that they name is there.
+//   deploy.3. Containers run without root, write to nothing but volumes, and use no shell.
+//   deploy.4. What the Dockerfile copies is there, and is let through to the engine.
+//   deploy.5. OpenTelemetry Collectors keep a trace together and hand on who sends.
+//   deploy.6. Probes ask what the servers answer, on ports that the container names; the autoscaler asks for a metric of ours.
+//   deploy.7. Images of others are named by digest, and the image's Node is the one that the project is tested with.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -128,12 +128,12 @@ async function faultsOf(list: readonly Manifest[]): Promise<string[]> {
   return faults;
 }
 
-test("every Kubernetes manifest fits its schema (DE1)", async () => {
+test("every Kubernetes manifest fits its schema (deploy.1)", async () => {
   assert.ok(manifests.length > 10);
   assert.deepEqual(await faultsOf(manifests), []);
 });
 
-test("a wrong value, a missing member and an unknown member of a manifest are seen (DE1)", async () => {
+test("a wrong value, a missing member and an unknown member of a manifest are seen (deploy.1)", async () => {
   const wrong = (spec: string): Manifest[] =>
     manifestsOf(`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: x}, spec: ${spec}}`);
   const service = (spec: string): Manifest[] =>
@@ -147,7 +147,7 @@ test("a wrong value, a missing member and an unknown member of a manifest are se
   }
 });
 
-test("kustomization.yaml has every manifest (DE1)", () => {
+test("kustomization.yaml has every manifest (deploy.1)", () => {
   const { resources } = parse(text("kubernetes/kustomization.yaml")) as { readonly resources: readonly string[] };
   assert.deepEqual([...resources].sort(), [...files].sort());
 });
@@ -158,7 +158,7 @@ const SETTINGS = new Set(
   ),
 ).add("HEALTH_PORT"); // the image's own
 
-test("every variable of a pod is a setting, and every secret it names is in secret.yaml (DE2)", () => {
+test("every variable of a pod is a setting, and every secret it names is in secret.yaml (deploy.2)", () => {
   const secret = manifests.find(({ kind }) => kind === "Secret")?.stringData ?? {};
   let count = 0;
   for (const { containers } of pods) {
@@ -171,7 +171,7 @@ test("every variable of a pod is a setting, and every secret it names is in secr
   assert.ok(count > 10);
 });
 
-test("no container has root, a file system to write to, or a token (DE3)", () => {
+test("no container has root, a file system to write to, or a token (deploy.3)", () => {
   assert.ok(pods.length >= 4);
   for (const { name, securityContext, automountServiceAccountToken, containers } of pods) {
     assert.equal(securityContext?.["runAsNonRoot"], true, name);
@@ -187,7 +187,7 @@ test("no container has root, a file system to write to, or a token (DE3)", () =>
   }
 });
 
-test("probes ask for liveness and readiness on ports that the container names (DE6)", () => {
+test("probes ask for liveness and readiness on ports that the container names (deploy.6)", () => {
   const probed = pods.flatMap(({ name, containers }) =>
     containers.filter(({ image }) => image === "holdpoint" && name !== "holdpoint-migrate"),
   );
@@ -203,7 +203,7 @@ test("probes ask for liveness and readiness on ports that the container names (D
   }
 });
 
-test("workers grow with a metric that servers have (DE6)", () => {
+test("workers grow with a metric that servers have (deploy.6)", () => {
   const scaled = manifests.filter(({ kind }) => kind === "HorizontalPodAutoscaler");
   const names = [...JSON.stringify(scaled).matchAll(/"metric":\{"name":"(\w+)"/g)].map(([, name]) => name);
   assert.deepEqual(names, ["agent_runs_pending"]);
@@ -211,7 +211,7 @@ test("workers grow with a metric that servers have (DE6)", () => {
   for (const name of names) assert.ok(metrics.includes(`"${name}"`), name);
 });
 
-test("whoever stops a server waits longer than that gives its runs (DE6)", () => {
+test("whoever stops a server waits longer than that gives its runs (deploy.6)", () => {
   const grace = AGENT_SETTINGS.shutdownGraceSecs.fallback;
   for (const { name, terminationGracePeriodSeconds = 0 } of pods)
     if (/-(?:api|worker)$/.test(name)) assert.ok(terminationGracePeriodSeconds >= grace + 15, name);
@@ -237,7 +237,7 @@ interface Compose {
 }
 const compose = parse(text("compose.yaml"), { merge: true }) as Compose;
 
-test("the Compose file fits its schema, and a wrong member is seen (DE1)", () => {
+test("the Compose file fits its schema, and a wrong member is seen (deploy.1)", () => {
   const newer = JSON.stringify(composeSchema)
     .replaceAll("#/definitions/", "#/$defs/")
     .replace('"definitions":', '"$defs":')
@@ -251,7 +251,7 @@ test("the Compose file fits its schema, and a wrong member is seen (DE1)", () =>
   assert.equal(schema.safeParse(wrong).success, false);
 });
 
-test("the Compose file sets our settings only, from variables that example.env has (DE2)", () => {
+test("the Compose file sets our settings only, from variables that example.env has (deploy.2)", () => {
   for (const { image, environment = {} } of Object.values(compose.services)) {
     if (!image.includes("holdpoint")) continue;
     for (const name of Object.keys(environment)) assert.ok(SETTINGS.has(name), name);
@@ -263,7 +263,7 @@ test("the Compose file sets our settings only, from variables that example.env h
 
 const dockerfile = text("Dockerfile").replaceAll("\\\n", " ").split("\n");
 
-test("the image's last stage has no root and no shell (DE3)", () => {
+test("the image's last stage has no root and no shell (deploy.3)", () => {
   const last = dockerfile.slice(dockerfile.findLastIndex((line) => line.startsWith("FROM ")));
   assert.ok(last.some((line) => /^USER \d+:\d+$/.test(line)));
   const run = last.filter((line) => /^(?:RUN|CMD|ENTRYPOINT|HEALTHCHECK)\b/.test(line));
@@ -271,7 +271,7 @@ test("the image's last stage has no root and no shell (DE3)", () => {
   for (const line of run) assert.match(line, /^(?:RUN|CMD|ENTRYPOINT|HEALTHCHECK .*? CMD) \["/);
 });
 
-test("images of others are named by version and digest, and Node is that of package.json (DE7)", () => {
+test("images of others are named by version and digest, and Node is that of package.json (deploy.7)", () => {
   const { devDependencies = {}, optionalDependencies = {} } = JSON.parse(
     readFileSync(join(ROOT, "package.json"), "utf8"),
   ) as Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -288,7 +288,7 @@ test("images of others are named by version and digest, and Node is that of pack
   for (const image of others) assert.match(image, /^[\w/-]+:\d[\w.]*@sha256:[0-9a-f]{64}$/);
 });
 
-test("what the Dockerfile copies is there, and let through (DE4)", () => {
+test("what the Dockerfile copies is there, and let through (deploy.4)", () => {
   const through = new Set([...text("Dockerfile.dockerignore").matchAll(/^!(.+)$/gm)].map(([, path = ""]) => path));
   const copied = dockerfile
     .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
@@ -324,7 +324,7 @@ interface OpenTelemetryCollector {
   };
 }
 
-test("a sender without a key of its own is not refused for the empty one that it arrives with (DE5)", () => {
+test("a sender without a key of its own is not refused for the empty one that it arrives with (deploy.5)", () => {
   let headers: Readonly<Record<string, string>> = { authorization: "Bearer token" };
   for (const name of ["gateway", "sidecar"]) {
     const { extensions } = parse(text(`opentelemetry-collector/${name}.yaml`)) as OpenTelemetryCollector;
@@ -348,7 +348,7 @@ test("a sender without a key of its own is not refused for the empty one that it
 });
 
 for (const name of ["gateway", "sidecar"])
-  test(`opentelemetry-collector/${name}.yaml hands on who sends, and queues nothing (DE5)`, () => {
+  test(`opentelemetry-collector/${name}.yaml hands on who sends, and queues nothing (deploy.5)`, () => {
     const config = parse(text(`opentelemetry-collector/${name}.yaml`)) as OpenTelemetryCollector;
     for (const key of config.service.extensions) assert.ok(key in config.extensions, key);
     for (const pipeline of Object.values(config.service.pipelines)) {

@@ -1,10 +1,10 @@
 // Test of the reference pages against the code. Checked:
-//   DO1. docs/errors.md lists exactly the codes of ERROR_CODES, in their order, with status and title, and says of each
+//   docs.1. docs/errors.md lists exactly the codes of ERROR_CODES, in their order, with status and title, and says of each
 //        when it happens and what to do.
-//   DO2. docs/configuration.md lists exactly the settings of every settings table, as the code has them.
-//   DO3. No settings table is left out, and every default is a value that its own setting would take.
-//   DO4. Every identifier and table in the last column of docs/glossary.md occurs in the sources.
-//   DO5. Every relative link of a page leads to a file, and its fragment to a heading there.
+//   docs.2. docs/configuration.md lists exactly the settings of every settings table, as the code has them.
+//   docs.3. No settings table is left out, and every default is a value that its own setting would take.
+//   docs.4. Every identifier and table in the last column of docs/glossary.md occurs in the sources.
+//   docs.5. Every relative link of a page leads to a file, and its fragment to a heading there.
 // A failing comparison prints the whole table as it has to be: put that in the place of the page's.
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
@@ -87,24 +87,24 @@ function settingRow(one: Setting<unknown>): Row {
   return [names, type, fallback, one.limits, one.meaning];
 }
 
-test("docs/errors.md lists exactly the codes that exist, with their status and title (DO1)", () => {
+test("docs/errors.md lists exactly the codes that exist, with their status and title (docs.1)", () => {
   const documented = rowsOf(readPage("errors.md"));
   compare("errors.md", documented, errorRows(documented), ERRORS_HEAD);
 });
 
-test("docs/errors.md says of every code when it happens and what to do (DO1)", () => {
+test("docs/errors.md says of every code when it happens and what to do (docs.1)", () => {
   const silent = rowsOf(readPage("errors.md")).filter((row) => row.length !== 5 || row.some((cell) => cell === ""));
   assert.deepEqual(silent, []);
 });
 
 for (const [heading, , table] of SETTINGS_TABLES) {
-  test(`docs/configuration.md lists exactly the settings of: ${heading} (DO2)`, () => {
+  test(`docs/configuration.md lists exactly the settings of: ${heading} (docs.2)`, () => {
     const documented = rowsOf(section(readPage("configuration.md"), heading));
     compare("configuration.md", documented, Object.values(table).map(settingRow), SETTINGS_HEAD);
   });
 
   for (const one of Object.values(table)) {
-    test(`${heading}: the default of ${one.name} is a value it would take itself (DO3)`, () => {
+    test(`${heading}: the default of ${one.name} is a value it would take itself (docs.3)`, () => {
       if (one.fallback !== null) assert.deepEqual(one.parse(one.fallbackText), one.fallback);
       assert.match(one.name, /^[A-Z][A-Z0-9_]*$/);
       assert.match(one.meaning, /^\S.*\.$/);
@@ -112,14 +112,14 @@ for (const [heading, , table] of SETTINGS_TABLES) {
   }
 }
 
-test("no settings table of the sources is left out here (DO3)", () => {
+test("no settings table of the sources is left out here (docs.3)", () => {
   assert.deepEqual(
     SETTINGS_TABLES.map(([, file]) => file),
-    globSync("src/*/settings.ts", { cwd: ROOT }).sort(),
+    globSync("src/**/settings.ts", { cwd: ROOT }).sort(),
   );
 });
 
-test("no name is used by two settings of one table (DO3)", () => {
+test("no name is used by two settings of one table (docs.3)", () => {
   for (const [, , table] of SETTINGS_TABLES) {
     const names = Object.values(table).flatMap((one) => [one.name, ...one.aliases]);
     assert.deepEqual(names, [...new Set(names)]);
@@ -132,7 +132,7 @@ function sourceWords(): ReadonlySet<string> {
   return new Set(files.flatMap((file) => readFileSync(join(ROOT, file), "utf8").match(/\w+/g) ?? []));
 }
 
-test("docs/glossary.md names identifiers and tables of the sources only (DO4)", () => {
+test("docs/glossary.md names identifiers and tables of the sources only (docs.4)", () => {
   const rows = rowsOf(readPage("glossary.md"));
   const words = sourceWords();
   const named = (cell: string): readonly string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
@@ -169,7 +169,7 @@ function brokenLinks(page: string): readonly string[] {
   });
 }
 
-test("every relative link of a page leads to a file and a heading (DO5)", () => {
+test("every relative link of a page leads to a file and a heading (docs.5)", () => {
   const pages = globSync(["*.md", "docs/*.md", "examples/**/*.md"], { cwd: ROOT });
   assert.deepEqual(pages.flatMap(brokenLinks), []);
 });

@@ -1,9 +1,9 @@
 // Tests of what goes wrong: in a graph, and in a request. Checked:
-//   ER1. A run that fails says so to its caller (200, `__error__`), its thread has status error, and can be used again.
-//   ER2. An answer is not lost to a retry policy.
-//   ER3. A bad request is refused with the status and code of docs/errors.md, and names the field; nothing is changed.
-//   ER4. Data stays data: hostile keys, odd texts and objects that look like somebody's tags come back as they were.
-//   ER5. What the server owns is not taken from a request.
+//   project/errors.1. A run that fails says so to its caller (200, `__error__`), its thread has status error, and can be used again.
+//   project/errors.2. An answer is not lost to a retry policy.
+//   project/errors.3. A bad request is refused with the status and code of docs/errors.md, and names the field; nothing is changed.
+//   project/errors.4. Data stays data: hostile keys, odd texts and objects that look like somebody's tags come back as they were.
+//   project/errors.5. What the server owns is not taken from a request.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { raw } from "../harness/raw.ts";
@@ -23,7 +23,7 @@ after(async () => {
   for (const path of [server.dataDir, hasty.dataDir, folder]) removeFolder(path);
 });
 
-// Failing graphs (ER1).
+// Failing graphs (project/errors.1).
 
 const FAILURES: readonly {
   readonly graph: string;
@@ -49,7 +49,7 @@ const FAILURES: readonly {
 ];
 
 for (const { graph, error, message, endedBy = "failure", on = server, values } of FAILURES) {
-  test(`${graph}: the caller is told, and the thread can be used again (ER1)`, PATIENCE, async () => {
+  test(`${graph}: the caller is told, and the thread can be used again (project/errors.1)`, PATIENCE, async () => {
     const thread = await newThread(on, graph);
     const result = await thread.run({ input: { failures: 0 } });
     assert.deepEqual(Object.keys(result), ["__error__"]);
@@ -71,16 +71,20 @@ for (const { graph, error, message, endedBy = "failure", on = server, values } o
   });
 }
 
-test("input null after a failure runs the failed node again, and nothing before it (ER1)", PATIENCE, async () => {
-  const thread = await newThread(server, "failing");
-  const notes = newNotes(folder);
-  await thread.run({ input: { notes: notes.notes } });
-  const update = await call(server, "POST", `${thread.path}/state`, { values: { calm: true }, as_node: "before" });
-  assert.equal(update.status, 200, update.text);
-  const result = await thread.run({ input: null });
-  assert.equal(result["result"], "calm");
-  assert.equal(notes.count("fails"), 2);
-});
+test(
+  "input null after a failure runs the failed node again, and nothing before it (project/errors.1)",
+  PATIENCE,
+  async () => {
+    const thread = await newThread(server, "failing");
+    const notes = newNotes(folder);
+    await thread.run({ input: { notes: notes.notes } });
+    const update = await call(server, "POST", `${thread.path}/state`, { values: { calm: true }, as_node: "before" });
+    assert.equal(update.status, 200, update.text);
+    const result = await thread.run({ input: null });
+    assert.equal(result["result"], "calm");
+    assert.equal(notes.count("fails"), 2);
+  },
+);
 
 test("the recursion limit can be set by the call", PATIENCE, async () => {
   const thread = await newThread(server, "endless");
@@ -101,30 +105,38 @@ test("what cannot be stored stops its run before the next node starts, and no ot
 });
 
 for (const failures of [0, 1, 2]) {
-  test(`a node that fails ${failures} times after its answer gets it again each time (ER2)`, PATIENCE, async () => {
-    const thread = await newThread(server, "retried_after_answer");
-    const notes = newNotes(folder);
-    onlyQuestion(await thread.run({ input: { notes: notes.notes, failures } }));
-    const result = await thread.resume({ decision: "go" });
-    assert.deepEqual(result["result"], { decision: "go" });
-    assert.equal(notes.count('answered {"decision":"go"}'), failures + 1);
-    assert.equal((await thread.get()).status, "idle");
-  });
+  test(
+    `a node that fails ${failures} times after its answer gets it again each time (project/errors.2)`,
+    PATIENCE,
+    async () => {
+      const thread = await newThread(server, "retried_after_answer");
+      const notes = newNotes(folder);
+      onlyQuestion(await thread.run({ input: { notes: notes.notes, failures } }));
+      const result = await thread.resume({ decision: "go" });
+      assert.deepEqual(result["result"], { decision: "go" });
+      assert.equal(notes.count('answered {"decision":"go"}'), failures + 1);
+      assert.equal((await thread.get()).status, "idle");
+    },
+  );
 }
 
-test("a node that always fails after its answer ends its run with its own error (ER2)", PATIENCE, async () => {
-  const thread = await newThread(server, "retried_after_answer");
-  const notes = newNotes(folder);
-  const question = onlyQuestion(await thread.run({ input: { notes: notes.notes, failures: 99 } }));
-  const result = await thread.resume("go");
-  assert.equal(result.__error__?.error, "NodeFault"); // on 1.4 the library forgets the answer: answer_not_used
-  assert.equal(notes.count("failed"), 3);
-  assert.equal((await thread.get()).status, "error");
-  assert.equal((await thread.wait({ command: { resume: { [question.id]: "go" } } })).status, 409);
-  onlyQuestion(await thread.run({ input: { failures: 0 } }));
-});
+test(
+  "a node that always fails after its answer ends its run with its own error (project/errors.2)",
+  PATIENCE,
+  async () => {
+    const thread = await newThread(server, "retried_after_answer");
+    const notes = newNotes(folder);
+    const question = onlyQuestion(await thread.run({ input: { notes: notes.notes, failures: 99 } }));
+    const result = await thread.resume("go");
+    assert.equal(result.__error__?.error, "NodeFault"); // on 1.4 the library forgets the answer: answer_not_used
+    assert.equal(notes.count("failed"), 3);
+    assert.equal((await thread.get()).status, "error");
+    assert.equal((await thread.wait({ command: { resume: { [question.id]: "go" } } })).status, 409);
+    onlyQuestion(await thread.run({ input: { failures: 0 } }));
+  },
+);
 
-// Bad requests (ER3).
+// Bad requests (project/errors.3).
 
 function checkProblem(answer: { readonly status: number; readonly text: string }, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
@@ -146,7 +158,7 @@ const MALFORMED: readonly { readonly name: string; readonly body: string | Buffe
 ];
 
 for (const { name, body } of MALFORMED) {
-  test(`a body of ${name} is malformed JSON (ER3)`, async () => {
+  test(`a body of ${name} is malformed JSON (project/errors.3)`, async () => {
     const answer = await raw(server, { path: "/threads", body });
     checkProblem(answer, 400, "malformed_json");
     assert.match(answer.headers["content-type"] ?? "", /^application\/problem\+json/);
@@ -193,7 +205,7 @@ const WRONG: readonly [method: string, path: string, body: unknown, field: strin
 
 for (const [method, path, body, field] of WRONG) {
   const at = path.replace(someThread, "/threads/…");
-  test(`${method} ${at} with ${JSON.stringify(body)} names ${field === "" ? "the body" : field} (ER3)`, async () => {
+  test(`${method} ${at} with ${JSON.stringify(body)} names ${field === "" ? "the body" : field} (project/errors.3)`, async () => {
     const answer = await call(server, method, path, body);
     checkProblem(answer, 422, "invalid_request");
     assert.ok(
@@ -233,7 +245,7 @@ const ODD_IDS = [
 ];
 
 for (const id of ODD_IDS) {
-  test(`an id of ${id.length > 60 ? `${id.length} letters` : id} in a path is unknown, wherever it stands (ER3)`, async () => {
+  test(`an id of ${id.length > 60 ? `${id.length} letters` : id} in a path is unknown, wherever it stands (project/errors.3)`, async () => {
     const paths: readonly [method: string, path: string, code: string][] = [
       ["GET", `/threads/${id}`, "thread_not_found"],
       ["PATCH", `/threads/${id}`, "thread_not_found"],
@@ -261,7 +273,7 @@ test("an id in upper case is the same id", async () => {
   assert.equal((await call(server, "GET", `/threads/${id.toUpperCase()}`)).status, 200);
 });
 
-test("an address that nothing serves, and a method that an address does not take (ER3)", async () => {
+test("an address that nothing serves, and a method that an address does not take (project/errors.3)", async () => {
   checkProblem(await call(server, "GET", "/threads/x/y/z"), 404, "not_found");
   checkProblem(await call(server, "GET", "//threads"), 404, "not_found");
   const answer = await call(server, "PUT", "/threads/search");
@@ -279,7 +291,7 @@ for (const [how, send] of [
   ["in one piece", (text: string) => text],
   ["in chunks", (text: string) => text.match(/.{1,10000}/gs) ?? []],
 ] as const) {
-  test(`a body of the largest size is read, one byte more is not: ${how} (ER3)`, async () => {
+  test(`a body of the largest size is read, one byte more is not: ${how} (project/errors.3)`, async () => {
     assert.equal((await raw(server, { path: "/threads", body: send(bodyOf(BODY_BYTES_MAX)) })).status, 200);
     const answer = await raw(server, { path: "/threads", body: send(bodyOf(BODY_BYTES_MAX + 1)) });
     checkProblem(answer, 413, "body_too_large");
@@ -290,7 +302,7 @@ for (const [how, send] of [
 const nested = (levels: number): unknown =>
   levels === 0 ? "bottom" : levels % 2 === 0 ? [nested(levels - 1)] : { in: nested(levels - 1) };
 
-test("a body of 500 levels comes back as it was, one of 501 is refused (ER3)", async () => {
+test("a body of 500 levels comes back as it was, one of 501 is refused (project/errors.3)", async () => {
   const thread = await newThread(server, "keeper");
   const deepest = nested(498); // within the body and its input
   assert.deepEqual((await thread.run({ input: { value: deepest } }))["value"], deepest);
@@ -305,7 +317,7 @@ test("a body of 500 levels comes back as it was, one of 501 is refused (ER3)", a
   assert.deepEqual(await thread.picture(), before);
 });
 
-test("a body must be JSON by its media type too (ER3)", async () => {
+test("a body must be JSON by its media type too (project/errors.3)", async () => {
   const types = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/json", ""];
   for (const type of types) {
     const answer = await raw(server, { path: "/threads", body: "{}", headers: { "content-type": type } });
@@ -319,7 +331,7 @@ test("a body must be JSON by its media type too (ER3)", async () => {
   checkProblem(packed, 415, "unsupported_media_type");
 });
 
-// Data stays data (ER4). Written as JSON text, since an object literal gives `__proto__` another meaning.
+// Data stays data (project/errors.4). Written as JSON text, since an object literal gives `__proto__` another meaning.
 
 const DATA: readonly { readonly name: string; readonly json: string }[] = [
   { name: "__proto__ as a key", json: '{"__proto__":{"polluted":true},"a":1}' },
@@ -348,7 +360,7 @@ const DATA: readonly { readonly name: string; readonly json: string }[] = [
   { name: "a big text", json: JSON.stringify("ä".repeat(10_000)) },
 ];
 
-suite("data comes back as it was (ER4)", () => {
+suite("data comes back as it was (project/errors.4)", () => {
   for (const { name, json } of DATA) {
     const value: unknown = JSON.parse(json);
     const text = JSON.stringify(value);
@@ -398,7 +410,7 @@ suite("data comes back as it was (ER4)", () => {
   }
 });
 
-test("metadata of hostile names is kept at the top too (ER4)", async () => {
+test("metadata of hostile names is kept at the top too (project/errors.4)", async () => {
   const json = '{"__proto__":{"polluted":true},"constructor":1,"a.b[0]\\"c":"x","$":"y"}';
   const created = await raw(server, { path: "/threads", body: `{"metadata":${json}}` });
   assert.ok(created.text.includes(JSON.stringify(JSON.parse(json))), created.text);
@@ -406,9 +418,9 @@ test("metadata of hostile names is kept at the top too (ER4)", async () => {
   assert.equal((JSON.parse(found.text) as unknown[]).length, 1);
 });
 
-// What the server owns (ER5).
+// What the server owns (project/errors.5).
 
-test("names that the server owns are ignored in configurable; others reach the node (ER5)", async () => {
+test("names that the server owns are ignored in configurable; others reach the node (project/errors.5)", async () => {
   const thread = await newThread(server, "keeper");
   const evil = {
     thread_id: "evil",

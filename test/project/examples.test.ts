@@ -1,9 +1,9 @@
 // Test of the pages and the sample graphs: what a page shows is what a reader gets. Checked:
-//   EX1. The `sh` blocks of a page, run top to bottom in one shell against a new server, all end with status 0 and say
+//   examples.1. The `sh` blocks of a page, run top to bottom in one shell against a new server, all end with status 0 and say
 //        nothing on the error output. Blocks with npm are left out.
-//   EX2. A `json` or `text` block right below is what its command prints. Ids differ from run to run: an id that a page
+//   examples.2. A `json` or `text` block right below is what its command prints. Ids differ from run to run: an id that a page
 //        shows twice has to come twice, and different ids have to be different. Times are not compared.
-//   EX3. Each folder of examples/ holds one graph in one file, is served, and is in the table of examples/README.md.
+//   examples.3. Each folder of examples/ holds one graph in one file, is served, and is in the table of examples/README.md.
 // The table of outputs shows that a wrong page cannot be green.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -184,11 +184,11 @@ async function withSamples(use: (server: TestServer) => Promise<void>): Promise<
 
 suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
   for (const page of PAGES)
-    test(`the commands of ${page} print what the page shows (EX1, EX2)`, () =>
+    test(`the commands of ${page} print what the page shows (examples.1, examples.2)`, () =>
       withSamples((server) => checkPage(page, server)));
 
   for (const name of SAMPLES)
-    test(`the sample ${name} is served, and the commands of its page print what it shows (EX1, EX2, EX3)`, () =>
+    test(`the sample ${name} is served, and the commands of its page print what it shows (examples.1, examples.2, examples.3)`, () =>
       withSamples(async (server) => {
         const { status, text } = await call(server, "GET", `/assistants/${name}`);
         assert.equal(status, 200, text);
@@ -196,7 +196,7 @@ suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
       }));
 });
 
-test("every folder of examples holds one graph in one file, which is configured and listed (EX3)", () => {
+test("every folder of examples holds one graph in one file, which is configured and listed (examples.3)", () => {
   const graphs = SAMPLES.map((name) => {
     const code = readdirSync(join(EXAMPLES, name)).filter((file) => file.endsWith(".ts"));
     assert.equal(code.length, 1, `examples/${name} has ${code.join(", ") || "no .ts file"}`);
@@ -251,11 +251,11 @@ const OUTPUTS: readonly (Output & { readonly name: string; readonly same: boolea
 ];
 
 for (const { name, shown, got, same } of OUTPUTS)
-  test(`${name}: ${same ? "is" : "is not"} what the page shows (EX2)`, () => {
+  test(`${name}: ${same ? "is" : "is not"} what the page shows (examples.2)`, () => {
     assert.equal(createComparison()({ shown, got }) === null, same);
   });
 
-test("an id that another block of the page shows has to be the one that came there (EX2)", () => {
+test("an id that another block of the page shows has to be the one that came there (examples.2)", () => {
   const compare = createComparison();
   assert.equal(compare({ shown: ID_A, got: ID_B }), null);
   assert.equal(compare({ shown: `{"id": "${ID_A}"}`, got: `{"id":"${ID_B}"}` }), null);

@@ -1,8 +1,8 @@
 // Tests of loading graphs in the styles in which projects are written. Checked:
-//   LT1. Every style, and each of the official templates, is loaded and run, unmodified, from a project with its own
+//   loading.1. Every style, and each of the official templates, is loaded and run, unmodified, from a project with its own
 //        package.json.
-//   LT2. CommonJS in a project gets the copy of LangGraph that modules get.
-//   LT3. An import that fails is reported with the import, the importing file and the remedy.
+//   loading.2. CommonJS in a project gets the copy of LangGraph that modules get.
+//   loading.3. An import that fails is reported with the import, the importing file and the remedy.
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
@@ -23,7 +23,7 @@ function project(files: ProjectFiles): string {
 }
 
 for (const { name, files, graph: file = "src/graph.ts", said } of [...OFFICIAL_TEMPLATES, ...IMPORT_STYLES]) {
-  test(`${name} (LT1)`, async () => {
+  test(`${name} (loading.1)`, async () => {
     const path = join(project(files), file);
     const source = { graphId: "agent", file: path, exportName: "graph", description: null };
     const { graph } = await loadGraph(source, dirname(path));
@@ -32,7 +32,7 @@ for (const { name, files, graph: file = "src/graph.ts", said } of [...OFFICIAL_T
   });
 }
 
-test("CommonJS gets the copy of LangGraph that modules get (LT2)", async () => {
+test("CommonJS gets the copy of LangGraph that modules get (loading.2)", async () => {
   const folder = project({
     "package.json": {},
     "one.ts": 'export { StateGraph } from "@langchain/langgraph";',
@@ -98,7 +98,7 @@ const FAILURES: readonly { readonly name: string; readonly files: ProjectFiles; 
 for (const { name, files, cause } of FAILURES) {
   for (const type of ["module", "commonjs"]) {
     if (type === "commonjs" && "package.json" in files) continue;
-    test(`${name} is reported with file, import and remedy (LT3; ${type})`, async () => {
+    test(`${name} is reported with file, import and remedy (loading.3; ${type})`, async () => {
       const folder = project({ "package.json": { type }, ...files });
       await assert.rejects(importExport({ file: join(folder, "graph.ts"), exportName: "graph" }, folder), {
         message: cause,

@@ -1,7 +1,7 @@
 // Tests of RemoteGraph, unmodified: a graph on the server, used as if it were in this process.
-//   RG1. What invoke and stream give is what the graph itself would give, in the same modes and with the same namespaces.
-//   RG2. A question is raised here as the library raises it, and a Command answers it.
-//   RG3. States are read, edited, walked through and started from, as of a graph with a checkpointer.
+//   sdk.remote-graph.1. What invoke and stream give is what the graph itself would give, in the same modes and with the same namespaces.
+//   sdk.remote-graph.2. A question is raised here as the library raises it, and a Command answers it.
+//   sdk.remote-graph.3. States are read, edited, walked through and started from, as of a graph with a checkpointer.
 import { Command, GraphInterrupt, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { Client } from "@langchain/langgraph-sdk";
@@ -42,18 +42,18 @@ async function raised(work: Promise<unknown>): Promise<readonly { readonly id?: 
 
 const WHOLE = { visited: ["node_a", "node_b", "node_c"] };
 
-test("invoke gives the state, on a thread and without one (RG1)", PATIENCE, async () => {
+test("invoke gives the state, on a thread and without one (sdk.remote-graph.1)", PATIENCE, async () => {
   assert.deepEqual(await remote("steps").invoke({}, await newConfig()), WHOLE);
   assert.deepEqual(await remote("steps").invoke({}), WHOLE);
 });
 
-test("a thread that is not there is made (RG1)", PATIENCE, async () => {
+test("a thread that is not there is made (sdk.remote-graph.1)", PATIENCE, async () => {
   const thread_id = "4f1c2f0e-5f3d-4c55-9d6e-0c9f0a6b7d10";
   assert.deepEqual(await remote("steps").invoke({}, { configurable: { thread_id } }), WHOLE);
   assert.equal((await client.threads.get(thread_id)).status, "idle");
 });
 
-test("stream in one mode gives bare chunks, in several pairs (RG1)", PATIENCE, async () => {
+test("stream in one mode gives bare chunks, in several pairs (sdk.remote-graph.1)", PATIENCE, async () => {
   const updates = await listOf(await remote("steps").stream({}, { ...(await newConfig()), streamMode: "updates" }));
   assert.deepEqual(
     updates,
@@ -70,7 +70,7 @@ test("stream in one mode gives bare chunks, in several pairs (RG1)", PATIENCE, a
 });
 
 test(
-  "custom, and the words of a model, come as they do in process; subgraphs name their place (RG1)",
+  "custom, and the words of a model, come as they do in process; subgraphs name their place (sdk.remote-graph.1)",
   PATIENCE,
   async () => {
     const config = await newConfig();
@@ -95,7 +95,7 @@ test(
   },
 );
 
-test("a question is raised with its id, and a Command answers it (RG2)", PATIENCE, async () => {
+test("a question is raised with its id, and a Command answers it (sdk.remote-graph.2)", PATIENCE, async () => {
   const config = await newConfig();
   const [question] = await raised(remote("agent").invoke({ some_text: "original" }, config));
   assert.ok(question);
@@ -108,21 +108,25 @@ test("a question is raised with its id, and a Command answers it (RG2)", PATIENC
   assert.deepEqual(await remote("agent").invoke(new Command({ resume: "edited" }), config), { some_text: "edited" });
 });
 
-test("a question of a subgraph, and one of a remote graph that is a node of a graph here (RG2)", PATIENCE, async () => {
-  const here = new StateGraph(MessagesAnnotation)
-    .addNode("there", async () => {
-      return (await remote("messages").invoke({ messages: [] }, await newConfig())) as object;
-    })
-    .addEdge("__start__", "there")
-    .addEdge("there", "__end__")
-    .compile();
-  const [question] = await raised(remote("teller").invoke({ ask: true }, await newConfig()));
-  assert.deepEqual(question?.value, { question: "go on?" });
-  const result = (await here.invoke({ messages: [] })) as { readonly __interrupt__?: readonly { value: unknown }[] };
-  assert.deepEqual(result.__interrupt__?.[0]?.value, { heard: 0 });
-});
+test(
+  "a question of a subgraph, and one of a remote graph that is a node of a graph here (sdk.remote-graph.2)",
+  PATIENCE,
+  async () => {
+    const here = new StateGraph(MessagesAnnotation)
+      .addNode("there", async () => {
+        return (await remote("messages").invoke({ messages: [] }, await newConfig())) as object;
+      })
+      .addEdge("__start__", "there")
+      .addEdge("there", "__end__")
+      .compile();
+    const [question] = await raised(remote("teller").invoke({ ask: true }, await newConfig()));
+    assert.deepEqual(question?.value, { question: "go on?" });
+    const result = (await here.invoke({ messages: [] })) as { readonly __interrupt__?: readonly { value: unknown }[] };
+    assert.deepEqual(result.__interrupt__?.[0]?.value, { heard: 0 });
+  },
+);
 
-test("breakpoints stop it, and null goes on (RG2)", PATIENCE, async () => {
+test("breakpoints stop it, and null goes on (sdk.remote-graph.2)", PATIENCE, async () => {
   const config = await newConfig();
   const stopped = new RemoteGraph({ graphId: "steps", url: server.url, interruptBefore: ["node_b"] });
   assert.deepEqual(await raised(stopped.invoke({}, config)), []);
@@ -130,14 +134,14 @@ test("breakpoints stop it, and null goes on (RG2)", PATIENCE, async () => {
   assert.deepEqual(await remote("steps").invoke(null, config), WHOLE);
 });
 
-test("a failure is thrown, with its name and message (RG1)", PATIENCE, async () => {
+test("a failure is thrown, with its name and message (sdk.remote-graph.1)", PATIENCE, async () => {
   const error = await remote("failing")
     .invoke({}, await newConfig())
     .catch((reason: unknown) => reason as Error);
   assert.match((error as Error).message, /NodeFault.*this node always fails/);
 });
 
-test("states are read, edited, walked through and started from (RG3)", PATIENCE, async () => {
+test("states are read, edited, walked through and started from (sdk.remote-graph.3)", PATIENCE, async () => {
   const graph = remote("steps");
   const config = await newConfig();
   await graph.invoke({}, config);
@@ -168,7 +172,7 @@ test("states are read, edited, walked through and started from (RG3)", PATIENCE,
   assert.deepEqual(await graph.invoke(null, config), { visited: ["node_a", "node_b", "by hand", "node_c"] });
 });
 
-test("states of subgraphs are read in place (RG3)", PATIENCE, async () => {
+test("states of subgraphs are read in place (sdk.remote-graph.3)", PATIENCE, async () => {
   const config = await newConfig();
   await raised(remote("deep").invoke({}, config));
   const { tasks } = await remote("deep").getState(config, { subgraphs: true });

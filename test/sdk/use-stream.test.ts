@@ -1,8 +1,8 @@
 // What `useStream` does, without React: the SDK's own StreamOrchestrator, which every framework's hook is a thin coat of.
-//   US1. A conversation streams, pauses, is answered with `submit({}, {command})`, and ends, all in one thread.
-//   US2. A page that is loaded anew finds the question in the thread's history, and its answer is taken.
-//   US3. An earlier message can be sent anew from its checkpoint: the conversation branches.
-//   US4. stop() ends the run; joining a run that is under way shows it from the place asked for.
+//   use-stream.1. A conversation streams, pauses, is answered with `submit({}, {command})`, and ends, all in one thread.
+//   use-stream.2. A page that is loaded anew finds the question in the thread's history, and its answer is taken.
+//   use-stream.3. An earlier message can be sent anew from its checkpoint: the conversation branches.
+//   use-stream.4. stop() ends the run; joining a run that is under way shows it from the place asked for.
 import { Client, type Interrupt } from "@langchain/langgraph-sdk";
 import { StreamOrchestrator } from "@langchain/langgraph-sdk/ui";
 import assert from "node:assert/strict";
@@ -55,7 +55,7 @@ const names = (interrupt: Interrupt | undefined): readonly string[] => {
   );
 };
 
-test("a conversation pauses for a review, is answered and ends (US1)", async () => {
+test("a conversation pauses for a review, is answered and ends (use-stream.1)", async () => {
   const chat = page("reviewed_agent");
   await chat.submit(ask(REFUND), { onDisconnect: "continue" });
   assert.ok(chat.threadId);
@@ -70,7 +70,7 @@ test("a conversation pauses for a review, is answered and ends (US1)", async () 
   assert.equal((await client.threads.get(chat.threadId)).status, "idle");
 });
 
-test("several questions in one thread, each answered in turn (US1)", async () => {
+test("several questions in one thread, each answered in turn (use-stream.1)", async () => {
   const chat = page("series");
   await chat.submit({});
   for (const step of ["one", "two", "three", "four"]) {
@@ -80,7 +80,7 @@ test("several questions in one thread, each answered in turn (US1)", async () =>
   assert.deepEqual(chat.values["answers"], ["one", "two", "three", "four"]);
 });
 
-test("a page that is loaded anew shows the question, and its answer is taken (US2)", async () => {
+test("a page that is loaded anew shows the question, and its answer is taken (use-stream.2)", async () => {
   const first = page("reviewed_agent");
   await first.submit(ask(REFUND));
   const second = page("reviewed_agent", first.threadId);
@@ -91,7 +91,7 @@ test("a page that is loaded anew shows the question, and its answer is taken (US
   assert.equal(texts(second).at(-1), "refunded 30 for A-1");
 });
 
-test("an earlier message is sent anew from its checkpoint: the conversation branches (US3)", async () => {
+test("an earlier message is sent anew from its checkpoint: the conversation branches (use-stream.3)", async () => {
   const chat = page("reviewed_agent");
   await chat.submit(ask([["look_up", { order: "B-2" }]]));
   const [asked] = chat.messages;
@@ -105,7 +105,7 @@ test("an earlier message is sent anew from its checkpoint: the conversation bran
   assert.equal(chat.getMessagesMetadata(again)?.branchOptions?.length, 2);
 });
 
-test("stop() ends the run, and the thread takes the next message (US4)", async () => {
+test("stop() ends the run, and the thread takes the next message (use-stream.4)", async () => {
   const notes = newNotes(folder);
   const chat = page("slow");
   const sent = chat.submit({ notes: notes.notes, waitMs: 600_000 });
@@ -119,7 +119,7 @@ test("stop() ends the run, and the thread takes the next message (US4)", async (
   assert.equal(notes.count("waited"), 0);
 });
 
-test("a run that is under way is joined from its beginning (US4)", async () => {
+test("a run that is under way is joined from its beginning (use-stream.4)", async () => {
   const notes = newNotes(folder);
   const { thread_id: threadId } = await client.threads.create();
   const input = { notes: notes.notes, waitMs: 300 };

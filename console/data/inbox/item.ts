@@ -1,5 +1,5 @@
 // Item: a pending interrupt in lists and pages. Pure.
-// Invariant IT1: thread and interrupt identify an item; a copied thread has the same interrupts.
+// Invariant item.1: thread and interrupt identify an item; a copied thread has the same interrupts.
 import type { InboxItem } from "../../../src/api/inbox.ts";
 
 /** The part of an item that an event carries: all but its value and its thread. */
@@ -18,7 +18,7 @@ export interface ListedItem extends ItemSummary {
   readonly answered?: { readonly by: string; readonly at: string; readonly run_id: string } | undefined;
 }
 
-/** IT1 */
+/** item.1 */
 export function keyOf({ thread_id, id }: Pick<InboxItem, "thread_id" | "id">): string {
   return `${thread_id}/${id}`;
 }

@@ -1,8 +1,8 @@
 // Live: applies inbox events to the query cache as they arrive. One stream for the whole console.
 // Invariants:
-//   LI1. After a gap in the stream, every list reloads.
-//   LI2. An answered or removed item stays marked in its lists until they reload: nothing vanishes under a cursor.
-//   LI3. A first load that overlaps an event repeats.
+//   inbox/live.1. After a gap in the stream, every list reloads.
+//   inbox/live.2. An answered or removed item stays marked in its lists until they reload: nothing vanishes under a cursor.
+//   inbox/live.3. A first load that overlaps an event repeats.
 import { useQueryClient, type InfiniteData, type QueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { listen, type StreamState } from "../../api/events.ts";
@@ -36,7 +36,7 @@ export function useInboxLive(): void {
   useEffect(() => {
     const onEvent = (name: string, data: unknown): void => {
       if (name === "ready" || name === "reload") {
-        invalidate(queries, [INBOX]); // LI1
+        invalidate(queries, [INBOX]); // inbox/live.1
         void count();
         return;
       }
@@ -86,14 +86,14 @@ function take(queries: QueryClient, event: InboxEvent): void {
     return known ? { ...list, pages } : list;
   });
   if (event.type === "added" && !known) reloadSoon(queries);
-  if (!known) repeatFirst(queries, [INBOX, "list"]); // LI3
+  if (!known) repeatFirst(queries, [INBOX, "list"]); // inbox/live.3
   invalidate(queries, [INBOX, "item", key]);
   invalidate(queries, [INBOX, "audit", event.item.thread_id]);
 }
 
 /** Reloads loaded and loading data. */
 function invalidate(queries: QueryClient, queryKey: QueryKey): void {
-  repeatFirst(queries, queryKey); // LI3
+  repeatFirst(queries, queryKey); // inbox/live.3
   void queries.invalidateQueries({ queryKey });
 }
 

@@ -1,8 +1,8 @@
 // Outbox: confirmed answers, held for some seconds for undo and then sent.
 // Invariants:
-//   OB1. An answer takes effect once: a retry uses the same idempotency key.
-//   OB2. Leaving the page sends held answers: they are confirmed.
-//   OB3. An undone answer is never sent.
+//   outbox.1. An answer takes effect once: a retry uses the same idempotency key.
+//   outbox.2. Leaving the page sends held answers: they are confirmed.
+//   outbox.3. An undone answer is never sent.
 import { sendAnswers, type Answer, type AnswerResult } from "./calls.ts";
 import { createValue } from "../../hooks/value.ts";
 
@@ -51,7 +51,7 @@ export async function send(id: string, leaving = false): Promise<void> {
   if (parcel === undefined || parcel.state === "sending") return;
   change(id, { state: "sending" });
   try {
-    const results = await sendAnswers(parcel.answers, id, leaving); // OB1
+    const results = await sendAnswers(parcel.answers, id, leaving); // outbox.1
     drop(id);
     parcel.onResults(results);
   } catch (error) {
@@ -67,13 +67,13 @@ function drop(id: string): void {
 export function takeBack(id?: string): boolean {
   const parcel = outbox.get().findLast((one) => one.state !== "sending" && (id === undefined || one.id === id));
   if (parcel === undefined || (id === undefined && parcel.state !== "held")) return false;
-  clearTimeout(timers.get(parcel.id)); // OB3
+  clearTimeout(timers.get(parcel.id)); // outbox.3
   timers.delete(parcel.id);
   drop(parcel.id);
   return true;
 }
 
-/** OB2; call once, at start. */
+/** outbox.2; call once, at start. */
 export function sendWhenLeaving(): void {
   window.addEventListener("pagehide", () => {
     for (const { id, state } of outbox.get()) if (state === "held") void send(id, true);

@@ -24,12 +24,12 @@ test("the present is the last ten seconds, not all that is kept", () => {
   assert.equal(rateNow([moment(0, 0), moment(20_000, 1000), moment(25_000, 1005)], "received"), 1);
 });
 
-test("a process that began anew tells nothing of the time before (RA2)", () => {
+test("a process that began anew tells nothing of the time before (rates.2)", () => {
   assert.deepEqual(ratesOf([moment(0, 500), moment(1000, 2), moment(2000, 4)], "received"), [null, 2]);
   assert.equal(rateNow([moment(0, 500), moment(1000, 2)], "received"), null);
 });
 
-test("what is older than the window goes, and there are never too many (RA1)", () => {
+test("what is older than the window goes, and there are never too many (rates.1)", () => {
   const kept = withMoment([moment(0, 1), moment(WINDOW_MS, 2)], moment(WINDOW_MS + 1, 3));
   assert.deepEqual(
     kept.map(({ at }) => at),

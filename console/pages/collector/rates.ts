@@ -1,7 +1,7 @@
 // Rates: counter samples → rates per second between them. Pure.
 // Invariants:
-//   RA1. At most MOMENTS_MAX moments, of the last WINDOW_MS.
-//   RA2. A decreased counter means a restarted process: no rate spans the restart.
+//   rates.1. At most MOMENTS_MAX moments, of the last WINDOW_MS.
+//   rates.2. A decreased counter means a restarted process: no rate spans the restart.
 import { sumOf, type Figure } from "../../charts/prometheus.ts";
 
 /** Counters, by the name of their series. */
@@ -33,10 +33,10 @@ export function momentOf(figures: readonly Figure[], at: number): Moment {
 export function withMoment(moments: readonly Moment[], next: Moment): readonly Moment[] {
   const newest = moments.at(-1);
   if (newest !== undefined && next.at <= newest.at) return moments;
-  return [...moments.filter(({ at }) => at >= next.at - WINDOW_MS), next].slice(-MOMENTS_MAX); // RA1
+  return [...moments.filter(({ at }) => at >= next.at - WINDOW_MS), next].slice(-MOMENTS_MAX); // rates.1
 }
 
-/** Rate per second between each moment and the previous one; null if unknown (RA2). */
+/** Rate per second between each moment and the previous one; null if unknown (rates.2). */
 export function ratesOf(moments: readonly Moment[], name: Counted): readonly (number | null)[] {
   return moments.slice(1).map((moment, at) => {
     const before = moments[at];

@@ -1,4 +1,4 @@
-// Test of the timeline: rails, forks, what a step changed (HI1, HI2).
+// Test of the timeline: rails, forks, what a step changed (history.1, history.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ThreadState } from "../../api/types.ts";
@@ -32,7 +32,7 @@ const SHAPES: readonly {
     ],
   },
   {
-    name: "a fork: the newest child goes on in the rail, the other has its own (HI1)",
+    name: "a fork: the newest child goes on in the rail, the other has its own (history.1)",
     states: [state("c4", "c1"), state("c3", "c2"), state("c2", "c1"), state("c1", null)],
     rails: [
       [0, [0], []],
@@ -42,7 +42,7 @@ const SHAPES: readonly {
     ],
   },
   {
-    name: "two forks one after the other share a rail (HI2)",
+    name: "two forks one after the other share a rail (history.2)",
     states: [
       state("c6", "c5"),
       state("c4", "c3"),

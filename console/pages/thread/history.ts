@@ -1,7 +1,7 @@
 // History: checkpoints as rows of a timeline with rails that show forks. Pure.
 // Invariants:
-//   HI1. A checkpoint continues the rail of its newest child; every other child starts its own rail.
-//   HI2. Rails are reused after their end.
+//   history.1. A checkpoint continues the rail of its newest child; every other child starts its own rail.
+//   history.2. Rails are reused after their end.
 import type { ThreadState } from "../../api/types.ts";
 
 export interface Step {
@@ -31,7 +31,7 @@ export function stepsOf(states: readonly ThreadState[]): readonly Step[] {
     const parentId = state.parent_checkpoint?.checkpoint_id ?? null;
     const waiting = expected.flatMap((wanted, rail) => (wanted === id ? [rail] : []));
     const free = expected.indexOf(null);
-    const rail = waiting[0] ?? (free === -1 ? expected.length : free); // HI1, HI2
+    const rail = waiting[0] ?? (free === -1 ? expected.length : free); // history.1, history.2
     for (const one of waiting) expected[one] = null;
     expected[rail] = id;
     const rails = expected.flatMap((wanted, one) => (wanted === null && !waiting.includes(one) ? [] : [one]));

@@ -1,4 +1,4 @@
-// Test of what is shown of a run while it runs (LI1, LI2).
+// Test of what is shown of a run while it runs (thread/live.1, thread/live.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StreamEvent } from "../../api/events.ts";
@@ -22,7 +22,7 @@ test("pieces of a message grow into one, after what was said before", () => {
   assert.deepEqual(messagesOf(live, null), [HUMAN, { type: "AIMessageChunk", id: "a", content: "Hello" }]);
 });
 
-test("a run that is read again from the beginning shows the same (LI1)", () => {
+test("a run that is read again from the beginning shows the same (thread/live.1)", () => {
   const once = RUN.reduce(withEvent, NOTHING_YET);
   assert.deepEqual([...RUN, ...RUN].reduce(withEvent, NOTHING_YET), once);
 });
@@ -56,7 +56,7 @@ test("nodes that ended are noted in their order, questions are none of them", ()
 });
 
 for (const event of ["values|sub:1", "debug", "custom", "end"]) {
-  test(`${event} changes nothing (LI2)`, () => {
+  test(`${event} changes nothing (thread/live.2)`, () => {
     assert.equal(withEvent(NOTHING_YET, { event, data: { a: 1 } }), NOTHING_YET);
   });
 }

@@ -1,7 +1,7 @@
 // Live: the state of a running run from its events: growing messages, the graph state, the finished nodes. Pure.
 // Invariants:
-//   LI1. Replaying a run's events gives the same result: nothing counts twice.
-//   LI2. Events of unknown kinds change nothing.
+//   thread/live.1. Replaying a run's events gives the same result: nothing counts twice.
+//   thread/live.2. Events of unknown kinds change nothing.
 import type { StreamEvent } from "../../api/events.ts";
 
 export interface Live {
@@ -20,10 +20,10 @@ export const NOTHING_YET: Live = { values: null, writing: new Map(), nodesDone: 
 
 export function withEvent(live: Live, { event, data }: StreamEvent): Live {
   const [kind = "", namespace] = event.split("|");
-  if (kind === "metadata") return NOTHING_YET; // LI1: a restarted or replayed run
+  if (kind === "metadata") return NOTHING_YET; // thread/live.1: a restarted or replayed run
   if (kind === "error") return { ...live, error: messageOf(data) };
   if (kind === "messages" || kind.startsWith("messages/")) return withMessage(live, kind, data);
-  if (namespace !== undefined || !isMembers(data)) return live; // LI2; subgraphs have states of their own
+  if (namespace !== undefined || !isMembers(data)) return live; // thread/live.2; subgraphs have states of their own
   if (kind === "values") return { ...live, values: data };
   if (kind !== "updates") return live;
   const nodes = Object.keys(data).filter((name) => !name.startsWith("__"));

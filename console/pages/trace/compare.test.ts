@@ -43,7 +43,7 @@ const CASES = [
 ] as const;
 
 for (const { name, before, after, rows } of CASES) {
-  test(`${name}: every span is in one row (CM1, CM2)`, () => {
+  test(`${name}: every span is in one row (compare.1, compare.2)`, () => {
     const found = compareTrees(treeFrom(before), treeFrom(after));
     assert.deepEqual(
       found.map(

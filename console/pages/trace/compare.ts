@@ -1,7 +1,7 @@
 // Compare: the spans of two traces side by side, matched by their path from the root. Pure.
 // Invariants:
-//   CM1. Every span of either trace is in one row, in the order of the tree.
-//   CM2. Two spans match if they and all their ancestors have the same names and the same index among equal names.
+//   compare.1. Every span of either trace is in one row, in the order of the tree.
+//   compare.2. Two spans match if they and all their ancestors have the same names and the same index among equal names.
 import type { SpanNode, SpanTree } from "./tree.ts";
 
 export interface ComparedRow {
@@ -31,7 +31,7 @@ export function compareTrees(before: SpanTree, after: SpanTree): readonly Compar
     if (node === undefined) return;
     const place = placeAfter.get(key);
     rows.push(rowOf(key, node, place === undefined ? null : (after.nodes[place] ?? null)));
-    if (place !== undefined) addNew(place + 1); // CM1: a span of the second only follows a matched span, or the start
+    if (place !== undefined) addNew(place + 1); // compare.1: a span of the second only follows a matched span, or the start
   });
   return rows;
 }
@@ -41,7 +41,7 @@ function rowOf(key: string, before: SpanNode | null, after: SpanNode | null): Co
   return { key, name: node?.span.name ?? "span", level: node?.level ?? 1, before, after };
 }
 
-/** CM2 */
+/** compare.2 */
 function keysOf({ nodes }: SpanTree): readonly string[] {
   const counts = new Map<string, number>();
   const keys: string[] = [];

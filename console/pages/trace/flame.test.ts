@@ -36,7 +36,7 @@ test("children stand below their parent, where and as long as they ran", () => {
   ]);
 });
 
-test("of spans at the same time the later one gets a row of its own (FL2)", () => {
+test("of spans at the same time the later one gets a row of its own (flame.2)", () => {
   const rows = boxesOf([span("a", null, 0, 100), span("b", "a", 0, 60), span("c", "a", 50, 90)]);
   assert.deepEqual(
     rows.map(({ row }) => row),
@@ -44,7 +44,7 @@ test("of spans at the same time the later one gets a row of its own (FL2)", () =
   );
 });
 
-test("what is too narrow is joined and counted, errors too; nothing is left out (FL1)", () => {
+test("what is too narrow is joined and counted, errors too; nothing is left out (flame.1)", () => {
   const many = Array.from({ length: 500 }, (_, at) => span(at % 100 === 7 ? `bad${at}` : `s${at}`, "a", at, at + 1));
   const boxes = boxesOf([span("a", null, 0, 10_000), ...many]);
   assert.ok(boxes.length < 20, `${boxes.length} boxes`);

@@ -1,7 +1,7 @@
 // Flame: the spans of a trace as boxes over time, children below their parents. Pure.
 // Invariants:
-//   FL1. Every span is in one box; boxes too narrow to be visible merge with their neighbours.
-//   FL2. Boxes of one row do not overlap: of concurrent spans, the later one moves to a lower row.
+//   flame.1. Every span is in one box; boxes too narrow to be visible merge with their neighbours.
+//   flame.2. Boxes of one row do not overlap: of concurrent spans, the later one moves to a lower row.
 import type { SpanNode, SpanTree } from "./tree.ts";
 
 export interface FlameBox {
@@ -42,12 +42,12 @@ export function flameOf(tree: SpanTree, narrowest: number): Flame {
       left < before.left + before.width
     ) {
       rowOf[place] = first;
-      before.spans += 1; // FL1
+      before.spans += 1; // flame.1
       before.errors += errorOf(node);
       return;
     }
     let row = first;
-    while ((ends[row] ?? 0) > left + TOLERANCE) row++; // FL2
+    while ((ends[row] ?? 0) > left + TOLERANCE) row++; // flame.2
     rowOf[place] = row;
     const box = { place, row, left, width, spans: 1, errors: errorOf(node) };
     boxes.push(box);

@@ -1,6 +1,6 @@
 // Translation: which span attribute became which field of the run, reconstructed from the run with the order of sources
 // in the collector's tables. Pure.
-// Invariant XL1: a field appears only with a visible or named source; no guesses.
+// Invariant translation.1: a field appears only with a visible or named source; no guesses.
 import type { SpanDetail } from "../../../src/api/traces.ts";
 
 export interface Line {

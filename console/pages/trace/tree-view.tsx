@@ -1,7 +1,7 @@
 // Tree view: one virtual list of spans, each row with name and bar; keyboard navigation of a tree.
 // Invariants:
-//   TV1. Only visible rows are in the DOM, however many spans exist.
-//   TV2. The selected span is always visible: its ancestors unfold.
+//   tree-view.1. Only visible rows are in the DOM, however many spans exist.
+//   tree-view.2. The selected span is always visible: its ancestors unfold.
 import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Button, Chip } from "../../ui/controls.tsx";
 import { count } from "../../ui/format.ts";
@@ -33,7 +33,7 @@ export function TreeView({
   const place = useMemo(() => tree.nodes.findIndex(({ span }) => span.id === chosen), [tree, chosen]);
   const above = useMemo(() => ancestorsOf(tree, place), [tree, place]);
   const open = useMemo(
-    () => (above.some((id) => folded.has(id)) ? new Set([...folded].filter((id) => !above.includes(id))) : folded), // TV2
+    () => (above.some((id) => folded.has(id)) ? new Set([...folded].filter((id) => !above.includes(id))) : folded), // tree-view.2
     [folded, above],
   );
   const rows = useMemo(() => visibleRows(tree, open), [tree, open]);

@@ -1,4 +1,4 @@
-// Test of the tree of a trace (TT1, TT2), of folding, of own time and of the critical path.
+// Test of the tree of a trace (tree.1, tree.2), of folding, of own time and of the critical path.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SpanSummary } from "../../../src/api/traces.ts";
@@ -30,7 +30,7 @@ const shape = (runs: readonly SpanSummary[]): readonly string[] =>
     ({ span: { id }, level, position, siblings }) => `${level} ${id} ${position}/${siblings}`,
   );
 
-test("children stand below their parent, by the time they began (TT2)", () => {
+test("children stand below their parent, by the time they began (tree.2)", () => {
   assert.deepEqual(shape(RUN), ["1 root 1/1", "2 model 1/3", "3 http 1/1", "2 tool 2/3", "2 late 3/3"]);
 });
 
@@ -43,7 +43,7 @@ const ODD: readonly (readonly [name: string, runs: readonly SpanSummary[], rows:
 ];
 
 for (const [name, runs, rows] of ODD)
-  test(`every span is a row once: ${name} (TT1)`, () => assert.deepEqual(shape(runs), rows));
+  test(`every span is a row once: ${name} (tree.1)`, () => assert.deepEqual(shape(runs), rows));
 
 test("own time is what no child covers, and children that overlap count once", () => {
   const own = Object.fromEntries(treeOf(RUN, 1000).nodes.map(({ span: { id }, ownUs }) => [id, ownUs]));

@@ -1,7 +1,7 @@
 // Tree: the spans of a trace as visible rows: depth, folding, own time, the critical path. Pure.
 // Invariants:
-//   TT1. Every span is a row once, also with a missing parent; parent cycles terminate.
-//   TT2. A row stands below its parent and before the parent's later children.
+//   tree.1. Every span is a row once, also with a missing parent; parent cycles terminate.
+//   tree.2. A row stands below its parent and before the parent's later children.
 import type { SpanSummary } from "../../../src/api/traces.ts";
 
 export interface SpanNode {
@@ -49,7 +49,7 @@ export function treeOf(runs: readonly SpanSummary[], nowUs: number): SpanTree {
       .map((span, at) => ({ span, level: 1, parent: -1, position: at + 1, siblings: roots.length }))
       .reverse();
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      if (seen.has(next.span.id)) continue; // TT1
+      if (seen.has(next.span.id)) continue; // tree.1
       seen.add(next.span.id);
       const own = children.get(next.span.id) ?? [];
       const place = nodes.length;
@@ -70,7 +70,7 @@ export function treeOf(runs: readonly SpanSummary[], nowUs: number): SpanTree {
     }
   };
   add(children.get(null) ?? []);
-  for (const run of runs) if (!seen.has(run.id)) add([run]); // TT1: members of a circle
+  for (const run of runs) if (!seen.has(run.id)) add([run]); // tree.1: members of a circle
   for (let at = nodes.length - 1; at > 0; at--) {
     const node = nodes[at];
     const parent = node === undefined ? undefined : nodes[node.parent];

@@ -1,11 +1,11 @@
 // Assistants: finding and searching them. Each deployed graph has one of its own, whose id is a function of the graph's name.
 // Invariants:
-//   AS1. The name of a deployed graph always leads to an assistant of that graph.
-//   AS2. An assistant whose graph is not deployed stays stored and is not offered.
+//   assistants.1. The name of a deployed graph always leads to an assistant of that graph.
+//   assistants.2. An assistant whose graph is not deployed stays stored and is not offered.
 import { ApiError } from "../../base/api-error.ts";
 import { isUuid } from "../../base/ids.ts";
 import { inScope } from "../auth/scope.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import type { DefaultsByGraph } from "../model/assistant-defaults.ts";
 import { assistantIdOf, builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
@@ -22,7 +22,7 @@ export function versionOf({ updatedAt, ...assistant }: Assistant): AssistantVers
  * @param defaults config and context of assistants that are made now
  */
 export async function registerGraphs(
-  { storage, graphs, clock }: Agent,
+  { storage, graphs, clock }: AgentContext,
   defaults: DefaultsByGraph = new Map(),
 ): Promise<void> {
   const at = clock.now();
@@ -32,7 +32,7 @@ export async function registerGraphs(
       const assistant = { ...builtIn(graph, at), ...defaults.get(graph.graphId) };
       const stored = await tx.assistant(assistant.assistantId, true); // other servers start at the same time
       if (stored?.graphId === graph.graphId) continue;
-      if (stored !== null) await tx.deleteAssistant(stored.assistantId); // AS1: somebody took this id before the graph came
+      if (stored !== null) await tx.deleteAssistant(stored.assistantId); // assistants.1: somebody took this id before the graph came
       await tx.insertAssistant(assistant);
       await tx.insertAssistantVersion(versionOf(assistant));
     }
@@ -55,7 +55,7 @@ function builtIn({ graphId, description }: GraphDescription, at: number): Assist
 }
 
 /** It is the assistant of a deployed graph, under its id or the graph's name, or is no id at all. */
-export function namesBuiltIn(agent: Agent, idOrGraph: string): boolean {
+export function namesBuiltIn(agent: AgentContext, idOrGraph: string): boolean {
   const id = idOrGraph.toLowerCase();
   return !isUuid(id) || agent.graphs.list().some(({ graphId }) => builtInAssistantId(graphId) === id);
 }
@@ -66,7 +66,7 @@ export function namesBuiltIn(agent: Agent, idOrGraph: string): boolean {
  * @throws {ApiError} `assistant_not_found`
  */
 export async function findAssistant(
-  agent: Agent,
+  agent: AgentContext,
   tx: Tx,
   idOrGraph: string,
   scope: Scope = null,
@@ -79,7 +79,7 @@ export async function findAssistant(
  * What was found under the id, if this server offers it to this caller.
  * @throws {ApiError} `assistant_not_found`
  */
-export function offered(agent: Agent, idOrGraph: string, scope: Scope, found: Assistant | null): Assistant {
+export function offered(agent: AgentContext, idOrGraph: string, scope: Scope, found: Assistant | null): Assistant {
   if (found === null || agent.graphs.describe(found.graphId) === null || !inScope(found.metadata, scope)) {
     throw new ApiError("assistant_not_found", `There is no assistant or graph "${idOrGraph}".`, {
       known_graphs: deployedGraphs(agent),
@@ -88,17 +88,17 @@ export function offered(agent: Agent, idOrGraph: string, scope: Scope, found: As
   return found;
 }
 
-export function getAssistant(agent: Agent, idOrGraph: string): Promise<Assistant> {
+export function getAssistant(agent: AgentContext, idOrGraph: string): Promise<Assistant> {
   return agent.storage.transaction((tx) => findAssistant(agent, tx, idOrGraph));
 }
 
 /** @throws {ApiError} `graph_not_found` */
-export function requireGraph(agent: Agent, graphId: string): void {
+export function requireGraph(agent: AgentContext, graphId: string): void {
   if (agent.graphs.describe(graphId) !== null) return;
   throw new ApiError("graph_not_found", `There is no graph "${graphId}".`, { known_graphs: deployedGraphs(agent) });
 }
 
-function deployedGraphs(agent: Agent): readonly string[] {
+function deployedGraphs(agent: AgentContext): readonly string[] {
   return agent.graphs.list().map(({ graphId }) => graphId);
 }
 
@@ -106,7 +106,7 @@ function deployedGraphs(agent: Agent): readonly string[] {
 export type AssistantSearch = Omit<AssistantFilter, "graphIds"> & { readonly graphId: string | null };
 
 export function searchAssistants(
-  agent: Agent,
+  agent: AgentContext,
   search: AssistantSearch,
   page: Omit<AssistantQuery, keyof AssistantFilter>,
 ): Promise<{ readonly total: number; readonly assistants: readonly Assistant[] }> {
@@ -118,23 +118,23 @@ export function searchAssistants(
   });
 }
 
-export function countAssistants(agent: Agent, search: AssistantSearch): Promise<number> {
+export function countAssistants(agent: AgentContext, search: AssistantSearch): Promise<number> {
   return agent.storage.transaction((tx) => tx.countAssistants(filterOf(agent, search)));
 }
 
-function filterOf(agent: Agent, { graphId, ...rest }: AssistantSearch): AssistantFilter {
-  const deployed = deployedGraphs(agent); // AS2
+function filterOf(agent: AgentContext, { graphId, ...rest }: AssistantSearch): AssistantFilter {
+  const deployed = deployedGraphs(agent); // assistants.2
   return { ...rest, graphIds: graphId === null ? deployed : deployed.filter((id) => id === graphId) };
 }
 
 /** @param depth levels of subgraphs to open. @throws {ApiError} `assistant_not_found` */
-export async function drawAssistant(agent: Agent, idOrGraph: string, depth: number): Promise<GraphDrawing> {
+export async function drawAssistant(agent: AgentContext, idOrGraph: string, depth: number): Promise<GraphDrawing> {
   const { graphId, config } = await getAssistant(agent, idOrGraph);
   return agent.graphs.draw(graphId, depth, config);
 }
 
 /** @throws {ApiError} `assistant_not_found` */
-export async function schemasOfAssistant(agent: Agent, idOrGraph: string): Promise<AssistantSchemas> {
+export async function schemasOfAssistant(agent: AgentContext, idOrGraph: string): Promise<AssistantSchemas> {
   const { graphId } = await getAssistant(agent, idOrGraph);
   return { graphId, ...(await agent.graphs.schemas(graphId)) };
 }
@@ -145,7 +145,7 @@ export async function schemasOfAssistant(agent: Agent, idOrGraph: string): Promi
  * @throws {ApiError} `assistant_not_found`
  */
 export async function subgraphsOfAssistant(
-  agent: Agent,
+  agent: AgentContext,
   idOrGraph: string,
   namespace: string | null,
   recurse: boolean,

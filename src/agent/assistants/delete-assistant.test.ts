@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createLog } from "../../base/log/log.ts";
 import { type SqliteStorage, createSqliteStorage } from "../../storage/sqlite/storage.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { deleteAssistant } from "./delete-assistant.ts";
 import type { Assistant, Run, RunStatus } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
@@ -14,7 +14,7 @@ import { NO_TTL, newThread } from "../threads/new-thread.ts";
 
 const ID = "01a1fd86-6ea5-7341-90d3-f2766ddd56ff";
 
-async function start(t: TestContext): Promise<{ readonly agent: Agent; readonly storage: SqliteStorage }> {
+async function start(t: TestContext): Promise<{ readonly agent: AgentContext; readonly storage: SqliteStorage }> {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-deletion-"));
   const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
   const versions = { holdpoint: "1.0.0", library: "1.4.18" };
@@ -44,7 +44,7 @@ async function start(t: TestContext): Promise<{ readonly agent: Agent; readonly 
     inbox: { deleted: () => undefined },
     events: { wakes: { wake: () => undefined } },
   };
-  return { agent: agent as unknown as Agent, storage };
+  return { agent: agent as unknown as AgentContext, storage };
 }
 
 const newRun = (threadId: string, status: RunStatus): Run => ({
@@ -86,11 +86,11 @@ const newRun = (threadId: string, status: RunStatus): Run => ({
 
 const everything = () => Promise.resolve(null);
 
-test("a run that is accepted while threads go keeps the assistant, and a repeated call deletes it (AD1, AD2)", async (t) => {
+test("a run that is accepted while threads go keeps the assistant, and a repeated call deletes it (delete-assistant.1, delete-assistant.2)", async (t) => {
   const { agent, storage } = await start(t);
   const threadId = crypto.randomUUID();
   let looked = 0;
-  const between: Agent["storage"] = {
+  const between: AgentContext["storage"] = {
     ...storage,
     async transaction(work) {
       const result = await storage.transaction(work);
@@ -109,7 +109,7 @@ test("a run that is accepted while threads go keeps the assistant, and a repeate
   assert.equal((await storage.transaction((tx) => tx.runsOfAssistant(ID, "ended", 1))).length, 0);
 });
 
-test("threads and runs go in steps, more of them than a step takes, whatever the threads do (AD3)", async (t) => {
+test("threads and runs go in steps, more of them than a step takes, whatever the threads do (delete-assistant.3)", async (t) => {
   const { agent, storage } = await start(t);
   const other = crypto.randomUUID();
   await storage.transaction(async (tx) => {
@@ -121,7 +121,7 @@ test("threads and runs go in steps, more of them than a step takes, whatever the
     for (let at = 0; at < 1100; at++) await tx.insertRun(newRun(other, "success"));
   });
   let longest = 0;
-  const counted: Agent["storage"] = {
+  const counted: AgentContext["storage"] = {
     ...storage,
     transaction: (work) =>
       storage.transaction((tx) => {

@@ -1,11 +1,11 @@
 // Assistant deletion: the assistant, its versions, its runs, and on request the threads that are marked as its own.
 // Invariants:
-//   AD1. Nothing is deleted while a run on the assistant is pending or running, but for runs on threads that go as well.
-//   AD2. The assistant goes last, and only when nothing of it is left: a deletion that was cut short can be repeated.
-//   AD3. A step deletes a bounded number of rows, so that other requests get their turn.
+//   delete-assistant.1. Nothing is deleted while a run on the assistant is pending or running, but for runs on threads that go as well.
+//   delete-assistant.2. The assistant goes last, and only when nothing of it is left: a deletion that was cut short can be repeated.
+//   delete-assistant.3. A step deletes a bounded number of rows, so that other requests get their turn.
 import { ApiError } from "../../base/api-error.ts";
 import type { Ask } from "../auth/authorize.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { isBuiltIn } from "./edit-assistant.ts";
 import { findAssistant } from "./assistants.ts";
 import type { Run, Scope } from "../model/model.ts";
@@ -18,7 +18,7 @@ const RUNS_NAMED_MAX = 10;
 
 /** @returns the assistant's id. @throws {ApiError} `assistant_not_found`, `assistant_built_in`, `run_active`, `forbidden` */
 export async function deleteAssistant(
-  agent: Agent,
+  agent: AgentContext,
   scope: Scope,
   ask: Ask,
   idOrGraph: string,
@@ -34,7 +34,7 @@ export async function deleteAssistant(
   });
   const { assistantId } = assistant;
   const threads = withThreads ? threadsOf(assistantId, await threadScope(ask, assistantId)) : null;
-  await agent.storage.transaction((tx) => refuseActiveRuns(tx, assistantId, scope, threads)); // AD1
+  await agent.storage.transaction((tx) => refuseActiveRuns(tx, assistantId, scope, threads)); // delete-assistant.1
   for (let more = true; more;) {
     if (threads !== null) await deleteThreads(agent, threads);
     more = await agent.storage.transaction(async (tx) => {
@@ -43,7 +43,7 @@ export async function deleteAssistant(
       for (const run of ended) await tx.deleteRun(run.runId);
       if (ended.length === RUNS_PER_STEP) return true;
       if (threads !== null && (await tx.searchThreads({ ...threads, limit: 1 })).length > 0) return true;
-      await tx.deleteAssistant(assistantId); // AD2
+      await tx.deleteAssistant(assistantId); // delete-assistant.2
       return false;
     });
   }
@@ -68,15 +68,15 @@ function threadsOf(assistantId: string, scope: Scope): ThreadQuery {
   };
 }
 
-async function deleteThreads(agent: Agent, query: ThreadQuery): Promise<void> {
+async function deleteThreads(agent: AgentContext, query: ThreadQuery): Promise<void> {
   for (;;) {
     const found = await agent.storage.transaction((tx) => tx.searchThreads(query));
-    await Promise.all(found.map(({ threadId }) => deleteIfThere(agent, threadId))); // AD3
+    await Promise.all(found.map(({ threadId }) => deleteIfThere(agent, threadId))); // delete-assistant.3
     if (found.length < query.limit) return;
   }
 }
 
-async function deleteIfThere(agent: Agent, threadId: string): Promise<void> {
+async function deleteIfThere(agent: AgentContext, threadId: string): Promise<void> {
   try {
     await deleteThread(agent, threadId);
   } catch (error) {

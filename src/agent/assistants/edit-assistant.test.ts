@@ -6,8 +6,14 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createLog } from "../../base/log/log.ts";
 import { createSqliteStorage } from "../../storage/sqlite/storage.ts";
-import type { Agent } from "../context.ts";
-import { type AssistantDraft, createAssistant, listVersions, patchAssistant, setLatestVersion } from "./edit-assistant.ts";
+import type { AgentContext } from "../context.ts";
+import {
+  type AssistantDraft,
+  createAssistant,
+  listVersions,
+  patchAssistant,
+  setLatestVersion,
+} from "./edit-assistant.ts";
 import { countAssistants, getAssistant, registerGraphs } from "./assistants.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { GraphDescription } from "../ports/ports.ts";
@@ -21,9 +27,12 @@ const describe = (graphId: string): GraphDescription => ({
 });
 
 /** As far as assistants need one: these graphs are deployed. */
-type Small = Pick<Agent, "storage" | "clock" | "newId" | "limits" | "graphs">;
+type Small = Pick<AgentContext, "storage" | "clock" | "newId" | "limits" | "graphs">;
 
-async function start(t: TestContext, assistantsMax = 100): Promise<(...graphIds: readonly string[]) => Promise<Agent>> {
+async function start(
+  t: TestContext,
+  assistantsMax = 100,
+): Promise<(...graphIds: readonly string[]) => Promise<AgentContext>> {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-assistants-"));
   const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
   const versions = { holdpoint: "1.0.0", library: "1.4.18" };
@@ -39,7 +48,7 @@ async function start(t: TestContext, assistantsMax = 100): Promise<(...graphIds:
     const graphs = {
       list: () => graphIds.map(describe),
       describe: (graphId: string) => (graphIds.includes(graphId) ? describe(graphId) : null),
-    } as unknown as Agent["graphs"];
+    } as unknown as AgentContext["graphs"];
     const small: Small = {
       storage,
       clock,
@@ -47,7 +56,7 @@ async function start(t: TestContext, assistantsMax = 100): Promise<(...graphIds:
       limits: { assistantsMax, cronsMax: 1, threadTtl: NO_TTL },
       graphs,
     };
-    const agent = small as Agent;
+    const agent = small as AgentContext;
     await registerGraphs(agent);
     return agent;
   };
@@ -78,7 +87,7 @@ test("the assistant of a graph is made once, and keeps what callers made of it",
   assert.equal((await listVersions(again, "a", { metadata: null, limit: 10, offset: 0 })).length, 2);
 });
 
-test("the name of a graph leads to it, although somebody took its id before it came (AS1)", async (t) => {
+test("the name of a graph leads to it, although somebody took its id before it came (assistants.1)", async (t) => {
   const deploy = await start(t);
   const assistantId = builtInAssistantId("later");
   await createAssistant(await deploy("a"), null, null, draft("a", { assistantId }));
@@ -87,7 +96,7 @@ test("the name of a graph leads to it, although somebody took its id before it c
   assert.deepEqual([graphId, name, version], ["later", "later", 1]);
 });
 
-test("assistants of a graph that is gone are not offered, and are there again with it (AS2)", async (t) => {
+test("assistants of a graph that is gone are not offered, and are there again with it (assistants.2)", async (t) => {
   const deploy = await start(t);
   const first = await deploy("a", "b");
   const { assistantId } = await createAssistant(first, null, null, draft("b"));
@@ -105,7 +114,7 @@ test("an assistant cannot go back to a graph that is gone", async (t) => {
   await assert.rejects(setLatestVersion(await deploy("a"), null, assistantId, 1), { code: "graph_not_found" });
 });
 
-test("the newest 1,000 versions are kept, and the one in use is among them (AV1)", async (t) => {
+test("the newest 1,000 versions are kept, and the one in use is among them (edit-assistant.1)", async (t) => {
   const agent = await (await start(t))("a");
   const { assistantId } = await createAssistant(agent, null, null, draft("a"));
   for (let at = 0; at < 10; at++)

@@ -1,12 +1,12 @@
 // Assistant changes: making an assistant, changing it, and going back to a version of it. Each is one transaction.
 // Invariants:
-//   AV1. Every change makes a version with the next number; what is in use is always one of the versions kept.
-//   AV2. Going back brings all of a version back: graph, config, context, metadata, name and description.
-//   AV3. The assistant of a graph stays with that graph.
+//   edit-assistant.1. Every change makes a version with the next number; what is in use is always one of the versions kept.
+//   edit-assistant.2. Going back brings all of a version back: graph, config, context, metadata, name and description.
+//   edit-assistant.3. The assistant of a graph stays with that graph.
 // Runs have config and context of their own from when they were accepted: no change here reaches them.
 import { ApiError } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { findAssistant, requireGraph, versionOf } from "./assistants.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
@@ -32,7 +32,7 @@ export interface AssistantDraft {
  * @throws {ApiError} `graph_not_found`, `assistant_exists`, `assistant_limit`
  */
 export async function createAssistant(
-  agent: Agent,
+  agent: AgentContext,
   scope: Scope,
   readable: Scope,
   draft: AssistantDraft,
@@ -67,7 +67,7 @@ export type AssistantPatch = Partial<Omit<AssistantDraft, "assistantId" | "ifExi
  * @throws {ApiError} `assistant_not_found`, `graph_not_found`, `assistant_built_in`
  */
 export async function patchAssistant(
-  agent: Agent,
+  agent: AgentContext,
   scope: Scope,
   idOrGraph: string,
   patch: AssistantPatch,
@@ -77,7 +77,7 @@ export async function patchAssistant(
     const metadata = stamped({ ...assistant.metadata, ...patch.metadata }, scope);
     const changed = { ...assistant, ...patch, metadata, updatedAt: agent.clock.now() };
     checkGraph(agent, assistant, changed.graphId);
-    const version = (await tx.newestAssistantVersion(assistant.assistantId)) + 1; // AV1
+    const version = (await tx.newestAssistantVersion(assistant.assistantId)) + 1; // edit-assistant.1
     await tx.insertAssistantVersion(versionOf({ ...changed, version }));
     await tx.deleteAssistantVersionsBefore(assistant.assistantId, version - VERSIONS_KEPT + 1);
     return use(tx, { ...changed, version });
@@ -86,7 +86,7 @@ export async function patchAssistant(
 
 /** @throws {ApiError} `assistant_not_found`, `assistant_version_not_found`, `graph_not_found`, `assistant_built_in` */
 export async function setLatestVersion(
-  agent: Agent,
+  agent: AgentContext,
   scope: Scope,
   idOrGraph: string,
   version: number,
@@ -101,13 +101,13 @@ export async function setLatestVersion(
     }
     checkGraph(agent, assistant, stored.graphId);
     const metadata = stamped(stored.metadata, scope);
-    return use(tx, { ...stored, metadata, createdAt: assistant.createdAt, updatedAt: agent.clock.now() }); // AV2
+    return use(tx, { ...stored, metadata, createdAt: assistant.createdAt, updatedAt: agent.clock.now() }); // edit-assistant.2
   });
 }
 
 /** Newest first. @throws {ApiError} `assistant_not_found` */
 export async function listVersions(
-  agent: Agent,
+  agent: AgentContext,
   idOrGraph: string,
   query: AssistantVersionQuery,
 ): Promise<readonly AssistantVersion[]> {
@@ -121,12 +121,12 @@ export function isBuiltIn({ assistantId, graphId }: Assistant): boolean {
   return assistantId === builtInAssistantId(graphId);
 }
 
-function checkGraph(agent: Agent, assistant: Assistant, graphId: string): void {
+function checkGraph(agent: AgentContext, assistant: Assistant, graphId: string): void {
   if (graphId === assistant.graphId) return;
   requireGraph(agent, graphId);
   if (isBuiltIn(assistant)) {
     const detail = `${assistant.assistantId} is the assistant of ${assistant.graphId}: create one of your own for ${graphId}.`;
-    throw new ApiError("assistant_built_in", detail); // AV3
+    throw new ApiError("assistant_built_in", detail); // edit-assistant.3
   }
 }
 

@@ -1,13 +1,13 @@
 // Audit export: a whole audit trail as lines, page by page, so that its length costs no memory.
-// Invariant AE1: no cell of the CSV is taken for a formula by a spreadsheet: what begins like one gets an apostrophe.
-import type { Agent } from "../context.ts";
+// Invariant audit-export.1: no cell of the CSV is taken for a formula by a spreadsheet: what begins like one gets an apostrophe.
+import type { AgentContext } from "../context.ts";
 import { readAudit } from "./audit-trail.ts";
 import { auditToWire } from "../serializers/inbox-item.ts";
 import type { AuditRecord } from "../ports/ports.ts";
 
 const PAGE_ENTRIES = 200;
 
-async function* pages(agent: Agent, threadId: string, after: number): AsyncGenerator<readonly AuditRecord[]> {
+async function* pages(agent: AgentContext, threadId: string, after: number): AsyncGenerator<readonly AuditRecord[]> {
   let from: number | null = after;
   while (from !== null) {
     const { items, next } = await readAudit(agent, threadId, { after: from, limit: PAGE_ENTRIES });
@@ -17,7 +17,7 @@ async function* pages(agent: Agent, threadId: string, after: number): AsyncGener
 }
 
 /** One JSON object a line. */
-export async function* auditNdjson(agent: Agent, threadId: string, after: number): AsyncGenerator<string> {
+export async function* auditNdjson(agent: AgentContext, threadId: string, after: number): AsyncGenerator<string> {
   for await (const items of pages(agent, threadId, after)) {
     yield items.map((entry) => `${JSON.stringify(auditToWire(entry))}\n`).join("");
   }
@@ -38,7 +38,7 @@ const CSV_COLUMNS = [
 ] as const;
 
 /** RFC 4180, with a line of names; values are JSON. */
-export async function* auditCsv(agent: Agent, threadId: string, after: number): AsyncGenerator<string> {
+export async function* auditCsv(agent: AgentContext, threadId: string, after: number): AsyncGenerator<string> {
   yield `${CSV_COLUMNS.join(",")}\r\n`;
   for await (const items of pages(agent, threadId, after)) {
     yield items.map((entry) => `${csvLine(entry)}\r\n`).join("");
@@ -55,6 +55,6 @@ function csvLine(entry: AuditRecord): string {
 }
 
 function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text; // AE1
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text; // audit-export.1
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,8 +1,8 @@
 // Audit: who did what to what waited for people, and from where. Written in the transaction of what it tells of.
 // Invariants:
-//   AU1. An answer and its entry are one commit: there are as many entries as accepted answers.
-//   AU2. Entries are only ever added. They go with their thread, or by age (retention.ts).
-import type { Agent } from "../context.ts";
+//   audit-trail.1. An answer and its entry are one commit: there are as many entries as accepted answers.
+//   audit-trail.2. Entries are only ever added. They go with their thread, or by age (retention.ts).
+import type { AgentContext } from "../context.ts";
 import type { AuditRecord } from "../ports/ports.ts";
 import { requireThread } from "../threads/find-thread.ts";
 
@@ -14,7 +14,7 @@ export interface AuditPage {
 
 /** Oldest first. @throws {ApiError} `thread_not_found` */
 export async function readAudit(
-  agent: Agent,
+  agent: AgentContext,
   threadId: string,
   page: { readonly after: number; readonly limit: number },
 ): Promise<AuditPage> {

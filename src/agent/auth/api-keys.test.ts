@@ -1,5 +1,5 @@
-// Tests of API keys. Checked: what the setting takes and refuses, without showing a key; who a request comes from; AK1,
-// nothing that is kept holds a key; AK3, what a key that may only read is refused.
+// Tests of API keys. Checked: what the setting takes and refuses, without showing a key; who a request comes from; api-keys.1,
+// nothing that is kept holds a key; api-keys.3, what a key that may only read is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
@@ -14,7 +14,7 @@ const BARE = "k4-0123456789abcdef";
 const ALL = `ann:${ANN},robot:${ROBOT}\n viewer:${VIEWER}:read ${BARE}`;
 const table = { keys: apiKeysSetting("KEYS", "Keys.") } as const;
 
-test("keys are read with names, rights and without; the configuration shows none of them (AK1)", () => {
+test("keys are read with names, rights and without; the configuration shows none of them (api-keys.1)", () => {
   const config = readConfig({ KEYS: ALL }, table, () => "");
   const kept = config.keys ?? [];
   assert.deepEqual(
@@ -122,7 +122,7 @@ const EVENTS: readonly (readonly [event: string, reads: boolean])[] = [
 ];
 
 for (const [event, reads] of EVENTS) {
-  test(`a key that may only read is ${reads ? "let through to" : "refused"} ${event}; a full one may (AK3)`, async () => {
+  test(`a key that may only read is ${reads ? "let through to" : "refused"} ${event}; a full one may (api-keys.3)`, async () => {
     const value = { metadata: { a: 1 } };
     const may = async (key: string) =>
       access.authorize(await access.authenticate(request({ "x-api-key": key })), { event, value });

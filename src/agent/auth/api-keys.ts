@@ -1,8 +1,8 @@
 // API keys: the setting's text → digests, and the check of a request against them.
 // Invariants:
-//   AK1. No key is kept: only digests under a secret of this process are, and they are compared in constant time.
-//   AK2. A request is compared with every key, so that time does not tell which one it nearly was.
-//   AK3. A key that may only read is refused whatever changes something, before anything is looked up.
+//   api-keys.1. No key is kept: only digests under a secret of this process are, and they are compared in constant time.
+//   api-keys.2. A request is compared with every key, so that time does not tell which one it nearly was.
+//   api-keys.3. A key that may only read is refused whatever changes something, before anything is looked up.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { setting, ShownReason, type Setting } from "../../base/config/config.ts";
 import { ApiError } from "../../base/api-error.ts";
@@ -26,7 +26,7 @@ const KEY = /^[\x21-\x7e]+$/;
 const PROCESS_SECRET = randomBytes(32);
 
 function digestOf(key: string): Buffer {
-  return createHmac("sha256", PROCESS_SECRET).update(key).digest(); // AK1
+  return createHmac("sha256", PROCESS_SECRET).update(key).digest(); // api-keys.1
 }
 
 /** `name:key`, `name:key:read` or a bare key; commas, blanks or lines between them. */
@@ -78,7 +78,7 @@ export function createKeyAccess(keys: readonly ApiKey[]): Access {
       for (const given of credentialsOf(request)) {
         const digest = digestOf(given);
         for (const key of keys) {
-          const same = timingSafeEqual(key.digest, digest); // AK1, AK2: no way out of the loop
+          const same = timingSafeEqual(key.digest, digest); // api-keys.1, api-keys.2: no way out of the loop
           if (same && found === null) found = key;
         }
       }
@@ -91,7 +91,7 @@ export function createKeyAccess(keys: readonly ApiKey[]): Access {
     async authorize(caller, { event, value }) {
       const action = event.split(":")[1] ?? "";
       if (!caller.permissions.includes("write") && !READING.has(action)) {
-        throw new ApiError("forbidden", `This key may only read; the call needs ${event}.`); // AK3
+        throw new ApiError("forbidden", `This key may only read; the call needs ${event}.`); // api-keys.3
       }
       return { scope: null, value };
     },

@@ -1,4 +1,4 @@
-// Tests of the members that a handler finds and those that it may change. Checked: AV1 to AV3.
+// Tests of the members that a handler finds and those that it may change. Checked: handler-value.1 to handler-value.3.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AccessEvent } from "../../api/operation.ts";
@@ -49,7 +49,7 @@ const SHOWN: readonly (readonly [event: AccessEvent, given: Partial<RequestParts
 ];
 
 for (const [event, given, value] of SHOWN) {
-  test(`a handler for ${event} finds ${JSON.stringify(value).slice(0, 70)} (AV1)`, () => {
+  test(`a handler for ${event} finds ${JSON.stringify(value).slice(0, 70)} (handler-value.1)`, () => {
     assert.deepEqual(toAccessValue(event, parts(given)), value);
   });
 }
@@ -86,7 +86,7 @@ const CHANGED: readonly (readonly [
 ];
 
 for (const [name, event, given, change, comes] of CHANGED) {
-  test(`a handler for ${event} may change ${name} (AV3)`, () => {
+  test(`a handler for ${event} may change ${name} (handler-value.3)`, () => {
     const asked = parts(given);
     const { query, body } = fromAccessValue(event, asked, { ...toAccessValue(event, asked), ...change });
     assert.deepEqual(query, comes.query ?? asked.query);
@@ -94,7 +94,7 @@ for (const [name, event, given, change, comes] of CHANGED) {
   });
 }
 
-test("a handler may change what a run is given, but not which thread and assistant it is about (AV2, AV3)", () => {
+test("a handler may change what a run is given, but not which thread and assistant it is about (handler-value.2, handler-value.3)", () => {
   const asked = parts({ body: { assistant_id: "a", thread_id: "t", input: 1, config: { tags: [] } } });
   const value = toAccessValue("threads:create_run", asked);
   const kwargs = { ...(value["kwargs"] as JsonObject), config: { tags: ["x"] } };

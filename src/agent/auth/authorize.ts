@@ -1,8 +1,8 @@
 // Access: who asks, and what they may touch. Every route passes here before its operation (routes/route.ts).
 // Invariants:
-//   AC1. What a caller may not touch looks exactly as if it were not there.
-//   AC2. Lists are filtered where they are read; this file checks single objects.
-//   AC3. A store item has no metadata: store-scope.ts applies a scope to its namespace, key and value.
+//   authorize.1. What a caller may not touch looks exactly as if it were not there.
+//   authorize.2. Lists are filtered where they are read; this file checks single objects.
+//   authorize.3. A store item has no metadata: store-scope.ts applies a scope to its namespace, key and value.
 import type { AccessEvent } from "../../api/operation.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Caller, Scope } from "../model/model.ts";
@@ -29,4 +29,3 @@ export async function authorize(
 ): Promise<AccessAnswer> {
   return access.authorize(caller, { event, value });
 }
-

@@ -1,5 +1,5 @@
-// Tests of headers that graphs may see. Checked: CH1, what the rules include and exclude; CH2, credentials under whatever
-// name, whatever the rules say; CH3, an included name comes from the header only.
+// Tests of headers that graphs may see. Checked: configurable-headers.1, what the rules include and exclude; configurable-headers.2, credentials under whatever
+// name, whatever the rules say; configurable-headers.3, an included name comes from the header only.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createConfigurableHeaders } from "./configurable-headers.ts";
@@ -20,12 +20,12 @@ const RULES: readonly (readonly [includes: string[], excludes: string[], names: 
 ];
 
 for (const [includes, excludes, names] of RULES) {
-  test(`including ${includes.join(", ") || "nothing"}, excluding ${excludes.join(", ") || "nothing"}: ${names.join(", ") || "none"} (CH1)`, () => {
+  test(`including ${includes.join(", ") || "nothing"}, excluding ${excludes.join(", ") || "nothing"}: ${names.join(", ") || "none"} (configurable-headers.1)`, () => {
     assert.deepEqual(Object.keys(picked(includes, excludes, SENT)), names);
   });
 }
 
-test("without rules, no header is seen and no name is taken away (CH1)", () => {
+test("without rules, no header is seen and no name is taken away (configurable-headers.1)", () => {
   const none = createConfigurableHeaders(null);
   assert.deepEqual(none.pick(SENT), {});
   assert.deepEqual(none.strip({ "x-user-id": "8" }), { "x-user-id": "8" });
@@ -63,17 +63,17 @@ const SECRETS = [
 ];
 
 for (const name of SECRETS) {
-  test(`${name} is not seen, also when it is included by name (CH2)`, () => {
+  test(`${name} is not seen, also when it is included by name (configurable-headers.2)`, () => {
     assert.deepEqual(picked([name, "*"], [], { [name]: "secret" }), {});
   });
 }
 
-test("ordinary names that merely contain such a word's letters are seen (CH2)", () => {
+test("ordinary names that merely contain such a word's letters are seen (configurable-headers.2)", () => {
   const sent = { "x-author": "a", "x-keyboard": "b", "x-monkey": "c", "x-user-id": "d", "x-organization-id": "e" };
   assert.deepEqual(picked(["*"], [], sent), sent);
 });
 
-test("an included name is taken from the header, and out of what the request says of itself (CH3)", () => {
+test("an included name is taken from the header, and out of what the request says of itself (configurable-headers.3)", () => {
   const headers = createConfigurableHeaders({ includes: ["x-user-*"], excludes: ["x-user-note"] });
   const given = { "x-user-id": "8", "X-User-Role": "root", "x-user-note": "mine", other: 1 };
   assert.deepEqual(headers.strip(given), { "x-user-note": "mine", other: 1 });

@@ -1,8 +1,8 @@
 // Configurable headers: which headers of a request graphs find in `config.configurable`, and that they find no others there.
 // Invariants:
-//   CH1. Only headers that the configuration includes, and does not exclude, are copied.
-//   CH2. What carries credentials is never copied, whatever the configuration says.
-//   CH3. A name that is included comes from the header or not at all: a gateway that sets it can be trusted to have.
+//   configurable-headers.1. Only headers that the configuration includes, and does not exclude, are copied.
+//   configurable-headers.2. What carries credentials is never copied, whatever the configuration says.
+//   configurable-headers.3. A name that is included comes from the header or not at all: a gateway that sets it can be trusted to have.
 import type { IncomingHttpHeaders } from "node:http";
 import { RE2JS } from "re2js";
 import type { Json, JsonObject } from "../../base/json/json.ts";
@@ -15,11 +15,11 @@ export interface HeaderRules {
 
 export interface ConfigurableHeaders {
   readonly pick: (headers: IncomingHttpHeaders) => JsonObject;
-  /** Without the members that only a header may set (CH3). */
+  /** Without the members that only a header may set (configurable-headers.3). */
   readonly strip: (configurable: JsonObject) => JsonObject;
 }
 
-/** CH2. Also under other names: a proxy's, a service's, and whatever calls itself a key, a token or a secret. */
+/** configurable-headers.2. Also under other names: a proxy's, a service's, and whatever calls itself a key, a token or a secret. */
 const CREDENTIALS =
   /authorization|cookie|passw|secret|token|credential|signature|session|csrf|xsrf|jwt|bearer|(^|[-_])auth([-_]|$)|(^|[-_])(api)?keys?([-_]|$)|apikey|certificate|client-cert|^x-tenant-id$|^x-forwarded-client-cert$/;
 
@@ -33,13 +33,13 @@ export function createConfigurableHeaders(rules: HeaderRules | null): Configurab
     pick(headers) {
       const picked: Record<string, Json> = {};
       for (const [name, value] of Object.entries(headers)) {
-        if (!isHeaders(name) || CREDENTIALS.test(name) || value === undefined) continue; // CH1, CH2
+        if (!isHeaders(name) || CREDENTIALS.test(name) || value === undefined) continue; // configurable-headers.1, configurable-headers.2
         picked[name] = typeof value === "string" ? value : value.join(", ");
       }
       return picked;
     },
     strip: (configurable) =>
-      Object.fromEntries(Object.entries(configurable).filter(([name]) => !isHeaders(name.toLowerCase()))), // CH3
+      Object.fromEntries(Object.entries(configurable).filter(([name]) => !isHeaders(name.toLowerCase()))), // configurable-headers.3
   };
 }
 

@@ -1,8 +1,8 @@
 // Access value: the members of a request as handlers of the SDK's `Auth` expect them, and back with their changes.
 // Invariants:
-//   AV1. `metadata` is always there when something is made, changed or searched, so that a handler can add to it.
-//   AV2. The thread and the assistant that a call is about stay those that the caller named, in the path or the body.
-//   AV3. Every other change counts, of the query too: a handler that moves a call into a namespace means it.
+//   handler-value.1. `metadata` is always there when something is made, changed or searched, so that a handler can add to it.
+//   handler-value.2. The thread and the assistant that a call is about stay those that the caller named, in the path or the body.
+//   handler-value.3. Every other change counts, of the query too: a handler that moves a call into a namespace means it.
 import type { AccessEvent } from "../../api/operation.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 
@@ -45,7 +45,7 @@ export function toAccessValue(event: AccessEvent, { ids, query, body }: RequestP
   return {
     ...query,
     ...body,
-    ...(hasMetadata ? { metadata: isNew ? (metadata ?? {}) : metadata } : {}), // AV1
+    ...(hasMetadata ? { metadata: isNew ? (metadata ?? {}) : metadata } : {}), // handler-value.1
     ...(namespace === undefined ? {} : { namespace: body[namespace] ?? null }),
     ...ids,
   };
@@ -59,7 +59,7 @@ export function fromAccessValue(
 ): { readonly query: JsonObject; readonly body: JsonObject } {
   const { ids, query, body } = parts;
   if (event === "threads:create_run") {
-    const own = pick(value, (name) => RUN_MEMBERS.includes(name) && !NAMED.has(name)); // AV2
+    const own = pick(value, (name) => RUN_MEMBERS.includes(name) && !NAMED.has(name)); // handler-value.2
     return { query, body: { ...body, ...own, ...(value["kwargs"] as JsonObject) } };
   }
   const namespace = NAMESPACE_NAMES[event];

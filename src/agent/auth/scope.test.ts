@@ -1,4 +1,4 @@
-// Tests of scopes. Checked: SO1, what is in a scope; SO2, what is stamped is in it, whatever was there.
+// Tests of scopes. Checked: scope.1, what is in a scope; scope.2, what is stamped is in it, whatever was there.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../base/json/json.ts";
@@ -29,14 +29,14 @@ const CASES: readonly {
 
 for (const { metadata, scope, inside, stamp } of CASES) {
   const named = `${JSON.stringify(metadata)} is ${inside ? "in" : "out of"} ${JSON.stringify(scope)}`;
-  test(`${named}, and stamped it is in (SO1, SO2)`, () => {
+  test(`${named}, and stamped it is in (scope.1, scope.2)`, () => {
     assert.equal(inScope(metadata, scope), inside);
     assert.deepEqual(stamped(metadata, scope), stamp);
     assert.equal(inScope(stamped(metadata, scope), scope), true);
   });
 }
 
-test("names of Object.prototype are no members, and everything is in no scope at all (SO1)", () => {
+test("names of Object.prototype are no members, and everything is in no scope at all (scope.1)", () => {
   assert.equal(inScope({}, [{ key: "constructor", op: "eq", value: "x" }]), false);
   assert.equal(inScope({}, null), true);
   assert.deepEqual(stamped({ a: 1 }, null), { a: 1 });

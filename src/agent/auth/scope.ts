@@ -1,21 +1,21 @@
 // Scope: the conditions on metadata under which a caller sees an object. Pure.
 // Invariants:
-//   SO1. An object without the member is in no scope that asks for it.
-//   SO2. What is made within a scope is in it, and no change takes it out: the scope's members win over the request's.
+//   scope.1. An object without the member is in no scope that asks for it.
+//   scope.2. What is made within a scope is in it, and no change takes it out: the scope's members win over the request's.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Scope } from "../model/model.ts";
 
 export function inScope(metadata: JsonObject, scope: Scope): boolean {
   if (scope === null) return true;
   return scope.every(({ key, op, value }) => {
-    if (!Object.hasOwn(metadata, key)) return false; // SO1
+    if (!Object.hasOwn(metadata, key)) return false; // scope.1
     const own = metadata[key];
     if (op === "eq") return own === value;
     return Array.isArray(own) && own.includes(value);
   });
 }
 
-/** The metadata that an object gets which is made or changed within the scope (SO2). */
+/** The metadata that an object gets which is made or changed within the scope (scope.2). */
 export function stamped(metadata: JsonObject, scope: Scope): JsonObject {
   if (scope === null || inScope(metadata, scope)) return metadata;
   const members: Record<string, Json> = { ...metadata };

@@ -1,4 +1,4 @@
-// Tests of cron schedules: ticks in their zones, over both changes of the clocks, and what is no schedule (CS1, CS2).
+// Tests of cron schedules: ticks in their zones, over both changes of the clocks, and what is no schedule (cron-schedule.1, cron-schedule.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nextTick } from "./cron-schedule.ts";
@@ -76,12 +76,12 @@ const CASES: readonly (readonly [
 ];
 
 for (const [name, schedule, timezone, from, expected] of CASES) {
-  test(`${name}: ${schedule} ${timezone ?? "UTC"} (CS1)`, () => {
+  test(`${name}: ${schedule} ${timezone ?? "UTC"} (cron-schedule.1)`, () => {
     assert.deepEqual(ticks(schedule, timezone, from), expected);
   });
 }
 
-test("seconds can be the first of six fields (CS1)", () => {
+test("seconds can be the first of six fields (cron-schedule.1)", () => {
   const at = nextTick(
     { schedule: "*/10 * * * * *", timezone: null, endTime: null },
     Date.parse("2026-05-01T00:00:01Z"),
@@ -89,7 +89,7 @@ test("seconds can be the first of six fields (CS1)", () => {
   assert.equal(at, Date.parse("2026-05-01T00:00:10Z"));
 });
 
-test("there is no tick at the end or after it (CS1)", () => {
+test("there is no tick at the end or after it (cron-schedule.1)", () => {
   const end = "2026-05-01T00:02:00Z";
   assert.deepEqual(ticks("* * * * *", null, "2026-05-01T00:00:00Z", end), ["2026-05-01T00:01", "end"]);
   assert.deepEqual(ticks("* * * * *", null, end, end), ["end"]);
@@ -107,7 +107,7 @@ for (const [schedule, timezone, says] of [
   ["* * * * *", "Mars/Olympus", /"Mars\/Olympus" is no time zone/],
   ["* * * * *", "", /"" is no time zone/],
 ] as const) {
-  test(`"${schedule}" in ${timezone ?? "UTC"} is refused (CS2)`, () => {
+  test(`"${schedule}" in ${timezone ?? "UTC"} is refused (cron-schedule.2)`, () => {
     assert.throws(() => nextTick({ schedule, timezone, endTime: null }, 0), says);
   });
 }

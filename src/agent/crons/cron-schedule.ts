@@ -1,7 +1,7 @@
 // Cron schedule: when a schedule is due. Pure; daylight saving is croner's business.
 // Invariants:
-//   CS1. A tick lies strictly after the moment that it is asked from, and before the end.
-//   CS2. A schedule that is never due, or a zone that does not exist, is refused with the reason.
+//   cron-schedule.1. A tick lies strictly after the moment that it is asked from, and before the end.
+//   cron-schedule.2. A schedule that is never due, or a zone that does not exist, is refused with the reason.
 import { Cron as Pattern } from "croner";
 import { ApiError, describeError } from "../../base/api-error.ts";
 

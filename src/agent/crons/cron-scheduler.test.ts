@@ -9,9 +9,9 @@ import { ApiError, type ErrorCode } from "../../base/api-error.ts";
 import { createIdSource } from "../../base/ids.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createSqliteStorage } from "../../storage/sqlite/storage.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { createCronScheduler, type CronScheduler } from "./cron-scheduler.ts";
-import { createRunEnds } from "../runs/execute/run-waiters.ts";
+import { createRunWaiters } from "../runs/execute/run-waiters.ts";
 import { createCron, deleteCron, patchCron, type NewCron } from "./crons.ts";
 import type { Cron, Run } from "../model/model.ts";
 import type { Storage } from "../ports/ports.ts";
@@ -32,7 +32,7 @@ const EVERY_MINUTE: NewCron = {
 };
 
 interface Bench {
-  readonly agent: Agent;
+  readonly agent: AgentContext;
   readonly storage: Storage;
   readonly scheduler: CronScheduler;
   /** What the log has said, but for its details. */
@@ -74,7 +74,7 @@ async function bench(t: TestContext): Promise<Bench> {
     newId: createIdSource(clock.now),
     access: null,
     limits: { assistantsMax: 10, cronsMax: 10 },
-    queueRoom: { isFull: () => Promise.resolve(false) },
+    queueLimit: { isFull: () => Promise.resolve(false) },
     graphs: {
       list: () => [{ graphId: "graph" }],
       describe: () => ({ graphId: "graph", nodeNames: ["node"] }),
@@ -86,7 +86,7 @@ async function bench(t: TestContext): Promise<Bench> {
     inbox: { left: () => undefined },
     events: {},
     worker: {
-      ends: createRunEnds({ tell: () => undefined }),
+      ends: createRunWaiters({ tell: () => undefined }),
       draining: () => {
         if (refusal !== null) throw new ApiError(refusal, "on purpose");
         return false;
@@ -96,7 +96,7 @@ async function bench(t: TestContext): Promise<Bench> {
       wake: () => undefined,
     },
     wakeCrons: () => scheduler.wake(),
-  } as unknown as Agent;
+  } as unknown as AgentContext;
   await storage.transaction((tx) =>
     tx.insertAssistant({
       ...assistant,
@@ -188,7 +188,7 @@ test("nothing is looked at between two ticks, but once a minute", async (t) => {
   assert.equal(transactions, 2 * 10, "what is due, and when the next one is");
 });
 
-test("ticks that nobody was there for are made up for by one run (CN2)", async (t) => {
+test("ticks that nobody was there for are made up for by one run (cron-scheduler.2)", async (t) => {
   const { scheduler, another, pass, runs, make } = await bench(t);
   await make();
   await scheduler.stop();
@@ -201,7 +201,7 @@ test("ticks that nobody was there for are made up for by one run (CN2)", async (
   assert.equal((await runs()).length, 2, "and then it goes on as ever");
 });
 
-test("two schedulers on one storage start one run a tick (CN1)", async (t) => {
+test("two schedulers on one storage start one run a tick (cron-scheduler.1)", async (t) => {
   const { another, pass, runs, make } = await bench(t);
   await another().start();
   await make();
@@ -209,7 +209,7 @@ test("two schedulers on one storage start one run a tick (CN1)", async (t) => {
   assert.equal((await runs()).length, 5);
 });
 
-test("a clock that goes back repeats no tick; one that jumps ahead is noticed within a minute (CN1)", async (t) => {
+test("a clock that goes back repeats no tick; one that jumps ahead is noticed within a minute (cron-scheduler.1)", async (t) => {
   const { jump, pass, runs, make } = await bench(t);
   await make();
   await pass(MINUTE_MS);
@@ -225,7 +225,7 @@ test("a clock that goes back repeats no tick; one that jumps ahead is noticed wi
   assert.ok((await runs()).length <= 4, "one for all that was jumped over, and one for the minute that passed");
 });
 
-test("the last tick is the one before end_time, also when nobody was there (CN2)", async (t) => {
+test("the last tick is the one before end_time, also when nobody was there (cron-scheduler.2)", async (t) => {
   const { scheduler, another, pass, runs, make, cron } = await bench(t);
   const { cronId } = await make({ endTime: START + 2 * MINUTE_MS });
   await pass(5 * MINUTE_MS);
@@ -267,7 +267,7 @@ for (const [what, code] of [
   ["a commit of which nothing can be found out", "commit_unknown"],
   ["a place among the workers that was lost", "worker_not_listed"],
 ] as const) {
-  test(`${what} leaves the tick due, and it is tried again (CN4)`, async (t) => {
+  test(`${what} leaves the tick due, and it is tried again (cron-scheduler.4)`, async (t) => {
     const { refuse, pass, runs, make, said } = await bench(t);
     await make();
     refuse(code);
@@ -280,7 +280,7 @@ for (const [what, code] of [
   });
 }
 
-test("a cron whose assistant is gone is disabled, and others go on (CN3)", async (t) => {
+test("a cron whose assistant is gone is disabled, and others go on (cron-scheduler.3)", async (t) => {
   const { refuse, pass, runs, make, cron, said } = await bench(t);
   const { cronId } = await make();
   refuse("assistant_not_found");
@@ -293,7 +293,7 @@ test("a cron whose assistant is gone is disabled, and others go on (CN3)", async
   assert.equal((await runs()).length, 1);
 });
 
-test("a tick whose run is refused is passed over (CN3)", async (t) => {
+test("a tick whose run is refused is passed over (cron-scheduler.3)", async (t) => {
   const { agent, storage, pass, make, cron, said } = await bench(t);
   const thread = agent.newId();
   const other = await make();

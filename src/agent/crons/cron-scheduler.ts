@@ -1,16 +1,16 @@
 // Cron scheduler: waits for the next tick that is due, and starts its run.
 // Invariants:
-//   CN1. A tick starts at most one run: the update that claims it and the run are one transaction. So it is also after a
+//   cron-scheduler.1. A tick starts at most one run: the update that claims it and the run are one transaction. So it is also after a
 //        crash, with a clock that goes back, and with other servers on the same storage.
-//   CN2. Ticks that nobody was there for are made up for by one run, not by one each; none after the cron's end.
-//   CN3. A tick whose run is refused for good is passed over, so that it cannot stand in the way of others. A cron whose
+//   cron-scheduler.2. Ticks that nobody was there for are made up for by one run, not by one each; none after the cron's end.
+//   cron-scheduler.3. A tick whose run is refused for good is passed over, so that it cannot stand in the way of others. A cron whose
 //        assistant or thread is gone is disabled.
-//   CN4. What may pass (a full queue, a storage that cannot be written or does not say whether it was) leaves the tick due,
+//   cron-scheduler.4. What may pass (a full queue, a storage that cannot be written or does not say whether it was) leaves the tick due,
 //        and it is tried again.
 import { isoTime } from "../../base/clock.ts";
 import { ApiError, describeError, type ErrorCode } from "../../base/api-error.ts";
 import type { Service } from "../../base/lifecycle.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { nextTick } from "./cron-schedule.ts";
 import { runCallOf } from "./crons.ts";
 import type { Cron } from "../model/model.ts";
@@ -27,7 +27,7 @@ const LOOK_AGAIN_MS = 60_000;
 const TRY_AGAIN_MS = 5000;
 const DUE_BATCH = 100;
 
-export function createCronScheduler(agent: Agent): CronScheduler {
+export function createCronScheduler(agent: AgentContext): CronScheduler {
   const { clock, log } = agent;
   let running = false;
   let looking: Promise<void> | null = null;
@@ -65,8 +65,8 @@ export function createCronScheduler(agent: Agent): CronScheduler {
   };
 }
 
-/** @returns how long until the next tick. Throws what may pass (CN4). */
-async function runDue(agent: Agent, mayGoOn: () => boolean): Promise<number> {
+/** @returns how long until the next tick. Throws what may pass (cron-scheduler.4). */
+async function runDue(agent: AgentContext, mayGoOn: () => boolean): Promise<number> {
   const { storage, clock } = agent;
   for (;;) {
     const due = await storage.transaction((tx) => tx.dueCrons(clock.now(), DUE_BATCH));
@@ -79,12 +79,12 @@ async function runDue(agent: Agent, mayGoOn: () => boolean): Promise<number> {
 
 class TickTaken extends Error {}
 
-async function runTick(agent: Agent, cron: Cron): Promise<void> {
+async function runTick(agent: AgentContext, cron: Cron): Promise<void> {
   const at = agent.clock.now();
   const dueAt = cron.nextAt;
   if (dueAt === null) return;
   try {
-    const nextAt = nextTick(cron, at); // from now on, not from when it was due (CN2)
+    const nextAt = nextTick(cron, at); // from now on, not from when it was due (cron-scheduler.2)
     if (cron.endTime !== null && at >= cron.endTime) {
       await agent.storage.transaction((tx) => tx.claimTick(cron.cronId, dueAt, null));
       return;
@@ -92,7 +92,7 @@ async function runTick(agent: Agent, cron: Cron): Promise<void> {
     const { run } = await startRun(agent, cron.caller, {
       ...startOf(agent, cron, dueAt),
       first: async (tx) => {
-        if (!(await tx.claimTick(cron.cronId, dueAt, nextAt))) throw new TickTaken(); // CN1
+        if (!(await tx.claimTick(cron.cronId, dueAt, nextAt))) throw new TickTaken(); // cron-scheduler.1
       },
     });
     agent.log.debug("cron_run_started", { cron_id: cron.cronId, run_id: run.runId, thread_id: run.threadId });
@@ -103,7 +103,7 @@ async function runTick(agent: Agent, cron: Cron): Promise<void> {
   }
 }
 
-/** Also when it took place after all (`commit_unknown`): whoever tries again finds that the tick is taken (CN1). */
+/** Also when it took place after all (`commit_unknown`): whoever tries again finds that the tick is taken (cron-scheduler.1). */
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   "overloaded",
   "shutting_down",
@@ -113,7 +113,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** The run's metadata says which cron it is of, and which tick. */
-function startOf(agent: Agent, cron: Cron, dueAt: number): RunStart {
+function startOf(agent: AgentContext, cron: Cron, dueAt: number): RunStart {
   const payload = { ...cron.payload, assistant_id: cron.assistantId };
   const metadata = { ...cron.metadata, cron_id: cron.cronId, cron_due: isoTime(dueAt) };
   const call = runCallOf(payload, metadata, cron.reach);
@@ -121,8 +121,8 @@ function startOf(agent: Agent, cron: Cron, dueAt: number): RunStart {
   return statelessStart(agent.newId, { call, onCompletion: cron.onRunCompleted, threadId: null });
 }
 
-/** CN3 */
-async function passOver(agent: Agent, cron: Cron, dueAt: number, error: ApiError): Promise<void> {
+/** cron-scheduler.3 */
+async function passOver(agent: AgentContext, cron: Cron, dueAt: number, error: ApiError): Promise<void> {
   const { cronId } = cron;
   const hopeless = error.code === "assistant_not_found" || error.code === "thread_not_found" || isBroken(error);
   await agent.storage.transaction(async (tx) => {

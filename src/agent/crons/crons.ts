@@ -1,14 +1,14 @@
 // Crons: making, changing, searching and deleting them. When they are due is cron-scheduler.ts's business.
 // Invariants:
-//   CR1. A cron that is accepted has a schedule that is due some day, in a zone that exists.
-//   CR2. A cron's runs are its maker's: started in their name, and within what they could reach when they made it.
+//   crons.1. A cron that is accepted has a schedule that is due some day, in a zone that exists.
+//   crons.2. A cron's runs are its maker's: started in their name, and within what they could reach when they made it.
 import { parse } from "../../api/operation.ts";
 import { runBody } from "../../api/runs.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { isUuid } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Reach } from "../auth/authorize.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { findAssistant } from "../assistants/assistants.ts";
 import { type Schedule, nextTick } from "./cron-schedule.ts";
 import { intentOf } from "../interrupts/run-intent.ts";
@@ -34,7 +34,7 @@ export type CronPatch = Partial<Omit<NewCron, "threadId">>;
 
 /** @throws {ApiError} `cron_schedule_invalid`, `cron_limit`, `assistant_not_found`, `thread_not_found`, `node_unknown`, `webhook_refused` */
 export async function createCron(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   scope: Scope,
   reach: Reach,
@@ -43,7 +43,7 @@ export async function createCron(
   const { origin: _origin, ...maker } = caller; // where the call came from says nothing about the runs
   const at = agent.clock.now();
   const due = nextTick(given, at);
-  if (due === null) throw new ApiError("cron_schedule_invalid", "The schedule has no tick before end_time."); // CR1
+  if (due === null) throw new ApiError("cron_schedule_invalid", "The schedule has no tick before end_time."); // crons.1
   const cron = await agent.storage.transaction(async (tx) => {
     const assistant = await checkCall(agent, tx, runCallOf(given.payload, given.metadata, reach));
     if (given.threadId !== null) {
@@ -62,7 +62,7 @@ export async function createCron(
       nextAt: given.enabled ? due : null,
       createdAt: at,
       updatedAt: at,
-      caller: maker, // CR2
+      caller: maker, // crons.2
       reach,
     };
     await tx.insertCron(made);
@@ -73,7 +73,7 @@ export async function createCron(
 }
 
 /** @throws {ApiError} `cron_not_found`, `cron_schedule_invalid`, `node_unknown`, `webhook_refused` */
-export async function patchCron(agent: Agent, scope: Scope, cronId: string, patch: CronPatch): Promise<Cron> {
+export async function patchCron(agent: AgentContext, scope: Scope, cronId: string, patch: CronPatch): Promise<Cron> {
   const at = agent.clock.now();
   const cron = await agent.storage.transaction(async (tx) => {
     const before = await requireCron(tx, cronId, null);
@@ -86,7 +86,7 @@ export async function patchCron(agent: Agent, scope: Scope, cronId: string, patc
     };
     await checkCall(agent, tx, runCallOf(after.payload, after.metadata, after.reach));
     const moved = ["schedule", "timezone", "endTime", "enabled"].some((member) => member in patch);
-    const due = moved ? nextTick(after, at) : before.nextAt; // CR1
+    const due = moved ? nextTick(after, at) : before.nextAt; // crons.1
     const nextAt = after.enabled ? due : null;
     await tx.updateCron(cronId, { ...after, nextAt });
     return { ...after, nextAt };
@@ -96,7 +96,7 @@ export async function patchCron(agent: Agent, scope: Scope, cronId: string, patc
 }
 
 /** @throws {ApiError} `cron_not_found` */
-export async function deleteCron(agent: Agent, cronId: string): Promise<void> {
+export async function deleteCron(agent: AgentContext, cronId: string): Promise<void> {
   await agent.storage.transaction(async (tx) => {
     await requireCron(tx, cronId, null);
     await tx.deleteCron(cronId);
@@ -104,7 +104,7 @@ export async function deleteCron(agent: Agent, cronId: string): Promise<void> {
 }
 
 export async function searchCrons(
-  agent: Agent,
+  agent: AgentContext,
   query: CronQuery,
 ): Promise<{ readonly total: number; readonly crons: readonly Cron[] }> {
   const found = named(query);
@@ -114,7 +114,7 @@ export async function searchCrons(
   }));
 }
 
-export async function countCrons(agent: Agent, filter: CronFilter): Promise<number> {
+export async function countCrons(agent: AgentContext, filter: CronFilter): Promise<number> {
   return agent.storage.transaction((tx) => tx.countCrons(named(filter)));
 }
 
@@ -139,7 +139,7 @@ function named<Filter extends CronFilter>(filter: Filter): Filter {
   return { ...filter, assistantId: builtInAssistantId(assistantId) };
 }
 
-async function checkCall(agent: Agent, tx: Tx, call: RunCall): Promise<Assistant> {
+async function checkCall(agent: AgentContext, tx: Tx, call: RunCall): Promise<Assistant> {
   const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
   const intent = intentOf(call.input, call.command);
   checkGiven(agent, intent);

@@ -1,5 +1,5 @@
 // Endings: the events that tell how a run ended. They are made from what the end's transaction stores, and told after it.
-// Invariant EN1: nobody sees a pause that cannot be answered yet: what shows it comes with, or after, its commit.
+// Invariant end-events.1: nobody sees a pause that cannot be answered yet: what shows it comes with, or after, its commit.
 import { VALUES_ONLY } from "../model/model.ts";
 import type { HeldEvent, RunEnd, RunEvent } from "../ports/ports.ts";
 import { interruptToWire, runEndError, runEndToText } from "../serializers/api-objects.ts";

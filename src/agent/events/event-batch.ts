@@ -1,7 +1,7 @@
 // Batch: some events of a run in a row, and the two texts they have: lines in storage, server-sent events on the wire.
 // Invariants:
-//   BA1. A batch is encoded for the wire once, however many read it.
-//   BA2. rowOf and eventsOf undo each other, but for the text of a state that is stored elsewhere.
+//   event-batch.1. A batch is encoded for the wire once, however many read it.
+//   event-batch.2. rowOf and eventsOf undo each other, but for the text of a state that is stored elsewhere.
 import { sseText } from "../../http/server/sse.ts";
 import type { EventRow } from "../ports/ports.ts";
 
@@ -53,7 +53,7 @@ const encoded = new WeakMap<Batch, Uint8Array>();
 /** All events of a batch, for readers who take them all. */
 export function wireBytes(batch: Batch): Uint8Array {
   let bytes = encoded.get(batch);
-  if (bytes === undefined) encoded.set(batch, (bytes = Buffer.from(wireText(batch.events, String)))); // BA1
+  if (bytes === undefined) encoded.set(batch, (bytes = Buffer.from(wireText(batch.events, String)))); // event-batch.1
   return bytes;
 }
 

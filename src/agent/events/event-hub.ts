@@ -1,18 +1,25 @@
 // Hub: the logs of the runs that are in progress in this process, on their way to storage and to readers.
 // Invariants:
-//   HU1. Readers of a run are woken at once after a silence, and then now and then while events come about: many events
+//   event-hub.1. Readers of a run are woken at once after a silence, and then now and then while events come about: many events
 //        become one piece, the more of them the more readers there are, so that what readers cost does not slow the run
 //        down. Readers of a thread, and those in other processes, are woken when the events are stored.
-//   HU2. Events need no commit of their own: they go with what the run stores anyway, or gather for FLUSH_MS.
-//   HU3. Only the present attempt of a run can store events, and none without the states that they refer to.
-//   HU4. After stop() every reader is cut off, so that its client comes again to whoever has the run then.
+//   event-hub.2. Events need no commit of their own: they go with what the run stores anyway, or gather for FLUSH_MS.
+//   event-hub.3. Only the present attempt of a run can store events, and none without the states that they refer to.
+//   event-hub.4. After stop() every reader is cut off, so that its client comes again to whoever has the run then.
 import type { Clock } from "../../base/clock.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import { VALUES_ONLY, type Run } from "../model/model.ts";
 import type { Tx, Wakes } from "../ports/ports.ts";
 import { isActive } from "../model/status.ts";
 import { endingOfLog } from "./end-events.ts";
-import { createEventLog, type Ending, type EventLog, type EventStart, type KeptLimits, type Taken } from "./event-log.ts";
+import {
+  createEventLog,
+  type Ending,
+  type EventLog,
+  type EventStart,
+  type KeptLimits,
+  type Taken,
+} from "./event-log.ts";
 import { eventStart } from "./first-event-id.ts";
 
 export interface EventLimits extends KeptLimits {
@@ -58,7 +65,7 @@ export function createEventHub(ports: {
   let flushing = false;
   let stopped = false;
 
-  /** They read what is stored (HU1). */
+  /** They read what is stored (event-hub.1). */
   const isReadElsewhere = ({ runId, threadId }: Pick<Run, "runId" | "threadId">): boolean =>
     wakes.hasRemoteListeners(runId) || wakes.hasRemoteListeners(threadId);
   const tellReaders = (log: EventLog): void => {
@@ -84,7 +91,7 @@ export function createEventHub(ports: {
         taken.settle();
         if (ending !== undefined || wakes.hasRemoteListeners(log.runId)) wakes.wake(log.runId);
         if (log.hasFresh() && isReadElsewhere(log)) flush(log); // it came while this was on its way
-        wakes.wake(log.threadId); // HU1
+        wakes.wake(log.threadId); // event-hub.1
       },
     };
   };
@@ -134,13 +141,13 @@ export function createEventHub(ports: {
         telling = true;
         const waitMs = toldAt + tellEveryMs() - clock.monotonic();
         if (waitMs > 0) clock.after(waitMs, tell);
-        else setImmediate(tell); // HU1
+        else setImmediate(tell); // event-hub.1
       };
       const log = createEventLog(run, start, limits, isRead, () => {
         if (isRead() || wakes.listeners(run.threadId) > 0 || isReadElsewhere(run)) tellSoon();
         if (flushing) return;
         flushing = true;
-        clock.after(FLUSH_MS, flushAll); // HU2
+        clock.after(FLUSH_MS, flushAll); // event-hub.2
       });
       logs.set(run.runId, log);
       return log;
@@ -154,7 +161,7 @@ export function createEventHub(ports: {
     },
     start: () => Promise.resolve(),
     async stop() {
-      stopped = true; // HU4
+      stopped = true; // event-hub.4
       for (const callback of onStop) callback();
     },
   };

@@ -1,11 +1,11 @@
 // Log: the events of one run as they come about in this process: numbered, gathered into batches, and on their way to
 // storage. Readers in this process read the newest ones here; older ones are read from storage.
 // Invariants:
-//   LO1. Ids go up by one, in the order in which events were told.
-//   LO2. A state that is stored elsewhere becomes text only if somebody reads along at that moment.
-//   LO3. The end of a run cannot be read before it is stored.
-//   LO4. What is kept of a run is bounded: when it has grown a tenth beyond its limits, the oldest rows go.
-//   LO5. Memory holds what storage does not have yet, and beyond that at most WINDOW_UNITS, and nothing when nobody reads.
+//   event-log.1. Ids go up by one, in the order in which events were told.
+//   event-log.2. A state that is stored elsewhere becomes text only if somebody reads along at that moment.
+//   event-log.3. The end of a run cannot be read before it is stored.
+//   event-log.4. What is kept of a run is bounded: when it has grown a tenth beyond its limits, the oldest rows go.
+//   event-log.5. Memory holds what storage does not have yet, and beyond that at most WINDOW_UNITS, and nothing when nobody reads.
 import type { EventRow, RunEvent } from "../ports/ports.ts";
 import { batchOf, END, eventName, rowOf, unitsOf, type Batch, type LoggedEvent } from "./event-batch.ts";
 
@@ -49,7 +49,7 @@ export interface Ending {
 
 export interface Taken {
   readonly rows: readonly EventRow[];
-  /** With these rows, more is kept of the run than may be (LO4). */
+  /** With these rows, more is kept of the run than may be (event-log.4). */
   readonly tooMuch: boolean;
   /** Their transaction is on disk. */
   readonly settle: () => void;
@@ -99,11 +99,11 @@ export function createEventLog(
   const toEvent = ({ name, data }: RunEvent, id: number): LoggedEvent =>
     typeof data === "string"
       ? { id, name: eventName(name), text: data, reference: null }
-      : { id, name: eventName(name), text: isRead() ? data.text() : null, reference: data.reference }; // LO2
+      : { id, name: eventName(name), text: isRead() ? data.text() : null, reference: data.reference }; // event-log.2
   const trim = (): void => {
     const unitsMax = isRead() ? WINDOW_UNITS : 0;
     let count = 0;
-    while (count < storedCount && windowUnits > unitsMax) windowUnits -= batches[count++]?.units ?? 0; // LO5
+    while (count < storedCount && windowUnits > unitsMax) windowUnits -= batches[count++]?.units ?? 0; // event-log.5
     batches = batches.slice(count);
     storedCount -= count;
     takenCount -= count;
@@ -130,7 +130,7 @@ export function createEventLog(
     if (keptEvents <= limits.eventsMax * EXCESS && keptBytes <= limits.bytesMax * EXCESS) return false;
     keptEvents = Math.min(keptEvents, limits.eventsMax);
     keptBytes = Math.min(keptBytes, limits.bytesMax);
-    return true; // LO4
+    return true; // event-log.4
   };
 
   return {
@@ -139,7 +139,7 @@ export function createEventLog(
     attempt: run.attempt,
     seal,
     append(event) {
-      const logged = toEvent(event, nextId++); // LO1
+      const logged = toEvent(event, nextId++); // event-log.1
       open.push(logged);
       openUnits += unitsOf(logged);
       if (openUnits >= BATCH_UNITS) seal();
@@ -162,7 +162,7 @@ export function createEventLog(
         settle() {
           storedCount += list.length;
           if (last !== null) {
-            add(last); // LO3
+            add(last); // event-log.3
             nextId = last.last + 1;
             takenCount = storedCount = batches.length;
           }

@@ -1,5 +1,5 @@
 // Start: where the ids of an attempt begin.
-// Invariant ES1: an id is never used for two events, also not when a reader has seen events that a dying process took
+// Invariant first-event-id.1: an id is never used for two events, also not when a reader has seen events that a dying process took
 // along: after a crash the ids go on from the next round number, which is beyond all that can have been told unstored.
 import { deathsOf } from "../model/crash-suspects.ts";
 import type { Run } from "../model/model.ts";
@@ -16,5 +16,5 @@ export async function eventStart(tx: Tx, run: Run): Promise<EventStart> {
   const next = kept === null ? 0 : kept.last + 1;
   const { events, bytes } = kept ?? { events: 0, bytes: 0 };
   if (deathsOf(run) + run.storageFailures === 0) return { firstId: next, events, bytes };
-  return { firstId: Math.max(Math.ceil(next / ROUND), run.attempt) * ROUND, events, bytes }; // ES1
+  return { firstId: Math.max(Math.ceil(next / ROUND), run.attempt) * ROUND, events, bytes }; // first-event-id.1
 }

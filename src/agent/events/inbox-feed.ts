@@ -1,11 +1,11 @@
 // Inbox feed: tells those who watch the inbox what has come, gone and been claimed, as it is committed.
 // Invariants:
-//   IF1. What is told has been committed: an item that is announced can be answered.
-//   IF2. Bounded, however slow a reader is: EVENTS_KEPT events are kept for all of them together. Who asks for one that is
+//   inbox-feed.1. What is told has been committed: an item that is announced can be answered.
+//   inbox-feed.2. Bounded, however slow a reader is: EVENTS_KEPT events are kept for all of them together. Who asks for one that is
 //        not kept any more, or that an earlier process has told, is told to load the list again.
-//   IF3. A reader sees the items of its scope and no others.
-//   IF4. Until somebody has watched, nothing is kept: a server whose inbox nobody watches pays nothing.
-//   IF5. A reader has its place from watch() to leave(), however long nothing happens: a dropped connection frees it at once.
+//   inbox-feed.3. A reader sees the items of its scope and no others.
+//   inbox-feed.4. Until somebody has watched, nothing is kept: a server whose inbox nobody watches pays nothing.
+//   inbox-feed.5. A reader has its place from watch() to leave(), however long nothing happens: a dropped connection frees it at once.
 import { isoTime } from "../../base/clock.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { NewId } from "../../base/ids.ts";
@@ -89,14 +89,14 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
 
   const tell = (type: InboxEventType, item: Interrupt, metadata: JsonObject, more: JsonObject = {}): void => {
     onChange();
-    if (!watched) return; // IF4
+    if (!watched) return; // inbox-feed.4
     const data = JSON.stringify({ ...itemSummary(item), ...more });
     keep({ type, data, metadata: JSON.stringify(metadata).length > METADATA_UNITS_MAX ? null : metadata });
   };
   const keep = (event: Omit<Kept, "seq">): void => {
     seq++;
     kept.push({ seq, ...event });
-    if (kept.length > EVENTS_KEPT) kept.shift(); // IF2
+    if (kept.length > EVENTS_KEPT) kept.shift(); // inbox-feed.2
     wake();
   };
   const removed = (item: Interrupt, metadata: JsonObject, reason: RemovedWhy): void =>
@@ -129,7 +129,7 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
         leaveWakes();
         readers--;
         waiting.delete(wakeUp);
-        wakeUp(); // IF5: the generator may wait for an event that never comes
+        wakeUp(); // inbox-feed.5: the generator may wait for an event that never comes
       },
     };
   };
@@ -142,7 +142,7 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
       while (!closing.signal.aborted && !seat.left()) {
         if (place < seq - kept.length) {
           place = seq;
-          yield reload(); // IF2
+          yield reload(); // inbox-feed.2
         }
         const next: Kept | undefined = kept[place - (seq - kept.length)];
         if (next === undefined) {
@@ -152,7 +152,7 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
         place = next.seq;
         const { type, data, metadata } = next;
         if (type === "reload" || (scope !== null && metadata === null)) yield reload();
-        else if (scope === null || inScope(metadata ?? {}, scope)) yield { event: type, data, id: idOf(place) }; // IF3
+        else if (scope === null || inScope(metadata ?? {}, scope)) yield { event: type, data, id: idOf(place) }; // inbox-feed.3
       }
     } finally {
       seat.leave();

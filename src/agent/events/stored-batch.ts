@@ -1,8 +1,8 @@
 // Stored batch: a row of stored events, read once for all who read the same run at the same time.
 // Invariants:
-//   SB1. A row is read outside the transaction that found it, in slices of the event loop: many readers of long runs keep
+//   stored-batch.1. A row is read outside the transaction that found it, in slices of the event loop: many readers of long runs keep
 //        no other call waiting.
-//   SB2. Readers of one row share its batch, and so its text for the wire (BA1). At most KEPT_UNITS are kept.
+//   stored-batch.2. Readers of one row share its batch, and so its text for the wire (event-batch.1). At most KEPT_UNITS are kept.
 import { inSlice } from "../../base/slices.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { batchOf, eventsOf, type Batch } from "./event-batch.ts";
@@ -17,9 +17,9 @@ export function storedBatch(row: StoredEvents): Promise<Batch> {
   const { runId, seq, lines } = row;
   const key = `${runId}/${seq}`;
   const known = kept.get(key);
-  if (known?.lines === lines) return known.batch; // SB2
+  if (known?.lines === lines) return known.batch; // stored-batch.2
   if (known !== undefined) drop(key, known.lines);
-  const batch = inSlice(() => batchOf(eventsOf(row))); // SB1
+  const batch = inSlice(() => batchOf(eventsOf(row))); // stored-batch.1
   kept.set(key, { lines, batch });
   keptUnits += lines.length;
   for (const [oldest, { lines: gone }] of kept) {

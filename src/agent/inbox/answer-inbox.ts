@@ -1,16 +1,16 @@
 // Inbox answers: many answers in one call, each with a result of its own.
 // Invariants:
-//   IA1. All answers of one thread are given in one run, or none of them is.
-//   IA2. What is refused on one thread changes nothing on another.
-//   IA3. Every answer gets a result: the run that took it, or the problem.
-//   IA4. The run goes on as the one that asked did: same assistant, config, context and breakpoints.
+//   answer-inbox.1. All answers of one thread are given in one run, or none of them is.
+//   answer-inbox.2. What is refused on one thread changes nothing on another.
+//   answer-inbox.3. Every answer gets a result: the run that took it, or the problem.
+//   answer-inbox.4. The run goes on as the one that asked did: same assistant, config, context and breakpoints.
 import { ApiError } from "../../base/api-error.ts";
 import { contentHash } from "../../base/ids.ts";
 import type { Json } from "../../base/json/json.ts";
 import { apiErrorOf } from "../../http/server/problem.ts";
 import { toAccessValue } from "../auth/handler-value.ts";
 import type { Ask } from "../auth/authorize.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { checkClaims } from "../interrupts/claims.ts";
 import type { Caller, Interrupt, Run, Scope, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
@@ -34,7 +34,7 @@ export type AnswerResult =
 
 /** @param idempotencyKey of the call; each thread's run has one of its own, made from it. */
 export async function answerInbox(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   permission: { readonly scope: Scope; readonly ask: Ask },
   answers: readonly InboxAnswer[],
@@ -45,12 +45,12 @@ export async function answerInbox(
     threads.map((list) => answerThread(agent, caller, permission, list, idempotencyKey)),
   );
   const byAnswer = new Map(results.flat().map((result) => [result.answer, result]));
-  return answers.flatMap((answer) => byAnswer.get(answer) ?? []); // IA3, in the order of the call
+  return answers.flatMap((answer) => byAnswer.get(answer) ?? []); // answer-inbox.3, in the order of the call
 }
 
-/** IA1. */
+/** answer-inbox.1. */
 async function answerThread(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   permission: { readonly scope: Scope; readonly ask: Ask },
   answers: readonly InboxAnswer[],
@@ -72,7 +72,7 @@ async function answerThread(
       refusal:
         found !== null && error instanceof ApiError
           ? ownRefusal(agent, caller, found, answer, answers, error)
-          : apiErrorOf(error, agent.log), // IA2: a defect that one thread brings out is told there
+          : apiErrorOf(error, agent.log), // answer-inbox.2: a defect that one thread brings out is told there
     }));
   }
 }
@@ -148,7 +148,7 @@ function callOf(looked: Looked, answers: readonly InboxAnswer[], scope: Scope, i
 
 /** Which of the answers is to blame: each is looked at alone. Those that are not are told so. */
 function ownRefusal(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   looked: Looked,
   answer: InboxAnswer,
@@ -165,7 +165,7 @@ function ownRefusal(
 }
 
 function blame(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   looked: Looked,
   answer: InboxAnswer,

@@ -1,10 +1,10 @@
 // Claims: who has taken it on themselves to answer what. A claim keeps others from answering through the inbox.
 // Invariants:
-//   CL1. While a claim holds, only its owner answers through the inbox. Plain resumes are not held up: a claim is an
+//   claim-item.1. While a claim holds, only its owner answers through the inbox. Plain resumes are not held up: a claim is an
 //        arrangement between people, and a program that answers by the API is not part of it. The audit trail has both.
-//   CL2. One claim an item: of all who claim at the same moment, one gets it.
-//   CL3. A claim that has run out, and the claim of an item that is not open, is none.
-import type { Agent } from "../context.ts";
+//   claim-item.2. One claim an item: of all who claim at the same moment, one gets it.
+//   claim-item.3. A claim that has run out, and the claim of an item that is not open, is none.
+import type { AgentContext } from "../context.ts";
 import { type Item, requireOpenItem } from "./inbox.ts";
 import { checkClaims } from "../interrupts/claims.ts";
 import type { AuditEntry, Caller, Claim, Interrupt } from "../model/model.ts";
@@ -16,7 +16,7 @@ import type { Tx } from "../ports/ports.ts";
  * @throws {ApiError} `interrupt_claimed`, and what requireOpenItem() throws
  */
 export async function claimItem(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   threadId: string,
   interruptId: string,
@@ -25,7 +25,7 @@ export async function claimItem(
   const at = agent.clock.now();
   const item = await agent.storage.transaction(async (tx) => {
     const { interrupt, thread } = await requireOpenItem(tx, threadId, interruptId);
-    checkClaims([interrupt], caller, at); // CL2: in one transaction with the write below
+    checkClaims([interrupt], caller, at); // claim-item.2: in one transaction with the write below
     const claim: Claim = { by: caller.name, at, until: forMs === null ? null : at + forMs };
     await note(tx, interrupt, caller, "claimed", claim, at);
     return { thread, interrupt: { ...interrupt, claim } };
@@ -39,7 +39,7 @@ export async function claimItem(
  * @throws {ApiError} `interrupt_claimed`, and what requireOpenItem() throws
  */
 export async function releaseItem(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   threadId: string,
   interruptId: string,

@@ -1,10 +1,10 @@
-// Tests of deadlines: DE2 (one timer, never before its time, whatever the wall clock does), DE4 (what fails at present is
+// Tests of deadlines: deadline-scheduler.2 (one timer, never before its time, whatever the wall clock does), deadline-scheduler.4 (what fails at present is
 // tried again, later each time). The storage is a stand-in that notes when it was asked.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../base/api-error.ts";
 import { createFakeClock } from "../../../test/fakes/clock.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { createDeadlines } from "./deadline-scheduler.ts";
 import type { Interrupt } from "../model/model.ts";
 
@@ -30,7 +30,7 @@ function setUp(next: () => number | null) {
     storage: { transaction: async (work: (given: typeof tx) => unknown) => work(tx) },
     inbox: { onAdded: (callback: typeof added) => void (added = callback) },
     log: { warning: () => undefined },
-  } as unknown as Agent);
+  } as unknown as AgentContext);
   return {
     clock,
     deadlines,
@@ -42,14 +42,14 @@ function setUp(next: () => number | null) {
   };
 }
 
-test("at the start it looks once, and sets no timer when nothing has a deadline (DE2)", async () => {
+test("at the start it looks once, and sets no timer when nothing has a deadline (deadline-scheduler.2)", async () => {
   const { clock, deadlines, asked } = setUp(() => null);
   await deadlines.start();
   await clock.advance(10 * MINUTE);
   assert.deepEqual([asked, clock.timers()], [[0], 0]);
 });
 
-test("it looks when the next deadline has passed, not before, with one timer (DE2)", async () => {
+test("it looks when the next deadline has passed, not before, with one timer (deadline-scheduler.2)", async () => {
   let next: number | null = null;
   const { clock, deadlines, asked, add } = setUp(() => next);
   await deadlines.start();
@@ -70,7 +70,7 @@ test("it looks when the next deadline has passed, not before, with one timer (DE
   assert.equal(clock.timers(), 0);
 });
 
-test("a wall clock that is set is noticed (DE2)", async () => {
+test("a wall clock that is set is noticed (deadline-scheduler.2)", async () => {
   const setting = setUp(() => null);
   const { clock, deadlines, asked, add, setWallClock } = setting;
   await deadlines.start();
@@ -82,7 +82,7 @@ test("a wall clock that is set is noticed (DE2)", async () => {
   await deadlines.stop();
 });
 
-test("what fails at present is tried again, later each time (DE4)", async () => {
+test("what fails at present is tried again, later each time (deadline-scheduler.4)", async () => {
   const { clock, deadlines, asked, failing } = setUp(() => null);
   failing.now = true;
   await deadlines.start();

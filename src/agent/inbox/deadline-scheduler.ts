@@ -1,16 +1,16 @@
 // Deadlines: gives the default answer, or fails the thread, when nobody has answered in time.
 // Invariants:
-//   DE1. A deadline is acted on once: the answer is a resume like any other and wins or loses against people's by the same
+//   deadline-scheduler.1. A deadline is acted on once: the answer is a resume like any other and wins or loses against people's by the same
 //        update; failing a thread asks for the open question in the transaction that closes it.
-//   DE2. One timer, to the next deadline. It asks the wall clock when it rings: none is acted on before its time.
-//   DE3. What is due is looked up, not remembered: after a restart the deadlines that have passed meanwhile come at once.
-//   DE4. What cannot be done for good is put on record, and the question waits on. What cannot be done at present is tried
+//   deadline-scheduler.2. One timer, to the next deadline. It asks the wall clock when it rings: none is acted on before its time.
+//   deadline-scheduler.3. What is due is looked up, not remembered: after a restart the deadlines that have passed meanwhile come at once.
+//   deadline-scheduler.4. What cannot be done for good is put on record, and the question waits on. What cannot be done at present is tried
 //        again, later each time.
 import { ApiError, type ErrorCode, describeError } from "../../base/api-error.ts";
 import { isoTime } from "../../base/clock.ts";
 import type { Json } from "../../base/json/json.ts";
 import type { Service } from "../../base/lifecycle.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import type { AuditEntry, Caller, Interrupt } from "../model/model.ts";
 import { continuation } from "../runs/accept/continuation.ts";
 import { startRun } from "../runs/accept/start-run.ts";
@@ -27,7 +27,7 @@ const LOOK_AGAIN_MS = 15 * 60_000;
 export const LOOK_OFTEN_MS = 5000;
 const TRY_AGAIN_MS = [1000, 5000, 30_000, 60_000] as const;
 
-export function createDeadlines(agent: Agent, lookAgainMs = LOOK_AGAIN_MS): Service {
+export function createDeadlines(agent: AgentContext, lookAgainMs = LOOK_AGAIN_MS): Service {
   const { clock, storage, inbox, log } = agent;
   let stopped = true;
   let cancelTimer: () => void = () => undefined;
@@ -46,7 +46,7 @@ export function createDeadlines(agent: Agent, lookAgainMs = LOOK_AGAIN_MS): Serv
       ringing = ringing.then(ring);
     });
   };
-  const aimAt = (expiresAt: number): void => setTimer(Math.min(Math.max(expiresAt - clock.now(), 0), lookAgainMs)); // DE2
+  const aimAt = (expiresAt: number): void => setTimer(Math.min(Math.max(expiresAt - clock.now(), 0), lookAgainMs)); // deadline-scheduler.2
 
   const ring = async (): Promise<void> => {
     try {
@@ -57,7 +57,7 @@ export function createDeadlines(agent: Agent, lookAgainMs = LOOK_AGAIN_MS): Serv
       else if (lookAgainMs !== LOOK_AGAIN_MS) setTimer(lookAgainMs);
     } catch (error) {
       log.warning("deadline_postponed", { reason: describeError(error).message });
-      setTimer(TRY_AGAIN_MS[Math.min(failures++, TRY_AGAIN_MS.length - 1)] ?? 0); // DE4
+      setTimer(TRY_AGAIN_MS[Math.min(failures++, TRY_AGAIN_MS.length - 1)] ?? 0); // deadline-scheduler.4
     }
   };
   const actOnDue = async (): Promise<void> => {
@@ -76,7 +76,7 @@ export function createDeadlines(agent: Agent, lookAgainMs = LOOK_AGAIN_MS): Serv
     name: "deadlines",
     async start() {
       stopped = false;
-      setTimer(0); // DE3
+      setTimer(0); // deadline-scheduler.3
     },
     async stop() {
       stopped = true;
@@ -87,7 +87,7 @@ export function createDeadlines(agent: Agent, lookAgainMs = LOOK_AGAIN_MS): Serv
 }
 
 /** @throws {ApiError} 503, when it cannot be done at present. */
-async function expireOnThread(agent: Agent, due: readonly Interrupt[]): Promise<void> {
+async function expireOnThread(agent: AgentContext, due: readonly Interrupt[]): Promise<void> {
   try {
     if (due.some(({ onExpiry }) => onExpiry === "fail")) await failThread(agent, due);
     else await answerByDefault(agent, due);
@@ -98,7 +98,7 @@ async function expireOnThread(agent: Agent, due: readonly Interrupt[]): Promise<
   }
 }
 
-/** A person was faster, or the thread has gone on or away (DE1). If the question should be open again, it is due again. */
+/** A person was faster, or the thread has gone on or away (deadline-scheduler.1). If the question should be open again, it is due again. */
 const LOST: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "thread_busy",
   "thread_not_found",
@@ -106,7 +106,7 @@ const LOST: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "no_pending_interrupt",
 ]);
 
-async function answerByDefault(agent: Agent, due: readonly Interrupt[]): Promise<void> {
+async function answerByDefault(agent: AgentContext, due: readonly Interrupt[]): Promise<void> {
   const [first] = due;
   if (first === undefined) return;
   const { threadId } = first;
@@ -123,7 +123,7 @@ async function answerByDefault(agent: Agent, due: readonly Interrupt[]): Promise
   agent.log.info("deadline_answered", { thread_id: threadId, run_id: run.runId, interrupts: due.length });
 }
 
-async function failThread(agent: Agent, due: readonly Interrupt[]): Promise<void> {
+async function failThread(agent: AgentContext, due: readonly Interrupt[]): Promise<void> {
   const threadId = due[0]?.threadId ?? "";
   const failed = await agent.storage.transaction(async (tx) => {
     const thread = await tx.thread(threadId);
@@ -131,7 +131,7 @@ async function failThread(agent: Agent, due: readonly Interrupt[]): Promise<void
     const open = await tx.interrupts(threadId, "open");
     const expired = open.filter(({ interruptId }) => due.some((one) => one.interruptId === interruptId));
     const [first] = expired;
-    if (first === undefined) return null; // DE1
+    if (first === undefined) return null; // deadline-scheduler.1
     const at = agent.clock.now();
     const closed = open.map((interrupt): Interrupt => ({ ...interrupt, state: "abandoned" }));
     const error = { error: "DeadlineExpired", message: expiredText(first) };
@@ -157,8 +157,8 @@ function expiredText({ interruptId, node, expiresAt }: Interrupt): string {
   return `nobody answered interrupt ${interruptId} of node ${node} before ${isoTime(expiresAt ?? 0)}`;
 }
 
-/** DE4. */
-async function noteRefused(agent: Agent, due: readonly Interrupt[], error: ApiError): Promise<void> {
+/** deadline-scheduler.4. */
+async function noteRefused(agent: AgentContext, due: readonly Interrupt[], error: ApiError): Promise<void> {
   const threadId = due[0]?.threadId ?? "";
   await agent.storage.transaction(async (tx) => {
     const at = agent.clock.now();

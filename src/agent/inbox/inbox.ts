@@ -1,10 +1,10 @@
 // Inbox: what waits for people, one item a question or breakpoint, over all threads.
 // Invariants:
-//   IN1. An item is listed exactly while it can be answered (storage: IP1).
-//   IN2. A page holds at most PAGE_UNITS_MAX units of values beside its first item; the next page goes on from there.
+//   inbox.1. An item is listed exactly while it can be answered (storage: inbox-plan.1).
+//   inbox.2. A page holds at most PAGE_UNITS_MAX units of values beside its first item; the next page goes on from there.
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
 import type { InboxPlace, InboxQuery, InboxRow, Tx } from "../ports/ports.ts";
 import { answeredBy } from "../interrupts/resume-refusal.ts";
@@ -25,7 +25,7 @@ export interface InboxPage {
 const PAGE_UNITS_MAX = 4_000_000;
 const ITEMS_AT_ONCE = 50;
 
-export async function listInbox(agent: Agent, query: Omit<InboxQuery, "now">): Promise<InboxPage> {
+export async function listInbox(agent: AgentContext, query: Omit<InboxQuery, "now">): Promise<InboxPage> {
   const now = agent.clock.now();
   const rows: InboxRow[] = [];
   let units = 0;
@@ -34,12 +34,12 @@ export async function listInbox(agent: Agent, query: Omit<InboxQuery, "now">): P
   while (more && rows.length < query.limit && units <= PAGE_UNITS_MAX) {
     const wanted = Math.min(ITEMS_AT_ONCE, query.limit - rows.length);
     const after: InboxPlace | null = rows.at(-1)?.interrupt ?? query.after;
-    const found = await agent.storage.look((tx) => tx.inbox({ ...query, after, now, limit: wanted + 1 }));
+    const found = await agent.storage.read((tx) => tx.inbox({ ...query, after, now, limit: wanted + 1 }));
     more = found.length > wanted;
     for (const row of found.slice(0, wanted)) {
       units += JSON.stringify(row.interrupt.value).length;
       if (rows.length > 0 && units > PAGE_UNITS_MAX) {
-        more = true; // IN2
+        more = true; // inbox.2
         break;
       }
       rows.push(row);
@@ -49,7 +49,7 @@ export async function listInbox(agent: Agent, query: Omit<InboxQuery, "now">): P
 }
 
 /** Open or not. @throws {ApiError} `thread_not_found`, `interrupt_not_found` */
-export async function getItem(agent: Agent, threadId: string, interruptId: string): Promise<Item> {
+export async function getItem(agent: AgentContext, threadId: string, interruptId: string): Promise<Item> {
   return agent.storage.transaction((tx) => requireItem(tx, threadId, interruptId));
 }
 

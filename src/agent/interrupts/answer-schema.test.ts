@@ -1,4 +1,4 @@
-// Tests of the check of an answer against its schema. Checked: AS1, AS2, LP1 to LP3, BW1. A pattern that backtracks would
+// Tests of the check of an answer against its schema. Checked: answer-schema.1, answer-schema.2, linear-pattern.1 to linear-pattern.3, bounded-work.1. A pattern that backtracks would
 // keep this file from ever ending.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ const BACKTRACKING: readonly (readonly [pattern: string, fits: string])[] = [
 ];
 
 for (const [pattern, fits] of BACKTRACKING) {
-  test(`${pattern} refuses 50 KB that do not match, as a value, as a member's name and in a union (LP1)`, (t) => {
+  test(`${pattern} refuses 50 KB that do not match, as a value, as a member's name and in a union (linear-pattern.1)`, (t) => {
     const slowest = probe(t);
     const places: readonly (readonly [JsonObject, Json])[] = [
       [{ type: "string", pattern }, LONG],
@@ -40,7 +40,7 @@ for (const [pattern, fits] of BACKTRACKING) {
   });
 }
 
-test("what RE2 cannot express is checked by JavaScript's engine, for a time (LP3, AS1)", (t) => {
+test("what RE2 cannot express is checked by JavaScript's engine, for a time (linear-pattern.3, answer-schema.1)", (t) => {
   const slowest = probe(t);
   const schema = { type: "string", pattern: "^(?=.*[0-9])(a+)+[0-9]$" };
   assert.deepEqual(messagesOf(schema, "aaa7"), []);
@@ -49,11 +49,11 @@ test("what RE2 cannot express is checked by JavaScript's engine, for a time (LP3
   assert.match(message ?? "", /stopped after 200 ms/);
 });
 
-test("a text that RE2 accepts and JavaScript's engine cannot get through is refused (LP2)", () => {
+test("a text that RE2 accepts and JavaScript's engine cannot get through is refused (linear-pattern.2)", () => {
   assert.match(messagesOf({ type: "string", pattern: "^(?:(a+)+b|a*!)$" }, LONG)[0] ?? "", /stopped after 200 ms/);
 });
 
-test("a schema that multiplies itself is stopped too (AS1)", () => {
+test("a schema that multiplies itself is stopped too (answer-schema.1)", () => {
   const defs: Record<string, Json> = { d0: { type: "object", properties: { a: { type: "string" } } } };
   for (let at = 1; at < 40; at++) {
     const ref = { $ref: `#/$defs/d${at - 1}` };
@@ -84,7 +84,7 @@ test("a pattern that is none leaves the check to the node, and the engine as it 
   assert.equal(globalThis.RegExp, native);
 });
 
-test("work is stopped in the middle, what it throws is thrown, and it may start bounded work itself (BW1)", () => {
+test("work is stopped in the middle, what it throws is thrown, and it may start bounded work itself (bounded-work.1)", () => {
   const forever = (): never => {
     for (;;);
   };

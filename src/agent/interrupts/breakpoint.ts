@@ -1,5 +1,5 @@
 // Breakpoint: a pause that asks nothing, as an item of the inbox. Nothing but the inbox sees it as an interrupt.
-// Invariant BR1: a breakpoint's id is the id of the checkpoint it stands at, in the form of an interrupt's id: 32 hex
+// Invariant breakpoint.1: a breakpoint's id is the id of the checkpoint it stands at, in the form of an interrupt's id: 32 hex
 // digits. So it names one pause, and answering it twice is told apart from going on at the next one.
 import type { Interrupt, Run } from "../model/model.ts";
 
@@ -13,7 +13,7 @@ export function breakpointAt(
   return {
     ...asked,
     threadId,
-    interruptId: checkpointId.replaceAll("-", ""), // BR1
+    interruptId: checkpointId.replaceAll("-", ""), // breakpoint.1
     libraryId: "",
     taskId: "",
     graphNs: "",

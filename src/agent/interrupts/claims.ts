@@ -3,10 +3,10 @@ import { isoTime } from "../../base/clock.ts";
 import type { Caller, Claim, Interrupt } from "../model/model.ts";
 
 export function holdingClaim({ claim }: Interrupt, at: number): Claim | null {
-  return claim === null || (claim.until !== null && claim.until <= at) ? null : claim; // CL3
+  return claim === null || (claim.until !== null && claim.until <= at) ? null : claim; // claim-item.3
 }
 
-/** @throws {ApiError} `interrupt_claimed` when somebody else has claimed one of the items (CL1). */
+/** @throws {ApiError} `interrupt_claimed` when somebody else has claimed one of the items (claim-item.1). */
 export function checkClaims(items: readonly (Interrupt | null)[], caller: Caller, at: number): void {
   for (const item of items) {
     const claim = item === null ? null : holdingClaim(item, at);

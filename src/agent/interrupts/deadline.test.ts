@@ -1,4 +1,4 @@
-// Tests of deadline: DL2 (what is a deadline, and what is not). DL1 is in test/agent/deadlines.test.ts.
+// Tests of deadline: deadline.2 (what is a deadline, and what is not). deadline.1 is in test/agent/deadlines.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../base/json/json.ts";
@@ -23,8 +23,8 @@ const CASES: readonly (readonly [string, Json, Deadline])[] = [
   ["negative seconds", { expires_in_seconds: -1 }, none],
   ["seconds as text", { expires_in_seconds: "60" }, none],
   ["failing", { expires_in_seconds: 3600, on_expiry: "fail" }, { ...inAnHour, onExpiry: "fail" }],
-  ["an answer (DL3)", { expires_in_seconds: 3600, on_expiry: { answer: "no" } }, inAnHour],
-  ["null as the answer (DL3)", { expires_in_seconds: 3600, on_expiry: { answer: null } }, inAnHour],
+  ["an answer (deadline.3)", { expires_in_seconds: 3600, on_expiry: { answer: "no" } }, inAnHour],
+  ["null as the answer (deadline.3)", { expires_in_seconds: 3600, on_expiry: { answer: null } }, inAnHour],
   ["something else", { expires_in_seconds: 3600, on_expiry: "ignore" }, inAnHour],
   ["an object without an answer", { expires_in_seconds: 3600, on_expiry: {} }, inAnHour],
   ["what happens, but not when", { on_expiry: "fail" }, none],
@@ -35,10 +35,10 @@ const CASES: readonly (readonly [string, Json, Deadline])[] = [
 const asked = (value: Json, more: object = {}) => ({ value, responseSchema: null, ...more });
 
 for (const [name, value, is] of CASES) {
-  test(`the payload says: ${name} (DL2)`, () => assert.deepEqual(deadlineOf(asked(value), {}, AT), is));
+  test(`the payload says: ${name} (deadline.2)`, () => assert.deepEqual(deadlineOf(asked(value), {}, AT), is));
 }
 
-test("the first of options, deployment, payload and assistant that names a time decides (DL1)", () => {
+test("the first of options, deployment, payload and assistant that names a time decides (deadline.1)", () => {
   const says = (answer: string) => ({ expires_in_seconds: 3600, on_expiry: { answer } });
   const by = (answer: string) => ({ ...inAnHour, onExpiry: { answer } });
   const assistant = { interrupt_deadline: says("assistant") };
@@ -54,7 +54,7 @@ test("the first of options, deployment, payload and assistant that names a time 
   assert.ok(!hasDefaultAnswer({ interrupt_deadline: { expires_in_seconds: 1, on_expiry: "fail" } }));
 });
 
-test("options count as options also where the payload is the same object (DL3)", () => {
+test("options count as options also where the payload is the same object (deadline.3)", () => {
   const both = { expires_in_seconds: 3600, on_expiry: { answer: "no" } };
   const answers = { ...inAnHour, onExpiry: { answer: "no" } };
   assert.deepEqual(deadlineOf({ value: both, responseSchema: { "x-holdpoint-deadline": both } }, {}, AT), answers);

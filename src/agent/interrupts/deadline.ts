@@ -1,9 +1,9 @@
 // Deadline: until when a question may wait, and what happens then. Pure.
 // Invariants:
-//   DL1. The first of these that names a time decides, alone: the options that the graph's code gives to interrupt(), the
+//   deadline.1. The first of these that names a time decides, alone: the options that the graph's code gives to interrupt(), the
 //        deployment's langgraph.json, the payload, the assistant.
-//   DL2. What is not a deadline in the form below is no deadline: a payload's members are the graph's own business.
-//   DL3. A default answer never comes from a payload: its members may be a model's words.
+//   deadline.2. What is not a deadline in the form below is no deadline: a payload's members are the graph's own business.
+//   deadline.3. A default answer never comes from a payload: its members may be a model's words.
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import type { OnExpiry } from "../model/model.ts";
 import type { Question } from "../ports/ports.ts";
@@ -40,7 +40,7 @@ export function deadlineOf(
     const found = isJsonObject(from) ? read(from, askedAt) : NONE;
     if (found.expiresAt === null) continue;
     const isAnswer = found.onExpiry !== null && found.onExpiry !== "fail";
-    return source === "payload" && isAnswer ? { ...found, onExpiry: null } : found; // DL3
+    return source === "payload" && isAnswer ? { ...found, onExpiry: null } : found; // deadline.3
   }
   return NONE;
 }

@@ -10,7 +10,7 @@ import type { AcceptedAnswers } from "./resume-rules.ts";
  * Answered questions are marked with their answer; a new input abandons those that were open. Both are audited here.
  * @returns all that waited, as it is now.
  */
-export async function settleQuestions(
+export async function resolveOnStart(
   tx: Tx,
   caller: Caller,
   thread: Thread,

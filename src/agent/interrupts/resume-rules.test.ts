@@ -1,4 +1,4 @@
-// Tests of the decision about an answer. Checked: RS1 to RS4, on rows alone; test/interrupts/resume-rules.test.ts has the same over HTTP.
+// Tests of the decision about an answer. Checked: agent/resume-rules.1 to agent/resume-rules.4, on rows alone; test/interrupts/resume-rules.test.ts has the same over HTTP.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { ApiError, type ErrorCode } from "../../base/api-error.ts";
@@ -88,7 +88,13 @@ const CASES: readonly Case[] = [
   { name: "one open, null", thread: paused, known: one, resume: null, gives: { [ids.a]: null } },
   { name: "one open, {}", thread: paused, known: one, resume: {}, gives: { [ids.a]: {} } },
   { name: "one open, by id", thread: paused, known: one, resume: { [ids.a]: false }, gives: { [ids.a]: false } },
-  { name: "several open, bare (RS2)", thread: paused, known: several, resume: "x", gives: "answer_ambiguous" },
+  {
+    name: "several open, bare (agent/resume-rules.2)",
+    thread: paused,
+    known: several,
+    resume: "x",
+    gives: "answer_ambiguous",
+  },
   { name: "several open, one", thread: paused, known: several, resume: { [ids.b]: 2 }, gives: { [ids.b]: 2 } },
   {
     name: "several open, all",
@@ -97,27 +103,51 @@ const CASES: readonly Case[] = [
     resume: { [ids.b]: 2, [ids.a]: 1 },
     gives: { [ids.a]: 1, [ids.b]: 2 },
   },
-  { name: "answered before (RS3)", thread: paused, known: one, resume: { [ids.old]: 1 }, gives: "interrupt_stale" },
-  { name: "abandoned before (RS3)", thread: paused, known: one, resume: { [ids.gone]: 1 }, gives: "interrupt_stale" },
-  { name: "never asked (RS3)", thread: paused, known: one, resume: { [ids.unknown]: 1 }, gives: "interrupt_unknown" },
   {
-    name: "open and stale (RS4)",
+    name: "answered before (agent/resume-rules.3)",
+    thread: paused,
+    known: one,
+    resume: { [ids.old]: 1 },
+    gives: "interrupt_stale",
+  },
+  {
+    name: "abandoned before (agent/resume-rules.3)",
+    thread: paused,
+    known: one,
+    resume: { [ids.gone]: 1 },
+    gives: "interrupt_stale",
+  },
+  {
+    name: "never asked (agent/resume-rules.3)",
+    thread: paused,
+    known: one,
+    resume: { [ids.unknown]: 1 },
+    gives: "interrupt_unknown",
+  },
+  {
+    name: "open and stale (agent/resume-rules.4)",
     thread: paused,
     known: one,
     resume: { [ids.a]: 1, [ids.old]: 1 },
     gives: "interrupt_stale",
   },
   {
-    name: "open and unknown (RS4)",
+    name: "open and unknown (agent/resume-rules.4)",
     thread: paused,
     known: one,
     resume: { [ids.a]: 1, [ids.unknown]: 1 },
     gives: "interrupt_unknown",
   },
-  { name: "idle, bare (RS1)", thread: none.idle, known: closed, resume: "x", gives: "no_pending_interrupt" },
+  {
+    name: "idle, bare (agent/resume-rules.1)",
+    thread: none.idle,
+    known: closed,
+    resume: "x",
+    gives: "no_pending_interrupt",
+  },
   { name: "idle, nothing ever asked", thread: none.idle, known: [], resume: "x", gives: "no_pending_interrupt" },
   { name: "idle, by id", thread: none.idle, known: closed, resume: { [ids.a]: 1 }, gives: "interrupt_stale" },
-  { name: "busy, bare (RS1)", thread: none.busy, known: one, resume: "x", gives: "thread_busy" },
+  { name: "busy, bare (agent/resume-rules.1)", thread: none.busy, known: one, resume: "x", gives: "thread_busy" },
   { name: "busy, by id", thread: none.busy, known: one, resume: { [ids.a]: 1 }, gives: "thread_busy" },
   { name: "busy, unknown id", thread: none.busy, known: one, resume: { [ids.unknown]: 1 }, gives: "interrupt_unknown" },
   { name: "error, bare", thread: none.error, known: closed, resume: "x", gives: "no_pending_interrupt" },
@@ -181,7 +211,7 @@ const CASES: readonly Case[] = [
     gives: "no_pending_interrupt",
   },
   {
-    name: "older checkpoint, bare, idle (RS5)",
+    name: "older checkpoint, bare, idle (agent/resume-rules.5)",
     thread: none.idle,
     known: closed,
     resume: "x",
@@ -189,7 +219,7 @@ const CASES: readonly Case[] = [
     gives: "interrupt_stale",
   },
   {
-    name: "older checkpoint, by id, another question open (RS5)",
+    name: "older checkpoint, by id, another question open (agent/resume-rules.5)",
     thread: paused,
     known: one,
     resume: { [ids.old]: 3 },
@@ -197,7 +227,7 @@ const CASES: readonly Case[] = [
     gives: "interrupt_stale",
   },
   {
-    name: "older checkpoint, id of the open question (RS5)",
+    name: "older checkpoint, id of the open question (agent/resume-rules.5)",
     thread: paused,
     known: one,
     resume: { [ids.a]: 3 },
@@ -205,7 +235,7 @@ const CASES: readonly Case[] = [
     gives: "interrupt_stale",
   },
   {
-    name: "older checkpoint, busy (RS5)",
+    name: "older checkpoint, busy (agent/resume-rules.5)",
     thread: none.busy,
     known: one,
     resume: "x",
@@ -213,7 +243,7 @@ const CASES: readonly Case[] = [
     gives: "thread_busy",
   },
   {
-    name: "older checkpoint, breakpoint (RS5)",
+    name: "older checkpoint, breakpoint (agent/resume-rules.5)",
     thread: stopped,
     known: closed,
     resume: "x",
@@ -331,7 +361,7 @@ test("a refusal says what waits, and by which run a question was answered", () =
   );
 });
 
-test("an answer must fit the question's schema, or none of the call's answers is taken (RS4)", () => {
+test("an answer must fit the question's schema, or none of the call's answers is taken (agent/resume-rules.4)", () => {
   const strict = question(ids.b, {
     responseSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] },
   });

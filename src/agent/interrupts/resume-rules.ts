@@ -1,10 +1,10 @@
 // Resume: may this answer be taken, and which questions does it answer? Pure: rows in, decision or refusal out.
 // Invariants (architecture: "Life of an answer"):
-//   RS1. An answer is taken only while its question is open on a paused thread.
-//   RS2. With several questions open, a bare value is refused: it does not say which.
-//   RS3. An id that was ever asked here is stale (409) once it is not open, any other is unknown (422).
-//   RS4. All answers of one call are taken, or none.
-//   RS5. A question of an older checkpoint is answered anew only by a command that says `fork: true`.
+//   agent/resume-rules.1. An answer is taken only while its question is open on a paused thread.
+//   agent/resume-rules.2. With several questions open, a bare value is refused: it does not say which.
+//   agent/resume-rules.3. An id that was ever asked here is stale (409) once it is not open, any other is unknown (422).
+//   agent/resume-rules.4. All answers of one call are taken, or none.
+//   agent/resume-rules.5. A question of an older checkpoint is answered anew only by a command that says `fork: true`.
 import { ApiError } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import { faultsOf } from "./answer-schema.ts";
@@ -41,9 +41,9 @@ export function acceptAnswers(
   const byId = new Map(known.map((interrupt) => [interrupt.interruptId, interrupt]));
   const refuse = refuserOf(thread, known);
   if (isAnswerMap(resume)) {
-    for (const id of Object.keys(resume)) if (!byId.has(id)) throw unknownInterrupt(thread, id, open); // RS3
+    for (const id of Object.keys(resume)) if (!byId.has(id)) throw unknownInterrupt(thread, id, open); // agent/resume-rules.3
   }
-  if (olderCheckpoint !== null && !fork) throw refuseOlder(refuse, thread, open, byId, resume, olderCheckpoint); // RS5
+  if (olderCheckpoint !== null && !fork) throw refuseOlder(refuse, thread, open, byId, resume, olderCheckpoint); // agent/resume-rules.5
 
   if (isAnswerMap(resume)) {
     const questions: Interrupt[] = [];
@@ -53,17 +53,17 @@ export function acceptAnswers(
         olderCheckpoint === null ? open.includes(question) : question.rootCheckpointId === olderCheckpoint;
       if (!answerable) {
         const code = thread.status === "busy" ? "thread_busy" : "interrupt_stale";
-        throw refuse(code, notOpenText(thread, id), question, value); // RS1
+        throw refuse(code, notOpenText(thread, id), question, value); // agent/resume-rules.1
       }
       questions.push(question);
     }
     checkReady(thread, olderCheckpoint, open, refuse, null);
-    return accept(questions, (question) => resume[question.interruptId] ?? null); // RS4
+    return accept(questions, (question) => resume[question.interruptId] ?? null); // agent/resume-rules.4
   }
   checkReady(thread, olderCheckpoint, open, refuse, resume);
   if (open.length > 1) {
     throw refuse(
-      "answer_ambiguous", // RS2
+      "answer_ambiguous", // agent/resume-rules.2
       `${open.length} interrupts are waiting: send {"<interrupt id>": <answer>} for one or more of them.`,
       undefined,
       resume,
@@ -109,7 +109,7 @@ function questionsAt(known: readonly Interrupt[], checkpointId: string): readonl
   return [...last.values()];
 }
 
-/** Clients send the checkpoint that they show with every answer: a click that comes too late is no wish to fork (RS5). */
+/** Clients send the checkpoint that they show with every answer: a click that comes too late is no wish to fork (agent/resume-rules.5). */
 function refuseOlder(
   refuse: Refuse,
   thread: Thread,

@@ -71,7 +71,7 @@ export function settlePause(
 }
 
 /**
- * A run that did not pause: after its end nothing is open, except what it was answering and did not get to (FI3).
+ * A run that did not pause: after its end nothing is open, except what it was answering and did not get to (finish-run.3).
  * @param overruled another run came in its place: what it was answering is not waited for any more
  * @param unused ids of answers that no task used; null when all that the run did was taken back.
  */

@@ -1,6 +1,6 @@
 // Graph config: the two meanings of LANGGRAPH_CONFIG. Here it is the path of the file that names the graphs; in the
 // reference it is JSON, the defaults of the built-in assistants: `{"<graph>": {"configurable": …, "context": …}}`.
-// Rule GC1: a text that begins with `{` is JSON, and the file is then the one that --config names, or langgraph.json.
+// Rule assistant-defaults.1: a text that begins with `{` is JSON, and the file is then the one that --config names, or langgraph.json.
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 
 export const GRAPH_CONFIG_FILE = "langgraph.json";

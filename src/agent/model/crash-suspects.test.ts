@@ -1,4 +1,4 @@
-// Tests of crash and quarantine: who is to blame (CR1, CR2), probation (CR3), who begins when (QA1–QA3).
+// Tests of crash and quarantine: who is to blame (crash-suspects.1, crash-suspects.2), probation (crash-suspects.3), who begins when (quarantine.1–3).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Clock } from "../../base/clock.ts";
@@ -8,14 +8,14 @@ import { createQuarantine } from "../runs/execute/quarantine.ts";
 const run = (runId: string, alone = 0) => ({ runId, alone });
 const causes = (...runs: ReturnType<typeof run>[]): readonly string[] => [...causesOf(runs).values()];
 
-test("only a run that was alone is counted; several without a mark are suspects (CR1, CR2)", () => {
+test("only a run that was alone is counted; several without a mark are suspects (crash-suspects.1, crash-suspects.2)", () => {
   assert.deepEqual(causes(run("a")), ["crash"]);
   assert.deepEqual(causes(run("a"), run("b", 1), run("c")), ["stopped", "crash", "stopped"]);
   assert.deepEqual(causes(run("a"), run("b")), ["suspicion", "suspicion"]);
   assert.deepEqual(causes(), []);
 });
 
-test("probation doubles with each death, and stays a time that a timer takes (CR3)", () => {
+test("probation doubles with each death, and stays a time that a timer takes (crash-suspects.3)", () => {
   const of = (crashes: number, suspicions: number): number => probationMs({ crashes, suspicions });
   assert.deepEqual([of(0, 1), of(1, 0), of(1, 1), of(2, 2)], [5000, 5000, 10_000, 40_000]);
 });
@@ -45,7 +45,7 @@ function setUp() {
   return { quarantine, began, admit, turn, ring, opened: () => opened };
 }
 
-test("without suspects every run begins in the same turn (QA3)", () => {
+test("without suspects every run begins in the same turn (quarantine.3)", () => {
   const { quarantine } = setUp();
   for (const runId of ["a", "b"]) {
     assert.equal(quarantine.admit({ runId, crashes: 0, suspicions: 0 }, new AbortController().signal), null);
@@ -53,7 +53,7 @@ test("without suspects every run begins in the same turn (QA3)", () => {
   assert.ok(quarantine.isOpen());
 });
 
-test("suspects begin one after the other, and other runs behind them (QA1)", async () => {
+test("suspects begin one after the other, and other runs behind them (quarantine.1)", async () => {
   const { quarantine, began, admit, turn, opened } = setUp();
   for (const [runId, suspicions] of [
     ["a", 1],
@@ -74,7 +74,7 @@ test("suspects begin one after the other, and other runs behind them (QA1)", asy
   assert.ok(opened() > 0);
 });
 
-test("a suspect waits for what executes, but not for ever (QA2); one that is aborted leaves the line", async () => {
+test("a suspect waits for what executes, but not for ever (quarantine.2); one that is aborted leaves the line", async () => {
   const { quarantine, began, admit, turn, ring } = setUp();
   await admit("long", 0);
   const cancelled = new AbortController();

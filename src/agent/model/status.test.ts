@@ -1,4 +1,4 @@
-// Tests of the transitions. Checked: TR1, every status × every event, written out once more by hand; a move that the
+// Tests of the transitions. Checked: status.1, every status × every event, written out once more by hand; a move that the
 // tables do not have is a defect and throws.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -65,14 +65,14 @@ const RUNS: readonly (readonly [RunStatus, RunEvent, RunStatus | "refused"])[] =
 ];
 
 for (const [from, event, to] of THREADS) {
-  test(`a thread that is ${from}: ${event} → ${to} (TR1)`, () => {
+  test(`a thread that is ${from}: ${event} → ${to} (status.1)`, () => {
     if (to === "refused") assert.throws(() => nextThreadStatus(from, event), /cannot/);
     else assert.equal(nextThreadStatus(from, event), to);
   });
 }
 
 for (const [from, event, to] of RUNS) {
-  test(`a ${from} run: ${event} → ${to} (TR1)`, () => {
+  test(`a ${from} run: ${event} → ${to} (status.1)`, () => {
     if (to === "refused") assert.throws(() => nextRunStatus(from, event), /cannot/);
     else assert.equal(nextRunStatus(from, event), to);
   });

@@ -1,5 +1,5 @@
 // Transitions: which status follows which, for threads and runs, complete. The tables of ARCHITECTURE.md as code.
-// Invariant TR1: nothing else decides a status; a null is a move that must not happen.
+// Invariant status.1: nothing else decides a status; a null is a move that must not happen.
 import type { EndedBy, RunStatus, ThreadStatus } from "./model.ts";
 
 export type ThreadEvent =

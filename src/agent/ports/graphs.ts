@@ -1,6 +1,15 @@
 // Graphs: the deployed graphs, what running one gives, and what is read from and written to its state.
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import type { CarriedAnswer, Encoded, ErrorInfo, Fingerprint, Interrupt, PauseKind, Run, WriteSet } from "../model/model.ts";
+import type {
+  CarriedAnswer,
+  Encoded,
+  ErrorInfo,
+  Fingerprint,
+  Interrupt,
+  PauseKind,
+  Run,
+  WriteSet,
+} from "../model/model.ts";
 import type { CheckpointQuery, History, StoredCheckpoint } from "./checkpoints.ts";
 import type { Tx } from "./storage.ts";
 

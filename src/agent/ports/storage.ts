@@ -50,7 +50,7 @@ export interface Storage {
    * Runs `work`, which only reads, and on whose findings nothing is changed: it locks nothing and waits for nobody's
    * locks, and what it reads one after the other may be of different moments. It sees what was stored before it.
    */
-  look<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
+  read<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
   /** As transaction(), but nothing waits for it: it shares the next commit, within a few milliseconds. */
-  transactionSoon<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
+  transactionDeferred<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
 }

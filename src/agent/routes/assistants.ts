@@ -2,10 +2,24 @@
 import * as contract from "../../api/assistants.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Ask } from "../auth/authorize.ts";
-import type { Agent } from "../context.ts";
-import { type AssistantPatch, createAssistant, listVersions, patchAssistant, setLatestVersion } from "../assistants/edit-assistant.ts";
+import type { AgentContext } from "../context.ts";
+import {
+  type AssistantPatch,
+  createAssistant,
+  listVersions,
+  patchAssistant,
+  setLatestVersion,
+} from "../assistants/edit-assistant.ts";
 import { deleteAssistant } from "../assistants/delete-assistant.ts";
-import { type AssistantSearch, countAssistants, drawAssistant, getAssistant, schemasOfAssistant, searchAssistants, subgraphsOfAssistant } from "../assistants/assistants.ts";
+import {
+  type AssistantSearch,
+  countAssistants,
+  drawAssistant,
+  getAssistant,
+  schemasOfAssistant,
+  searchAssistants,
+  subgraphsOfAssistant,
+} from "../assistants/assistants.ts";
 import { hasDefaultAnswer } from "../interrupts/deadline.ts";
 import type { Scope } from "../model/model.ts";
 import type { AssistantSchemas } from "../serializers/assistant-schemas.ts";
@@ -21,7 +35,7 @@ async function requireMayDecide(
   if (metadata && hasDefaultAnswer(metadata)) await ask("assistants:administrate", { metadata, ...ids });
 }
 
-export function assistantRoutes(agent: Agent): readonly AgentRoute[] {
+export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.createAssistant, async ({ body, scope, ask }) => {
       await requireMayDecide(body.metadata, {}, ask);

@@ -3,15 +3,24 @@ import * as contract from "../../api/crons.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import { toAccessValue } from "../auth/handler-value.ts";
 import type { Reach } from "../auth/authorize.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { askToSwitchOff } from "../threads/bypass.ts";
-import { type CronPatch, type NewCron, countCrons, createCron, deleteCron, patchCron, requireCron, searchCrons } from "../crons/crons.ts";
+import {
+  type CronPatch,
+  type NewCron,
+  countCrons,
+  createCron,
+  deleteCron,
+  patchCron,
+  requireCron,
+  searchCrons,
+} from "../crons/crons.ts";
 import type { Scope } from "../model/model.ts";
 import { cronToWire } from "../serializers/api-objects.ts";
 import { reachOf } from "./path-scope.ts";
 import { type AgentRoute, type Call, NO_CONTENT, id, json, paginationHeaders, route, select } from "./route.ts";
 
-export function cronRoutes(agent: Agent): readonly AgentRoute[] {
+export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.createCron, async (call) => {
       const reach = await reachOfRuns(agent, call);
@@ -49,7 +58,7 @@ export function cronRoutes(agent: Agent): readonly AgentRoute[] {
 }
 
 /** Who may make crons may not start runs for that: it is asked about both. */
-async function reachOfRuns(agent: Agent, { ids, body, ask }: Call<unknown, contract.CronBody>): Promise<Reach> {
+async function reachOfRuns(agent: AgentContext, { ids, body, ask }: Call<unknown, contract.CronBody>): Promise<Reach> {
   const given = { before: body.interrupt_before, after: body.interrupt_after };
   await askToSwitchOff(agent, ask, body.assistant_id, ids["thread_id"] ?? null, given);
   const value = toAccessValue("threads:create_run", { ids, query: {}, body: payloadOf(body) });

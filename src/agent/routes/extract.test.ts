@@ -1,4 +1,4 @@
-// Tests of extract: EX1 (null where a path leads to nothing; own members only; a path that is none is refused).
+// Tests of extract: extract.1 (null where a path leads to nothing; own members only; a path that is none is refused).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { extract } from "./extract.ts";
@@ -26,13 +26,13 @@ const CASES: readonly (readonly [string, unknown])[] = [
 ];
 
 for (const [path, expected] of CASES) {
-  test(`${path} leads to ${JSON.stringify(expected)} (EX1)`, () => {
+  test(`${path} leads to ${JSON.stringify(expected)} (extract.1)`, () => {
     assert.deepEqual(extract(thread, { it: path }), { it: expected });
   });
 }
 
 for (const path of ["values..count", "values[", "", "[0]", "a[x]"]) {
-  test(`${JSON.stringify(path)} is refused (EX1)`, () => {
+  test(`${JSON.stringify(path)} is refused (extract.1)`, () => {
     assert.throws(() => extract(thread, { it: path }), { code: "invalid_request" });
   });
 }

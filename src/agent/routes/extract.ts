@@ -1,5 +1,5 @@
 // Extract: what paths such as `values.messages[-1].content` lead to in an object of the wire. Pure.
-// Invariant EX1: where a path leads to nothing, null; a path that is none is refused.
+// Invariant extract.1: where a path leads to nothing, null; a path that is none is refused.
 import { ApiError, describeError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import { valueAt } from "../../base/json/json-path.ts";

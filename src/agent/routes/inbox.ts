@@ -5,7 +5,7 @@ import { isUuid } from "../../base/ids.ts";
 import type { Json } from "../../base/json/json.ts";
 import { problemObject } from "../../http/server/problem.ts";
 import { SSE_HEADERS, sseText, withHeartbeats } from "../../http/server/sse.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { auditCsv, auditNdjson } from "../audit/audit-export.ts";
 import { readAudit } from "../audit/audit-trail.ts";
 import { claimItem, releaseItem } from "../inbox/claim-item.ts";
@@ -17,7 +17,7 @@ import type { InboxPlace } from "../ports/ports.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
 import { id, json, route, type AgentRoute } from "./route.ts";
 
-export function inboxRoutes(agent: Agent, keepAliveMs: number): readonly AgentRoute[] {
+export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   const itemObject = ({ interrupt, thread }: Item) =>
     itemToWire(interrupt, thread.status, thread.metadata, agent.clock.now());
   return [
@@ -87,7 +87,7 @@ export function inboxRoutes(agent: Agent, keepAliveMs: number): readonly AgentRo
 }
 
 /** @throws {ApiError} `invalid_request`: who is known by their credentials has no other name. */
-function authorOf(agent: Agent, caller: Caller, by: string | undefined): Caller {
+function authorOf(agent: AgentContext, caller: Caller, by: string | undefined): Caller {
   if (by === undefined || by === caller.name) return caller;
   if (agent.access === null) return { ...caller, name: by };
   throw new ApiError("invalid_request", "`by` is for servers where nobody has to authenticate: leave it out.");

@@ -1,4 +1,4 @@
-// Tests of replies with long lists. Checked: LR1 to LR4.
+// Tests of replies with long lists. Checked: list-reply.1 to list-reply.4.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -36,7 +36,7 @@ test("a short list is one text", async () => {
   assert.equal((await listReply(rowsOf(1).rows)).body, `[${LONG}]`);
 });
 
-test("a long one has every row, and rows are read as they are taken (LR1, LR2)", async () => {
+test("a long one has every row, and rows are read as they are taken (list-reply.1, list-reply.2)", async () => {
   const { rows, seen } = rowsOf(10);
   const { body } = await listReply(rows);
   assert.equal(seen.read, 2);
@@ -49,7 +49,7 @@ test("a long one has every row, and rows are read as they are taken (LR1, LR2)",
   assert.equal((JSON.parse(text) as unknown[]).length, 10);
 });
 
-test("of many long lists one row is read at a time (LR3), and a list that breaks off is cut (LR1)", async () => {
+test("of many long lists one row is read at a time (list-reply.3), and a list that breaks off is cut (list-reply.1)", async () => {
   const replies = await Promise.all(Array.from({ length: 8 }, () => listReply(rowsOf(5).rows)));
   reading.most = 0;
   await Promise.all(
@@ -69,7 +69,7 @@ test("of many long lists one row is read at a time (LR3), and a list that breaks
   await assert.rejects(async () => pieces.next(), /the storage is gone/);
 });
 
-test("32 long lists are sent at once; one that is left gives its place to the next (LR4)", async () => {
+test("32 long lists are sent at once; one that is left gives its place to the next (list-reply.4)", async () => {
   const readers = [];
   for (let at = 0; at < 33; at++) readers.push({ ...rowsOf(3), pieces: null as AsyncIterator<string> | null });
   for (const reader of readers) reader.pieces = piecesOf((await listReply(reader.rows)).body);

@@ -1,11 +1,11 @@
 // List reply: the reply to a call for a list whose rows may be big. A short list is one text, as any reply. A long one is
 // sent while it is read, row by row, so that it costs the memory of a row and not of the list.
 // Invariants:
-//   LR1. A list is whole or cut: it has every row that was asked for, or its connection ends before its last bracket.
-//   LR2. Rows after the first WHOLE_UNITS_MAX are read when the peer has taken those before them.
-//   LR3. Of all long lists together one row is made at a time, with a turn of the event loop between two: other calls are
+//   list-reply.1. A list is whole or cut: it has every row that was asked for, or its connection ends before its last bracket.
+//   list-reply.2. Rows after the first WHOLE_UNITS_MAX are read when the peer has taken those before them.
+//   list-reply.3. Of all long lists together one row is made at a time, with a turn of the event loop between two: other calls are
 //        kept waiting by one row.
-//   LR4. At most STREAMS_MAX long lists are sent at once; the others wait their turn. A peer that takes nothing for
+//   list-reply.4. At most STREAMS_MAX long lists are sent at once; the others wait their turn. A peer that takes nothing for
 //        STALL_MS is cut off.
 import type { HttpReply } from "../../http/server/reply.ts";
 
@@ -34,15 +34,15 @@ export async function listReply(
 }
 
 async function* pieces(begin: string, rows: AsyncIterator<string>, end: string): AsyncGenerator<string> {
-  const leave = await enter(); // LR4
+  const leave = await enter(); // list-reply.4
   try {
     yield begin;
     for (;;) {
-      const { done, value } = await inTurn(() => rows.next()); // LR2, LR3
+      const { done, value } = await inTurn(() => rows.next()); // list-reply.2, list-reply.3
       if (done === true) break;
       yield `,${value}`;
     }
-    yield end; // LR1
+    yield end; // list-reply.1
   } finally {
     leave();
     await rows.return?.();

@@ -4,7 +4,7 @@ import { openApiDocument } from "../../api/openapi.ts";
 import type { AnyOperation } from "../../api/operation.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { json, route, type AgentRoute } from "./route.ts";
 
 export interface Versions {
@@ -17,7 +17,7 @@ export interface Versions {
  * @param prefix path that all addresses are below, or `""`.
  */
 export function metaRoutes(
-  agent: Agent,
+  agent: AgentContext,
   metrics: Metrics,
   versions: Versions,
   others: readonly AnyOperation[],

@@ -1,5 +1,5 @@
 import type { Ask, Reach } from "../auth/authorize.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { findAssistant, namesBuiltIn } from "../assistants/assistants.ts";
 import { requireCron } from "../crons/crons.ts";
 import type { Scope } from "../model/model.ts";
@@ -8,11 +8,11 @@ import { inScope } from "../auth/scope.ts";
 import { requireThread, threadNotFound } from "../threads/find-thread.ts";
 
 /**
- * The objects that a path names are there and within the caller's scope (AC1).
+ * The objects that a path names are there and within the caller's scope (authorize.1).
  * @throws {ApiError} `thread_not_found`, `assistant_not_found`, `cron_not_found`
  */
 export async function requireInScope(
-  agent: Agent,
+  agent: AgentContext,
   ids: Readonly<Record<string, string>>,
   scope: NonNullable<Scope>,
 ): Promise<void> {
@@ -23,14 +23,14 @@ export async function requireInScope(
   });
 }
 
-/** @throws {ApiError} `thread_not_found` (AC1) */
+/** @throws {ApiError} `thread_not_found` (authorize.1) */
 export async function requireThreadInScope(tx: Tx, threadId: string, scope: Scope): Promise<void> {
   const thread = await requireThread(tx, threadId);
   if (!inScope(thread.metadata, scope)) throw threadNotFound(threadId);
 }
 
 /** The assistant of a graph is there for all who may start runs; any other must be one that the caller may read. */
-export async function reachOf(agent: Agent, threads: Scope, assistantId: string, ask: Ask): Promise<Reach> {
+export async function reachOf(agent: AgentContext, threads: Scope, assistantId: string, ask: Ask): Promise<Reach> {
   const everybodys = namesBuiltIn(agent, assistantId);
   return { threads, assistants: everybodys ? null : await ask("assistants:read", { assistant_id: assistantId }) };
 }

@@ -1,15 +1,22 @@
 // Route: an operation of the contract and the function that answers it. Parses what comes in; the function only acts.
 // Invariants:
-//   RO1. Who may not come in is turned away before the body is read, and before anything is looked up.
-//   RO2. An operation acts only after the access of its contract was asked about.
-import { type AccessEvent, type AnyOperation, type Operation, parse, parsePathIds, takesBody } from "../../api/operation.ts";
+//   route.1. Who may not come in is turned away before the body is read, and before anything is looked up.
+//   route.2. An operation acts only after the access of its contract was asked about.
+import {
+  type AccessEvent,
+  type AnyOperation,
+  type Operation,
+  parse,
+  parsePathIds,
+  takesBody,
+} from "../../api/operation.ts";
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { JsonBody } from "../../http/server/body.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import { fromAccessValue, toAccessValue } from "../auth/handler-value.ts";
 import { ANONYMOUS, type Ask, authorize } from "../auth/authorize.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { Access } from "../ports/ports.ts";
 import { requireInScope } from "./path-scope.ts";
@@ -31,7 +38,7 @@ export interface Call<Query, Body> {
 
 export interface AgentRoute {
   readonly operation: AnyOperation;
-  readonly bind: (agent: Agent) => HttpRoute;
+  readonly bind: (agent: AgentContext) => HttpRoute;
 }
 
 export function route<Query, Body>(
@@ -39,9 +46,9 @@ export function route<Query, Body>(
   act: (call: Call<Query, Body>) => Promise<HttpReply>,
 ): AgentRoute {
   const { method, path } = operation;
-  const handle = async (agent: Agent, request: HttpRequest): Promise<HttpReply> => {
+  const handle = async (agent: AgentContext, request: HttpRequest): Promise<HttpReply> => {
     const access = operation.access === "public" ? null : agent.access;
-    const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request); // RO1
+    const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request); // route.1
     const ids = parsePathIds(request.params);
     const query = parse(operation.query, request.query, "query");
     const sent = takesBody(operation) ? await request.readBody() : NO_BODY;
@@ -55,7 +62,7 @@ export function route<Query, Body>(
     const ask: Ask = async (other, value) => (await authorize(access, caller, other, value)).scope;
     const admitted = await admit(access, event, call);
     if (admitted.scope !== null && event !== "threads:create_run") await requireInScope(agent, ids, admitted.scope);
-    return act({ ...call, ...admitted, ask }); // RO2
+    return act({ ...call, ...admitted, ask }); // route.2
   };
   return {
     operation,

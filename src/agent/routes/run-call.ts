@@ -1,7 +1,7 @@
 // Run call: the body of a run-creating call → what the operation takes. Shared by all routes that create runs.
 import type { RunBody } from "../../api/runs.ts";
 import { contentHash } from "../../base/ids.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { askToSwitchOff } from "../threads/bypass.ts";
 import { callOf } from "../runs/accept/run-body.ts";
 import type { RunCall } from "../runs/accept/run-request.ts";
@@ -11,7 +11,7 @@ import type { Call } from "./route.ts";
 
 /** @param part says which of several runs in one request this is: each has a key of its own. */
 export async function runCall(
-  agent: Agent,
+  agent: AgentContext,
   { ids, request, scope, ask }: Call<unknown, unknown>,
   body: RunBody,
   part: number | null = null,

@@ -3,7 +3,7 @@ import type { HttpRequest } from "../../http/server/app.ts";
 import { replyWhenReady } from "../../http/server/long-poll.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import type { Ask } from "../auth/authorize.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { cancelRun } from "../runs/cancel-runs.ts";
 import type { Caller, Run } from "../model/model.ts";
 import type { Waiting } from "../runs/wait-for-run.ts";
@@ -24,12 +24,16 @@ export function locationHeaders(path: string, rejoin: "join" | "stream"): Readon
 }
 
 /** A call that ends the run when its caller hangs up does more than read. @throws {ApiError} `forbidden` */
-export async function requireMayCancel(agent: Agent, ids: Readonly<Record<string, string>>, ask: Ask): Promise<void> {
+export async function requireMayCancel(
+  agent: AgentContext,
+  ids: Readonly<Record<string, string>>,
+  ask: Ask,
+): Promise<void> {
   const scope = await ask("threads:update", { ...ids, action: "interrupt", metadata: null });
   if (scope !== null) await requireInScope(agent, ids, scope);
 }
 
-export function cancelOnHangUp(agent: Agent, caller: Caller, run: RunIds, request: HttpRequest): void {
+export function cancelOnHangUp(agent: AgentContext, caller: Caller, run: RunIds, request: HttpRequest): void {
   if (request.method === "HEAD") return; // asks about the stream, and leaves by its nature
   request.onHangUp(() => {
     cancelRun(agent, caller, run.threadId, run.runId, "interrupt").catch(() => undefined); // it may be gone by then
@@ -37,7 +41,7 @@ export function cancelOnHangUp(agent: Agent, caller: Caller, run: RunIds, reques
 }
 
 export function replyToWaiter(
-  agent: Agent,
+  agent: AgentContext,
   waiting: Waiting,
   path: string,
   request: HttpRequest,

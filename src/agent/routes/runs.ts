@@ -1,6 +1,6 @@
 // Routes of runs on a thread: parse → operation → reply.
 import * as contract from "../../api/runs.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { cancelRun } from "../runs/cancel-runs.ts";
 import { listReply } from "./list-reply.ts";
 import type { Run } from "../model/model.ts";
@@ -12,7 +12,7 @@ import { type AgentRoute, NO_CONTENT, id, json, route, select } from "./route.ts
 import { runCall } from "./run-call.ts";
 import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel } from "./run-reply.ts";
 
-export function runRoutes(agent: Agent, keepAliveMs: number): readonly AgentRoute[] {
+export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   const runObject = (run: Run) => runToWire(run, run.input === null ? null : agent.graphs.toWire(run.input));
   return [
     route(contract.createRun, async (call) => {

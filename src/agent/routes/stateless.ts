@@ -1,7 +1,7 @@
 // Routes of runs without a thread, and of runs of any thread: parse → operation → reply.
 import * as contract from "../../api/stateless.ts";
 import { ApiError } from "../../base/api-error.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { type CancelSelection, cancelRuns } from "../runs/cancel-runs.ts";
 import type { Run } from "../model/model.ts";
 import { getRun } from "../runs/runs.ts";
@@ -13,7 +13,7 @@ import { type AgentRoute, type Call, NO_CONTENT, id, json, route } from "./route
 import { runCall } from "./run-call.ts";
 import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel } from "./run-reply.ts";
 
-export function statelessRoutes(agent: Agent, keepAliveMs: number): readonly AgentRoute[] {
+export function statelessRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   const runObject = (run: Run) => runToWire(run, run.input === null ? null : agent.graphs.toWire(run.input));
   return [
     route(contract.createStatelessRun, async (call) => {
@@ -55,7 +55,7 @@ const KEEPS: ReadonlySet<string> = new Set(["keep", "continue"]);
 
 /** @param part says which of several runs in one request this is. */
 export async function startOf(
-  agent: Agent,
+  agent: AgentContext,
   call: Call<unknown, unknown>,
   body: contract.StatelessRunBody,
   part: number | null = null,

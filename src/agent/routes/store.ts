@@ -1,10 +1,10 @@
 // Routes of the store: parse → operation → reply.
 import * as contract from "../../api/store.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { itemToWire } from "../serializers/api-objects.ts";
 import { json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
 
-export function storeRoutes({ store }: Agent): readonly AgentRoute[] {
+export function storeRoutes({ store }: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.putItem, async ({ body, scope }) => {
       const { namespace, key, value, index, ttl } = body;

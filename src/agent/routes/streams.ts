@@ -5,9 +5,9 @@ import { isUuid } from "../../base/ids.ts";
 import type { HttpRequest } from "../../http/server/app.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import { SSE_HEADERS, withHeartbeats } from "../../http/server/sse.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import type { ThreadPlace } from "../streams/read-thread.ts";
-import type { Reading } from "../streams/subscription.ts";
+import type { Subscription } from "../streams/subscription.ts";
 import type { Run } from "../model/model.ts";
 import { startRun } from "../runs/accept/start-run.ts";
 import { threadOfRun } from "../runs/accept/stateless-runs.ts";
@@ -17,8 +17,8 @@ import { runCall } from "./run-call.ts";
 import { cancelOnHangUp, locationHeaders, pathOf, requireMayCancel } from "./run-reply.ts";
 import { startOf } from "./stateless.ts";
 
-export function streamRoutes(agent: Agent, heartbeatMs: number): readonly AgentRoute[] {
-  const reply = (reading: Reading, request: HttpRequest, headers: Readonly<Record<string, string>>): HttpReply => {
+export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly AgentRoute[] {
+  const reply = (reading: Subscription, request: HttpRequest, headers: Readonly<Record<string, string>>): HttpReply => {
     request.onHangUp(reading.leave);
     const body = withHeartbeats(reading.pieces, agent.clock, heartbeatMs);
     return { status: 200, body, headers: { ...SSE_HEADERS, ...headers } };

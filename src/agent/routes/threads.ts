@@ -2,12 +2,23 @@
 import * as contract from "../../api/threads.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { askToEdit } from "../threads/bypass.ts";
 import { extract } from "./extract.ts";
 import { listReply } from "./list-reply.ts";
 import { type StateView, editState, getHistory, getState } from "../threads/thread-state.ts";
-import { type ThreadView, copyThread, countThreads, createThread, deleteThread, getThread, patchThread, pruneThreads, searchByValues, searchThreads } from "../threads/threads.ts";
+import {
+  type ThreadView,
+  copyThread,
+  countThreads,
+  createThread,
+  deleteThread,
+  getThread,
+  patchThread,
+  pruneThreads,
+  searchByValues,
+  searchThreads,
+} from "../threads/threads.ts";
 import { NO_TTL } from "../threads/new-thread.ts";
 import { stateToWire, threadToWire, ttlToWire, withValues } from "../serializers/api-objects.ts";
 import { type AgentRoute, NO_CONTENT, id, json, paginationHeaders, route, select } from "./route.ts";
@@ -21,7 +32,7 @@ async function* stateTexts(states: AsyncIterable<StateView>): AsyncGenerator<str
 
 const stateObject = ({ state, known, newest }: StateView) => stateToWire(state, known, newest);
 
-export function threadRoutes(agent: Agent): readonly AgentRoute[] {
+export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.createThread, async ({ body, scope, ask }) => {
       const threadId = body.thread_id ?? null;

@@ -1,8 +1,8 @@
 // Cancel runs: one, some, or all that have not ended.
 // Invariants:
-//   CA1. A cancellation is on record (audit) before its caller hears of it, and survives the process.
-//   CA2. A run that waits in the queue ends by the same rules as one that was claimed and aborted at once.
-import type { Agent } from "../context.ts";
+//   cancel-runs.1. A cancellation is on record (audit) before its caller hears of it, and survives the process.
+//   cancel-runs.2. A run that waits in the queue ends by the same rules as one that was claimed and aborted at once.
+import type { AgentContext } from "../context.ts";
 import { type Finished, endWaiting, endingOf, finishRun } from "./execute/finish-run.ts";
 import type { Caller, Run, Scope } from "../model/model.ts";
 import { authorOf } from "../model/audit-author.ts";
@@ -21,7 +21,7 @@ export type CancelAction = "interrupt" | "rollback";
  * @throws {ApiError} `thread_not_found`, `run_not_found`
  */
 export async function cancelRun(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   threadId: string,
   runId: string,
@@ -46,7 +46,7 @@ const CANCEL_PAGE = 200;
  * @throws {ApiError} `thread_not_found`, `run_not_found`: then none was cancelled.
  */
 export async function cancelRuns(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   scope: Scope,
   selection: CancelSelection,
@@ -92,7 +92,7 @@ async function chosenRuns(
 }
 
 async function cancelEverywhere(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   scope: Scope,
   status: "pending" | "running",
@@ -131,7 +131,7 @@ function reasonOf(action: CancelAction): "cancel" | "rollback" {
   return action === "rollback" ? "rollback" : "cancel";
 }
 
-async function cancel(agent: Agent, tx: Tx, caller: Caller, run: Run, action: CancelAction): Promise<Cancelled> {
+async function cancel(agent: AgentContext, tx: Tx, caller: Caller, run: Run, action: CancelAction): Promise<Cancelled> {
   if (!isActive(run.status)) return { run, outcome: "had_ended" };
   const { threadId, runId } = run;
   const at = agent.clock.now();
@@ -144,13 +144,13 @@ async function cancel(agent: Agent, tx: Tx, caller: Caller, run: Run, action: Ca
     runId,
     value: action,
   } as const;
-  await tx.audit([entry]); // CA1
+  await tx.audit([entry]); // cancel-runs.1
   if (run.status === "running") return { run, outcome: "is_ending" };
   return { ...(await endPending(agent, tx, run, reasonOf(action), at)), outcome: "ended" };
 }
 
 /** After the commit. @returns whether the run has ended. */
-function tell(agent: Agent, { run, outcome, finished = null }: Cancelled, action: CancelAction): boolean {
+function tell(agent: AgentContext, { run, outcome, finished = null }: Cancelled, action: CancelAction): boolean {
   if (outcome === "is_ending") return !agent.worker.abort(run.runId, reasonOf(action)) && agent.worker.alone;
   if (outcome === "had_ended") return true;
   if (finished !== null) agent.inbox.added(finished.waiting, finished.metadata);
@@ -160,9 +160,9 @@ function tell(agent: Agent, { run, outcome, finished = null }: Cancelled, action
   return true;
 }
 
-/** CA2. A run that has not got the thread only leaves the queue. */
+/** cancel-runs.2. A run that has not got the thread only leaves the queue. */
 async function endPending(
-  agent: Agent,
+  agent: AgentContext,
   tx: Tx,
   run: Run,
   reason: "cancel" | "rollback",

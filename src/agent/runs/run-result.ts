@@ -1,9 +1,9 @@
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import type { Fingerprint, Interrupt, Run } from "../model/model.ts";
 import type { RunEnd, Tx } from "../ports/ports.ts";
 
 /** The end of a run as it was, although its thread may have gone on since. */
-export async function storedEnd(agent: Agent, tx: Tx, run: Run): Promise<RunEnd> {
+export async function storedEnd(agent: AgentContext, tx: Tx, run: Run): Promise<RunEnd> {
   const [asked, valuesText] = await Promise.all([
     run.pausedOn.length === 0 ? [] : tx.interrupts(run.threadId, null),
     storedValues(agent, tx, run),
@@ -20,13 +20,18 @@ export async function storedEnd(agent: Agent, tx: Tx, run: Run): Promise<RunEnd>
   };
 }
 
-export async function storedValues(agent: Agent, tx: Tx, run: Run): Promise<string | null> {
+export async function storedValues(agent: AgentContext, tx: Tx, run: Run): Promise<string | null> {
   if (run.overlay !== null) return JSON.stringify(agent.graphs.toWire(run.overlay));
   return run.checkpointId === null ? null : valuesAt(agent, tx, run.threadId, run.checkpointId);
 }
 
 /** The state of a checkpoint as JSON text; null when there is no such checkpoint any more. */
-export async function valuesAt(agent: Agent, tx: Tx, threadId: string, checkpointId: string): Promise<string | null> {
+export async function valuesAt(
+  agent: AgentContext,
+  tx: Tx,
+  threadId: string,
+  checkpointId: string,
+): Promise<string | null> {
   const stored = await tx.checkpoint(threadId, "", checkpointId);
   const fingerprint = stored === null ? null : await fingerprintOf(agent, tx, stored.checkpoint.fingerprint);
   if (stored === null || fingerprint === null) return null;
@@ -34,7 +39,7 @@ export async function valuesAt(agent: Agent, tx: Tx, threadId: string, checkpoin
 }
 
 /** Mostly that of a graph that is deployed here. */
-export async function fingerprintOf(agent: Agent, tx: Tx, hash: string): Promise<Fingerprint | null> {
+export async function fingerprintOf(agent: AgentContext, tx: Tx, hash: string): Promise<Fingerprint | null> {
   const deployed = agent.graphs.list().find(({ fingerprint }) => fingerprint.hash === hash);
   return deployed?.fingerprint ?? tx.fingerprint(hash);
 }

@@ -1,14 +1,14 @@
 // Runs: waiting for one, reading and deleting them.
 import { ApiError } from "../../base/api-error.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import type { Run, RunStatus } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import type { WaitResult } from "../services.ts";
 import { isActive } from "../model/status.ts";
 
 /** @throws {ApiError} `thread_not_found`, `run_not_found` */
-export async function getRun(agent: Agent, threadId: string, runId: string): Promise<Run> {
-  return agent.storage.look((tx) => requireRun(tx, threadId, runId));
+export async function getRun(agent: AgentContext, threadId: string, runId: string): Promise<Run> {
+  return agent.storage.read((tx) => requireRun(tx, threadId, runId));
 }
 
 /**
@@ -17,14 +17,14 @@ export async function getRun(agent: Agent, threadId: string, runId: string): Pro
  * @throws {ApiError} `thread_not_found`
  */
 export async function* listRuns(
-  agent: Agent,
+  agent: AgentContext,
   threadId: string,
   query: { readonly limit: number; readonly offset: number; readonly status: RunStatus | null },
 ): AsyncGenerator<Run> {
   let last: string | null = null;
   for (let at = 0; at < query.limit; at += RUNS_AT_ONCE) {
     const limit = Math.min(RUNS_AT_ONCE, query.limit - at);
-    const runs = await agent.storage.look(async (tx) => {
+    const runs = await agent.storage.read(async (tx) => {
       if (at === 0) await requireThread(tx, threadId);
       return tx.runs(threadId, { ...query, limit, offset: query.offset + at });
     });
@@ -47,7 +47,7 @@ export function isGone(error: unknown): boolean {
 export const DELETED: WaitResult = { kind: "gone", why: "deleted" };
 
 /** @throws {ApiError} `run_active` */
-export async function deleteRun(agent: Agent, threadId: string, runId: string): Promise<void> {
+export async function deleteRun(agent: AgentContext, threadId: string, runId: string): Promise<void> {
   await agent.storage.transaction(async (tx) => {
     const run = await requireRun(tx, threadId, runId);
     if (isActive(run.status)) throw new ApiError("run_active", "Cancel the run before deleting it.");

@@ -1,5 +1,5 @@
 import { isStorageFailure, readUntilBack } from "../../base/storage-failure.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import type { RunEnd } from "../ports/ports.ts";
 import { DELETED, isGone, requireRun } from "./runs.ts";
 import type { WaitResult } from "../services.ts";
@@ -15,10 +15,15 @@ export interface Waiting {
 /**
  * Waits for a run to end, or tells at once how it did. Registers before it looks, so that no end is missed. The end of a
  * run that comes through the queue is told to every process; of another one, to those that have said that they wait.
- * @param accepted this call has started the run: a storage that fails now refuses nothing (storage-failure.ts, SF2)
+ * @param accepted this call has started the run: a storage that fails now refuses nothing (storage-failure.ts, storage-failure.2)
  * @throws {ApiError} `thread_not_found`, `run_not_found`, `storage_unavailable` unless `accepted`
  */
-export async function waitForRun(agent: Agent, threadId: string, runId: string, accepted = false): Promise<Waiting> {
+export async function waitForRun(
+  agent: AgentContext,
+  threadId: string,
+  runId: string,
+  accepted = false,
+): Promise<Waiting> {
   const { result, leave } = agent.worker.ends.wait(runId);
   const later = Promise.withResolvers<WaitResult>();
   let over = false;
@@ -61,15 +66,19 @@ export async function waitForRun(agent: Agent, threadId: string, runId: string, 
   return waiting;
 }
 
-export function lookAtEnd(agent: Agent, threadId: string, runId: string): Promise<RunEnd | "running" | "pending"> {
-  return agent.storage.look(async (tx) => {
+export function lookAtEnd(
+  agent: AgentContext,
+  threadId: string,
+  runId: string,
+): Promise<RunEnd | "running" | "pending"> {
+  return agent.storage.read(async (tx) => {
     const run = await requireRun(tx, threadId, runId);
     return run.status === "running" || run.status === "pending" ? run.status : storedEnd(agent, tx, run);
   });
 }
 
 /** Waits for a run that this call has started, or that an earlier one with its Idempotency-Key has. */
-export async function waitForStarted(agent: Agent, { run, created }: StartedRun): Promise<Waiting> {
+export async function waitForStarted(agent: AgentContext, { run, created }: StartedRun): Promise<Waiting> {
   // A run that has just begun cannot have ended: that needs a commit, which comes in a later turn of the event loop.
   // One that was only queued can: a call in the same commit may have cancelled it, and its thread may be gone with it.
   if (created && run.status === "running") return agent.worker.ends.wait(run.runId);

@@ -1,7 +1,17 @@
 // Wire: rows of the model → the objects that clients see. The only place that knows both spellings.
 import { isoTime } from "../../base/clock.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import { type Assistant, type AssistantVersion, type Cron, type ErrorInfo, type Interrupt, type Run, type StoreItem, type Thread, VALUES_ONLY } from "../model/model.ts";
+import {
+  type Assistant,
+  type AssistantVersion,
+  type Cron,
+  type ErrorInfo,
+  type Interrupt,
+  type Run,
+  type StoreItem,
+  type Thread,
+  VALUES_ONLY,
+} from "../model/model.ts";
 import type { RunEnd, StateSnapshot } from "../ports/ports.ts";
 import type { AssistantSchemas } from "./assistant-schemas.ts";
 

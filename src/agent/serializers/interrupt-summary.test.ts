@@ -1,4 +1,4 @@
-// Tests of payload-kind: PK1 (every dialect, and anything else), PK2 (short, however long the payload).
+// Tests of payload-kind: interrupt-summary.1 (every dialect, and anything else), interrupt-summary.2 (short, however long the payload).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, JsonObject } from "../../base/json/json.ts";
@@ -72,10 +72,10 @@ const CASES: readonly Case[] = [
 ];
 
 for (const { name, value, schema, is } of CASES) {
-  test(`${name} (PK1)`, () => assert.deepEqual(summarise(value, schema ?? null), is));
+  test(`${name} (interrupt-summary.1)`, () => assert.deepEqual(summarise(value, schema ?? null), is));
 }
 
-test("what is said of a payload is short (PK2)", () => {
+test("what is said of a payload is short (interrupt-summary.2)", () => {
   const long = "🙂".repeat(100_000);
   const values: readonly Json[] = [
     long,

@@ -1,7 +1,7 @@
 // Payload kind: what lists show of a question, told from the value that its node gave to interrupt(). Pure.
 // Invariants:
-//   PK1. Any JSON is understood: what fits no dialect is a plain question (api/dialects: D1).
-//   PK2. What is said of a payload is short, however long the payload is (api/payload-text: PT1).
+//   interrupt-summary.1. Any JSON is understood: what fits no dialect is a plain question (api/dialects: dialects.1).
+//   interrupt-summary.2. What is said of a payload is short, however long the payload is (api/payload-text: payload-text.1).
 import { recognise, type Dialect } from "../../api/dialects.ts";
 import { short } from "../../api/payload-text.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";

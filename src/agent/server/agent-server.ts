@@ -1,7 +1,7 @@
 // Server: puts the agent room together behind one port: worker, operations, routes, sweeps.
 // Invariants:
-//   SV1. Requests are taken only when the worker has started and the graphs are registered.
-//   SV2. On stop, nothing new is claimed first; waiting callers get their results while runs end; then the port closes.
+//   agent-server.1. Requests are taken only when the worker has started and the graphs are registered.
+//   agent-server.2. On stop, nothing new is claimed first; waiting callers get their results while runs end; then the port closes.
 import type { Clock } from "../../base/clock.ts";
 import type { NewId } from "../../base/ids.ts";
 import { type Service, group } from "../../base/lifecycle.ts";
@@ -12,21 +12,21 @@ import { type HttpRoute, createApp } from "../../http/server/app.ts";
 import { type Loopback, createLoopback, postHere } from "../../http/server/loopback-client.ts";
 import { isLoopbackAddress } from "../../http/server/loopback-host.ts";
 import { type HttpService, createHttpService } from "../../http/server/server.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { registerGraphs } from "../assistants/assistants.ts";
-import { type Beside, besideRoutes } from "./console-api.ts";
+import { type LocalServices, besideRoutes } from "./console-api.ts";
 import { createConfigurableHeaders } from "../auth/configurable-headers.ts";
 import { createCronScheduler } from "../crons/cron-scheduler.ts";
 import { LOOK_OFTEN_MS, createDeadlines } from "../inbox/deadline-scheduler.ts";
 import { type EventLimits, createEventHub } from "../events/event-hub.ts";
-import { followPeers } from "./peer-sync.ts";
+import { syncWithPeers } from "./peer-sync.ts";
 import { assistantDefaults } from "../model/assistant-defaults.ts";
 import { createInboxFeed } from "../events/inbox-feed.ts";
 import { createAgentMetrics } from "./metrics.ts";
 import type { Run } from "../model/model.ts";
 import { createNotifier } from "../webhooks/interrupt-notifier.ts";
 import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "../ports/ports.ts";
-import { createQueueRoom } from "../runs/accept/queue-limit.ts";
+import { createQueueLimit } from "../runs/accept/queue-limit.ts";
 import { createRetention } from "./retention.ts";
 import { assistantRoutes } from "../routes/assistants.ts";
 import { cronRoutes } from "../routes/crons.ts";
@@ -55,7 +55,7 @@ export interface AgentServerPorts {
   /** Routes that are no part of the contract: pages. */
   readonly pages: readonly HttpRoute[];
   /** What the console may ask for besides the contract; null without a console. */
-  readonly beside: Beside | null;
+  readonly beside: LocalServices | null;
   readonly threadTtl: ThreadTtl;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -140,7 +140,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     threadTtl: ports.threadTtl.fallback,
   };
   const headers = createConfigurableHeaders(surface.configurableHeaders);
-  const agent: Agent = {
+  const agent: AgentContext = {
     storage,
     store,
     graphs,
@@ -154,7 +154,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     newId,
     log,
     limits,
-    queueRoom: createQueueRoom(config.pendingRunsMax, clock),
+    queueLimit: createQueueLimit(config.pendingRunsMax, clock),
     wakeCrons: () => crons.wake(),
   };
   const crons = createCronScheduler(agent);
@@ -201,7 +201,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     start: () => registerGraphs(agent, defaults),
     stop: () => Promise.resolve(),
   };
-  // The worker starts before the port opens, and is told to stop before the port closes (SV1, SV2).
+  // The worker starts before the port opens, and is told to stop before the port closes (agent-server.1, agent-server.2).
   // Where the port does not open, it is told by the part that started it.
   let workerStops: Promise<void> | null = null;
   const stopWorker = (): Promise<void> => (workerStops ??= worker.stop());
@@ -220,7 +220,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const parts = group("agent server", [
     register,
     engine.lease,
-    followPeers(agent, engine.peers),
+    syncWithPeers(agent, engine.peers),
     claiming,
     webhooks,
     http,

@@ -1,13 +1,13 @@
-// Test of what the console may ask for besides the contract: BE1 and BE2 of beside.ts.
+// Test of what the console may ask for besides the contract: console-api.1 and console-api.2 of beside.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../base/api-error.ts";
 import { createFinder } from "../../http/server/request-path.ts";
-import { besideRoutes, type Beside } from "./console-api.ts";
+import { besideRoutes, type LocalServices } from "./console-api.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { Access } from "../ports/ports.ts";
 
-const BESIDE: Beside = {
+const BESIDE: LocalServices = {
   traces: [{ method: "get", path: "/traces", handle: async () => ({ status: 200, body: "[]" }) }],
   collector: {
     url: "http://127.0.0.1:4318",
@@ -34,7 +34,13 @@ function accessOf(scope: Scope, asked: string[]): Access {
   };
 }
 
-async function ask(beside: Beside, access: Access | null, method: string, path: string, key = ""): Promise<string> {
+async function ask(
+  beside: LocalServices,
+  access: Access | null,
+  method: string,
+  path: string,
+  key = "",
+): Promise<string> {
   const { route, params } = createFinder(besideRoutes(beside, access)).find(method, path);
   const request = { method, path, params, query: {}, url: path, headers: { "x-api-key": key } };
   try {
@@ -60,7 +66,7 @@ const PATHS = [
 ] as const;
 
 for (const [method, path] of PATHS) {
-  test(`${method} ${path} is for callers who authenticate and may see every thread (BE1)`, async () => {
+  test(`${method} ${path} is for callers who authenticate and may see every thread (console-api.1)`, async () => {
     const asked: string[] = [];
     assert.equal(await ask(BESIDE, accessOf(null, asked), method, path), "unauthenticated");
     assert.deepEqual(asked, []);
@@ -72,8 +78,8 @@ for (const [method, path] of PATHS) {
   });
 }
 
-test("what does not run here is refused, and is never the page (BE2)", async () => {
-  const alone: Beside = { ...BESIDE, traces: null, collector: null };
+test("what does not run here is refused, and is never the page (console-api.2)", async () => {
+  const alone: LocalServices = { ...BESIDE, traces: null, collector: null };
   for (const path of [
     "/console/api/traces",
     "/console/api/traces/projects",

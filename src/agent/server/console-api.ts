@@ -1,8 +1,8 @@
 // Beside: what runs in the same process as the agent server, as the console asks for it below /console/api: the trace
 // store, the collector, the configuration. src/main/ says what there is; a part that is not there says so.
 // Invariants:
-//   BE1. Nothing here has an owner, so only a caller who may see every thread may see it, and nothing is read before.
-//   BE2. Nothing below /console/api is ever the page: what is not there is a refusal in JSON.
+//   console-api.1. Nothing here has an owner, so only a caller who may see every thread may see it, and nothing is read before.
+//   console-api.2. Nothing below /console/api is ever the page: what is not there is a refusal in JSON.
 import type { AccessEvent } from "../../api/operation.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { SettingLine } from "../../base/config/config.ts";
@@ -12,7 +12,7 @@ import { authorize } from "../auth/authorize.ts";
 import type { Access } from "../ports/ports.ts";
 import { json } from "../routes/route.ts";
 
-export interface Beside {
+export interface LocalServices {
   /** Routes that begin with `/traces`; null when no trace store runs here. */
   readonly traces: readonly HttpRoute[] | null;
   readonly collector: BesideCollector | null;
@@ -36,13 +36,13 @@ export interface BesideCollector {
 const BASE = "/console/api";
 
 /** @param access null: nobody has to authenticate. */
-export function besideRoutes(beside: Beside, access: Access | null): readonly HttpRoute[] {
+export function besideRoutes(beside: LocalServices, access: Access | null): readonly HttpRoute[] {
   const { traces, collector } = beside;
   const guarded = (event: AccessEvent, { method, path, handle }: HttpRoute): HttpRoute => ({
     method,
     path: BASE + path,
     async handle(request) {
-      await admit(access, event, request); // BE1
+      await admit(access, event, request); // console-api.1
       return handle(request);
     },
   });
@@ -60,7 +60,7 @@ export function besideRoutes(beside: Beside, access: Access | null): readonly Ht
     ),
     ...(traces ?? []).filter(({ method }) => method === "get").map((one) => guarded("threads:search", one)),
     ...(collector === null ? [] : collectorRoutes(collector, read, guarded)),
-    guarded("threads:search", { method: "get", path: "/*", handle: absent }), // BE2
+    guarded("threads:search", { method: "get", path: "/*", handle: absent }), // console-api.2
   ];
 }
 

@@ -1,12 +1,12 @@
 // Follow peers: what this process does when another of the server tells it something, and when it may have missed that.
 // Invariants:
-//   FP1. A notice is a hint: what callers are told is read from storage, after the commit that it hints at.
-//   FP2. Who waits here for a run of another process hears of its end also when the notice was lost: all that are waited
+//   peer-sync.1. A notice is a hint: what callers are told is read from storage, after the commit that it hints at.
+//   peer-sync.2. Who waits here for a run of another process hears of its end also when the notice was lost: all that are waited
 //        for are looked at now and then, and at once when notices may have been missed. The same for cancellations, and for
 //        webhooks and crons that are due.
 import { describeError } from "../../base/api-error.ts";
 import type { Service } from "../../base/lifecycle.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { cancellationOf } from "../runs/execute/claim-run.ts";
 import type { Notice, Peers } from "../ports/ports.ts";
 import { storedEnd } from "../runs/run-result.ts";
@@ -16,7 +16,7 @@ const LOOK_MS = 2000;
 /** Looks between two at what has its time: another process may have set it, and gone. */
 const LOOKS_A_ROUND = 5;
 
-export function followPeers(agent: Agent, peers: Peers): Service {
+export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
   const { worker, storage, clock, log } = agent;
   let stopLooking: () => void = () => undefined;
   let stopped = false;
@@ -24,11 +24,11 @@ export function followPeers(agent: Agent, peers: Peers): Service {
 
   const tellEnd = async (runId: string, known: string | null): Promise<void> => {
     if (!worker.ends.isWaited(runId)) return;
-    const end = await storage.look(async (tx) => {
+    const end = await storage.read(async (tx) => {
       const threadId = known ?? (await tx.threadOfRun(runId));
       const run = threadId === null ? null : await tx.run(threadId, runId);
       if (run === null) return "gone" as const;
-      return isActive(run.status) ? null : storedEnd(agent, tx, run); // FP1
+      return isActive(run.status) ? null : storedEnd(agent, tx, run); // peer-sync.1
     });
     if (end === "gone") worker.ends.goneElsewhere(runId);
     else if (end !== null) worker.ends.endedElsewhere(runId, end);
@@ -81,7 +81,7 @@ export function followPeers(agent: Agent, peers: Peers): Service {
   const missed = async (): Promise<void> => {
     agent.inbox.changedElsewhere();
     await lookAtWaited();
-    for (const runId of worker.here()) await quietly(abortCancelled(runId)); // FP2
+    for (const runId of worker.here()) await quietly(abortCancelled(runId)); // peer-sync.2
   };
   return {
     name: "peers",

@@ -1,12 +1,12 @@
 // Retention: what is deleted when it has become old, a little at a time.
 // Invariants:
-//   RT1. A thread that waits for a person is left alone, whatever its age, unless the settings say otherwise; then it is
+//   server/retention.1. A thread that waits for a person is left alone, whatever its age, unless the settings say otherwise; then it is
 //        logged by name.
-//   RT2. One step touches at most STEP_THREADS threads, in one transaction: nobody waits long for a sweep.
-//   RT3. Every thread comes up again and again: a sweep goes on where the last one ended, and begins anew at the end.
+//   server/retention.2. One step touches at most STEP_THREADS threads, in one transaction: nobody waits long for a sweep.
+//   server/retention.3. Every thread comes up again and again: a sweep goes on where the last one ended, and begins anew at the end.
 import { describeError } from "../../base/api-error.ts";
 import type { Service } from "../../base/lifecycle.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { IDEMPOTENCY_KEPT_MS } from "../runs/accept/run-request.ts";
 import { sweepEvents } from "../streams/join-stream.ts";
 import { pruneEach } from "../threads/threads.ts";
@@ -25,7 +25,7 @@ const STEP_THREADS = 200;
 /** Steps of one sweep; what is left waits for the next. */
 const STEPS_MAX = 10;
 
-export function createRetention(agent: Agent, options: RetentionOptions): Service {
+export function createRetention(agent: AgentContext, options: RetentionOptions): Service {
   const { clock, log, storage } = agent;
   let cancel: () => void = () => undefined;
   let place: string | null = null;
@@ -37,7 +37,7 @@ export function createRetention(agent: Agent, options: RetentionOptions): Servic
       await storage.transaction((tx) => tx.deleteIdempotencyBefore(clock.now() - IDEMPOTENCY_KEPT_MS));
       await sweepEvents(agent);
       for (let step = 0; step < STEPS_MAX; step++) {
-        place = await thinOut(agent, options, place); // RT3
+        place = await thinOut(agent, options, place); // server/retention.3
         if (place === null) break;
       }
     } catch (error) {
@@ -64,10 +64,10 @@ export function createRetention(agent: Agent, options: RetentionOptions): Servic
 }
 
 /** Threads whose time to live has passed: deleted, or pruned to their newest checkpoint. */
-async function expireThreads(agent: Agent, { expirePaused }: RetentionOptions): Promise<void> {
+async function expireThreads(agent: AgentContext, { expirePaused }: RetentionOptions): Promise<void> {
   const { storage, clock, log } = agent;
   for (let step = 0; step < STEPS_MAX; step++) {
-    const due = await storage.transaction((tx) => tx.expiredThreads(clock.now(), STEP_THREADS, expirePaused)); // RT1
+    const due = await storage.transaction((tx) => tx.expiredThreads(clock.now(), STEP_THREADS, expirePaused)); // server/retention.1
     if (due.length === 0) return;
     await pruneEach(agent, due, ({ ttlStrategy }) => ttlStrategy);
     const paused = due.filter(({ status }) => status === "interrupted").map(({ threadId }) => threadId);
@@ -78,17 +78,17 @@ async function expireThreads(agent: Agent, { expirePaused }: RetentionOptions): 
 }
 
 /** One step through all threads. @returns where the next one begins; null at the end. */
-async function thinOut(agent: Agent, options: RetentionOptions, place: string | null): Promise<string | null> {
+async function thinOut(agent: AgentContext, options: RetentionOptions, place: string | null): Promise<string | null> {
   const { storage, clock, log } = agent;
   const now = clock.now();
   const before = (keptMs: number): number => (keptMs === 0 ? Number.NEGATIVE_INFINITY : now - keptMs);
   return storage.transaction(async (tx) => {
-    const threads = await tx.threadsAfter(place, STEP_THREADS); // RT2
+    const threads = await tx.threadsAfter(place, STEP_THREADS); // server/retention.2
     let [runs, checkpoints, entries] = [0, 0, 0];
     for (const { threadId, status, updatedAt, createdAt } of threads) {
       const old = (keptMs: number): boolean => createdAt < before(keptMs);
       if (old(options.auditMs)) entries += await tx.deleteAuditBefore(threadId, before(options.auditMs));
-      if (status === "interrupted" || status === "busy") continue; // RT1
+      if (status === "interrupted" || status === "busy") continue; // server/retention.1
       if (old(options.runsMs)) runs += await tx.deleteEndedRuns(threadId, before(options.runsMs));
       if (updatedAt < before(options.checkpointsMs)) checkpoints += await tx.pruneThread(threadId, now);
     }

@@ -1,9 +1,9 @@
 // Store: the long-term memory that HTTP calls and graphs share. Checks, times to live, and the way to vectors.
 // Invariants:
-//   ME1. What was put is on disk when the call resolves; what was refused has changed nothing.
-//   ME2. The embedding function is called before the transaction: when it fails, the item stays as it was.
-//   ME3. An item keeps its created_at for as long as it is there.
-//   ME4. Everything about an item is bounded: labels, depth, key, size, vectors; a search says so when it would look at too much.
+//   store.1. What was put is on disk when the call resolves; what was refused has changed nothing.
+//   store.2. The embedding function is called before the transaction: when it fails, the item stays as it was.
+//   store.3. An item keeps its created_at for as long as it is there.
+//   store.4. Everything about an item is bounded: labels, depth, key, size, vectors; a search says so when it would look at too much.
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import { parseFilter, type FilterCondition } from "../../base/json/json-filter.ts";
@@ -76,7 +76,7 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       return storage.transaction(async (tx) => {
         const at = clock.now();
         const item = await tx.storeItem(namespace, key, at);
-        if (item !== null && !itemInScope(item, scope)) return null; // SS2
+        if (item !== null && !itemInScope(item, scope)) return null; // store-scope.2
         const counts = (refreshTtl ?? options.refreshOnRead) && item !== null && item.ttlMs !== null;
         if (counts) await tx.refreshStoreItems([item], at);
         return item;
@@ -88,14 +88,14 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       checkKey(key);
       checkValue(value, options.itemBytesMax);
       const scope = request.scope ?? null;
-      if (!itemInScope(request, scope)) throw outOfScope(); // SS3
-      const vectors = await vectorsOf(request); // ME2
+      if (!itemInScope(request, scope)) throw outOfScope(); // store-scope.3
+      const vectors = await vectorsOf(request); // store.2
       const ttlMs = request.ttlMs === undefined ? options.defaultTtlMs : request.ttlMs;
       await storage.transaction(async (tx) => {
         const at = clock.now();
         const before = await tx.storeItem(namespace, key, at);
-        if (before !== null && !itemInScope(before, scope)) throw outOfScope(); // SS3
-        const createdAt = before?.createdAt ?? at; // ME3
+        if (before !== null && !itemInScope(before, scope)) throw outOfScope(); // store-scope.3
+        const createdAt = before?.createdAt ?? at; // store.3
         const expiresAt = ttlMs === null ? null : at + ttlMs;
         await tx.putStoreItem({ namespace, key, value, createdAt, updatedAt: at, ttlMs, expiresAt }, vectors);
       });
@@ -105,7 +105,7 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       checkKey(key);
       await storage.transaction(async (tx) => {
         const item = scope === null ? null : await tx.storeItem(namespace, key, clock.now());
-        if (item !== null && !itemInScope(item, scope)) return; // SS2
+        if (item !== null && !itemInScope(item, scope)) return; // store-scope.2
         await tx.deleteStoreItem(namespace, key);
       });
     },

@@ -1,6 +1,6 @@
 // Source: where a reader finds the next events of a run: in memory, in storage, or nowhere any more.
-// Invariant SO1: a run that has ended gives every reader an end, also when its events have gone or never were.
-import type { Agent } from "../context.ts";
+// Invariant event-source.1: a run that has ended gives every reader an end, also when its events have gone or never were.
+import type { AgentContext } from "../context.ts";
 import type { Run } from "../model/model.ts";
 import type { RunEnd, StoredEvents } from "../ports/ports.ts";
 import { storedEnd } from "../runs/run-result.ts";
@@ -26,7 +26,7 @@ export interface Source {
   from(next: number): Promise<Found>;
 }
 
-export function createSource(agent: Agent, place: Place, logNow: EventLog | null): Source {
+export function createSource(agent: AgentContext, place: Place, logNow: EventLog | null): Source {
   const { threadId, runId } = place;
   let log = logNow;
   let afterSeq = 0;
@@ -43,7 +43,7 @@ export function createSource(agent: Agent, place: Place, logNow: EventLog | null
     return "lines" in Object(result) ? storedBatch(result as StoredEvents) : (result as Found);
   };
   const lookInStorage = (next: number): Promise<Found | StoredEvents> =>
-    agent.storage.look(async (tx) => {
+    agent.storage.read(async (tx) => {
       const look = async (): Promise<StoredEvents | null> => {
         const [row] = await tx.events(threadId, { runId, afterSeq, fromId: next, limit: 1 });
         if (row === undefined) return null;
@@ -62,7 +62,7 @@ export function createSource(agent: Agent, place: Place, logNow: EventLog | null
       if (found) return { last: [] };
       const gone = run.attempt > 0 && (await tx.eventExtent(threadId, runId)) === null;
       if (place.after !== null) return { last: gone ? [droppedEvent(place.after + 1)] : [] };
-      return { last: endOf(run, await storedEnd(agent, tx, run)) }; // SO1
+      return { last: endOf(run, await storedEnd(agent, tx, run)) }; // event-source.1
     });
 
   return {

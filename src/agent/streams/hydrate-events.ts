@@ -1,6 +1,6 @@
 // Render: events whose text is stored elsewhere get it back, for readers who come after the state has gone from memory.
-// Invariant RN1: an event whose state has been taken back (a rollback) or deleted is left out; its id stays unused.
-import type { Agent } from "../context.ts";
+// Invariant hydrate-events.1: an event whose state has been taken back (a rollback) or deleted is left out; its id stays unused.
+import type { AgentContext } from "../context.ts";
 import { storedEnd, valuesAt } from "../runs/run-result.ts";
 import { runEndToText } from "../serializers/api-objects.ts";
 import { AT_END, type LoggedEvent } from "../events/event-batch.ts";
@@ -11,7 +11,7 @@ interface RunKey {
 }
 
 export async function withTexts(
-  agent: Agent,
+  agent: AgentContext,
   run: RunKey,
   events: readonly LoggedEvent[],
 ): Promise<readonly LoggedEvent[]> {
@@ -19,14 +19,14 @@ export async function withTexts(
   const shown: LoggedEvent[] = [];
   for (const event of events) {
     const text = event.text ?? (await textOf(agent, run, event.reference ?? ""));
-    if (text !== null) shown.push({ ...event, text }); // RN1
+    if (text !== null) shown.push({ ...event, text }); // hydrate-events.1
   }
   return shown;
 }
 
 /** A transaction for each, so that one reader of a long log does not hold up everybody else. */
-function textOf(agent: Agent, { threadId, runId }: RunKey, reference: string): Promise<string | null> {
-  return agent.storage.look(async (tx) => {
+function textOf(agent: AgentContext, { threadId, runId }: RunKey, reference: string): Promise<string | null> {
+  return agent.storage.read(async (tx) => {
     if (reference !== AT_END) return valuesAt(agent, tx, threadId, reference);
     const run = await tx.run(threadId, runId);
     return run === null ? null : runEndToText(await storedEnd(agent, tx, run));

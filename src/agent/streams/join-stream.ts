@@ -1,8 +1,8 @@
 // Streams: who reads which run or thread, from where on, and which of the events.
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { readRun, type Wants } from "./read-run.ts";
 import { readThread, type ThreadPlace } from "./read-thread.ts";
-import type { Reading } from "./subscription.ts";
+import type { Subscription } from "./subscription.ts";
 import type { Run, StreamMode } from "../model/model.ts";
 import { getRun } from "../runs/runs.ts";
 import { requireThread } from "../threads/find-thread.ts";
@@ -10,7 +10,7 @@ import { requireThread } from "../threads/find-thread.ts";
 export type ThreadStreamMode = "run_modes" | "lifecycle" | "state_update";
 
 /** The run's own caller reads it from its first event. */
-export function readOwnRun(agent: Agent, run: Run): Reading {
+export function readOwnRun(agent: AgentContext, run: Run): Subscription {
   return readRun(agent, { ...run, after: null }, run.attempt, null);
 }
 
@@ -20,23 +20,23 @@ export function readOwnRun(agent: Agent, run: Run): Reading {
  * @throws {ApiError} `thread_not_found`, `run_not_found`
  */
 export async function joinRunStream(
-  agent: Agent,
+  agent: AgentContext,
   threadId: string,
   runId: string,
   after: number | null,
   modes: readonly StreamMode[] | null,
-): Promise<Reading> {
+): Promise<Subscription> {
   const run = await getRun(agent, threadId, runId);
   return readRun(agent, { threadId, runId, after }, run.attempt, modes === null ? null : wantsOf(modes));
 }
 
 /** @throws {ApiError} `thread_not_found` */
 export async function joinThreadStream(
-  agent: Agent,
+  agent: AgentContext,
   threadId: string,
   after: ThreadPlace | "start" | "now",
   modes: readonly ThreadStreamMode[],
-): Promise<Reading> {
+): Promise<Subscription> {
   await agent.storage.transaction((tx) => requireThread(tx, threadId));
   return readThread(agent, threadId, after, (name) => modes.some((mode) => THREAD_MODES[mode](name)));
 }
@@ -64,7 +64,7 @@ function wantsOf(modes: readonly StreamMode[]): Wants {
 const RUNS_A_SWEEP = 500;
 
 /** Deletes the events of runs whose time has come, some at a time, so that others can go on in between. */
-export async function sweepEvents(agent: Agent): Promise<void> {
+export async function sweepEvents(agent: AgentContext): Promise<void> {
   let deleted: number;
   do {
     deleted = await agent.storage.transaction((tx) => tx.deleteGoneEvents(agent.clock.now(), RUNS_A_SWEEP));

@@ -1,14 +1,14 @@
 // Read thread: the events of all runs of a thread, one run after the other, for as long as the reader stays.
 // It reads what is stored, as it is stored. Ids are `<run id>:<event id>`, so that they say where to go on.
 // Invariants:
-//   RT1. As RR1 and RR2 (read-run.ts), across the runs of the thread.
-//   RT2. It never ends by itself, unless the thread is deleted.
-import type { Agent } from "../context.ts";
+//   read-thread.1. As read-run.1 and read-run.2 (read-run.ts), across the runs of the thread.
+//   read-thread.2. It never ends by itself, unless the thread is deleted.
+import type { AgentContext } from "../context.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { inSlice } from "../../base/slices.ts";
 import { END, wireText, type LoggedEvent } from "../events/event-batch.ts";
 import { DELETED, droppedEvent } from "../events/synthetic-events.ts";
-import { createBell, type Piece, type Reading } from "./subscription.ts";
+import { createWakeSignal, type Chunk, type Subscription } from "./subscription.ts";
 import type { Wants } from "./read-run.ts";
 import { withTexts } from "./hydrate-events.ts";
 import { storedBatch } from "../events/stored-batch.ts";
@@ -20,12 +20,12 @@ export interface ThreadPlace {
 
 /** @param after the last event that the reader has seen; "start" reads all that is kept, "now" only what comes. */
 export function readThread(
-  agent: Agent,
+  agent: AgentContext,
   threadId: string,
   after: ThreadPlace | "start" | "now",
   wants: Wants,
-): Reading {
-  const bell = createBell(agent.events, threadId);
+): Subscription {
+  const bell = createWakeSignal(agent.events, threadId);
   const read = (
     afterSeq: number,
     runId: string | null,
@@ -36,14 +36,14 @@ export function readThread(
       if (row !== undefined) return row;
       return (await tx.thread(threadId)) === null ? "deleted" : "nothing_yet";
     });
-  async function* pieces(): AsyncGenerator<Piece> {
+  async function* pieces(): AsyncGenerator<Chunk> {
     try {
       let seq = after === "now" ? await agent.storage.transaction((tx) => tx.newestEvents(threadId)) : 0;
       let last: ThreadPlace | null = null;
       if (typeof after === "object") {
         const row = await read(0, after.runId, after.eventId);
         if (typeof row === "string") {
-          yield wireText([droppedEvent(`${after.runId}:${after.eventId}`)], String); // RT1
+          yield wireText([droppedEvent(`${after.runId}:${after.eventId}`)], String); // read-thread.1
           return;
         }
         seq = row.seq - 1;
@@ -52,7 +52,7 @@ export function readThread(
       while (!bell.left()) {
         const row = await read(seq, null, 0);
         if (row === "deleted") {
-          yield wireText([DELETED], String); // RT2
+          yield wireText([DELETED], String); // read-thread.2
           return;
         }
         if (row === "nothing_yet") {
@@ -63,7 +63,7 @@ export function readThread(
         const { events: all } = await storedBatch(row);
         const events = newEvents(row.runId, all, last);
         if (last?.runId === row.runId && isGap(last.eventId, events)) {
-          yield wireText([droppedEvent(`${row.runId}:${last.eventId + 1}`)], String); // RT1
+          yield wireText([droppedEvent(`${row.runId}:${last.eventId + 1}`)], String); // read-thread.1
           return;
         }
         last = { runId: row.runId, eventId: row.last };

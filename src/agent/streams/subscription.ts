@@ -1,19 +1,19 @@
 // Reading: one reader's connection: what it is sent, what wakes it, and how it leaves.
 // Invariants:
-//   RG1. Whoever leaves waits for nothing any more, and is not woken again.
-//   RG2. A wake that comes while the reader is busy is not lost.
+//   subscription.1. Whoever leaves waits for nothing any more, and is not woken again.
+//   subscription.2. A wake that comes while the reader is busy is not lost.
 import type { EventHub } from "../events/event-hub.ts";
 
-export type Piece = string | Uint8Array;
+export type Chunk = string | Uint8Array;
 
-export interface Reading {
-  readonly pieces: AsyncIterable<Piece>;
+export interface Subscription {
+  readonly pieces: AsyncIterable<Chunk>;
   /** The reader has gone. */
   readonly leave: () => void;
 }
 
-export interface Bell {
-  /** Resolves at the next wake; at once when one has come since the last time (RG2). */
+export interface WakeSignal {
+  /** Resolves at the next wake; at once when one has come since the last time (subscription.2). */
   next(): Promise<void>;
   readonly left: () => boolean;
   readonly leave: () => void;
@@ -26,7 +26,7 @@ export class CutOff extends Error {
 }
 
 /** @param key the run's or thread's id whose wakes count */
-export function createBell(hub: EventHub, key: string): Bell {
+export function createWakeSignal(hub: EventHub, key: string): WakeSignal {
   let rung = false;
   let left = false;
   let resolve: () => void = () => undefined;
@@ -40,7 +40,7 @@ export function createBell(hub: EventHub, key: string): Bell {
     left: () => left,
     leave() {
       left = true;
-      for (const stop of stops) stop(); // RG1
+      for (const stop of stops) stop(); // subscription.1
       ring();
     },
     async next() {

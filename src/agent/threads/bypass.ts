@@ -2,7 +2,7 @@
 // a state in the name of a node. Handlers are asked for it by an event of its own.
 import type { Ask } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { authorOf } from "../model/audit-author.ts";
 import { assistantIdOf } from "../model/built-in-assistant.ts";
 import type { AuditEntry, Caller, Run, Scope } from "../model/model.ts";
@@ -35,7 +35,7 @@ function missing(compiled: "*" | readonly string[], given: Given): readonly stri
 
 /** @returns what the thread must fit besides. @throws {ApiError} `forbidden` */
 export async function askToSwitchOff(
-  agent: Agent,
+  agent: AgentContext,
   ask: Ask,
   assistantId: string,
   threadId: string | null,
@@ -61,7 +61,7 @@ export function goesRound(asNode: string | null, pausedOrOlder: boolean): boolea
 
 /** @throws {ApiError} `forbidden`, `thread_not_found` */
 export async function askToEdit(
-  agent: Agent,
+  agent: AgentContext,
   ask: Ask,
   threadId: string,
   edit: { readonly asNode: string | null; readonly checkpointId: string | null },
@@ -74,7 +74,7 @@ export async function askToEdit(
 }
 
 /** In the transaction that accepts the run. */
-export async function noteSwitchedOff(agent: Agent, tx: Tx, caller: Caller, run: Run): Promise<void> {
+export async function noteSwitchedOff(agent: AgentContext, tx: Tx, caller: Caller, run: Run): Promise<void> {
   const { interruptBefore: before, interruptAfter: after } = run.request;
   const off = switchedOff(agent.graphs.describe(run.graphId), { before, after });
   if (off.length === 0) return;

@@ -10,7 +10,7 @@ export async function removeIfDone(tx: Tx, threadId: string, leaveMs = 0): Promi
   if (thread === null) return true;
   if (thread.onCompletion === "keep" || thread.status === "interrupted") return false;
   if ((await tx.activeRuns(threadId)).length > 0) return false;
-  if (leaveMs === 0) await tx.deleteThread(threadId); // FI4
+  if (leaveMs === 0) await tx.deleteThread(threadId); // finish-run.4
   else await tx.updateThread(threadId, { ttlMs: leaveMs, ttlStrategy: "delete" });
   return leaveMs === 0;
 }

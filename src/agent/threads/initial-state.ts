@@ -1,7 +1,7 @@
 // Thread build: a thread that begins with a state, as supersteps of updates make it. Worked out before anything is stored.
-// Invariant TB1: what the graph refuses makes no thread.
+// Invariant initial-state.1: what the graph refuses makes no thread.
 import { ApiError } from "../../base/api-error.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { breakpointAt } from "../interrupts/breakpoint.ts";
 import { checkGoto } from "../interrupts/node-names.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
@@ -15,9 +15,9 @@ export interface BuiltThread {
   readonly waiting: readonly Interrupt[];
 }
 
-/** @throws {ApiError} `thread_without_graph`, `assistant_not_found`, `state_update_invalid`, `node_unknown` (TB1) */
+/** @throws {ApiError} `thread_without_graph`, `assistant_not_found`, `state_update_invalid`, `node_unknown` (initial-state.1) */
 export async function buildThread(
-  agent: Agent,
+  agent: AgentContext,
   thread: Thread,
   supersteps: readonly (readonly StateUpdate[])[],
 ): Promise<BuiltThread> {

@@ -1,10 +1,10 @@
 // Thread state: reading states and histories, and editing a state by hand.
 // Invariants:
-//   TS1. A busy thread is not edited.
-//   TS2. An edit and what it means for the thread (its questions, its status) are one transaction.
+//   thread-state.1. A busy thread is not edited.
+//   thread-state.2. An edit and what it means for the thread (its questions, its status) are one transaction.
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import { breakpointAt } from "../interrupts/breakpoint.ts";
 import { goesRound } from "./bypass.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
@@ -27,7 +27,7 @@ interface Known {
   readonly graphId: string | null;
 }
 
-async function lookUp(agent: Agent, threadId: string): Promise<Known> {
+async function lookUp(agent: AgentContext, threadId: string): Promise<Known> {
   return agent.storage.transaction(async (tx) => {
     const thread = await requireThread(tx, threadId);
     const named = thread.graphId ?? thread.metadata["graph_id"];
@@ -52,7 +52,7 @@ const EMPTY_STATE: StateSnapshot = {
 };
 
 /** @throws {ApiError} `checkpoint_not_found`; a thread that never ran has an empty state. */
-export async function getState(agent: Agent, threadId: string, query: StateQuery): Promise<StateView> {
+export async function getState(agent: AgentContext, threadId: string, query: StateQuery): Promise<StateView> {
   const { thread, known, graphId } = await lookUp(agent, threadId);
   if (graphId === null) {
     if (query.checkpointId !== null) throw noCheckpoint(query.checkpointId);
@@ -71,14 +71,18 @@ function noCheckpoint(checkpointId: string): ApiError {
   return new ApiError("checkpoint_not_found", `The thread has no checkpoint ${checkpointId}.`);
 }
 
-function requireGraph(agent: Agent, graphId: string): void {
+function requireGraph(agent: AgentContext, graphId: string): void {
   if (agent.graphs.describe(graphId) === null) {
     throw new ApiError("assistant_not_found", `The thread belongs to the graph ${graphId}, which is not deployed.`);
   }
 }
 
 /** Newest first, read as they are taken. */
-export async function* getHistory(agent: Agent, threadId: string, query: CheckpointQuery): AsyncGenerator<StateView> {
+export async function* getHistory(
+  agent: AgentContext,
+  threadId: string,
+  query: CheckpointQuery,
+): AsyncGenerator<StateView> {
   const { thread, known, graphId } = await lookUp(agent, threadId);
   if (graphId === null) return;
   requireGraph(agent, graphId);
@@ -95,13 +99,13 @@ export interface StateEdit extends StateUpdate {
 
 /** @throws {ApiError} `thread_busy`, `thread_without_graph`, `state_update_invalid`, `node_unknown` */
 export async function editState(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   threadId: string,
   edit: StateEdit,
 ): Promise<StateCheckpoint> {
   const { thread, graphId } = await lookUp(agent, threadId);
-  refuseBusy(thread); // TS1
+  refuseBusy(thread); // thread-state.1
   if (graphId === null) {
     throw new ApiError("thread_without_graph", "Run the thread first, or create it with metadata.graph_id.");
   }

@@ -1,8 +1,8 @@
 // Threads: creating, reading, searching, copying and deleting them.
-// Invariant TD1: deleting wins: a run in progress on the thread is fenced out, and nothing brings the thread back.
+// Invariant threads.1: deleting wins: a run in progress on the thread is fenced out, and nothing brings the thread back.
 import { ApiError } from "../../base/api-error.ts";
 import { type Json, type JsonObject, contains } from "../../base/json/json.ts";
-import type { Agent } from "../context.ts";
+import type { AgentContext } from "../context.ts";
 import type { Interrupt, Run, Scope, Thread, TtlStrategy } from "../model/model.ts";
 import type { StateUpdate, StateValues, StoredCheckpoint, ThreadQuery, Tx } from "../ports/ports.ts";
 import { inScope, stamped } from "../auth/scope.ts";
@@ -24,7 +24,7 @@ interface ThreadValues extends StateValues {
 
 /** @throws {ApiError} `thread_exists` */
 export async function createThread(
-  agent: Agent,
+  agent: AgentContext,
   request: {
     readonly threadId: string | null;
     readonly metadata: JsonObject;
@@ -67,12 +67,12 @@ function checkMetadata(metadata: JsonObject): void {
   throw new ApiError("invalid_request", `metadata of a thread has at most ${METADATA_MEMBERS_MAX} members.`);
 }
 
-export async function getThread(agent: Agent, threadId: string): Promise<ThreadView> {
+export async function getThread(agent: AgentContext, threadId: string): Promise<ThreadView> {
   return agent.storage.transaction(async (tx) => viewOf(agent, tx, await requireThread(tx, threadId)));
 }
 
 export async function patchThread(
-  agent: Agent,
+  agent: AgentContext,
   threadId: string,
   patch: { readonly metadata: JsonObject | null; readonly ttl: Ttl | null | undefined; readonly scope: Scope },
 ): Promise<ThreadView> {
@@ -89,7 +89,7 @@ export async function patchThread(
   });
 }
 
-export async function deleteThread(agent: Agent, threadId: string): Promise<void> {
+export async function deleteThread(agent: AgentContext, threadId: string): Promise<void> {
   const gone = await agent.storage.transaction(async (tx) => takeAway(tx, await requireThread(tx, threadId)));
   announceDeleted(agent, gone);
 }
@@ -107,11 +107,11 @@ async function takeAway(tx: Tx, thread: Thread): Promise<Gone> {
   return { thread, active, waited };
 }
 
-function announceDeleted(agent: Agent, { thread, active, waited }: Gone): void {
+function announceDeleted(agent: AgentContext, { thread, active, waited }: Gone): void {
   agent.inbox.deleted(waited, thread.metadata);
   agent.events.wakes.wake(thread.threadId); // whoever reads the thread's stream learns that it ends here
   for (const run of active) {
-    if (!agent.worker.abort(run.runId, "deleted")) agent.worker.ends.gone(run.runId, "deleted"); // TD1
+    if (!agent.worker.abort(run.runId, "deleted")) agent.worker.ends.gone(run.runId, "deleted"); // threads.1
   }
 }
 
@@ -120,7 +120,7 @@ const PRUNE_STEP = 50;
 
 /** Those that are not there, or not in the scope, are passed over; with `keep_latest` also those that are busy. */
 export async function pruneThreads(
-  agent: Agent,
+  agent: AgentContext,
   scope: Scope,
   threadIds: readonly string[],
   strategy: TtlStrategy,
@@ -143,7 +143,7 @@ export async function pruneThreads(
 
 /** In one transaction. @returns how many. */
 export async function pruneEach(
-  agent: Agent,
+  agent: AgentContext,
   threads: readonly Thread[],
   strategyOf: (thread: Thread) => TtlStrategy,
 ): Promise<number> {
@@ -184,7 +184,7 @@ export interface ThreadList {
  * shown as it is when it is read; one that was deleted meanwhile is left out.
  * @param withValues false when nobody asks for the states
  */
-export async function searchThreads(agent: Agent, query: ThreadQuery, withValues: boolean): Promise<ThreadList> {
+export async function searchThreads(agent: AgentContext, query: ThreadQuery, withValues: boolean): Promise<ThreadList> {
   const { total, found, first } = await agent.storage.transaction(async (tx) => {
     const threads = await tx.searchThreads(query);
     const complete = threads.length < query.limit && (threads.length > 0 || query.offset === 0);
@@ -210,9 +210,9 @@ export async function searchThreads(agent: Agent, query: ThreadQuery, withValues
 /** States that are in memory at once for one list, beside one that is longer. */
 const READ_UNITS_MAX = 256 * 1024;
 
-async function* viewsOf(agent: Agent, threadIds: readonly string[], scope: Scope): AsyncGenerator<ThreadView> {
+async function* viewsOf(agent: AgentContext, threadIds: readonly string[], scope: Scope): AsyncGenerator<ThreadView> {
   for (let from = 0; from < threadIds.length;) {
-    const { views, next } = await agent.storage.look(async (tx) => {
+    const { views, next } = await agent.storage.read(async (tx) => {
       const read: ThreadView[] = [];
       let at = from;
       for (let units = 0; at < threadIds.length && units <= READ_UNITS_MAX; at++) {
@@ -236,7 +236,7 @@ function unitsOf({ checkpoint, values }: StoredCheckpoint): number {
 }
 
 /** Looks into the state of every thread that the other filters leave, in slices, so that other calls get their turn. */
-export async function searchByValues(agent: Agent, query: ThreadQuery, values: JsonObject): Promise<ThreadList> {
+export async function searchByValues(agent: AgentContext, query: ThreadQuery, values: JsonObject): Promise<ThreadList> {
   const found = await agent.storage.transaction((tx) =>
     tx.searchThreads({ ...query, limit: VALUES_SCAN_MAX, offset: 0 }),
   );
@@ -251,13 +251,17 @@ export async function searchByValues(agent: Agent, query: ThreadQuery, values: J
   return { total, count: page.length, threads: viewsOf(agent, page, query.scope) };
 }
 
-export async function countThreads(agent: Agent, query: ThreadQuery, values: JsonObject | null): Promise<number> {
+export async function countThreads(
+  agent: AgentContext,
+  query: ThreadQuery,
+  values: JsonObject | null,
+): Promise<number> {
   if (values !== null && Object.keys(values).length > 0) return (await searchByValues(agent, query, values)).total;
   return agent.storage.transaction((tx) => tx.countThreads(query, null));
 }
 
 /** A copy of a paused thread is paused at the same questions; answering one leaves the other alone. */
-export async function copyThread(agent: Agent, threadId: string, readable: Scope): Promise<ThreadView> {
+export async function copyThread(agent: AgentContext, threadId: string, readable: Scope): Promise<ThreadView> {
   const at = agent.clock.now();
   const copyId = agent.newId();
   const { view, waiting } = await agent.storage.transaction(async (tx) => {
@@ -287,12 +291,12 @@ export async function copyThread(agent: Agent, threadId: string, readable: Scope
   return view;
 }
 
-async function viewOf(agent: Agent, tx: Tx, thread: Thread, withValues = true): Promise<ThreadView> {
+async function viewOf(agent: AgentContext, tx: Tx, thread: Thread, withValues = true): Promise<ThreadView> {
   const open = thread.status === "interrupted" ? await tx.interrupts(thread.threadId, "open") : [];
   return { thread, open, values: withValues ? await valuesOf(agent, tx, thread) : null };
 }
 
-async function valuesOf(agent: Agent, tx: Tx, thread: Thread): Promise<ThreadValues | null> {
+async function valuesOf(agent: AgentContext, tx: Tx, thread: Thread): Promise<ThreadValues | null> {
   const { overlay } = thread;
   if (overlay !== null) {
     const json = (): Json => agent.graphs.toWire(overlay);

@@ -1,4 +1,4 @@
-// Test of the notifier. Checked: NO2 and NO3 of notify.ts. NO1 is that of webhooks, over sockets in test/agent/webhooks.test.ts.
+// Test of the notifier. Checked: interrupt-notifier.2 and interrupt-notifier.3 of notify.ts. interrupt-notifier.1 is that of webhooks, over sockets in test/agent/webhooks.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../base/json/json.ts";
@@ -49,13 +49,13 @@ const WORDS: readonly (readonly [name: string, given: Parameters<typeof told>[0]
 ];
 
 for (const [name, given, where] of WORDS) {
-  test(`${name}: ${where === null ? "nobody is told" : `${where} is told`} (NO3)`, async () => {
+  test(`${name}: ${where === null ? "nobody is told" : `${where} is told`} (interrupt-notifier.3)`, async () => {
     const urls = (await told(given)).map(({ url }) => url);
     assert.deepEqual(urls, where === null ? [] : [at(where).url]);
   });
 }
 
-test("of several that wait, those that are new are told, each under an id of its own (NO2)", async () => {
+test("of several that wait, those that are new are told, each under an id of its own (interrupt-notifier.2)", async () => {
   const old = { ...QUESTION, interruptId: "1".repeat(32), createdAt: ASKED_AT - 1 };
   const other = { ...QUESTION, interruptId: "2".repeat(32) };
   const rows = await told({ server: at("server"), waiting: [old, QUESTION, other] });

@@ -1,8 +1,8 @@
 // Notify: tells somebody that a person is waited for, through the outbox of webhooks.
 // Invariants:
-//   NO1. The notification is stored in the transaction that stores the question: neither is there without the other.
-//   NO2. Each question is told once, under an id of its own, however often its thread pauses on it.
-//   NO3. The run's word on where to tell wins over the assistant's, and that over the server's.
+//   interrupt-notifier.1. The notification is stored in the transaction that stores the question: neither is there without the other.
+//   interrupt-notifier.2. Each question is told once, under an id of its own, however often its thread pauses on it.
+//   interrupt-notifier.3. The run's word on where to tell wins over the assistant's, and that over the server's.
 import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
@@ -41,21 +41,21 @@ export function createNotifier(server: Notify | null, publicUrl: () => string): 
   return {
     async ask(tx, { run, waiting, assistantMetadata }) {
       const at = run.updatedAt;
-      const asked = waiting.filter(({ createdAt }) => createdAt === at); // NO2: what waited before was told before
+      const asked = waiting.filter(({ createdAt }) => createdAt === at); // interrupt-notifier.2: what waited before was told before
       if (asked.length === 0) return;
-      const notify = run.request.notify ?? assistantNotify(assistantMetadata) ?? server; // NO3
+      const notify = run.request.notify ?? assistantNotify(assistantMetadata) ?? server; // interrupt-notifier.3
       if (notify === null || notify === false) return;
       for (const item of asked) {
         const link = `${publicUrl()}/console/inbox/${item.threadId}/${item.interruptId}`;
         await tx.putWebhook({
-          runId: idOf(item), // NO2
+          runId: idOf(item), // interrupt-notifier.2
           url: notify.url,
           host: new URL(notify.url).host,
           body: notify.format === "slack" ? JSON.stringify(slackMessage(item, link)) : eventText(item, link),
           attempts: 0,
           dueAt: at,
           createdAt: at,
-        }); // NO1
+        }); // interrupt-notifier.1
         stored = true;
       }
     },

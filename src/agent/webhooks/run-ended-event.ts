@@ -1,7 +1,7 @@
 // Webhook event: what is told about the end of a run to the address that its call named.
 // Invariants:
-//   WE1. The event is stored in the transaction that ends the run: no end without it, and it without no end.
-//   WE2. It holds the end as it was: what becomes of the thread later does not change it.
+//   run-ended-event.1. The event is stored in the transaction that ends the run: no end without it, and it without no end.
+//   run-ended-event.2. It holds the end as it was: what becomes of the thread later does not change it.
 import { isoTime } from "../../base/clock.ts";
 import type { Interrupt, PauseKind, Run } from "../model/model.ts";
 import type { Awaitable, Graphs, Tx } from "../ports/ports.ts";
@@ -36,7 +36,7 @@ export function announcer(graphs: Pick<Graphs, "toWire">, valuesText: () => stri
       attempts: 0,
       dueAt: run.updatedAt,
       createdAt: run.updatedAt,
-    }); // WE1
+    }); // run-ended-event.1
   };
 }
 

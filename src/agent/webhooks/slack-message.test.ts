@@ -1,4 +1,4 @@
-// Test of the Slack message. Checked: SM1 and SM2, against Slack's own rules for blocks.
+// Test of the Slack message. Checked: slack-message.1 and slack-message.2, against Slack's own rules for blocks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brokenSlackRules } from "../../../test/fakes/slack-rules.ts";
@@ -55,14 +55,14 @@ const CASES: readonly (readonly [name: string, Interrupt])[] = [
 ];
 
 for (const [name, item] of CASES) {
-  test(`${name} makes a message that keeps Slack's rules and leads to the item (SM1)`, () => {
+  test(`${name} makes a message that keeps Slack's rules and leads to the item (slack-message.1)`, () => {
     const message = slackMessage(item, LINK);
     assert.deepEqual(brokenSlackRules(message), []);
     assert.ok(JSON.stringify(message).includes(LINK));
   });
 }
 
-test("a question cannot mention a channel, make a link or end its block (SM2)", () => {
+test("a question cannot mention a channel, make a link or end its block (slack-message.2)", () => {
   const { blocks } = slackMessage(asked({ text: "```<!channel> <https://evil.example|safe>" }), LINK) as {
     readonly blocks: readonly {
       readonly type: string;

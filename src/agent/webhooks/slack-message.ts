@@ -1,7 +1,7 @@
 // Slack message: a question → a message for an incoming webhook of Slack, in its Block Kit. Pure.
 // Invariants:
-//   SM1. Every text keeps to Slack's limits, however long the question is: a message that is refused tells nobody.
-//   SM2. What the question says cannot mention, link or format: it is escaped, and cut before that.
+//   slack-message.1. Every text keeps to Slack's limits, however long the question is: a message that is refused tells nobody.
+//   slack-message.2. What the question says cannot mention, link or format: it is escaped, and cut before that.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";
 import { summarise } from "../serializers/interrupt-summary.ts";
@@ -44,7 +44,7 @@ function titleOf(item: Interrupt): { readonly title: string } {
   return { title: title === "" ? "A question is waiting" : title };
 }
 
-/** SM1: what is cut to a fifth fits however much of it is escaped; most texts need no cutting. */
+/** slack-message.1: what is cut to a fifth fits however much of it is escaped; most texts need no cutting. */
 function mrkdwn(text: string, unitsMax: number): string {
   const whole = escape(text);
   return whole.length <= unitsMax ? whole : escape(cut(text, Math.floor(unitsMax / LONGEST_ESCAPE)));
@@ -52,7 +52,7 @@ function mrkdwn(text: string, unitsMax: number): string {
 
 function codeBlock(text: string): string {
   const unitsMax = SECTION_UNITS_MAX - 2 * CODE_FENCE.length;
-  return `${CODE_FENCE}${mrkdwn(text.replaceAll("`", "'"), unitsMax)}${CODE_FENCE}`; // SM2: it cannot end the block
+  return `${CODE_FENCE}${mrkdwn(text.replaceAll("`", "'"), unitsMax)}${CODE_FENCE}`; // slack-message.2: it cannot end the block
 }
 
 /** As Slack says: these three, and no other. */

@@ -1,11 +1,11 @@
 // Webhooks: sends what the outbox holds, until it is taken or given up.
 // Invariants:
-//   WB1. At least once: a row goes when its receiver has said 2xx, or when it is given up, and at no other time.
+//   webhook-sender.1. At least once: a row goes when its receiver has said 2xx, or when it is given up, and at no other time.
 //        The event id is the same in every try.
-//   WB2. What becomes of a webhook changes no run, and no failure here ends anything but a try.
-//   WB3. Tries take turns by destination: receivers that hang do not hold up the others (webhook-turns.ts).
-//   WB4. Addresses are checked when a run is accepted and again at each try (http/guarded-post.ts).
-//   WB5. The headers of the deployment go to the names that it lists for them, and to no address that only a caller named.
+//   webhook-sender.2. What becomes of a webhook changes no run, and no failure here ends anything but a try.
+//   webhook-sender.3. Tries take turns by destination: receivers that hang do not hold up the others (webhook-turns.ts).
+//   webhook-sender.4. Addresses are checked when a run is accepted and again at each try (http/guarded-post.ts).
+//   webhook-sender.5. The headers of the deployment go to the names that it lists for them, and to no address that only a caller named.
 import { createHmac } from "node:crypto";
 import { backoffMs } from "../../base/backoff.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
@@ -70,7 +70,7 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
       woken = false;
       stopTimer();
       const at = clock.now();
-      const hosts = turns.full(); // WB3
+      const hosts = turns.full(); // webhook-sender.3
       const { webhook, nextAt } = await storage.transaction(async (tx) => {
         const claimed = await tx.claimWebhook(at, at + LEASE_MS, hosts);
         return { webhook: claimed, nextAt: claimed === null ? await tx.nextWebhookAt(hosts) : null };
@@ -105,7 +105,7 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
     let replied = false;
     const done = send(webhook, () => (replied = true))
       .catch((error: unknown) => {
-        log.error("webhook_not_stored", { run_id: runId, reason: describeError(error).message }); // WB1: tried again
+        log.error("webhook_not_stored", { run_id: runId, reason: describeError(error).message }); // webhook-sender.1: tried again
       })
       .then(() => {
         inFlight.delete(runId);
@@ -148,7 +148,7 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
         if (ports.isOwnRoute(path)) return;
         throw new ApiError("webhook_refused", "The webhook path is not allowed: http.app has no POST route for it.");
       }
-      const checked = checkOutboundUrl(url, policy); // WB4
+      const checked = checkOutboundUrl(url, policy); // webhook-sender.4
       if (checked.kind === "allowed") return;
       throw new ApiError("webhook_refused", `The webhook address is not allowed: ${checked.reason}.`);
     },
@@ -157,7 +157,7 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
     },
     async stop() {
       stopTimer();
-      stopped.abort(); // what is cut off is sent again after the start: WB1
+      stopped.abort(); // what is cut off is sent again after the start: webhook-sender.1
       await Promise.all(inFlight.values());
     },
   };
@@ -174,7 +174,7 @@ function requestOf(webhook: Webhook, { policy, secret, userAgent }: WebhookOptio
     url: webhook.url,
     body,
     headers: {
-      ...(isNamed(webhook.url, policy.headerDomains) ? policy.headers : {}), // WB5
+      ...(isNamed(webhook.url, policy.headerDomains) ? policy.headers : {}), // webhook-sender.5
       "content-type": "application/json",
       "user-agent": userAgent,
       "webhook-id": id,

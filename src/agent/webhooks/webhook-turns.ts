@@ -1,11 +1,11 @@
 // Webhook turns: which destinations may be tried now, so that receivers that hang never take the turns of others.
 // Invariants:
-//   WU1. A host has at most HOST_TRIES_MAX tries at once; a slow one has one.
-//   WU2. A try counts as prompt for PROMPT_MS. Only prompt tries compete for the PROMPT_MAX turns: a receiver that hangs
+//   webhook-turns.1. A host has at most HOST_TRIES_MAX tries at once; a slow one has one.
+//   webhook-turns.2. A try counts as prompt for PROMPT_MS. Only prompt tries compete for the PROMPT_MAX turns: a receiver that hangs
 //        takes a turn for that long, and no longer.
-//   WU3. A host is slow from its first try that was not prompt until one that is answered promptly. All slow hosts
+//   webhook-turns.3. A host is slow from its first try that was not prompt until one that is answered promptly. All slow hosts
 //        together have SLOW_MAX tries at once.
-//   WU4. There are never more than TRIES_MAX tries, and HOSTS_KEPT hosts are remembered as slow.
+//   webhook-turns.4. There are never more than TRIES_MAX tries, and HOSTS_KEPT hosts are remembered as slow.
 import type { Clock } from "../../base/clock.ts";
 
 const PROMPT_MAX = 16;
@@ -34,18 +34,18 @@ export function createWebhookTurns(clock: Clock, onFree: () => void): WebhookTur
     slow.add(host);
     for (const oldest of slow) {
       if (slow.size <= HOSTS_KEPT) break;
-      slow.delete(oldest); // WU4
+      slow.delete(oldest); // webhook-turns.4
     }
   };
   const slowTries = (): number => [...slow].reduce((sum, host) => sum + (tries.get(host) ?? 0), 0);
 
   return {
-    free: () => prompt < PROMPT_MAX && all < TRIES_MAX, // WU2, WU4
+    free: () => prompt < PROMPT_MAX && all < TRIES_MAX, // webhook-turns.2, webhook-turns.4
     full() {
       const busy = [...tries].flatMap(
-        ([host, count]) => (count >= (slow.has(host) ? 1 : HOST_TRIES_MAX) ? [host] : []), // WU1
+        ([host, count]) => (count >= (slow.has(host) ? 1 : HOST_TRIES_MAX) ? [host] : []), // webhook-turns.1
       );
-      return slowTries() < SLOW_MAX ? busy : [...new Set([...busy, ...slow])]; // WU3
+      return slowTries() < SLOW_MAX ? busy : [...new Set([...busy, ...slow])]; // webhook-turns.3
     },
     take(host) {
       tries.set(host, (tries.get(host) ?? 0) + 1);

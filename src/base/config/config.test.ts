@@ -1,4 +1,4 @@
-// Tests of the config reader. Checked: CF1 (every problem at once, by name), CF2 (no silent default), CF3 (secrets are
+// Tests of the config reader. Checked: config.1 (every problem at once, by name), config.2 (no silent default), config.3 (secrets are
 // never shown, and may come from a file).
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -163,12 +163,12 @@ const REFUSED: readonly { readonly name: string; readonly env: Env; readonly say
     says: [{ name: "OLD_COUNT", reason: '"x" is not a whole number' }],
   },
   {
-    name: "a secret that does not fit, without showing it (CF3)",
+    name: "a secret that does not fit, without showing it (config.3)",
     env: { PIN: CANARY },
     says: [{ name: "PIN", reason: "the value is invalid (not shown)" }],
   },
   {
-    name: "a secret file that does not fit, without showing it (CF3)",
+    name: "a secret file that does not fit, without showing it (config.3)",
     env: { KEY_FILE: "/run/secrets/two-lines" },
     says: [{ name: "KEY_FILE", reason: "the value is invalid (not shown)" }],
   },
@@ -183,7 +183,7 @@ const REFUSED: readonly { readonly name: string; readonly env: Env; readonly say
     says: [{ name: "KEY_FILE", reason: "cannot read the file" }],
   },
   {
-    name: "everything that is wrong, at once and in the table's order (CF1)",
+    name: "everything that is wrong, at once and in the table's order (config.1)",
     env: { PIN: "x", WAIT: "x", COUNT: "x", FOLDER: "fine", KEY_FILE: "/nowhere" },
     says: [
       { name: "COUNT", reason: '"x" is not a whole number' },
@@ -200,16 +200,16 @@ for (const { name, env, says } of REFUSED) {
       () => readConfig(env, TABLE, readFile),
       (error) => {
         assert.ok(error instanceof ConfigError);
-        assert.deepEqual(error.problems, says); // CF1, CF2
+        assert.deepEqual(error.problems, says); // config.1, config.2
         assert.equal(error.message, says.map((problem) => `${problem.name}: ${problem.reason}`).join("\n"));
-        assert.ok(!`${error.stack}`.includes(CANARY)); // CF3
+        assert.ok(!`${error.stack}`.includes(CANARY)); // config.3
         return true;
       },
     );
   });
 }
 
-test("the printed configuration has one line a setting and shows no secret (CF3)", () => {
+test("the printed configuration has one line a setting and shows no secret (config.3)", () => {
   const config = readConfig({ KEY: CANARY, PIN: "4711", VERBOSE: "no", URL: "http://x" }, TABLE, readFile);
   assert.deepEqual(printConfig(TABLE, config).split("\n"), [
     "COUNT=7",

@@ -1,8 +1,8 @@
 // Configuration: a table of settings in, one frozen record out. Pure: the environment is an argument.
 // Invariants:
-//   CF1. Every problem is reported at once, each with the variable's name.
-//   CF2. A value that does not fit is never replaced by the default.
-//   CF3. Every function here shows a secret as "***" and accepts it as NAME_FILE too. Errors about a secret give no
+//   config.1. Every problem is reported at once, each with the variable's name.
+//   config.2. A value that does not fit is never replaced by the default.
+//   config.3. Every function here shows a secret as "***" and accepts it as NAME_FILE too. Errors about a secret give no
 //        reason, unless the parser supplies one that reveals nothing.
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -158,7 +158,7 @@ export function readConfig<Table extends SettingsTable>(
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const shown = !one.secret || error instanceof ShownReason;
-      problems.push({ name: found.name, reason: shown ? reason : "the value is invalid (not shown)" }); // CF3
+      problems.push({ name: found.name, reason: shown ? reason : "the value is invalid (not shown)" }); // config.3
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
@@ -186,7 +186,7 @@ function lookUp(
   return undefined;
 }
 
-/** One `NAME=value` line a setting, secrets masked (CF3). */
+/** One `NAME=value` line a setting, secrets masked (config.3). */
 export function printConfig<Table extends SettingsTable>(table: Table, config: Config<Table>): string {
   return Object.entries(table)
     .map(([key, one]) => `${one.name}=${shownValue(one, config[key])}`)
@@ -195,7 +195,7 @@ export function printConfig<Table extends SettingsTable>(table: Table, config: C
 
 function shownValue({ secret }: Setting<unknown>, value: unknown): string {
   const shown = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
-  return secret && shown !== "" ? "***" : shown; // CF3
+  return secret && shown !== "" ? "***" : shown; // config.3
 }
 
 export interface SettingLine {
@@ -207,7 +207,7 @@ export interface SettingLine {
   readonly meaning: string;
 }
 
-/** Every setting with its value, secrets masked (CF3), and the source of the value. */
+/** Every setting with its value, secrets masked (config.3), and the source of the value. */
 export function describeConfig<Table extends SettingsTable>(
   table: Table,
   config: Config<Table>,

@@ -1,15 +1,15 @@
 // File guard: notices that a file which this process has open is not the one of that name any more. What is written to a
 // deleted file is gone with the process, and another process can take a lock whose file was deleted.
 // Invariants:
-//   FG1. Nothing is written while a file is missing or another one: every write looks first.
-//   FG2. It is said in the log once, also when nothing is written, and once more when the file is back.
+//   file-guard.1. Nothing is written while a file is missing or another one: every write looks first.
+//   file-guard.2. It is said in the log once, also when nothing is written, and once more when the file is back.
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log/log.ts";
 
 export interface FileGuard {
-  /** @throws {Error} FG1; it names the file. */
+  /** @throws {Error} file-guard.1; it names the file. */
   readonly check: () => void;
   /** Null while every file is in its place; else which one is not. */
   readonly problem: () => string | null;
@@ -35,7 +35,7 @@ export function guardFiles(paths: readonly string[], clock: Clock, log: Log): Fi
     if (found !== said) {
       if (found === null) log.info("data_files_back", { paths: paths.length });
       else log.error("data_files_gone", { reason: found, remedy: "put the file back, or stop the server and restore" });
-      said = found; // FG2
+      said = found; // file-guard.2
     }
     return found;
   };

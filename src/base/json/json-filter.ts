@@ -1,7 +1,7 @@
 // JSON filter: conditions on the members of an object, and the check whether an object meets them.
 // Invariants:
-//   JF1. An absent member meets `ne` and `nin` only.
-//   JF2. Numbers compare only with numbers, and texts only with texts: `gt`, `gte`, `lt` and `lte` fail for every other
+//   json-filter.1. An absent member meets `ne` and `nin` only.
+//   json-filter.2. Numbers compare only with numbers, and texts only with texts: `gt`, `gte`, `lt` and `lte` fail for every other
 //        pair.
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
@@ -65,7 +65,7 @@ function meets(member: Json | undefined, { op, value }: FilterCondition): boolea
     case "eq":
       return equal(member, value);
     case "ne":
-      return !equal(member, value); // JF1
+      return !equal(member, value); // json-filter.1
     case "in":
       return (value as readonly Json[]).some((one) => equal(member, one));
     case "nin":
@@ -83,7 +83,7 @@ function meets(member: Json | undefined, { op, value }: FilterCondition): boolea
   }
 }
 
-/** JF2 */
+/** json-filter.2 */
 function inOrder(low: Json | undefined, high: Json | undefined, orEqual: boolean): boolean {
   if (typeof low === "number" && typeof high === "number") return orEqual ? low <= high : low < high;
   if (typeof low === "string" && typeof high === "string") return orEqual ? low <= high : low < high;

@@ -1,4 +1,4 @@
-// Tests of JSON paths: the texts that a path finds in an object (JP1).
+// Tests of JSON paths: the texts that a path finds in an object (json-path.1).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parsePath, textsAt } from "./json-path.ts";

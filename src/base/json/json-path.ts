@@ -1,5 +1,5 @@
 // JSON path: the texts that a path selects in an object, in the path syntax of LangGraph's stores.
-// Invariant JP1: a path that matches nothing selects no text; an invalid path is an error.
+// Invariant json-path.1: a path that matches nothing selects no text; an invalid path is an error.
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
 /** A member by its name, or a list index: negative counts from the end, `*` selects every element. */
@@ -56,7 +56,7 @@ export function textsAt(value: JsonObject, path: string): readonly IndexedText[]
 
 function follow(member: Json, step: PathStep): readonly Json[] {
   if ("name" in step) {
-    if (!isJsonObject(member) || !Object.hasOwn(member, step.name)) return []; // JP1
+    if (!isJsonObject(member) || !Object.hasOwn(member, step.name)) return []; // json-path.1
     return [member[step.name] as Json];
   }
   if (!Array.isArray(member)) return [];

@@ -1,4 +1,4 @@
-// Tests of plain JSON: what has a form, and what is refused instead of being lost (PJ1, PJ2).
+// Tests of plain JSON: what has a form, and what is refused instead of being lost (plain-json.1, plain-json.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toPlainJson } from "./plain-json.ts";
@@ -11,7 +11,7 @@ const nested = (levels: number): unknown => {
   return value;
 };
 
-test("JSON comes back as an equal copy (PJ2)", () => {
+test("JSON comes back as an equal copy (plain-json.2)", () => {
   const value = JSON.parse('{"a":[1,"x",null,true,{"__proto__":{"b":2}}],"":{}}') as Record<string, unknown>;
   const copy = toPlainJson(value) as typeof value;
   assert.deepEqual(copy, value);
@@ -40,7 +40,7 @@ const REFUSED: readonly (readonly [name: string, value: unknown, says: RegExp])[
 ];
 
 for (const [name, value, says] of REFUSED) {
-  test(`${name} is refused (PJ1)`, () => {
+  test(`${name} is refused (plain-json.1)`, () => {
     assert.throws(() => toPlainJson(value), says);
   });
 }

@@ -13,7 +13,7 @@ function setUp() {
 }
 
 describe("a line that comes again and again", () => {
-  test("QL1 is said at once the first time, and QL2 with its number when ten seconds are over", async () => {
+  test("QL1 is said at once the first time, and deduplicating-log.2 with its number when ten seconds are over", async () => {
     const { clock, lines, quiet } = setUp();
     for (let at = 0; at < 1000; at++) quiet.warning("uploads_paused", { reason: `503 ${at}` });
     assert.deepEqual(lines, [["uploads_paused", { reason: "503 0" }]]);

@@ -1,10 +1,10 @@
 // Quiet log: logs the first line of a kind, then counts repetitions. An unreachable backend or a full disk would otherwise
 // add one line per batch.
 // Invariants:
-//   QL1. The first line of a kind (event and tenant) is logged at once. Further lines within REPEAT_MS are counted.
-//   QL2. After REPEAT_MS the newest line is logged with `repeated`, the number of lines it represents. Every suppressed line
+//   deduplicating-log.1. The first line of a kind (event and tenant) is logged at once. Further lines within REPEAT_MS are counted.
+//   deduplicating-log.2. After REPEAT_MS the newest line is logged with `repeated`, the number of lines it represents. Every suppressed line
 //        is counted, also at shutdown.
-//   QL3. Distinguishes KINDS_MAX kinds; beyond that, a kind is the event alone.
+//   deduplicating-log.3. Distinguishes KINDS_MAX kinds; beyond that, a kind is the event alone.
 import type { Clock } from "../clock.ts";
 import type { Log, LogFields, LogLevel } from "./log.ts";
 
@@ -31,7 +31,7 @@ export function createQuietLog(log: Log, clock: Clock): QuietLog {
     if (kinds.has(name) || kinds.size < KINDS_MAX) return name;
     for (const [old, { repeated, since }] of kinds)
       if (repeated === 0 && clock.monotonic() - since >= REPEAT_MS) kinds.delete(old);
-    return kinds.size < KINDS_MAX ? name : event; // QL3
+    return kinds.size < KINDS_MAX ? name : event; // deduplicating-log.3
   }
 
   function take(level: LogLevel, event: string, fields: LogFields = {}): void {
@@ -41,13 +41,13 @@ export function createQuietLog(log: Log, clock: Clock): QuietLog {
     const kind = kinds.get(name);
     if (kind === undefined || (kind.repeated === 0 && now - kind.since >= REPEAT_MS)) {
       kinds.set(name, { since: now, repeated: 0, say, cancel: () => undefined });
-      return say(0); // QL1
+      return say(0); // deduplicating-log.1
     }
     kind.say = say;
     if (kind.repeated++ === 0) kind.cancel = clock.after(kind.since + REPEAT_MS - now, () => logRepeated(kind));
   }
 
-  /** QL2. */
+  /** deduplicating-log.2. */
   function logRepeated(kind: Kind): void {
     kind.cancel();
     kind.say(kind.repeated);

@@ -1,4 +1,4 @@
-// Tests of the log. Checked: L1 (a secret never appears), L2 (logging never throws), L3 (fields change neither the head
+// Tests of the log. Checked: log.1 (a secret never appears), log.2 (logging never throws), log.3 (fields change neither the head
 // of a line nor the terminal), and both forms of a line.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -30,9 +30,13 @@ const READABLE: readonly { readonly name: string; readonly fields: Record<string
     { name: "a number and null", fields: { n: 1.5, none: null }, shown: " n=1.5 none=null" },
     { name: "an object", fields: { o: { a: [1] } }, shown: ' o={"a":[1]}' },
     { name: "undefined", fields: { u: undefined }, shown: " u=undefined" },
-    { name: "an escape sequence, made harmless (L3)", fields: { x: "\u001b[2J" }, shown: String.raw` x="\u001b[2J"` },
     {
-      name: "an eight-bit control character, made harmless (L3)",
+      name: "an escape sequence, made harmless (log.3)",
+      fields: { x: "\u001b[2J" },
+      shown: String.raw` x="\u001b[2J"`,
+    },
+    {
+      name: "an eight-bit control character, made harmless (log.3)",
       fields: { x: "\u009b2J" },
       shown: String.raw` x=\u009b2J`,
     },
@@ -66,7 +70,7 @@ const HARD_FIELDS: readonly { readonly name: string; readonly value: unknown; re
 ];
 
 for (const { name, value, shown } of HARD_FIELDS) {
-  test(`${name} as a field is shown as well as it can be (L2)`, () => {
+  test(`${name} as a field is shown as well as it can be (log.2)`, () => {
     const { log, lines } = open();
     log.error("it_happened", { value });
     assert.deepEqual((JSON.parse(lines.join("")) as { readonly value: unknown }).value, shown);
@@ -84,7 +88,7 @@ const IMPOSSIBLE_FIELDS: Readonly<Record<string, unknown>> = {
 
 for (const [name, value] of Object.entries(IMPOSSIBLE_FIELDS)) {
   for (const json of [true, false]) {
-    test(`${name} as a field never throws and is told of (L2, ${json ? "JSON" : "readable"})`, () => {
+    test(`${name} as a field never throws and is told of (log.2, ${json ? "JSON" : "readable"})`, () => {
       const { log, lines } = open({ json });
       log.info("it_happened", { value });
       assert.deepEqual(lines, ['{"level":"error","event":"log_failed","of":"it_happened"}\n']);
@@ -92,7 +96,7 @@ for (const [name, value] of Object.entries(IMPOSSIBLE_FIELDS)) {
   }
 }
 
-test("an output that fails never throws into the caller (L2)", () => {
+test("an output that fails never throws into the caller (log.2)", () => {
   let calls = 0;
   const { log } = open({
     write: () => {
@@ -104,13 +108,13 @@ test("an output that fails never throws into the caller (L2)", () => {
   assert.ok(calls > 0);
 });
 
-test("a clock that fails never throws into the caller (L2)", () => {
+test("a clock that fails never throws into the caller (log.2)", () => {
   const { log, lines } = open({ now: () => Number.NaN });
   log.info("it_happened");
   assert.equal(lines.length, 1);
 });
 
-test("fields named time, level or event do not replace the line's own (L3)", () => {
+test("fields named time, level or event do not replace the line's own (log.3)", () => {
   const { log, lines } = open();
   log.error("it_happened", { time: "never", level: "debug", event: "nothing", id: 1 });
   assert.deepEqual(lines, ['{"time":"2026-01-02T03:04:05.678Z","level":"error","event":"it_happened","id":1}\n']);
@@ -127,7 +131,7 @@ const HIDING_PLACES: readonly { readonly name: string; readonly fields: Record<s
 
 for (const json of [true, false]) {
   for (const { name, fields } of HIDING_PLACES) {
-    test(`a secret in ${name} is masked (L1, ${json ? "JSON" : "readable"})`, () => {
+    test(`a secret in ${name} is masked (log.1, ${json ? "JSON" : "readable"})`, () => {
       const { log, lines } = open({ json, secrets: [CANARY] });
       log.info("it_happened", fields);
       assert.match(lines.join(""), /\*\*\*/);
@@ -146,5 +150,5 @@ const MASKS: readonly { readonly name: string; readonly secrets: readonly string
 ];
 
 for (const { name, secrets, gives } of MASKS) {
-  test(`mask: ${name} (L1)`, () => assert.equal(mask("abcdef abc", secrets), gives));
+  test(`mask: ${name} (log.1)`, () => assert.equal(mask("abcdef abc", secrets), gives));
 }

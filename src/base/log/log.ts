@@ -1,8 +1,8 @@
 // Log: one line per event, as JSON for machines or text for people, on one stream.
 // Invariants:
-//   L1. A known secret never appears in a line, in any field.
-//   L2. Logging never throws.
-//   L3. Fields never change a line's time, level or event, and never control a terminal.
+//   log.1. A known secret never appears in a line, in any field.
+//   log.2. Logging never throws.
+//   log.3. Fields never change a line's time, level or event, and never control a terminal.
 
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -34,14 +34,14 @@ export function createLog(options: LogOptions): Log {
       const time = new Date(options.now()).toISOString();
       const head = { time, level, event };
       const line = options.json
-        ? JSON.stringify({ ...head, ...fields, ...head }, plain) // L3; the first `head` keeps it in front
+        ? JSON.stringify({ ...head, ...fields, ...head }, plain) // log.3; the first `head` keeps it in front
         : `${time.slice(11, 23)} ${level.padEnd(7)} ${event}${readable(fields)}`;
-      options.write(`${maskWith(line, secrets)}\n`); // L1
+      options.write(`${maskWith(line, secrets)}\n`); // log.1
     } catch {
       try {
         options.write(`{"level":"error","event":"log_failed","of":${JSON.stringify(event)}}\n`);
       } catch {
-        return; // L2: no channel is left to report it
+        return; // log.2: no channel is left to report it
       }
     }
   };
@@ -67,7 +67,7 @@ function readable(fields: LogFields): string {
       typeof value === "string" && !/[\s"=\u0000-\u001f]/.test(value) ? value : JSON.stringify(value, plain);
     line += ` ${name}=${shown}`;
   }
-  return line.replace(/[\u007f-\u009f]/g, (control) => `\\u00${control.charCodeAt(0).toString(16)}`); // L3
+  return line.replace(/[\u007f-\u009f]/g, (control) => `\\u00${control.charCodeAt(0).toString(16)}`); // log.3
 }
 
 /** Masks every known secret, raw and as JSON escapes it. */

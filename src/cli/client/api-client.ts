@@ -1,7 +1,7 @@
 // Client: calls of a server's HTTP API. Every failure becomes one line with its remedy.
 // Invariants:
-//   CC1. The key goes into its header only: no message contains it.
-//   CC2. No automatic retries: the caller decides, and learns the outcome of the first attempt.
+//   api-client.1. The key goes into its header only: no message contains it.
+//   api-client.2. No automatic retries: the caller decides, and learns the outcome of the first attempt.
 import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import type { Cli } from "./command-context.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
@@ -49,7 +49,7 @@ async function clientOf(
   const config = await cli.config();
   const { apiKey = config.apiKey } = options;
   if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey))
-    throw new CliError("--api-key is empty or contains invalid characters", EXIT.usage); // CC1
+    throw new CliError("--api-key is empty or contains invalid characters", EXIT.usage); // api-client.1
   return createClient(cli, {
     url: options.url === undefined ? urlOf(config) : urlOption(options.url),
     apiKey,

@@ -1,7 +1,7 @@
 // Command context: the dependencies of every CLI command, and its exit codes.
 // Invariants:
-//   CL1. A command ends with an exit code of EXIT. A failure prints one line with its remedy.
-//   CL2. A command reads no environment, clock or terminal except its own arguments.
+//   command-context.1. A command ends with an exit code of EXIT. A failure prints one line with its remedy.
+//   command-context.2. A command reads no environment, clock or terminal except its own arguments.
 import type { Clock } from "../../base/clock.ts";
 import type { ExitCode } from "../errors/cli-error.ts";
 import type { ClientConfig } from "./settings.ts";
@@ -13,6 +13,6 @@ export interface Cli {
   readonly config: () => Promise<ClientConfig>;
   readonly clock: Clock;
   readonly readFile: (path: string) => string;
-  /** Runs a command, reports its failure, and ends the process with its exit code (CL1). */
+  /** Runs a command, reports its failure, and ends the process with its exit code (command-context.1). */
   readonly run: (verb: () => Promise<ExitCode>) => Promise<void>;
 }

@@ -1,7 +1,7 @@
 // Id resolution: a typed id prefix → the matching object.
 // Invariants:
-//   FI1. An unambiguous id prefix is enough; an ambiguous one lists the matches and changes nothing.
-//   FI2. The search covers at most LOOKED_AT_MAX objects; beyond that, use the full id.
+//   resolve-id.1. An unambiguous id prefix is enough; an ambiguous one lists the matches and changes nothing.
+//   resolve-id.2. The search covers at most LOOKED_AT_MAX objects; beyond that, use the full id.
 import type { TraceItem } from "../../api/traces.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Client, Query } from "./api-client.ts";
@@ -116,11 +116,11 @@ interface Looked {
 
 const NAMED_MAX = 5;
 
-/** FI1. @throws {CliError} */
+/** resolve-id.1. @throws {CliError} */
 function only<T>(matching: readonly T[], word: string, nameOf: (one: T) => string, { what, list, looked }: Looked): T {
   const [one, ...others] = matching;
   if (one === undefined) {
-    const whole = looked < LOOKED_AT_MAX ? "" : ` among ${looked}; use the full id`; // FI2
+    const whole = looked < LOOKED_AT_MAX ? "" : ` among ${looked}; use the full id`; // resolve-id.2
     throw new CliError(`no ${what} has an id starting with "${word}"${whole}: see ${list}`);
   }
   if (others.length === 0) return one;

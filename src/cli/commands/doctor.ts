@@ -1,7 +1,7 @@
 // Doctor: checks the requirements of a server and a collector on this machine, and prints remedies.
 // Invariants:
-//   DR1. Read-only: creates no folder, starts no run, sends no trace.
-//   DR2. Every check prints a line; a check that throws counts as failed, and the others continue.
+//   doctor.1. Read-only: creates no folder, starts no run, sends no trace.
+//   doctor.2. Every check prints a line; a check that throws counts as failed, and the others continue.
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Cli } from "../client/command-context.ts";
@@ -64,7 +64,7 @@ export async function doctor(cli: Cli, around: Surroundings, options: DoctorOpti
   return failed ? EXIT.failed : EXIT.done;
 }
 
-/** DR2. */
+/** doctor.2. */
 async function attempt(look: () => Promise<readonly Seen[]>): Promise<readonly Seen[]> {
   try {
     return await look();
@@ -120,7 +120,7 @@ async function folderCheck(dataDir: string): Promise<Seen> {
   return ok(there === folder ? folder : `${folder} (not created yet)`);
 }
 
-/** The folder, or its nearest existing ancestor (DR1). */
+/** The folder, or its nearest existing ancestor (doctor.1). */
 async function nearest(folder: string): Promise<string> {
   try {
     await access(folder, constants.F_OK);

@@ -1,4 +1,4 @@
-// Tests of edit: EA1 (a value keeps its type), EA2 (what is not named stays).
+// Tests of edit: edit-args.1 (a value keeps its type), edit-args.2 (what is not named stays).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../base/json/json.ts";
@@ -20,7 +20,7 @@ for (const [changes, is] of [
   [["a.b=2"], { "a.b": 2 }],
   [["new=1", "word=w"], { new: 1, word: "w" }],
 ] satisfies readonly (readonly [readonly string[], Json])[])
-  test(`--set ${changes.join(" --set ")} (EA1, EA2)`, () =>
+  test(`--set ${changes.join(" --set ")} (edit-args.1, edit-args.2)`, () =>
     assert.deepEqual(editArgs(ARGS, changes), { ...ARGS, ...is }));
 
 for (const [change, reason] of [
@@ -34,7 +34,7 @@ for (const [change, reason] of [
   ["amount", /write name=value/],
   ["=5", /write name=value/],
 ] as const)
-  test(`--set ${change} is refused (EA1)`, () => assert.throws(() => editArgs(ARGS, [change]), reason));
+  test(`--set ${change} is refused (edit-args.1)`, () => assert.throws(() => editArgs(ARGS, [change]), reason));
 
 test("arguments that are no object are given whole", () => assert.throws(() => editArgs("x", ["a=1"]), /--args/));
 

@@ -1,7 +1,7 @@
 // Edit of arguments: `amount=5` and the arguments of an action → its new arguments. Values keep their types.
 // Invariants:
-//   EA1. A value keeps its type: text stays text even if it looks like a number; a value of another type is an error.
-//   EA2. Unnamed arguments stay unchanged.
+//   edit-args.1. A value keeps its type: text stays text even if it looks like a number; a value of another type is an error.
+//   edit-args.2. Unnamed arguments stay unchanged.
 import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
 import { jsonText } from "../output/sanitize.ts";
@@ -24,10 +24,10 @@ function set(args: JsonObject, path: string, text: string): JsonObject {
   if (inner === undefined)
     return { ...args, [path]: valueLike(Object.hasOwn(args, path) ? args[path] : undefined, text, path) };
   if (!isJsonObject(inner)) throw new CliError(`--set ${path}: ${head} has no members`, EXIT.usage);
-  return { ...args, [head]: set(inner, path.slice(dot + 1), text) }; // EA2
+  return { ...args, [head]: set(inner, path.slice(dot + 1), text) }; // edit-args.2
 }
 
-/** EA1. */
+/** edit-args.1. */
 function valueLike(before: Json | undefined, text: string, path: string): Json {
   if (typeof before === "string") return text;
   const value = parsed(text);

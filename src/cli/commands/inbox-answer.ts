@@ -1,7 +1,7 @@
 // Inbox answers: a person's decisions → answers in the dialects of their interrupts → the result of each.
 // Invariants:
-//   AN1. A command builds all its answers before it sends any: one invalid answer sends none.
-//   AN2. Every answer prints a line; the exit code is 1 if one was refused.
+//   inbox-answer.1. A command builds all its answers before it sends any: one invalid answer sends none.
+//   inbox-answer.2. Every answer prints a line; the exit code is 1 if one was refused.
 import { type Built, type Decision, type Question, answerAll, buildAnswer } from "../../api/dialects.ts";
 import type { Json } from "../../base/json/json.ts";
 import { type Client, type ServerOptions, agentClient, problemText } from "../client/api-client.ts";
@@ -128,7 +128,7 @@ function asksSomething(item: InboxItem): InboxItem {
 
 function said({ id }: InboxItem, built: Built): Json {
   if (built.ok) return built.value;
-  throw new CliError(`${id}: ${oneLine(built.reason)}`); // AN1
+  throw new CliError(`${id}: ${oneLine(built.reason)}`); // inbox-answer.1
 }
 
 async function answerItems(
@@ -156,7 +156,7 @@ async function answerItems(
   const well =
     results.every(({ status }) => status === "answered") &&
     [...ends.values()].every(({ status }) => status !== "error");
-  return well ? EXIT.done : EXIT.failed; // AN2
+  return well ? EXIT.done : EXIT.failed; // inbox-answer.2
 }
 
 interface End {

@@ -1,7 +1,7 @@
 // New: a runnable project from the template.
 // Invariants:
-//   NW1. Writes only to an empty or absent folder: never replaces an existing file.
-//   NW2. The project's dependencies have the versions that this Holdpoint is tested with.
+//   new.1. Writes only to an empty or absent folder: never replaces an existing file.
+//   new.2. The project's dependencies have the versions that this Holdpoint is tested with.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { JsonObject } from "../../base/json/json.ts";
@@ -37,7 +37,7 @@ export async function makeProject(
     const text = readFileSync(join(template.folder, file), "utf8");
     const path = join(target, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, file === "package.json" ? packageText(text, basename(target), template) : text, { flag: "wx" }); // NW1
+    writeFileSync(path, file === "package.json" ? packageText(text, basename(target), template) : text, { flag: "wx" }); // new.1
     made.push(name);
   }
   if (options.json === true) printJson(terminal, { folder: target, files: made });
@@ -57,7 +57,7 @@ function checkEmpty(target: string, folder: string): void {
     if ((error as { readonly code?: string }).code === "ENOENT") return;
     throw new CliError(`${folder} is not a readable folder: choose another one`);
   }
-  if (there.length > 0) throw new CliError(`${folder} is not empty: choose a new or empty folder`); // NW1
+  if (there.length > 0) throw new CliError(`${folder} is not empty: choose a new or empty folder`); // new.1
 }
 
 function packageText(text: string, folder: string, { version, versions }: Template): string {
@@ -70,7 +70,7 @@ function packageText(text: string, folder: string, { version, versions }: Templa
   const dependencies = Object.fromEntries(
     Object.entries(template.dependencies).map(([one, wanted]) => [
       one,
-      one === "holdpoint" ? `^${version}` : (versions[one] ?? wanted), // NW2
+      one === "holdpoint" ? `^${version}` : (versions[one] ?? wanted), // new.2
     ]),
   );
   return `${JSON.stringify({ ...template, name, dependencies }, null, 2)}\n`;

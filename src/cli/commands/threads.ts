@@ -1,5 +1,5 @@
 // Threads: list, inspect, cancel, end, delete.
-// Invariant TV1: an irreversible command asks for confirmation on a terminal, and requires --yes elsewhere.
+// Invariant commands/threads.1: an irreversible command asks for confirmation on a terminal, and requires --yes elsewhere.
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
@@ -207,7 +207,7 @@ interface Confirmed {
   readonly yes?: boolean;
 }
 
-/** TV1. @throws {CliError} */
+/** commands/threads.1. @throws {CliError} */
 async function confirm({ terminal }: Cli, question: string, { yes }: Confirmed): Promise<void> {
   if (yes === true) return;
   if (terminal.ask === null) throw new CliError("this is irreversible: confirm with --yes", EXIT.usage);

@@ -1,5 +1,5 @@
 // Trace: lists traces of the local store, and shows one as a tree with timings.
-// Invariant TR1: a tree shows every run of its trace, in store order, also with missing parents.
+// Invariant trace.1: a tree shows every run of its trace, in store order, also with missing parents.
 import type { SpanSummary, TraceItem, TraceTree } from "../../api/traces.ts";
 import { type ServerOptions, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
@@ -109,7 +109,7 @@ interface Branch {
   readonly rails: string;
 }
 
-/** TR1: the depth is the number of segments of the dotted order. */
+/** trace.1: the depth is the number of segments of the dotted order. */
 function branchesOf(runs: readonly SpanSummary[]): readonly Branch[] {
   const depths = runs.map(({ dotted_order: order }) => order.split(".").length - 1);
   const least = depths.reduce((lowest, depth) => Math.min(lowest, depth), Infinity);

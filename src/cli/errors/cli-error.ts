@@ -1,5 +1,3 @@
-
-
 /** docs/cli.md lists these. */
 export const EXIT = {
   done: 0,

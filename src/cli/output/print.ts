@@ -1,7 +1,7 @@
 // Print: the output of a command, as text for people or as JSON for programs, and its progress.
 // Invariants:
-//   PR1. With --json the output is JSON only: one document, or one object per line for lists.
-//   PR2. An operation longer than PATIENCE_MS shows progress on an interactive error output, and clears it afterwards.
+//   print.1. With --json the output is JSON only: one document, or one object per line for lists.
+//   print.2. An operation longer than PATIENCE_MS shows progress on an interactive error output, and clears it afterwards.
 import { styleText } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import { type Column, tableOf } from "./table.ts";
@@ -19,7 +19,7 @@ export function paint({ colour }: Terminal, style: Style, text: string): string 
   return colour ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** A list: a table, or one JSON object per line (PR1). */
+/** A list: a table, or one JSON object per line (print.1). */
 export function printList<Row>(
   { out, columns, ...terminal }: Terminal,
   rows: readonly Row[],
@@ -39,7 +39,7 @@ export function printJson({ out }: Terminal, value: unknown): void {
 /** Delay before people expect a sign of progress. */
 const PATIENCE_MS = 1000;
 
-/** PR2. */
+/** print.2. */
 export async function patiently<T>(
   { terminal, clock }: { readonly terminal: Terminal; readonly clock: Clock },
   what: string,

@@ -1,11 +1,11 @@
-// Tests of text: TX1 (nothing from a server commands the terminal), TX2 (widths are columns).
+// Tests of text: sanitize.1 (nothing from a server commands the terminal), sanitize.2 (widths are columns).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clip, duration, jsonText, oneLine, printable, shortIds, widthOf, wrap } from "./sanitize.ts";
 
 const HARMFUL = ["\u001b[2J", "\u009b31m", "\u0007", "\u202e", "\u2066", "\u007f", "\u001b]8;;http://x\u0007"];
 
-test("what would command a terminal is shown as a sign of no meaning (TX1)", () => {
+test("what would command a terminal is shown as a sign of no meaning (sanitize.1)", () => {
   for (const harmful of HARMFUL) {
     const text = `a${harmful}b`;
     for (const shown of [printable(text), oneLine(text), jsonText(text), jsonText({ [text]: text }, 2)])
@@ -16,7 +16,7 @@ test("what would command a terminal is shown as a sign of no meaning (TX1)", () 
   assert.equal(printable("a\r\nb\tc"), "a\nb\tc");
 });
 
-test("a width is the columns that a terminal shows (TX2)", () => {
+test("a width is the columns that a terminal shows (sanitize.2)", () => {
   for (const [text, width] of [
     ["", 0],
     ["abc", 3],

@@ -1,7 +1,7 @@
 // Text: sanitises text of graphs, models and other people for a terminal.
 // Invariants:
-//   TX1. Server text never moves the cursor, sets colours, rings the bell or changes the text direction.
-//   TX2. Widths count terminal columns, not string units.
+//   sanitize.1. Server text never moves the cursor, sets colours, rings the bell or changes the text direction.
+//   sanitize.2. Widths count terminal columns, not string units.
 
 /** Control characters, and characters that change the direction of the text. */
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -12,17 +12,17 @@ const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 
 const segments = new Intl.Segmenter();
 
-/** Text of several lines (TX1). */
+/** Text of several lines (sanitize.1). */
 export function printable(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(HARMFUL, "�");
 }
 
-/** Text on one line (TX1). */
+/** Text on one line (sanitize.1). */
 export function oneLine(text: string): string {
   return printable(text).replace(/\s+/g, " ").trim();
 }
 
-/** Equivalent JSON without control characters (TX1). */
+/** Equivalent JSON without control characters (sanitize.1). */
 export function jsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent) ?? "null";
   return text.replace(
@@ -31,7 +31,7 @@ export function jsonText(value: unknown, indent?: number): string {
   );
 }
 
-/** TX2. */
+/** sanitize.2. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;

@@ -1,4 +1,4 @@
-// Tests of tables: TB1 (no line is wider than the window), TB2 (without a window nothing is left out).
+// Tests of tables: table.1 (no line is wider than the window), table.2 (without a window nothing is left out).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tableOf, type Column } from "./table.ts";
@@ -18,12 +18,12 @@ const ROWS: readonly Row[] = [
   { id: "ffffffff", age: "12h", name: "返金：お客様がお金を返してほしい", note: "🙂🙂🙂 ok", none: "" },
 ];
 
-test("a table fits its window, whatever is in it and however narrow it is (TB1)", () => {
+test("a table fits its window, whatever is in it and however narrow it is (table.1)", () => {
   for (let columns = 10; columns <= 120; columns++)
     for (const line of tableOf(ROWS, LAYOUT, columns)) assert.ok(widthOf(line) <= columns, `${columns}: ${line}`);
 });
 
-test("columns that can be done without go before others get too short (TB1)", () => {
+test("columns that can be done without go before others get too short (table.1)", () => {
   assert.deepEqual(tableOf(ROWS, LAYOUT, 40), [
     "ID        AGE  NAME         NOTE",
     "ab12cd34   3m  refund: A…   now or never",
@@ -36,7 +36,7 @@ test("columns that can be done without go before others get too short (TB1)", ()
   ]);
 });
 
-test("without a window nothing is left out but what no row has (TB2)", () => {
+test("without a window nothing is left out but what no row has (table.2)", () => {
   const [head, ...rows] = tableOf(ROWS, LAYOUT, null);
   assert.match(head ?? "", /^ID +AGE +NAME +NOTE$/);
   for (const [index, row] of rows.entries()) assert.ok(row.includes(ROWS[index]?.name ?? "?"), row);

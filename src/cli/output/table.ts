@@ -1,7 +1,7 @@
 // Table: rows → lines that fit the terminal width.
 // Invariants:
-//   TB1. No line is wider than the terminal: optional columns go first, then long cells are truncated.
-//   TB2. Without a width (a pipe, --wide) nothing is omitted.
+//   table.1. No line is wider than the terminal: optional columns go first, then long cells are truncated.
+//   table.2. Without a width (a pipe, --wide) nothing is omitted.
 import { clip, pad, printable, widthOf } from "./sanitize.ts";
 
 export interface Column<Row> {
@@ -24,7 +24,7 @@ export function tableOf<Row>(rows: readonly Row[], layout: readonly Column<Row>[
     return { column, cells, width };
   });
   const told = drawn.filter(({ column, cells }) => column.optional !== true || cells.some((cell) => cell !== ""));
-  const shown = columns === null ? told : fit(told, columns); // TB2
+  const shown = columns === null ? told : fit(told, columns); // table.2
   const lineOf = (cellOf: (part: (typeof shown)[number]) => string): string => {
     const cells = shown.map((part) => pad(clip(cellOf(part), part.width), part.width, part.column.right));
     const line = cells.join(GAP).trimEnd();
@@ -39,7 +39,7 @@ interface Drawn<Row> {
   readonly width: number;
 }
 
-/** TB1. */
+/** table.1. */
 function fit<Row>(drawn: readonly Drawn<Row>[], columns: number): readonly Drawn<Row>[] {
   const leastOf = ({ column, width }: Drawn<Row>): number => Math.min(width, column.least ?? width);
   const sum = (parts: readonly Drawn<Row>[], of: (part: Drawn<Row>) => number): number =>

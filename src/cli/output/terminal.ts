@@ -1,7 +1,7 @@
 // Terminal: the streams of a process, for CLI commands.
 // Invariants:
-//   TE1. If the reader closes the output early (`| head`), the process ends quietly.
-//   TE2. Colours only on a terminal, and never with NO_COLOR.
+//   terminal.1. If the reader closes the output early (`| head`), the process ends quietly.
+//   terminal.2. Colours only on a terminal, and never with NO_COLOR.
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import type { Env } from "../../base/config/config.ts";
@@ -19,7 +19,7 @@ const COLUMNS_LEAST = 20;
 /** @param end ends the process at once, with exit code 0 */
 export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end: () => void): Terminal {
   const onError = (error: NodeJS.ErrnoException): void => {
-    if (error.code === "EPIPE") end(); // TE1
+    if (error.code === "EPIPE") end(); // terminal.1
     else throw error;
   };
   stdout.on("error", onError);
@@ -39,7 +39,7 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end
     out: (chunk) => void stdout.write(chunk),
     err: (chunk) => void stderr.write(chunk),
     columns: columns === null ? null : Math.max(COLUMNS_LEAST, columns),
-    colour: stdout.isTTY === true && (NO_COLOR === undefined || NO_COLOR === ""), // TE2
+    colour: stdout.isTTY === true && (NO_COLOR === undefined || NO_COLOR === ""), // terminal.2
     watched: stderr.isTTY === true,
     readInput: () => text(stdin),
     ask: stdin.isTTY === true && stderr.isTTY === true ? ask : null,

@@ -2,13 +2,13 @@
 // Holds the trees of all traces, ends waiting, and evicts old traces. The rules of one tree are in trace-tree.ts, its shape
 // in tree-node.ts, places claimed by an SDK or a decision record in claimed-places.ts.
 // Invariants:
-//   AS1. Every added span is emitted once (again when it arrives with different content), counted as a duplicate, or
+//   assemble.1. Every added span is emitted once (again when it arrives with different content), counted as a duplicate, or
 //        filtered. There is no other outcome.
-//   AS2. Every emitted run keeps DO1–DO5, in any order of arrival.
-//   AS3. Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after the last span of its trace.
-//   AS4. Memory is bounded: waiting bytes, nodes and pins each have a limit; reaching one releases the oldest trace
+//   assemble.2. Every emitted run keeps dotted-order.1–5, in any order of arrival.
+//   assemble.3. Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after the last span of its trace.
+//   assemble.4. Memory is bounded: waiting bytes, nodes and pins each have a limit; reaching one releases the oldest trace
 //        early (its spans are emitted, never dropped) and evicts everything except the order of its root.
-//   AS5. After drain() nothing waits.
+//   assemble.5. After drain() nothing waits.
 // Decisions (durable mode). A place depends on earlier spans and on time, so a replay after a crash could decide
 // differently. The spool therefore writes `decisionOf(run)` of every emitted run to disk before the first upload of that run,
 // keeps it while late spans of the trace may arrive (SPAN_TTL), and passes all decisions to `recall` at start, in the
@@ -160,7 +160,7 @@ export function createAssembler(
   }
 
   function forget(tree: Tree): void {
-    releaseTree(tree, Infinity); // AS4: emitted, not dropped
+    releaseTree(tree, Infinity); // assemble.4: emitted, not dropped
     trees.delete(tree.key);
     counts.nodes -= tree.nodes.size;
     if (last === tree) last = null;
@@ -199,7 +199,7 @@ export function createAssembler(
     const now = clock.monotonic();
     for (const tree of waitingTrees) {
       if (now - tree.lastSeen >= limits.orphanTimeoutMs) releaseTree(tree, Infinity);
-      else if (now - tree.oldestWait >= limits.spanTtlMs) releaseTree(tree, now - limits.spanTtlMs); // AS3
+      else if (now - tree.oldestWait >= limits.spanTtlMs) releaseTree(tree, now - limits.spanTtlMs); // assemble.3
     }
     planSweep();
   }
@@ -229,7 +229,7 @@ export function createAssembler(
     drain() {
       cancelSweep?.();
       cancelSweep = null;
-      for (const tree of waitingTrees) releaseTree(tree, Infinity); // AS5
+      for (const tree of waitingTrees) releaseTree(tree, Infinity); // assemble.5
     },
     waitingBytes: () => counts.waitingBytes,
     waitingBytesOf: (tenant) => waitingBytesOf.get(tenant) ?? 0,

@@ -1,5 +1,5 @@
 // Claimed places: places from an SDK that names its runs and their order, or from the decision record of an earlier process.
-// A claim counts only while it keeps TT1 (trace-tree.ts): it never contradicts an earlier decision.
+// A claim counts only while it keeps trace-tree.1 (trace-tree.ts): it never contradicts an earlier decision.
 import { idOfSegment, readDottedOrder } from "./dotted-order.ts";
 import { createNode, DEPTH_MAX, orderOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";

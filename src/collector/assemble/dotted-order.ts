@@ -2,11 +2,11 @@
 // `20240919T171648521691Z0e01bf50-474d-4536-810f-67d3ee7ea3e7` is one segment: start in microseconds, then the run id;
 // a run's key is its ancestors' segments and its own, joined by ".".
 // Invariants (the backend refuses a whole batch for one run that breaks one of them):
-//   DO1. The last segment's id is the run's id.
-//   DO2. The first segment's id is the trace's id.
-//   DO3. A run without parent has exactly one segment, hence its id is the trace's id.
-//   DO4. A run with a parent has at least two segments.
-//   DO5. The last segment but one has the parent's id.
+//   dotted-order.1. The last segment's id is the run's id.
+//   dotted-order.2. The first segment's id is the trace's id.
+//   dotted-order.3. A run without parent has exactly one segment, hence its id is the trace's id.
+//   dotted-order.4. A run with a parent has at least two segments.
+//   dotted-order.5. The last segment but one has the parent's id.
 import type { UnixNano } from "../otlp/span.ts";
 import { clockOf } from "../shared/rfc3339.ts";
 import type { TraceRun } from "../shared/trace-run.ts";
@@ -56,7 +56,7 @@ const SEGMENT_CHARS = SEGMENT_TIME_CHARS + 36;
 const STEP = SEGMENT_CHARS + 1;
 
 /**
- * The first broken rule of DO1–DO5, or `null`: the last check before a run joins a batch. Every run passes here, so the check
+ * The first broken rule of dotted-order.1–5, or `null`: the last check before a run joins a batch. Every run passes here, so the check
  * compares positions in the text and parses nothing; assembly validates the content of segments.
  */
 export function dottedOrderFault(

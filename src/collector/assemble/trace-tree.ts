@@ -1,11 +1,11 @@
 // Trace tree: places the spans of one trace. It knows no time limits: assemble.ts decides when waiting ends.
 // A span gets its place together with its parent; until then it waits at the parent's node, which may itself be unknown.
 // Invariants:
-//   TT1. A place is decided once and never contradicted: a late ancestor gets its own place and moves no other span.
-//   TT2. Every placed run keeps DO1–DO5, because its order joins the placed nodes up to the one root.
-//   TT3. One span has the trace's own id: the first root. Later roots become its children.
-//   TT4. No order has more than DEPTH_MAX segments: deeper spans attach to the root, with their descendants.
-//   TT5. Work is linear in the spans: there is no recursion, and no chain is climbed twice.
+//   trace-tree.1. A place is decided once and never contradicted: a late ancestor gets its own place and moves no other span.
+//   trace-tree.2. Every placed run keeps dotted-order.1–5, because its order joins the placed nodes up to the one root.
+//   trace-tree.3. One span has the trace's own id: the first root. Later roots become its children.
+//   trace-tree.4. No order has more than DEPTH_MAX segments: deeper spans attach to the root, with their descendants.
+//   trace-tree.5. Work is linear in the spans: there is no recursion, and no chain is climbed twice.
 import { uuidV5 } from "../../base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
 import { claimPlace } from "./claimed-places.ts";
@@ -40,7 +40,7 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   // A declared root does not wait for a parent, but a parent that is present takes precedence.
   const top = run.isRoot && (!tree.rootTaken || knownParent === undefined || knownParent.state === "unknown");
   if (parentless || top) {
-    settle(tree, node, null, emit); // TT3
+    settle(tree, node, null, emit); // trace-tree.3
     return outcome;
   }
   const parent = knownParent ?? createNode(run.parentSpanId);
@@ -108,7 +108,7 @@ export function release(tree: Tree, limit: number, emit: Emit): number {
   return reRooted;
 }
 
-/** Climbs waiting parents. All of them get their places right after, so no node is climbed twice (TT5). */
+/** Climbs waiting parents. All of them get their places right after, so no node is climbed twice (trace-tree.5). */
 function topOf(tree: Tree, from: Node): Node {
   const seen = new Set<Node>();
   let at = from;
@@ -137,7 +137,7 @@ function earlier(a: Node, b: Node): boolean {
       : a.spanId < b.spanId;
 }
 
-/** Puts `node` below `above` (null: at the top), then every span that waited for it, without recursion (TT5). */
+/** Puts `node` below `above` (null: at the top), then every span that waited for it, without recursion (trace-tree.5). */
 function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
   const stack: { readonly node: Node; readonly above: Node | null }[] = [{ node, above }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -171,7 +171,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   node.fingerprint = fingerprint(run);
   if (above === null && !tree.rootTaken) {
     const pinned = tree.root;
-    node.segment = pinned?.segment ?? segmentOf(segmentTime(run.start), traceIdFor(run)); // TT1: the pin holds
+    node.segment = pinned?.segment ?? segmentOf(segmentTime(run.start), traceIdFor(run)); // trace-tree.1: the pin holds
     node.parent = null;
     node.depth = 1;
     tree.root = node;
@@ -179,7 +179,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
     if (pinned !== null || run.claims !== null) tree.byRunId.set(idOfSegment(node.segment), node);
     return;
   }
-  const parent = above === null || above.depth >= DEPTH_MAX ? pinRoot(tree, run) : above; // TT3, TT4
+  const parent = above === null || above.depth >= DEPTH_MAX ? pinRoot(tree, run) : above; // trace-tree.3, trace-tree.4
   const time = segmentTime(run.start);
   const parentTime = parent.segment.slice(0, SEGMENT_TIME_CHARS);
   // A child that began before its parent (clock skew) sorts with its parent; its own start_time stays unchanged.
@@ -189,7 +189,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   if (run.claims !== null) tree.byRunId.set(idOfSegment(node.segment), node);
 }
 
-/** The root's node. Before the root arrives, a pinned node that the real root takes over (TT1). */
+/** The root's node. Before the root arrives, a pinned node that the real root takes over (trace-tree.1). */
 function pinRoot(tree: Tree, cause: UnplacedRun): Node {
   if (tree.root !== null) return tree.root;
   const pinned = createNode("");

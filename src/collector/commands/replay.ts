@@ -1,8 +1,8 @@
 // Replay: `holdpoint collector replay` sends dead letters again.
 // Invariants:
-//   RE5. A letter is sent only with its original key: the letter contains the key's hash.
-//   RE6. A letter is removed only after the backend has accepted it.
-//   RE7. Letters are read one at a time. An unreadable letter blocks no other.
+//   replay.5. A letter is sent only with its original key: the letter contains the key's hash.
+//   replay.6. A letter is removed only after the backend has accepted it.
+//   replay.7. Letters are read one at a time. An unreadable letter blocks no other.
 import { unlink } from "node:fs/promises";
 import { ConfigError } from "../../base/config/config.ts";
 import { listDeadLetters, readDeadLetter } from "../upload/dead-letters.ts";
@@ -33,7 +33,7 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
   const problems: string[] = [];
   try {
     for (const path of await listDeadLetters(dir)) {
-      const letter = await readDeadLetter(path); // RE7
+      const letter = await readDeadLetter(path); // replay.7
       if (letter === null) {
         counts.kept++;
         problems.push(`${path}: is no dead letter, or damaged`);
@@ -41,14 +41,14 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
       }
       const id = tenantIdOf(apiKey, letter.tenantId);
       if (id !== letter.tenant) {
-        counts.otherKey++; // RE5
+        counts.otherKey++; // replay.5
         counts.kept++;
         continue;
       }
       const body = letter.bodyFor({ id, apiKey, tenantId: letter.tenantId });
       const outcome = await sendAgain(body, config, manualUploadPorts(backend), new AbortController().signal);
       if (outcome.kind === "sent") {
-        await unlink(path); // RE6
+        await unlink(path); // replay.6
         counts.sent++;
       } else {
         counts.kept++;

@@ -1,9 +1,9 @@
 // Batch body: the bytes of a sealed batch, and operations that need no runs: cut in two, shorten, convert to /runs/batch.
 // Invariants:
-//   BO1. Cutting loses no run: the runs of the parts, in order, are the runs of the body.
-//   BO2. Bodies below ASYNC_BYTES are compressed synchronously (a third of the cost of streaming), larger ones off the
+//   batch-body.1. Cutting loses no run: the runs of the parts, in order, are the runs of the body.
+//   batch-body.2. Bodies below ASYNC_BYTES are compressed synchronously (a third of the cost of streaming), larger ones off the
 //        event loop.
-//   BO3. A body owns its bytes and holds no more memory than their length: its memory can be freed after delivery.
+//   batch-body.3. A body owns its bytes and holds no more memory than their length: its memory can be freed after delivery.
 import { promisify } from "node:util";
 import { constants, gunzipSync, gzip, gzipSync, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { closing } from "./multipart.ts";
@@ -57,7 +57,7 @@ function copyOf(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** Returns small batches synchronously (BO2). */
+/** Returns small batches synchronously (batch-body.2). */
 export function compress(raw: Raw, encoding: BodyEncoding, level: number): Body | Promise<Body> {
   const { tenant, createdMs, boundary, offsets, first, rawBytes, bytes: all } = raw;
   const body = (bytes: Buffer): Body => ({
@@ -65,7 +65,7 @@ export function compress(raw: Raw, encoding: BodyEncoding, level: number): Body 
     createdMs,
     boundary,
     encoding,
-    bytes: exact(bytes), // BO3
+    bytes: exact(bytes), // batch-body.3
     rawBytes,
     offsets,
     first,
@@ -83,7 +83,7 @@ export function rawOf(body: Body): Buffer {
   return body.encoding === "gzip" ? gunzipSync(body.bytes, options) : body.bytes;
 }
 
-/** The runs `from` to `to` of a body, as a body of their own (BO1). */
+/** The runs `from` to `to` of a body, as a body of their own (batch-body.1). */
 export async function cut(body: Body, from: number, to: number, level: number): Promise<Body> {
   const raw = rawOf(body);
   const start = body.offsets[from] ?? 0;

@@ -2,9 +2,9 @@
 // A run is encoded once, on arrival, into the buffer of the open batch. Cutting a batch in two uses the offsets of its runs
 // and encodes nothing again.
 // Invariants:
-//   EN1. The main part of a run comes first, and every part declares its exact length.
-//   EN2. No part can hold the boundary: a JSON text cannot contain a line that begins with "--", and attachments are scanned.
-//   EN3. A part's header never contains an unchecked name or type of a sender.
+//   encode/multipart.1. The main part of a run comes first, and every part declares its exact length.
+//   encode/multipart.2. No part can hold the boundary: a JSON text cannot contain a line that begins with "--", and attachments are scanned.
+//   encode/multipart.3. A part's header never contains an unchecked name or type of a sender.
 import { randomBytes } from "node:crypto";
 import type { TraceRun } from "../shared/trace-run.ts";
 
@@ -68,14 +68,14 @@ export function createRunWriter(): RunWriter {
       offsets.push(at);
       const { content, id } = run;
       const event = run.amends ? "patch" : "post";
-      jsonPart(`${event}.${id}`, mainJson(run)); // EN1
+      jsonPart(`${event}.${id}`, mainJson(run)); // encode/multipart.1
       jsonPart(`${event}.${id}.inputs`, content.inputs);
       if (content.outputs !== "") jsonPart(`${event}.${id}.outputs`, content.outputs);
       for (const attachment of content.attachments) {
         if (
           Buffer.from(attachment.bytes.buffer, attachment.bytes.byteOffset, attachment.bytes.length).includes(BOUNDARY)
         )
-          continue; // EN2: only by guessing 128 bits
+          continue; // encode/multipart.2: only by guessing 128 bits
         const name = `attachment.${id}.${safeName(attachment.name)}`;
         attachmentPart(name, safeType(attachment.mimeType), attachment.bytes);
       }
@@ -127,7 +127,7 @@ function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-/** EN3. No dot (it separates), no quote, no control character. */
+/** encode/multipart.3. No dot (it separates), no quote, no control character. */
 function safeName(name: string): string {
   return wellFormed(name)
     .replaceAll(/[\u0000-\u001f\u007f".\\]/g, "_")

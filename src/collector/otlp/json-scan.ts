@@ -4,8 +4,8 @@
 // others running in between), and finds bare integers of 16 digits and more (so that they can be read as text, exactly).
 // It does not check syntax: every byte it passes over is parsed afterwards, in a span or in the skeleton.
 // Invariants:
-//   JS1. skeleton ∪ spans = body: no byte escapes JSON.parse.
-//   JS2. Nothing nests deeper than JSON_DEPTH_MAX; containers are bounded by the body's length (DC3).
+//   json-scan.1. skeleton ∪ spans = body: no byte escapes JSON.parse.
+//   json-scan.2. Nothing nests deeper than JSON_DEPTH_MAX; containers are bounded by the body's length (decoded.3).
 import { DecodeError, DEPTH_MAX, valuesMax } from "./decoded.ts";
 
 export interface JsonScan {
@@ -62,8 +62,8 @@ export function* scanJson(b: Buffer): Generator<undefined, JsonScan> {
       at = end;
     } else if (byte === 0x7b || byte === 0x5b) {
       depth++;
-      if (depth > JSON_DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`); // JS2
-      if (--containers < 0) throw new DecodeError("the request holds too many values for its size"); // JS2
+      if (depth > JSON_DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`); // json-scan.2
+      if (--containers < 0) throw new DecodeError("the request holds too many values for its size"); // json-scan.2
       if (depth <= SPANS_DEPTH) {
         if (byte === 0x5b) arrays |= 1 << depth;
         else arrays &= ~(1 << depth);
@@ -109,7 +109,7 @@ function isSpansKey(b: Buffer, start: number, end: number): boolean {
   return end - start === SPANS_KEY.length && b.compare(SPANS_KEY, 0, SPANS_KEY.length, start, end) === 0;
 }
 
-/** The last element runs to the bracket. `[]` has none; `[{},]` has an empty one, which JSON.parse then refuses (JS1). */
+/** The last element runs to the bracket. `[]` has none; `[{},]` has an empty one, which JSON.parse then refuses (json-scan.1). */
 function closeGroup(b: Buffer, group: ByteRange[], start: number, end: number): void {
   if (group.length === 0 && b.toString("latin1", start, end).trim() === "") return;
   group.push({ start, end });

@@ -1,8 +1,8 @@
 // Values of the JSON reader: whole numbers, times, enums, AnyValue, attribute lists, with the leniency that senders need.
 // Invariants:
-//   JV1. A whole number is exact in every form it may have: digits in a string, a bare number, {low, high}, an exponent.
-//   JV2. null is absent; an unknown enum name is 0; a key is never used as a property name (C14).
-//   JV3. A lone surrogate becomes U+FFFD, as in protobuf: half of a character would make the upload invalid.
+//   json-values.1. A whole number is exact in every form it may have: digits in a string, a bare number, {low, high}, an exponent.
+//   json-values.2. null is absent; an unknown enum name is 0; a key is never used as a property name (C14).
+//   json-values.3. A lone surrogate becomes U+FFFD, as in protobuf: half of a character would make the upload invalid.
 import { ATTRIBUTES_MAX } from "./decoded.ts";
 import {
   type Attributes,
@@ -32,12 +32,12 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? wellFormed(value) : "";
 }
 
-/** JV3. */
+/** json-values.3. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-/** JV1. null: not a whole number. */
+/** json-values.1. null: not a whole number. */
 function wholeNumber(value: unknown): bigint | null {
   if (typeof value === "bigint") return value;
   if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : null;

@@ -1,9 +1,9 @@
 // JSON reader: request text → spans. Takes the protocol's form (hex ids, numbered enums, nanoseconds in strings) and the
 // protobuf-JSON form (base64 ids, enum names, bare numbers), told apart field by field.
 // Invariants:
-//   JR1. The same trace in either form, or in protobuf, gives the same spans (SP1–SP3).
-//   JR2. Between two slices the caller may let others run: the reader is a generator.
-//   JR3. Unknown fields are ignored; of a repeated key the last one counts.
+//   json.1. The same trace in either form, or in protobuf, gives the same spans (span.1–3).
+//   json.2. Between two slices the caller may let others run: the reader is a generator.
+//   json.3. Unknown fields are ignored; of a repeated key the last one counts.
 import { isUtf8 } from "node:buffer";
 import { DecodeError, type Decoded, EVENTS_MAX, LINKS_MAX, LOGS_HINT, METRICS_HINT } from "./decoded.ts";
 import { isNoParent, readSpanId, readTraceId } from "./json-ids.ts";
@@ -27,7 +27,7 @@ const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSU
 );
 const STATUS_CODES = ["STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"];
 
-/** Yields between slices (JR2). @throws {DecodeError} */
+/** Yields between slices (json.2). @throws {DecodeError} */
 export function* readJson(body: Buffer): Generator<undefined, Decoded> {
   if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8");
   const scan = yield* scanJson(body);
@@ -111,7 +111,7 @@ function readSpan(value: unknown, resource: Resource, scope: Scope): Span | null
   if (!isFields(value)) return null;
   const traceId = readTraceId(member(value, "traceId", "trace_id"));
   const spanId = readSpanId(member(value, "spanId", "span_id"));
-  if (traceId === "" || spanId === "") return null; // DC1
+  if (traceId === "" || spanId === "") return null; // decoded.1
   const parent = member(value, "parentSpanId", "parent_span_id");
   const { attributes, dropped } = readAttributes(value["attributes"]);
   const events = listOf(value["events"]);

@@ -1,7 +1,7 @@
 // Wire: the protobuf primitives that the OTLP reader needs, on a cursor over the body.
 // Invariants:
-//   PB1. No byte outside the message that is being read is ever looked at; a field that overruns its message refuses all.
-//   PB2. Unknown fields and unexpected wire types are skipped, as the encoding demands; groups are refused.
+//   protobuf-reader.1. No byte outside the message that is being read is ever looked at; a field that overruns its message refuses all.
+//   protobuf-reader.2. Unknown fields and unexpected wire types are skipped, as the encoding demands; groups are refused.
 import { isUtf8 } from "node:buffer";
 import { DecodeError } from "./decoded.ts";
 import { type UnixNano, unixNanoOfHalves } from "./span.ts";
@@ -9,7 +9,7 @@ import { type UnixNano, unixNanoOfHalves } from "./span.ts";
 export interface Cursor {
   readonly b: Buffer;
   pos: number;
-  /** How many more values the body may hold (DC3). */
+  /** How many more values the body may hold (decoded.3). */
   values: number;
   mendedTexts: number;
 }
@@ -46,7 +46,7 @@ export function varint(c: Cursor): number {
   throw new DecodeError("a number takes more than ten bytes");
 }
 
-/** Length of a nested field → its end, inside `limit` (PB1). */
+/** Length of a nested field → its end, inside `limit` (protobuf-reader.1). */
 export function fieldEnd(c: Cursor, limit: number): number {
   const length = varint(c);
   const end = length + c.pos;
@@ -62,7 +62,7 @@ export function skip(c: Cursor, tag: number, limit: number): void {
   else if (wire === 1) c.pos += 8;
   else if (wire === 2) c.pos = fieldEnd(c, limit);
   else if (wire === 5) c.pos += 4;
-  else throw new DecodeError(`wire type ${wire} is not supported`); // PB2
+  else throw new DecodeError(`wire type ${wire} is not supported`); // protobuf-reader.2
   if (c.pos > limit) throw truncated();
 }
 
@@ -157,7 +157,7 @@ export function int64(c: Cursor): number | bigint {
   return Number.isSafeInteger(short) ? short : signed;
 }
 
-/** @throws {DecodeError} when the body holds more values than its length allows (DC3). */
+/** @throws {DecodeError} when the body holds more values than its length allows (decoded.3). */
 export function spendValue(c: Cursor): void {
   if (--c.values < 0) throw new DecodeError("the request holds too many values for its size");
 }

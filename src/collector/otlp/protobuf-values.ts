@@ -1,6 +1,6 @@
 // Values of the protobuf reader: AnyValue, KeyValue and the lists made of them.
 // Invariants:
-//   PB3. Recursion ends at DEPTH_MAX; what a body may become is bounded (DC3).
+//   protobuf-values.3. Recursion ends at DEPTH_MAX; what a body may become is bounded (decoded.3).
 import { ATTRIBUTES_MAX, DecodeError, DEPTH_MAX } from "./decoded.ts";
 import type { Attributes, AttributeValue } from "./span.ts";
 import {
@@ -52,7 +52,7 @@ function keyValue(c: Cursor, end: number, list: AttributeList, depth: number): v
 }
 
 function anyValue(c: Cursor, end: number, depth: number): AttributeValue {
-  if (depth > DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`); // PB3
+  if (depth > DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`); // protobuf-values.3
   let value: AttributeValue = null;
   while (c.pos < end) {
     const tag = varint(c);

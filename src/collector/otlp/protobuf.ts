@@ -1,8 +1,8 @@
 // Protobuf reader: ExportTraceServiceRequest bytes → spans, in one pass, by hand. This is the hot path: twice as fast as a
 // reader made from the schema (measured), and no code is generated at run time.
 // Invariants:
-//   PB4. Between two slices of `SLICE_BYTES` the caller may let others run: the reader is a generator.
-//   PB1–PB3 and DC1–DC3 in wire.ts, protobuf-values.ts and decoded.ts.
+//   protobuf.4. Between two slices of `SLICE_BYTES` the caller may let others run: the reader is a generator.
+//   protobuf-reader.1–protobuf-values.3 and decoded.1–3 in wire.ts, protobuf-values.ts and decoded.ts.
 import { DecodeError, type Decoded, LOGS_HINT, METRICS_HINT, valuesMax } from "./decoded.ts";
 import { readSpan } from "./protobuf-span.ts";
 import { attribute, newList } from "./protobuf-values.ts";
@@ -18,7 +18,7 @@ interface OpenEnvelopes {
   scopeEnd: number;
 }
 
-/** Yields between slices (PB4); returns the spans. @throws {DecodeError} */
+/** Yields between slices (protobuf.4); returns the spans. @throws {DecodeError} */
 export function* readProtobuf(body: Buffer): Generator<undefined, Decoded> {
   const c: Cursor = { b: body, pos: 0, values: valuesMax(body.length), mendedTexts: 0 };
   const open: OpenEnvelopes = { resource: NO_RESOURCE, resourceEnd: 0, scope: NO_SCOPE, scopeEnd: 0 };

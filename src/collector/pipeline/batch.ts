@@ -1,9 +1,9 @@
 // Batch: collects runs of one tenant until the batch is sealed (… → assemble → batch → encode → upload).
 // Invariants:
-//   BA1. A batch holds runs of one tenant only.
-//   BA2. A batch is sealed when it has `runsMax` runs, when its bytes reach `bytesMax`, or `flushIntervalMs` after its
+//   batch.1. A batch holds runs of one tenant only.
+//   batch.2. A batch is sealed when it has `runsMax` runs, when its bytes reach `bytesMax`, or `flushIntervalMs` after its
 //        first run. Each batch starts its own counts.
-//   BA3. A batch never holds a run together with an amendment of that run: the backend could not order them.
+//   batch.3. A batch never holds a run together with an amendment of that run: the backend could not order them.
 import type { Clock } from "../../base/clock.ts";
 import { createRunWriter, type RunWriter } from "../encode/multipart.ts";
 import type { SpanOrigin } from "../shared/span-origin.ts";
@@ -60,7 +60,7 @@ export function createBatcher(
       writer: createRunWriter(),
       runs: [],
       origins: [],
-      cancelTimer: ports.clock.after(limits.flushIntervalMs, () => close(batch)), // BA2
+      cancelTimer: ports.clock.after(limits.flushIntervalMs, () => close(batch)), // batch.2
     };
     open.set(tenant.id, batch);
     heldBytes += batch.writer.heldBytes();
@@ -69,9 +69,9 @@ export function createBatcher(
 
   return {
     add(run) {
-      let batch = openFor(run.tenant); // BA1
+      let batch = openFor(run.tenant); // batch.1
       if (run.amends && batch.runs.some((other) => other.id === run.id)) {
-        close(batch); // BA3
+        close(batch); // batch.3
         batch = openFor(run.tenant);
       }
       heldBytes -= batch.writer.heldBytes();
@@ -85,7 +85,7 @@ export function createBatcher(
       });
       const { origins } = run.span;
       if (origins.length > 0) batch.origins.push(origins);
-      if (batch.runs.length >= limits.runsMax() || batch.writer.bytes() >= limits.bytesMax()) close(batch); // BA2
+      if (batch.runs.length >= limits.runsMax() || batch.writer.bytes() >= limits.bytesMax()) close(batch); // batch.2
     },
     flush() {
       for (const batch of open.values()) close(batch);

@@ -1,8 +1,8 @@
 // Durable intake: the intake of durable mode. Appends a request to the spool, acknowledges it, then feeds the pipeline.
 // Invariants:
-//   DU1. A request is "taken" only when it is on disk. A failed write is never "taken".
-//   DU2. Requests are fed in the order in which they were taken.
-//   DU3. The spool rejects a new request beyond its limit or beyond the share of the tenant (fair-share.ts). Writes that
+//   durable-intake.1. A request is "taken" only when it is on disk. A failed write is never "taken".
+//   durable-intake.2. Requests are fed in the order in which they were taken.
+//   durable-intake.3. The spool rejects a new request beyond its limit or beyond the share of the tenant (fair-share.ts). Writes that
 //        free space (batches, marks) are always admitted.
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { Intake } from "../receive/http-receiver.ts";
@@ -49,7 +49,7 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
     settled: backlog.settled,
     async take({ head, context, wire, decoded }) {
       if (spool.failure() !== null) return "unwritable";
-      if (!hasShare(context.tenant, wire.length)) return "no_room"; // DU3
+      if (!hasShare(context.tenant, wire.length)) return "no_room"; // durable-intake.3
       const { format, encoding } = head;
       const spans = decoded.spans.length;
       const { rejected } = decoded;
@@ -57,7 +57,7 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
       try {
         stored = await spool.appendRequest({ ...context, format, encoding, spans, rejected, wire });
       } catch {
-        return "unwritable"; // DU1: the spool has logged the reason
+        return "unwritable"; // durable-intake.1: the spool has logged the reason
       }
       accounting.received += spans + rejected;
       accounting.rejected += rejected;

@@ -41,10 +41,10 @@ export function createSpanFeed({ accounting, assembler, clock, log, spool, trans
     const arrival = assembler.add(run);
     if (arrival === "duplicate" || arrival === "merged") accounting.duplicates++;
     else if (arrival === "filtered") accounting.filtered++;
-    if (request !== null && (arrival === "duplicate" || arrival === "filtered")) spool?.requestDone(request, [index]); // PI3
+    if (request !== null && (arrival === "duplicate" || arrival === "filtered")) spool?.requestDone(request, [index]); // pipeline.3
   }
 
-  /** PI4: a defect in one span costs that span only, now and after every restart. */
+  /** pipeline.4: a defect in one span costs that span only, now and after every restart. */
   function drop(error: unknown, request: StoredRequest | null, index: number): void {
     accounting.lost.untranslatable++;
     if (request !== null) spool?.requestDone(request, [index]);
@@ -57,7 +57,7 @@ export function createSpanFeed({ accounting, assembler, clock, log, spool, trans
     const started = clock.monotonic();
     let at = from;
     for (; at < spans.length; at++) {
-      if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // PI6
+      if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // pipeline.6
       const span = spans[at];
       if (span === undefined || (request !== null && isDone(request, at))) continue;
       try {

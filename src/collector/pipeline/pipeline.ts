@@ -1,15 +1,15 @@
 // Pipeline: connects the steps for both modes: translate → assemble → batch → seal → (spool) → tenant queue.
 // Invariants:
-//   PI1. Every span passed to feed() is counted: as a run that is delivered, dead-lettered or lost, as filtered, or as a
+//   pipeline.1. Every span passed to feed() is counted: as a run that is delivered, dead-lettered or lost, as filtered, or as a
 //        duplicate.
-//   PI2. With a spool, a run is offered to its tenant queue only after its batch is in the spool. When the spool rejects
+//   pipeline.2. With a spool, a run is offered to its tenant queue only after its batch is in the spool. When the spool rejects
 //        the batch, the batch is uploaded from memory, because delivery frees spool space.
-//   PI3. Spans of a spooled request that yield no run (filtered, duplicate) are marked done at once. A duplicate of a
+//   pipeline.3. Spans of a spooled request that yield no run (filtered, duplicate) are marked done at once. A duplicate of a
 //        waiting span is marked done with that span.
-//   PI4. A span that breaks translation counts as lost and is logged. Other spans are unaffected.
-//   PI5. A run whose place breaks a backend rule is never uploaded, because the backend would refuse the whole batch. It
+//   pipeline.4. A span that breaks translation counts as lost and is logged. Other spans are unaffected.
+//   pipeline.5. A run whose place breaks a backend rule is never uploaded, because the backend would refuse the whole batch. It
 //        goes to the dead letters.
-//   PI6. No request blocks the event loop for longer than one slice: the spans of a large request are fed in turns.
+//   pipeline.6. No request blocks the event loop for longer than one slice: the spans of a large request are fed in turns.
 // The pieces:
 //   feed-spans.ts       translates and assembles the spans of one request
 //   batch.ts            collects the runs of one tenant until a batch is full or old enough
@@ -97,7 +97,7 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     emit(run) {
       const fault = dottedOrderFault(run);
       if (fault === null) batcher.add(run);
-      else sealer.rejectRun(run, fault); // PI5
+      else sealer.rejectRun(run, fault); // pipeline.5
     },
   });
   const feedSpans = createSpanFeed({ accounting, assembler, clock, log, spool, translate });

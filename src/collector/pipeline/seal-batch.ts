@@ -57,7 +57,7 @@ export function createSealer(ports: SealPorts, zstdLevel: number): Sealer {
       queues.offer(jobs.inSpool(stored, queues.isFailing(body.tenant.id) ? null : body));
     } catch (error) {
       ports.log.warning("batch_not_spooled", { reason: error instanceof Error ? error.message : "unknown" });
-      queues.offer(jobs.inMemory(body, batch.origins)); // PI2
+      queues.offer(jobs.inMemory(body, batch.origins)); // pipeline.2
     }
   }
 

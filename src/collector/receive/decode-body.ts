@@ -1,7 +1,7 @@
 // Decode: the bytes of one request → spans (receive → decode → translate → …).
 // Invariants:
-//   DE1. Decompression stops at `bytesMax` and at the limit of `grow`, before the memory is allocated.
-//   DE2. No body blocks the event loop for longer than a slice: large bodies are decoded in turns.
+//   decode-body.1. Decompression stops at `bytesMax` and at the limit of `grow`, before the memory is allocated.
+//   decode-body.2. No body blocks the event loop for longer than a slice: large bodies are decoded in turns.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   constants,
@@ -94,7 +94,7 @@ async function inTurns(
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > limits.bytesMax) throw new TooLargeError("too_large"); // DE1
+      if (bytes > limits.bytesMax) throw new TooLargeError("too_large"); // decode-body.1
       if (!limits.grow(chunk.length)) throw new TooLargeError("no_room");
       chunks.push(chunk);
     }
@@ -111,7 +111,7 @@ function startDecoding(body: Buffer, format: WireFormat): Generator<undefined, D
   return format === "json" ? readJson(body) : readProtobuf(body);
 }
 
-/** Decodes small bodies synchronously and yields between slices of large ones (DE2). @throws {DecodeError} */
+/** Decodes small bodies synchronously and yields between slices of large ones (decode-body.2). @throws {DecodeError} */
 export function decode(body: Buffer, format: WireFormat): Decoded | Promise<Decoded> {
   const reading = startDecoding(body, format);
   const first = reading.next();

@@ -1,10 +1,10 @@
 // HTTP receiver: routes, limits and replies (receive → decode → translate → assemble → batch → encode → upload).
 // Invariants:
-//   RE1. The key is checked before any byte of the body is read.
-//   RE2. 2xx is written only after `intake` has accepted the spans; in durable mode they are on disk by then.
-//   RE3. Every refusal is a google.rpc.Status in the encoding of the request, and only a transient cause is 503 with Retry-After.
-//   RE4. /live and /ready need no key. /live reports that the event loop runs; /ready that new spans would be accepted.
-//   RE5. Pages of other sites are refused unless CORS_ALLOW_ORIGINS has their origin. On loopback, foreign Host headers are
+//   http-receiver.1. The key is checked before any byte of the body is read.
+//   http-receiver.2. 2xx is written only after `intake` has accepted the spans; in durable mode they are on disk by then.
+//   http-receiver.3. Every refusal is a google.rpc.Status in the encoding of the request, and only a transient cause is 503 with Retry-After.
+//   http-receiver.4. /live and /ready need no key. /live reports that the event loop runs; /ready that new spans would be accepted.
+//   http-receiver.5. Pages of other sites are refused unless CORS_ALLOW_ORIGINS has their origin. On loopback, foreign Host headers are
 //        refused (http/browser.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
@@ -83,7 +83,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
       "content-type": contentTypeOf(format),
       "content-length": body.length,
     };
-    if (status === 503) headers["retry-after"] = options.retryAfterSeconds; // RE3
+    if (status === 503) headers["retry-after"] = options.retryAfterSeconds; // http-receiver.3
     if (status === 401) headers["www-authenticate"] = "Bearer";
     if (!response.headersSent) response.writeHead(status, headers).end(body);
     if (!request.complete) discard(request);
@@ -91,7 +91,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
   }
 
   async function exportTraces(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const head = readHead(request.rawHeaders, options); // RE1
+    const head = readHead(request.rawHeaders, options); // http-receiver.1
     if ("refusal" in head) return refuse(request, response, head.refusal, head.message, head.format);
     allowOrigin(response, head.origin);
     const tenant = ports.tenants(head.apiKey, head.tenantId);
@@ -145,7 +145,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     if (taken === "unwritable")
       return refuse(request, response, "spool_unwritable", "the spool cannot be written", head.format);
     freeBuffer(read.body);
-    reply(response, head.format, decoded); // RE2
+    reply(response, head.format, decoded); // http-receiver.2
   }
 
   function reply(response: ServerResponse, format: WireFormat, decoded: Decoded): void {
@@ -188,7 +188,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     const mark = url.indexOf("?");
     const path = mark < 0 ? url : url.slice(0, mark);
     response.on("error", ignore);
-    const stranger = strangerOf(request, options); // RE5
+    const stranger = strangerOf(request, options); // http-receiver.5
     if (stranger !== null) return refuse(request, response, ...stranger, "json");
     if (TRACE_PATHS.has(path)) {
       if (request.method === "POST") void exportTraces(request, response);
@@ -203,7 +203,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
       return refuse(request, response, "not_found", OTHER_SIGNALS[path] ?? NOT_FOUND, "json");
     if (path === "/live") return sendText(response, 200, "live\n");
     if (path === "/ready") {
-      const why = ports.notReady(); // RE4
+      const why = ports.notReady(); // http-receiver.4
       return sendText(response, why === null ? 200 : 503, why === null ? "ready\n" : `${why}\n`);
     }
     if (path === "/metrics") {

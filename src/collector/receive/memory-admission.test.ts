@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAdmission } from "./memory-admission.ts";
 
-test("requests of one key share its room, however many other keys come in between (AD3)", () => {
+test("requests of one key share its room, however many other keys come in between (memory-admission.3)", () => {
   const admission = createAdmission({ bytesMax: 1000, heldBytes: () => 0, heldBytesOf: () => 0 });
   assert.ok(admission.enter("other").grow(100));
   const first = admission.enter("key"); // under way, without a byte so far

@@ -1,8 +1,8 @@
 // Memory admission: limits the bytes in memory, in total and per tenant.
 // Invariants:
-//   AD1. Bytes of active requests plus bytes held by later steps stay below `bytesMax`. A refusal is immediate.
-//   AD2. When memory is otherwise empty, one request may exceed `bytesMax`, up to the limit of a body.
-//   AD3. No key fills the memory for the others: SH1 and SH2 (fair-share.ts).
+//   memory-admission.1. Bytes of active requests plus bytes held by later steps stay below `bytesMax`. A refusal is immediate.
+//   memory-admission.2. When memory is otherwise empty, one request may exceed `bytesMax`, up to the limit of a body.
+//   memory-admission.3. No key fills the memory for the others: fair-share.1 and fair-share.2 (fair-share.ts).
 import { fitsShare } from "../shared/fair-share.ts";
 
 export interface Admission {
@@ -64,7 +64,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
           const takenBytes = transit + options.heldBytes();
           const ownBytes = ofTenant.bytes + options.heldBytesOf(tenantId);
           const room = { bytesMax: options.bytesMax, takenBytes, ownBytes, otherBytes: takenBytes - ownBytes };
-          if (takenBytes !== own && !fitsShare(bytes, room)) return false; // AD1, AD2, AD3
+          if (takenBytes !== own && !fitsShare(bytes, room)) return false; // memory-admission.1, memory-admission.2, memory-admission.3
           move(bytes);
           return true;
         },

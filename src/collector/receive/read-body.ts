@@ -1,8 +1,8 @@
 // Read body: reads the bytes of one request and counts them on arrival.
 // Invariants:
-//   RB1. At most `bytesMax` is kept, regardless of Content-Length. Bytes are kept only after their admission.
-//   RB2. The watch closes a stalled or slow request after PROGRESS_MS without PROGRESS_BYTES.
-//   RB3. A refused body is read and discarded, so that the sender can read the reply; up to DISCARD_BYTES_MAX.
+//   read-body.1. At most `bytesMax` is kept, regardless of Content-Length. Bytes are kept only after their admission.
+//   read-body.2. The watch closes a stalled or slow request after PROGRESS_MS without PROGRESS_BYTES.
+//   read-body.3. A refused body is read and discarded, so that the sender can read the reply; up to DISCARD_BYTES_MAX.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
@@ -41,7 +41,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, watch: Pr
     const onData = (chunk: Buffer): void => {
       const before = bytes;
       bytes += chunk.length;
-      if (bytes > bytesMax) return finish({ kind: "too_large" }); // RB1
+      if (bytes > bytesMax) return finish({ kind: "too_large" }); // read-body.1
       if (bytes > expected && !limits.grow(bytes - Math.max(before, expected))) return finish({ kind: "no_room" });
       if (chunks.length === 0 && whole === null && (expected === 0 || chunk.length === expected)) {
         chunks.push(chunk);
@@ -72,7 +72,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, watch: Pr
   });
 }
 
-/** RB3. */
+/** read-body.3. */
 export function discard(request: IncomingMessage): void {
   let bytes = 0;
   request.on("error", () => undefined);
@@ -108,7 +108,7 @@ export function createProgressWatch(clock: Clock): ProgressWatch {
       link.bytes = bytes;
       link.since = now;
     }
-    for (const watched of tooSlow) watched.tooSlow(); // RB2
+    for (const watched of tooSlow) watched.tooSlow(); // read-body.2
     arm();
   };
   const arm = (): void => {

@@ -1,9 +1,9 @@
 // Request head: parses the headers of one export into key, project and encodings, or a refusal. The body is still unread.
 // Invariants:
-//   RH1. The request's own key takes precedence over the environment's. A request with a bad key is refused; the configured
+//   request-head.1. The request's own key takes precedence over the environment's. A request with a bad key is refused; the configured
 //        key never replaces it.
-//   RH2. No unchecked header value reaches a log, a file name or an outgoing header.
-//   RH3. The media type is parsed once, and only these two encodings exist.
+//   request-head.2. No unchecked header value reaches a log, a file name or an outgoing header.
+//   request-head.3. The media type is parsed once, and only these two encodings exist.
 import { isUtf8 } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { RefusalKind, WireFormat } from "../otlp/status.ts";
@@ -59,7 +59,7 @@ export function readHead(rawHeaders: readonly string[], rules: HeadRules): Reque
   if (seen.twice !== "") return refuse("unauthenticated", `the header ${seen.twice} came twice`);
   if (rules.ingestToken !== null && !sameSecret(bearerOf(seen.authorization), rules.ingestToken))
     return refuse("unauthenticated", "this collector asks for Authorization: Bearer with its ingest token");
-  const apiKey = seen.apiKey ?? rules.apiKey; // RH1
+  const apiKey = seen.apiKey ?? rules.apiKey; // request-head.1
   if (apiKey === null)
     return refuse("unauthenticated", "the header X-API-Key is missing and no TRACING_API_KEY is set");
   if (!isHeaderSafe(apiKey))

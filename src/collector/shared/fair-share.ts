@@ -1,7 +1,7 @@
 // Fair share: limits the part of a budget (memory, spool) that one tenant may use, so that no tenant fills it for the others.
 // Invariants:
-//   SH1. While other tenants hold bytes, no tenant holds more than half of the budget.
-//   SH2. One eighth of the budget is reserved for tenants using less than 1/16 of it, so new tenants get in when the rest is
+//   fair-share.1. While other tenants hold bytes, no tenant holds more than half of the budget.
+//   fair-share.2. One eighth of the budget is reserved for tenants using less than 1/16 of it, so new tenants get in when the rest is
 //        full. In the spool their bytes are in newer files by then, which are removed when these tenants are served.
 
 export interface Room {
@@ -17,6 +17,6 @@ export function fitsShare(bytes: number, { bytesMax, takenBytes, ownBytes, other
   const taken = takenBytes + bytes;
   if (taken > bytesMax) return false;
   if (ownBytes < bytesMax / 16) return true;
-  if (taken > bytesMax * 0.875) return false; // SH2
-  return otherBytes <= 0 || ownBytes + bytes <= bytesMax / 2; // SH1
+  if (taken > bytesMax * 0.875) return false; // fair-share.2
+  return otherBytes <= 0 || ownBytes + bytes <= bytesMax / 2; // fair-share.1
 }

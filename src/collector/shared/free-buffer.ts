@@ -3,10 +3,10 @@
 // library never returns their fragments. Measured with refused requests of 200 KB: peak 263 to 304 MB without this, 169 to
 // 207 MB with it. Freeing also costs less than collecting (0.4 µs against 0.9 to 4.6).
 // Invariants:
-//   GB1. Frees only a buffer that owns its memory. A slice of a larger buffer stays unchanged.
-//   GB2. The caller holds the last reference, across threads too: other references see an empty buffer.
+//   free-buffer.1. Frees only a buffer that owns its memory. A slice of a larger buffer stays unchanged.
+//   free-buffer.2. The caller holds the last reference, across threads too: other references see an empty buffer.
 
 export function freeBuffer(buffer: Buffer): void {
   const memory = buffer.buffer;
-  if (memory instanceof ArrayBuffer && memory.byteLength === buffer.length && buffer.length > 0) memory.transfer(0); // GB1
+  if (memory instanceof ArrayBuffer && memory.byteLength === buffer.length && buffer.length > 0) memory.transfer(0); // free-buffer.1
 }

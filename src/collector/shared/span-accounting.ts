@@ -1,8 +1,8 @@
 // Span accounting: the outcome of every received span.
 // Invariants:
-//   BK1. received = delivered + pending + rejected + filtered + duplicates + dropped, at every moment between two turns of
+//   span-accounting.1. received = delivered + pending + rejected + filtered + duplicates + dropped, at every moment between two turns of
 //        the event loop. Pending is the difference, so a span leaves it only by being counted elsewhere.
-//   BK2. Every dropped span has a reason, and every reason is a counter.
+//   span-accounting.2. Every dropped span has a reason, and every reason is a counter.
 
 export const DROP_REASONS = [
   "refused_by_backend",
@@ -47,5 +47,5 @@ export function sumOf(reasons: Readonly<Record<DropReason, number>>): number {
 
 export function pendingOf(accounting: SpanAccounting): number {
   const { received, rejected, delivered, filtered, duplicates, deadLettered, lost } = accounting;
-  return received - rejected - delivered - filtered - duplicates - sumOf(deadLettered) - sumOf(lost); // BK1
+  return received - rejected - delivered - filtered - duplicates - sumOf(deadLettered) - sumOf(lost); // span-accounting.1
 }

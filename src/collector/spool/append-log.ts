@@ -1,10 +1,10 @@
 // Append log: a folder of numbered, append-only segment files with group commit.
 // Invariants:
-//   AL1. append() resolves when the record and the name of its file survive a power cut.
-//   AL2. An error of write or sync fails every append of that group, and abandons the segment: after a failed sync
+//   append-log.1. append() resolves when the record and the name of its file survive a power cut.
+//   append-log.2. An error of write or sync fails every append of that group, and abandons the segment: after a failed sync
 //        the content on disk is unknown, so the segment is never used again.
-//   AL3. During the sync of one group the next group collects: there is one sync at a time for any number of appends.
-//   AL4. A failed log probes the disk every PROBE_MS and reports when writes succeed again.
+//   append-log.3. During the sync of one group the next group collects: there is one sync at a time for any number of appends.
+//   append-log.4. A failed log probes the disk every PROBE_MS and reports when writes succeed again.
 import type { Clock } from "../../base/clock.ts";
 import type { FilePort, SpoolFile } from "./file-port.ts";
 import { bytesOfRecord, encodeFileHead, encodeRecord, newSalt, RECORD, sealRecord, SPOOL_FORMAT } from "./record.ts";
@@ -85,7 +85,7 @@ export function createAppendLog(
     }
     try {
       await created.write([...head, ...first.flat()].filter((buffer) => buffer.length > 0));
-      await files.syncDir(options.dir); // AL1: the name too
+      await files.syncDir(options.dir); // append-log.1: the name too
     } catch (error) {
       await created.close().catch(() => undefined);
       await files.unlink(path).catch(() => undefined);
@@ -118,12 +118,12 @@ export function createAppendLog(
           return ref;
         });
         await file.write(group.flatMap(({ record }) => record).filter((buffer) => buffer.length > 0));
-        await file.sync(); // AL1
+        await file.sync(); // append-log.1
         size = offset;
         healed();
         group.forEach((one, index) => one.resolve(refs[index] ?? NOWHERE));
       } catch (error) {
-        await abandon(); // AL2
+        await abandon(); // append-log.2
         failed(error instanceof Error ? error.message : String(error));
         for (const one of group) one.reject(error);
       }
@@ -149,7 +149,7 @@ export function createAppendLog(
     if (closed || cancelProbe !== null) return;
     cancelProbe = clock.after(PROBE_MS, () => {
       cancelProbe = null;
-      append(encodeRecord(RECORD.file, { format: SPOOL_FORMAT })).catch(() => undefined); // AL4: failed() plans the next
+      append(encodeRecord(RECORD.file, { format: SPOOL_FORMAT })).catch(() => undefined); // append-log.4: failed() plans the next
     });
   }
 

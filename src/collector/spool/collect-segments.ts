@@ -76,9 +76,9 @@ async function removeDead(ports: CollectPorts): Promise<void> {
     (error: unknown) => ({ error }),
   );
   for (const [segment, { damaged }] of dead) {
-    if (unsettled !== null && segment !== Math.min(...segments.keys())) throw unsettled.error; // SO2
+    if (unsettled !== null && segment !== Math.min(...segments.keys())) throw unsettled.error; // spool.2
     const path = `${dir}/${segmentName(segment, LOG_SUFFIX)}`;
-    if (damaged) await files.rename(path, `${path}.bad`); // SO3
+    if (damaged) await files.rename(path, `${path}.bad`); // spool.3
     else await files.unlink(path);
     segments.delete(segment);
     await marks.forget(segment);

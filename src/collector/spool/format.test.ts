@@ -1,4 +1,4 @@
-// C29: every format that was ever released stays readable. test/fixtures/spool/vN is a folder as that version left it when it
+// format.29: every format that was ever released stays readable. test/fixtures/spool/vN is a folder as that version left it when it
 // was killed: a delivered batch, one whose backend answered 503, and a span that waited for its parent.
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

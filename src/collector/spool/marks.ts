@@ -1,8 +1,8 @@
 // Marks: a small file beside each segment that lists its done records. Segments themselves never change.
 // Invariants:
-//   MK1. A mark is written at once and survives a crash of the process. `settle()` makes all marks survive a power cut.
-//   MK2. A failed write of a mark is retried. A lost mark costs a repeated upload, never a span.
-//   MK3. After `forget()` the segment's file is closed and stays closed, even when a write was in progress.
+//   marks.1. A mark is written at once and survives a crash of the process. `settle()` makes all marks survive a power cut.
+//   marks.2. A failed write of a mark is retried. A lost mark costs a repeated upload, never a span.
+//   marks.3. After `forget()` the segment's file is closed and stays closed, even when a write was in progress.
 import type { FilePort, SpoolFile } from "./file-port.ts";
 import { segmentName } from "./append-log.ts";
 import { encodePlainRecord, RECORD } from "./record.ts";
@@ -54,7 +54,7 @@ export function createMarks(dir: string, files: FilePort): Marks {
       await one.file.write([encodePlainRecord(RECORD.marks, header)[0]]);
       one.dirty = true;
     } catch (error) {
-      one.pending = [...marks, ...one.pending]; // MK2
+      one.pending = [...marks, ...one.pending]; // marks.2
       await closeFile(one);
       throw error;
     }
@@ -91,7 +91,7 @@ export function createMarks(dir: string, files: FilePort): Marks {
       let one = bySegment.get(segment);
       if (one === undefined) bySegment.set(segment, (one = { pending: [], file: null, dirty: false }));
       one.pending.push(mark);
-      kick().catch(() => undefined); // MK2: the next mark retries
+      kick().catch(() => undefined); // marks.2: the next mark retries
     },
     async settle() {
       await flush();
@@ -105,7 +105,7 @@ export function createMarks(dir: string, files: FilePort): Marks {
     async forget(segment) {
       const one = bySegment.get(segment);
       bySegment.delete(segment);
-      await writing?.catch(() => undefined); // MK3
+      await writing?.catch(() => undefined); // marks.3
       if (one !== undefined) await closeFile(one);
     },
     async close() {

@@ -3,13 +3,13 @@
 //   sealed: `magic, length, crc32, seal | content`: format 2, all records that may contain bytes of senders
 // Content is `type, header length, header (JSON), body`.
 // Invariants:
-//   RC1. A record is read only when its checksum matches. A damaged record costs only itself.
-//   RC2. A file begins with a file record that declares its format. A newer format is refused, and the file stays unchanged.
+//   record.1. A record is read only when its checksum matches. A damaged record costs only itself.
+//   record.2. A file begins with a file record that declares its format. A newer format is refused, and the file stays unchanged.
 //        Only the beginning of a file counts: elsewhere the same bytes may come from a sender.
-//   RC3. The seal binds a record to its file, segment and offset by a salt unknown to senders: bytes inside a body are
+//   record.3. The seal binds a record to its file, segment and offset by a salt unknown to senders: bytes inside a body are
 //        never read as a record, even when a scan searches for the next record.
-//   RC4. With an intact frame a scan skips the whole content, even torn or damaged content.
-//   RC5. A sealed file has its file record twice: damage to one of them has no effect.
+//   record.4. With an intact frame a scan skips the whole content, even torn or damaged content.
+//   record.5. A sealed file has its file record twice: damage to one of them has no effect.
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
@@ -77,7 +77,7 @@ export function sealRecord([head]: Encoded, seal: Seal, offset: number): void {
   sealOf(head, seal, offset).copy(head, SEAL_AT);
 }
 
-/** RC3: the frame before the seal has length and checksum, so the content cannot be replaced either. */
+/** record.3: the frame before the seal has length and checksum, so the content cannot be replaced either. */
 function sealOf(frame: Buffer, { salt, segment }: Seal, offset: number): Buffer {
   const bound = `${salt} ${segment} ${offset} ${frame.toString("hex", 0, SEAL_AT)}`;
   return hash("sha256", bound, "buffer").subarray(0, SEAL_BYTES);
@@ -85,7 +85,7 @@ function sealOf(frame: Buffer, { salt, segment }: Seal, offset: number): Buffer 
 
 export const newSalt = (): string => randomBytes(16).toString("hex");
 
-/** The beginning of a sealed file (RC5). */
+/** The beginning of a sealed file (record.5). */
 export function encodeFileHead(seal: Seal): readonly Buffer[] {
   const json = JSON.stringify({ format: SPOOL_FORMAT, ...seal });
   const padded = json.padEnd(FILE_RECORD_BYTES - PLAIN.frameBytes - TYPE_BYTES);
@@ -166,7 +166,7 @@ export function sealedFrames(seal: Seal): Frames {
     lengthAt(file, at) {
       if (at + SEALED.frameBytes > file.length) return null;
       const shown = file.subarray(at + SEAL_AT, at + SEALED.frameBytes);
-      return sealOf(file.subarray(at, at + SEAL_AT), seal, at).equals(shown) ? lengthAt(SEALED, file, at) : null; // RC3
+      return sealOf(file.subarray(at, at + SEAL_AT), seal, at).equals(shown) ? lengthAt(SEALED, file, at) : null; // record.3
     },
     readAt: (file, at, bytes) => readContent(SEALED, file, at, bytes),
   };
@@ -181,7 +181,7 @@ export interface FileHead {
   readonly damaged: boolean;
 }
 
-/** RC2, RC5. Null: the file does not begin with a file record: it is of format 1, or damaged. */
+/** record.2, record.5. Null: the file does not begin with a file record: it is of format 1, or damaged. */
 export function readFileHead(file: Buffer): FileHead | null {
   const [first, second] = [0, FILE_RECORD_BYTES].map((at) => {
     const record = isAt(file, at, PLAIN.magic) ? readRecord(file, at) : null;

@@ -1,9 +1,9 @@
 // Recover: reads the files of a spool and returns the pending requests and batches. It reads all files before it renames or
 // removes any: a crash in between has no effect, and a refused folder stays unchanged.
 // Invariants:
-//   RV1. Every intact record is found, regardless of damage around it (RC1).
-//   RV2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark does.
-//   RV3. A folder of a newer version is refused before any of its records is used (RC2).
+//   recover.1. Every intact record is found, regardless of damage around it (record.1).
+//   recover.2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark does.
+//   recover.3. A folder of a newer version is refused before any of its records is used (record.2).
 import type { Log } from "../../base/log/log.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import { type SpanAccounting, createSpanAccounting, DROP_REASONS } from "../shared/span-accounting.ts";
@@ -67,14 +67,14 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
     segments.set(segment, { bytes: scan.bytes, damaged: scan.badStretches > 0 });
     readSegment(segment, scan.records, found, ports.tenantOf);
   }
-  for (const { key, indexes } of found.covers) markDone(found.requests.get(key), indexes); // RV2
+  for (const { key, indexes } of found.covers) markDone(found.requests.get(key), indexes); // recover.2
   for (const segment of marksNumbers) {
     if (!segments.has(segment))
       found.tidying.push(() => ports.files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`));
     else readMarks(segment, (await readFile(dir, segment, MARKS_SUFFIX, ports, found)).records, found);
   }
   const trees = await readTrees(dir, treeNumbers, ports, found);
-  for (const tidy of found.tidying) await tidy().catch(() => undefined); // RV3: all files are read by now
+  for (const tidy of found.tidying) await tidy().catch(() => undefined); // recover.3: all files are read by now
   const requests = [...found.requests.values()].filter((request) => request.pending > 0);
   const batches = [...found.batches.values()].filter((batch) => batch.pending > 0);
   balance(found.accounting, requests, batches);
@@ -113,7 +113,7 @@ async function readFile(
     found.tidying.push(() => ports.files.rename(path, `${path}.bad`));
     return { records: [], badStretches: 0, tornBytes: 0, bytes: 0 };
   }
-  const scan = scanFile(content, path, segment); // RV3
+  const scan = scanFile(content, path, segment); // recover.3
   if (scan.badStretches > 0) {
     found.badRecords += scan.badStretches;
     ports.log.error("spool_file_damaged", { file: segmentName(segment, suffix), damaged: scan.badStretches });

@@ -15,13 +15,13 @@
 //   lock.ts              one process per folder
 //   file-port.ts         the file operations, and their adapter
 // Invariants:
-//   SO1. Acknowledged ⊆ on disk: append resolves after fdatasync (append-log.ts).
-//   SO2. A segment is removed only after every mark that its records imply for other segments is synced. These are always
+//   spool.1. Acknowledged ⊆ on disk: append resolves after fdatasync (append-log.ts).
+//   spool.2. A segment is removed only after every mark that its records imply for other segments is synced. These are always
 //        older segments, so the oldest segment can go when no mark can be written, and a full disk regains space.
-//   SO3. A damaged record costs only itself: it is counted, its file is kept under another name, and every intact record
+//   spool.3. A damaged record costs only itself: it is counted, its file is kept under another name, and every intact record
 //        is delivered.
-//   SO4. `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free space.
-//   SO5. Places are decided once: the decisions of a batch are in the tree log before the batch's first upload.
+//   spool.4. `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free space.
+//   spool.5. Places are decided once: the decisions of a batch are in the tree log before the batch's first upload.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
@@ -179,7 +179,7 @@ async function appendBatch(
     live.add(written.segment, written.offset + written.bytes);
     return written;
   });
-  const [ref, decided] = await Promise.allSettled([appending, trees.append(tenant.id, places)]); // SO5
+  const [ref, decided] = await Promise.allSettled([appending, trees.append(tenant.id, places)]); // spool.5
   if (ref.status === "rejected") throw ref.reason;
   if (decided.status === "rejected") {
     live.remove(ref.value.segment);

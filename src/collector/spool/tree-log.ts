@@ -1,8 +1,8 @@
 // Tree log: the place of each run, kept while late spans of its trace may arrive. A separate log, because places outlive
 // their batches.
 // Invariants:
-//   TL1. Decisions stay in the order in which assembly made them.
-//   TL2. At most `treeRunsKept` runs, none older than `treeAgeMs`, to within one segment.
+//   tree-log.1. Decisions stay in the order in which assembly made them.
+//   tree-log.2. At most `treeRunsKept` runs, none older than `treeAgeMs`, to within one segment.
 import type { Clock } from "../../base/clock.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import type { TraceRunPlace } from "../shared/trace-run.ts";
@@ -57,7 +57,7 @@ export function createTreeLog(
     ports,
   );
 
-  /** TL2: removes the oldest segments first, which leaves no gap. */
+  /** tree-log.2: removes the oldest segments first, which leaves no gap. */
   async function removeOld(): Promise<void> {
     let runs = segments.reduce((sum, one) => sum + one.runs, 0);
     for (let first = segments[0]; first !== undefined && segments.length > 1; first = segments[0]) {
@@ -89,7 +89,7 @@ export function createTreeLog(
   };
 }
 
-/** One record → its decisions, in order (TL1). */
+/** One record → its decisions, in order (tree-log.1). */
 export function* decisionsOf(record: SpoolRecord): Generator<Decision> {
   const tenant = String(record.header["tenant"]);
   for (const line of record.body.toString("latin1").split("\n")) {

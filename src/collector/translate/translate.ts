@@ -1,8 +1,8 @@
 // Translate: a span → the content of a run and its claims on a place (receive → decode → translate → assemble → …).
 // The rules are tables in the neighbouring files; this one asks them in order and puts the answers together.
-// Invariants: TR1, TR2 (trace-run.ts), and
-//   TS1. Every span becomes a run or, with the filter on, a place without content. No span makes translation throw.
-//   TS2. With content capture off a model call still is an llm run with model and usage.
+// Invariants: trace-run.1, trace-run.2 (trace-run.ts), and
+//   translate.1. Every span becomes a run or, with the filter on, a place without content. No span makes translation throw.
+//   translate.2. With content capture off a model call still is an llm run with model and usage.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Span, UnixNano } from "../otlp/span.ts";
 import { attachmentsOf } from "./fields/attachments.ts";

@@ -1,7 +1,7 @@
 // Dead letters: refused runs, one file per body, for inspection and for `collector replay`.
 // Invariants:
-//   DL1. A file contains no key: it names its tenant by the hash of key and X-Tenant-Id.
-//   DL2. A file appears complete or not at all: written under a temporary name, synced, then renamed.
+//   dead-letters.1. A file contains no key: it names its tenant by the hash of key and X-Tenant-Id.
+//   dead-letters.2. A file appears complete or not at all: written under a temporary name, synced, then renamed.
 import { open, readdir, readFile, rename } from "node:fs/promises";
 import { makeFolder } from "../../base/files/private-folder.ts";
 import type { Body, BodyEncoding } from "../encode/batch-body.ts";
@@ -37,7 +37,7 @@ export function createDeadLetters(dir: string, now: () => number): DeadLetters {
       makeFolder(dir);
       const header: Header = {
         format: 1,
-        tenant: body.tenant.id, // DL1
+        tenant: body.tenant.id, // dead-letters.1
         tenantId: body.tenant.tenantId,
         createdMs: body.createdMs,
         givenUpMs: now(),
@@ -57,7 +57,7 @@ export function createDeadLetters(dir: string, now: () => number): DeadLetters {
       } finally {
         await file.close();
       }
-      await rename(`${name}.part`, name + SUFFIX); // DL2
+      await rename(`${name}.part`, name + SUFFIX); // dead-letters.2
     },
   };
 }

@@ -82,9 +82,9 @@ export function createTenantQueue(tenantId: string, context: QueueContext): Tena
   }
 
   function pump(): void {
-    const max = circuit.isFailing() ? 1 : cyclesMax; // LN2, LN3
+    const max = circuit.isFailing() ? 1 : cyclesMax; // tenant-queues.2, tenant-queues.3
     while (!circuit.isOpen() && cycles < max && !ended.aborted) {
-      const job = queue.shift(); // LN1
+      const job = queue.shift(); // tenant-queues.1
       if (job === undefined) break;
       count(-job.runs, 0, 1);
       void runCycle(job);
@@ -113,7 +113,7 @@ export function createTenantQueue(tenantId: string, context: QueueContext): Tena
     else circuit.open(failure.reason, failure.afterMs);
   }
 
-  /** LN3. A request holds its slot only while it is sent, not during the wait between two attempts. */
+  /** tenant-queues.3. A request holds its slot only while it is sent, not during the wait between two attempts. */
   function send(body: Body, signal: AbortSignal): Promise<SendOutcome> {
     return context.slots.use(circuit.isFailing(), async () => {
       const outcome = await ports.send(body, signal);

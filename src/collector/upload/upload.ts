@@ -1,11 +1,11 @@
 // Upload: the last step (… → batch → encode → upload). One cycle: sends a body, retries
 // after transient causes, and bisects a refused body, until every run is delivered, refused, or left for a later cycle.
 // Invariants:
-//   UP1. A body is sent at most 1 + `retriesMax` times in a cycle.
-//   UP2. A refused run is isolated before it is dead-lettered: its neighbours are delivered.
-//   UP3. No attempt starts before the time that the backend asked for.
-//   UP4. When the signal aborts, the wait between attempts ends at once and unsent runs are left.
-//   UP5. delivered + refused + left = the runs of the body.
+//   upload.1. A body is sent at most 1 + `retriesMax` times in a cycle.
+//   upload.2. A refused run is isolated before it is dead-lettered: its neighbours are delivered.
+//   upload.3. No attempt starts before the time that the backend asked for.
+//   upload.4. When the signal aborts, the wait between attempts ends at once and unsent runs are left.
+//   upload.5. delivered + refused + left = the runs of the body.
 import { backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Backend, SendOutcome } from "./backend/port.ts";
@@ -71,17 +71,17 @@ export async function upload(
     } else if (next.offsets.length > 1) {
       const middle = Math.ceil(next.offsets.length / 2);
       const tail = await cut(next, middle, next.offsets.length, policy.zstdLevel);
-      todo.push(tail, await cut(next, 0, middle, policy.zstdLevel)); // UP2
+      todo.push(tail, await cut(next, 0, middle, policy.zstdLevel)); // upload.2
     } else if (outcome.kind === "too_large") {
       const shorter = await shorten(next, policy.zstdLevel);
       if (shorter === null) result.refused.push({ body: next, cause: "too_large", reason: outcome.reason });
       else todo.push(shorter);
     } else result.refused.push({ body: next, cause: "refused_by_backend", reason: outcome.reason });
   }
-  return { ...result, failure }; // UP5
+  return { ...result, failure }; // upload.5
 }
 
-/** Sends one body unchanged until it is accepted or refused, or `retriesMax` is exhausted (UP1). */
+/** Sends one body unchanged until it is accepted or refused, or `retriesMax` is exhausted (upload.1). */
 export async function sendAgain(
   body: Body,
   policy: Omit<UploadPolicy, "zstdLevel">,
@@ -92,12 +92,12 @@ export async function sendAgain(
   for (let attempt = 0; attempt <= policy.retriesMax; attempt++) {
     if (attempt > 0) {
       ports.onRetry();
-      if (!(await pause(delayMs(attempt, outcome, policy, ports), ports.clock, signal))) return outcome; // UP4
+      if (!(await pause(delayMs(attempt, outcome, policy, ports), ports.clock, signal))) return outcome; // upload.4
     }
     outcome = await ports.send(body, signal);
     if (outcome.kind !== "retry" || signal.aborted) return outcome;
   }
-  return outcome; // UP1
+  return outcome; // upload.1
 }
 
 function delayMs(
@@ -107,7 +107,7 @@ function delayMs(
   ports: UploadPorts,
 ): number {
   const own = backoffMs(attempt, policy.retryBackoffMs, BACKOFF_MS_MAX, ports.random);
-  return outcome.kind === "retry" && outcome.afterMs !== null ? outcome.afterMs : own; // UP3
+  return outcome.kind === "retry" && outcome.afterMs !== null ? outcome.afterMs : own; // upload.3
 }
 
 /** False when the signal ends the wait. */

@@ -1,8 +1,8 @@
 // Delta history: the writes and the snapshot that the library rebuilds a DeltaChannel from. Such a channel has a value in
 // few checkpoints only; between them its value is the nearest snapshot above, with all writes since.
 // Invariants:
-//   DH1. Reading the history changes nothing that a run knows of its own checkpoints.
-//   DH2. A value is read up to its snapshot and no further, and a line that leads back to itself ends.
+//   delta-history.1. Reading the history changes nothing that a run knows of its own checkpoints.
+//   delta-history.2. A value is read up to its snapshot and no further, and a line that leads back to itself ends.
 import type { Fingerprint } from "../../agent/model/model.ts";
 import type { StoredCheckpoint, Tx } from "../../agent/ports/ports.ts";
 import type { Codec } from "./value-codec.ts";
@@ -35,7 +35,7 @@ export async function deltaHistory(
     const line = await read(next, PAGE);
     next = line.length < PAGE ? null : (line.at(-1)?.checkpoint.parentId ?? null);
     for (const stored of line) {
-      if (open.size === 0 || seen.has(stored.checkpoint.checkpointId)) return Object.fromEntries(ordered(histories)); // DH2
+      if (open.size === 0 || seen.has(stored.checkpoint.checkpointId)) return Object.fromEntries(ordered(histories)); // delta-history.2
       seen.add(stored.checkpoint.checkpointId);
       for (const write of decodeWrites(stored, codec).toReversed())
         if (open.has(write[1])) found.get(write[1])?.writes.push([...write]);
@@ -43,7 +43,7 @@ export async function deltaHistory(
         const value = stored.values.get(channel);
         if (value === undefined) continue;
         histories.set(channel, { writes: found.get(channel)?.writes ?? [], seed: codec.decode(value) });
-        open.delete(channel); // DH2
+        open.delete(channel); // delta-history.2
       }
     }
   }

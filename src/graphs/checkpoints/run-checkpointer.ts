@@ -1,12 +1,12 @@
 // Saver: LangGraph's checkpointer for one run (or one state operation), over the storage port.
 // It turns what the library saves into rows and keeps them until the run's next commit takes them.
 // Invariants:
-//   SV1. put and putWrites never reject: what cannot be stored is reported once and ends this run only.
-//   SV2. A value is encoded when it was written: what a node changes later is not in the checkpoint.
-//   SV3. Special writes (error, interrupt, resume) replace their kind, others are kept from the first time: as the library has it.
-//   SV4. A read sees this run's own writes.
-//   SV5. Writes come back in the order in which the library applies them, whoever stored them first (stored.ts).
-//   SV6. A list reads LIST_STEP checkpoints at a time, as they are asked for.
+//   run-checkpointer.1. put and putWrites never reject: what cannot be stored is reported once and ends this run only.
+//   run-checkpointer.2. A value is encoded when it was written: what a node changes later is not in the checkpoint.
+//   run-checkpointer.3. Special writes (error, interrupt, resume) replace their kind, others are kept from the first time: as the library has it.
+//   run-checkpointer.4. A read sees this run's own writes.
+//   run-checkpointer.5. Writes come back in the order in which the library applies them, whoever stored them first (stored.ts).
+//   run-checkpointer.6. A list reads LIST_STEP checkpoints at a time, as they are asked for.
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import {
@@ -115,7 +115,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       work();
       return options.onWrite();
     } catch (error) {
-      failed = true; // SV1
+      failed = true; // run-checkpointer.1
       options.onFailure(error);
       return undefined;
     }
@@ -145,7 +145,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       const version = saved.channel_versions[channel];
       let origin = known.get(channel);
       if (origin === undefined || origin.version !== version || origin.from === saved.id) {
-        const encoded = codec.encode(value, [channel]); // SV2
+        const encoded = codec.encode(value, [channel]); // run-checkpointer.2
         const reference = blobReference(encoded);
         if (reference === null) small += `${small === "" ? "" : ","}${JSON.stringify(channel)}:${encoded}`;
         origin = { version, from: reference ?? saved.id };
@@ -186,7 +186,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     if (entries === undefined) entriesOf.set(key, (entries = new Map()));
     list.forEach(([channel, value], position) => {
       const index = SPECIAL_WRITES[channel] ?? position;
-      if (index >= 0 && entries.has(index)) return; // SV3
+      if (index >= 0 && entries.has(index)) return; // run-checkpointer.3
       const encoded = codec.encode(value, [channel]);
       const reference = blobReference(encoded);
       entries.set(
@@ -237,7 +237,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       if (!ownWrites && history === "none") return undefined;
       if (!ownWrites && typeof history === "object" && isAt(history.checkpoint, ns, checkpointId))
         return tupleOf(history);
-      if (originsOf.has(ns)) await options.settle(); // SV4
+      if (originsOf.has(ns)) await options.settle(); // run-checkpointer.4
       const stored = await options.read((tx) => tx.checkpoint(threadId, ns, checkpointId));
       return stored === null ? undefined : tupleOf(stored);
     }
@@ -247,7 +247,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
       const first: unknown = listOptions?.before?.configurable?.["checkpoint_id"];
       let before = typeof first === "string" ? first : null;
       for (let left = listOptions?.limit ?? Infinity; left > 0;) {
-        const limit = Math.min(left, LIST_STEP); // SV6
+        const limit = Math.min(left, LIST_STEP); // run-checkpointer.6
         const [ns, after] = [addressOf(config).ns, before];
         const metadata = (listOptions?.filter as JsonObject | undefined) ?? null;
         const rows = await options.read((tx) => tx.checkpoints(threadId, { ns, before: after, limit, metadata }));
@@ -274,7 +274,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
 
     override async getDeltaChannelHistory({ config, channels }: DeltaQuery): Promise<Record<string, ChannelHistory>> {
       const { ns, checkpointId } = addressOf(config);
-      if (originsOf.has(ns)) await options.settle(); // SV4
+      if (originsOf.has(ns)) await options.settle(); // run-checkpointer.4
       return options.read(async (tx) => {
         const read: ReadLine = async (id, limit) => tx.checkpointLine(threadId, ns, id, { limit, channels });
         const target = checkpointId ?? originsOf.get(ns)?.checkpointId;

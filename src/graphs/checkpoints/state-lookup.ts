@@ -1,6 +1,6 @@
 // Recent states: which checkpoint has the state that the library has just streamed. The stream runs a little behind the
 // checkpoints, and not every checkpoint is streamed; so a state is recognised by the objects it is made of.
-// Invariant RS1: what is recognised as a checkpoint's state has the same value in every channel of the state.
+// Invariant state-lookup.1: what is recognised as a checkpoint's state has the same value in every channel of the state.
 type Values = Readonly<Record<string, unknown>>;
 
 export interface RecentStates {
@@ -19,7 +19,7 @@ export function createRecentStates(outputs: string | readonly string[]): RecentS
       ? channels[outputs] === values
       : typeof values === "object" &&
         values !== null &&
-        outputs.every((channel) => channels[channel] === (values as Values)[channel]); // RS1
+        outputs.every((channel) => channels[channel] === (values as Values)[channel]); // state-lookup.1
   return {
     note(checkpointId, channels) {
       recent.push({ checkpointId, channels });

@@ -1,5 +1,5 @@
-// Tests of the codec. Checked: CD1 by property over the closed list of types and hostile names, and class by class;
-// CD2 with tags that nobody wrote; CD3 with everything that has no stored form.
+// Tests of the codec. Checked: value-codec.1 by property over the closed list of types and hostile names, and class by class;
+// value-codec.2 with tags that nobody wrote; value-codec.3 with everything that has no stored form.
 import { Document } from "@langchain/core/documents";
 import * as messages from "@langchain/core/messages";
 import { Command, Overwrite, Send } from "@langchain/langgraph";
@@ -66,11 +66,11 @@ function holds(t: TestContext, values: fc.Arbitrary<unknown>, check: (value: unk
   fc.assert(fc.property(values, check), { seed, numRuns: 1000 });
 }
 
-test("whatever is stored comes back as it was (CD1)", (t) => {
+test("whatever is stored comes back as it was (value-codec.1)", (t) => {
   holds(t, any, (value) => assert.deepStrictEqual(again(value), value));
 });
 
-test("what JSON can say is stored as JSON alone, unless it has a member named like our tag (CD1)", (t) => {
+test("what JSON can say is stored as JSON alone, unless it has a member named like our tag (value-codec.1)", (t) => {
   holds(t, json, (value) => {
     assert.deepStrictEqual(again(value), value);
     const plain = JSON.stringify(value);
@@ -104,21 +104,21 @@ const VIEWS: readonly (new (buffer: ArrayBuffer) => ArrayBufferView)[] = [
 ];
 
 for (const View of VIEWS) {
-  test(`${View.name} comes back as it was (CD1)`, () => {
+  test(`${View.name} comes back as it was (value-codec.1)`, () => {
     const view = new View(bytes.buffer);
     const decoded = again({ view });
     assert.deepStrictEqual(decoded, { view });
   });
 }
 
-test("a part of a buffer, a Buffer and an ArrayBuffer come back as they were (CD1)", () => {
+test("a part of a buffer, a Buffer and an ArrayBuffer come back as they were (value-codec.1)", () => {
   const part = bytes.subarray(2, 5);
   assert.deepStrictEqual(again(part), Uint8Array.from(part));
   assert.deepStrictEqual(again(Buffer.from("ä\u0000")), Buffer.from("ä\u0000"));
   assert.deepStrictEqual(again(bytes.buffer), bytes.buffer);
 });
 
-test("an invalid date stays one, and an error keeps its name and message (CD1)", () => {
+test("an invalid date stays one, and an error keeps its name and message (value-codec.1)", () => {
   assert.ok(Number.isNaN((again(new Date(Number.NaN)) as Date).getTime()));
   const error = again(new TypeError("no")) as Error;
   assert.ok(error instanceof Error);
@@ -157,7 +157,7 @@ const MESSAGES: readonly messages.BaseMessage[] = [
 ];
 
 for (const message of MESSAGES) {
-  test(`${message.constructor.name} comes back as the same class with the same content (CD1)`, () => {
+  test(`${message.constructor.name} comes back as the same class with the same content (value-codec.1)`, () => {
     const [back] = again([message]) as readonly messages.BaseMessage[];
     assert.ok(back);
     assert.equal(back.constructor, message.constructor);
@@ -169,7 +169,7 @@ for (const message of MESSAGES) {
   });
 }
 
-test("documents and the library's own values come back as what they were (CD1)", () => {
+test("documents and the library's own values come back as what they were (value-codec.1)", () => {
   const document = again(new Document({ pageContent: "p", metadata: { at: new Date(5) }, id: "7" })) as Document;
   assert.ok(document instanceof Document);
   assert.deepEqual([document.pageContent, document.metadata, document.id], ["p", { at: new Date(5) }, "7"]);
@@ -235,7 +235,7 @@ const REFUSED: readonly { readonly name: string; readonly value: unknown; readon
 ];
 
 for (const { name, value, message } of REFUSED) {
-  test(`${name} is refused with its place (CD3)`, () => {
+  test(`${name} is refused with its place (value-codec.3)`, () => {
     assert.throws(
       () => codec.encode(value),
       (error) => error instanceof NotSerialisableError && message.test(error.message),
@@ -255,12 +255,12 @@ const FORGED: readonly string[] = [
 ];
 
 for (const forged of FORGED) {
-  test(`a tag that nobody wrote makes nothing: ${forged} (CD2)`, () => {
+  test(`a tag that nobody wrote makes nothing: ${forged} (value-codec.2)`, () => {
     assert.throws(() => codec.decode(codec.parse(forged)));
   });
 }
 
-test("a forged kind of bytes is bytes and nothing else (CD2)", () => {
+test("a forged kind of bytes is bytes and nothing else (value-codec.2)", () => {
   const decoded = codec.decode(codec.parse('{"$hp":"bytes","v":["constructor","AQI="]}'));
   assert.deepStrictEqual(decoded, Uint8Array.from([1, 2]));
 });

@@ -1,9 +1,9 @@
 // Codec: live values of a graph ↔ the stored encoding, and → the wire.
 // The stored encoding is JSON; what JSON has no form for is `{"$hp": <type>, "v": …}` with a type of a closed list.
 // Invariants:
-//   CD1. decode(encode(x)) equals x, also for objects that look like a tag or like another library's marker.
-//   CD2. Stored or received data never names a class, a module or a function: the list of types is in this file.
-//   CD3. What cannot be stored (functions, symbols, cycles) is refused with the path to it, before anything is written.
+//   value-codec.1. decode(encode(x)) equals x, also for objects that look like a tag or like another library's marker.
+//   value-codec.2. Stored or received data never names a class, a module or a function: the list of types is in this file.
+//   value-codec.3. What cannot be stored (functions, symbols, cycles) is refused with the path to it, before anything is written.
 import { TAG, type Encoded, type Stored } from "../../agent/model/model.ts";
 import type { Json } from "../../base/json/json.ts";
 import type { Library } from "../langgraph/library.ts";
@@ -17,7 +17,7 @@ export class NotSerialisableError extends Error {
 }
 
 export interface Codec {
-  /** @throws {NotSerialisableError} CD3. `at` begins the path in the message. */
+  /** @throws {NotSerialisableError} value-codec.3. `at` begins the path in the message. */
   encode(value: unknown, at?: readonly string[]): Encoded;
   decode(stored: Stored): unknown;
   parse(encoded: Encoded): Stored;
@@ -79,7 +79,7 @@ export function createCodec(library: Library): Codec {
     if (Array.isArray(value)) return list(value);
     if (isPlainObject(value) && !hasJsonForm(value)) {
       const entries = Object.entries(value).map(([key, member]) => [key, inner(member, key)] as const);
-      return Object.hasOwn(value, TAG) ? tagged("object", entries) : fromEntries(entries); // CD1
+      return Object.hasOwn(value, TAG) ? tagged("object", entries) : fromEntries(entries); // value-codec.1
     }
     if (messages.isMessage(value)) return tagged("message", encodeFields(messages.fieldsOf(value), inner));
     if (value instanceof Date) return tagged("date", inner(value.getTime(), "time"));
@@ -159,7 +159,7 @@ export function createCodec(library: Library): Codec {
       case "delta":
         return decodeTree(v);
       default:
-        throw new Error(`the stored type ${type} is not known to this version`); // CD2
+        throw new Error(`the stored type ${type} is not known to this version`); // value-codec.2
     }
   };
 

@@ -1,7 +1,7 @@
 // Config keys: every key of langgraph.json that this server does not act on → why not, and what to use instead.
 // Rules:
-//   CK1. A key that only matters to building an image, or to Python, has no effect, and a remark says what does.
-//   CK2. A key whose loss would change what a deployment promises stops the server.
+//   config-keys.1. A key that only matters to building an image, or to Python, has no effect, and a remark says what does.
+//   config-keys.2. A key whose loss would change what a deployment promises stops the server.
 
 /** In every project, and without meaning for a server that runs on the Node and the packages that are there. */
 const SILENT = new Set(["$schema", "dependencies", "node_version"]);
@@ -37,7 +37,7 @@ export function keyRemark(key: string, value: unknown, handled: ReadonlySet<stri
   return why === undefined ? `"${key}" is not a known key and has no effect` : `"${key}" has no effect: ${why}`;
 }
 
-/** CK2. */
+/** config-keys.2. */
 export function keyRefusal(key: string, value: unknown): string | null {
   const why = REFUSED[key];
   return why === undefined || isEmpty(value) ? null : `${key}: ${why}`;

@@ -1,4 +1,4 @@
-// Tests of langgraph.json. Checked: LF1, what is read, what is remarked on, and what stops the server, with its place.
+// Tests of langgraph.json. Checked: langgraph-json.1, what is read, what is remarked on, and what stops the server, with its place.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -69,7 +69,7 @@ const REMARKS: readonly (readonly [key: string, remark: RegExp | null])[] = [
 ];
 
 for (const [key, remark] of REMARKS) {
-  test(`the key ${key} ${remark === null ? "is taken silently" : "is remarked on"} (LF1)`, () => {
+  test(`the key ${key} ${remark === null ? "is taken silently" : "is remarked on"} (langgraph-json.1)`, () => {
     const { remarks, graphs: list } = read({ graphs, [key]: {} });
     assert.equal(list.length, 1);
     assert.equal(remarks.length, remark === null ? 0 : 1);
@@ -117,7 +117,7 @@ const REFUSED: readonly { readonly name: string; readonly content: unknown; read
 ];
 
 for (const { name, content, says } of REFUSED) {
-  test(`${name} stops the server, naming the place (LF1)`, () => {
+  test(`${name} stops the server, naming the place (langgraph-json.1)`, () => {
     assert.throws(
       () => read(content),
       (error) => error instanceof ConfigFileError && error.message.startsWith(`${file}: `) && says.test(error.message),
@@ -125,7 +125,7 @@ for (const { name, content, says } of REFUSED) {
   });
 }
 
-test("auth names the handlers; what it has besides is remarked on (LF1)", () => {
+test("auth names the handlers; what it has besides is remarked on (langgraph-json.1)", () => {
   const auth = { path: "./auth.ts:auth", disable_studio_auth: true, openapi: {}, cach: 1 };
   const { auth: path, remarks } = read({ graphs, auth });
   assert.deepEqual(path, { file: join(folder, "auth.ts"), exportName: "auth" });
@@ -136,7 +136,7 @@ test("auth names the handlers; what it has besides is remarked on (LF1)", () => 
   assert.equal(read({ graphs, auth: { disable_studio_auth: true } }).auth, null);
 });
 
-test("http without anything serves everything, as it is (LF1)", () => {
+test("http without anything serves everything, as it is (langgraph-json.1)", () => {
   const open = {
     app: null,
     customRouteAuth: true,
@@ -150,7 +150,7 @@ test("http without anything serves everything, as it is (LF1)", () => {
   assert.deepEqual(read({ graphs, http: {} }).http, open);
 });
 
-test("http says what is served, where and to whom; what it has besides is remarked on (LF1)", () => {
+test("http says what is served, where and to whom; what it has besides is remarked on (langgraph-json.1)", () => {
   const { http, remarks } = read({
     graphs,
     http: {
@@ -195,6 +195,6 @@ test("http says what is served, where and to whom; what it has besides is remark
   );
 });
 
-test("a file that is not there stops the server, naming it (LF1)", () => {
+test("a file that is not there stops the server, naming it (langgraph-json.1)", () => {
   assert.throws(() => readGraphsConfig(join(folder, "none.json"), {}), /none\.json: cannot be read/);
 });

@@ -1,12 +1,17 @@
 // Configuration file: an unchanged langgraph.json → the graphs and environment it names, and remarks on the rest.
-// Invariant LF1: an unknown key is remarked on and never stops the server; a wrong one stops it, with its place.
+// Invariant langgraph-json.1: an unknown key is remarked on and never stops the server; a wrong one stops it, with its place.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import * as z from "zod";
 import type { WebhookPolicy } from "../../agent/ports/ports.ts";
 import { AUTH_SECTION, authPath, authRemarks } from "./auth-section.ts";
-import { CHECKPOINTER_SECTION, type CheckpointerConfig, checkpointerConfig, checkpointerRemarks } from "./checkpointer-section.ts";
+import {
+  CHECKPOINTER_SECTION,
+  type CheckpointerConfig,
+  checkpointerConfig,
+  checkpointerRemarks,
+} from "./checkpointer-section.ts";
 import { keyRefusal, keyRemark } from "./config-keys.ts";
 import { DEADLINES_SECTION, type DeadlineRules, deadlineRemarks, deadlineRules } from "./deadlines-section.ts";
 import { EXPORT_PATH_FORM, type ExportPath, parseExportPath } from "./export-path.ts";

@@ -1,4 +1,4 @@
-// Tests of the `store` section of langgraph.json, and of loading the embedding function that it names (EM1, EM2).
+// Tests of the `store` section of langgraph.json, and of loading the embedding function that it names (embedder.1, embedder.2).
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -96,7 +96,7 @@ for (const [name, code, says] of [
   ["a file that throws", "throw new Error('broken');", /does not load: Error: broken/],
   ["a number", "export const embed = 1;", /is neither a function \(texts: string\[\]\)/],
 ] as const) {
-  test(`${name} stops the server (EM2)`, async () => {
+  test(`${name} stops the server (embedder.2)`, async () => {
     await assert.rejects(load(code), says);
   });
 }
@@ -108,7 +108,7 @@ for (const [name, given, says] of [
   ["a short one", "[[1]]", /a vector has 1 numbers, and store\.index\.dims is 2/],
   ["what is no number", "[[1, 'x']]", /no number/],
 ] as const) {
-  test(`${name} is an error that says so (EM1)`, async () => {
+  test(`${name} is an error that says so (embedder.1)`, async () => {
     const embedder = await load(`export const embed = async () => ${given};`);
     await assert.rejects(embedder.embed(["text"], "item"), says);
   });

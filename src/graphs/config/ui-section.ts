@@ -1,5 +1,3 @@
-
-
 export interface UiConfig {
   /** Name → file of the component, relative to the folder. */
   readonly components: Readonly<Record<string, string>>;

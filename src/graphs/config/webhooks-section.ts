@@ -1,8 +1,8 @@
 // Webhooks config: the `webhooks` section of langgraph.json → where webhooks may go and which headers they carry.
 // Invariants:
-//   WC1. What the file does not open stays closed.
-//   WC2. A header takes only those variables that were meant for webhooks: their names begin with `env_prefix`.
-//   WC3. Headers may hold secrets, and callers name addresses: headers go to `header_domains`, or else to the names of
+//   webhooks-section.1. What the file does not open stays closed.
+//   webhooks-section.2. A header takes only those variables that were meant for webhooks: their names begin with `env_prefix`.
+//   webhooks-section.3. Headers may hold secrets, and callers name addresses: headers go to `header_domains`, or else to the names of
 //        `url.allowed_domains`, and without either nowhere.
 import { BlockList, isIP } from "node:net";
 import * as z from "zod";
@@ -41,12 +41,12 @@ export function webhookPolicy(
 ): WebhookPolicy {
   const { url = {}, headers = {}, header_domains: headerDomains, env_prefix: prefix = ENV_PREFIX } = section ?? {};
   return {
-    requireHttps: url.require_https ?? true, // WC1
+    requireHttps: url.require_https ?? true, // webhooks-section.1
     domains: url.allowed_domains ?? null,
     ports: url.allowed_ports ?? null,
     urlUnitsMax: url.max_url_length ?? URL_UNITS_MAX,
     networks: url.allowed_networks ?? [],
-    headerDomains: headerDomains ?? url.allowed_domains ?? [], // WC3
+    headerDomains: headerDomains ?? url.allowed_domains ?? [], // webhooks-section.3
     ownRoutes: url.disable_loopback !== true,
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name.toLowerCase(), filled(name, value, prefix, env)]),
@@ -71,7 +71,7 @@ function filled(
   env: Readonly<Record<string, string | undefined>>,
 ): string {
   return value.replaceAll(TEMPLATE, (_, name: string) => {
-    if (!name.startsWith(prefix)) throw new Error(`headers.${header}: ${name} does not begin with ${prefix}`); // WC2
+    if (!name.startsWith(prefix)) throw new Error(`headers.${header}: ${name} does not begin with ${prefix}`); // webhooks-section.2
     const found = env[name];
     if (found === undefined) throw new Error(`headers.${header}: ${name} must be set and is not`);
     return found.trim();

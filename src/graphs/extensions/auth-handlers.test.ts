@@ -1,5 +1,5 @@
-// Tests of handlers written with the SDK's `Auth`. Checked: AU1, who comes in and how the others are told; AU2, which
-// handler decides; AU3, what its answer means; what it changes in the request.
+// Tests of handlers written with the SDK's `Auth`. Checked: auth-handlers.1, who comes in and how the others are told; auth-handlers.2, which
+// handler decides; auth-handlers.3, what its answer means; what it changes in the request.
 import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -87,14 +87,14 @@ const OUT: readonly (readonly [name: string, access: Access, status: number, cod
 ];
 
 for (const [name, access, status, code, detail] of OUT) {
-  test(`${name} keeps the caller out with ${status} (AU1)`, async () => {
+  test(`${name} keeps the caller out with ${status} (auth-handlers.1)`, async () => {
     const error = await refusal(access.authenticate(REQUEST));
     assert.deepEqual([error.status, error.code], [status, code]);
     assert.match(error.message, detail);
   });
 }
 
-test("what a failed check says goes to nobody; a defect of the handler goes to the log (AU1)", async () => {
+test("what a failed check says goes to nobody; a defect of the handler goes to the log (auth-handlers.1)", async () => {
   logged.length = 0;
   await refusal(throwing(new Error("bad token t")).authenticate(REQUEST));
   await refusal(throwing(new TypeError("x is not a function")).authenticate(REQUEST));
@@ -104,7 +104,7 @@ test("what a failed check says goes to nobody; a defect of the handler goes to t
 });
 
 for (const given of [{}, { identity: "" }, { identity: 1 }, [], 7, { identity: "a", note: "x".repeat(70_000) }]) {
-  test(`an answer that is no user is a defect, and lets nobody in: ${JSON.stringify(given).slice(0, 40)} (AU1)`, async () => {
+  test(`an answer that is no user is a defect, and lets nobody in: ${JSON.stringify(given).slice(0, 40)} (auth-handlers.1)`, async () => {
     await assert.rejects(answering(given).authenticate(REQUEST), (error) => !(error instanceof ApiError));
   });
 }
@@ -139,7 +139,7 @@ const ORDER: readonly (readonly [events: readonly string[], decides: string | un
 ];
 
 for (const [events, decides] of ORDER) {
-  test(`of ${events.join(", ")} ${decides ?? "none"} decides about threads:create (AU2)`, async () => {
+  test(`of ${events.join(", ")} ${decides ?? "none"} decides about threads:create (auth-handlers.2)`, async () => {
     const { access, asked } = noting(...events);
     const answer = await access.authorize(CALLER, { event: "threads:create", value: { a: 1 } });
     assert.deepEqual(asked, decides === undefined ? [] : [decides]);
@@ -173,12 +173,12 @@ const SCOPES: readonly (readonly [answer: unknown, scope: AccessAnswer["scope"]]
 ];
 
 for (const [answer, scope] of SCOPES) {
-  test(`the answer ${JSON.stringify(answer)} allows ${JSON.stringify(scope)} (AU3)`, async () => {
+  test(`the answer ${JSON.stringify(answer)} allows ${JSON.stringify(scope)} (auth-handlers.3)`, async () => {
     assert.deepEqual((await deciding(answer)).scope, scope);
   });
 }
 
-test("false is 403 (AU1)", async () => {
+test("false is 403 (auth-handlers.1)", async () => {
   const error = await refusal(deciding(false));
   assert.deepEqual([error.status, error.code], [403, "forbidden"]);
 });
@@ -199,7 +199,7 @@ const DEFECTS: readonly unknown[] = [
 
 for (const answer of DEFECTS) {
   const shown = JSON.stringify(answer, (_, value: unknown) => (value === undefined ? "undefined" : value));
-  test(`the answer ${shown} is a defect, and allows nothing (AU3)`, async () => {
+  test(`the answer ${shown} is a defect, and allows nothing (auth-handlers.3)`, async () => {
     await assert.rejects(deciding(answer), (error) => error instanceof Error && !(error instanceof ApiError));
   });
 }

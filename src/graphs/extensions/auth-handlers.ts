@@ -1,11 +1,11 @@
 // Auth: handlers written with the SDK's `Auth` class → the port that routes ask.
 // Invariants:
-//   AU1. Whoever the handlers do not let in is out: what throws, and what answers with something else than it may,
+//   auth-handlers.1. Whoever the handlers do not let in is out: what throws, and what answers with something else than it may,
 //        refuses. There is no header that goes round them.
-//   AU2. The first of `resource:action`, `resource`, `*:action`, `*` decides, alone. Without any of them the caller may.
+//   auth-handlers.2. The first of `resource:action`, `resource`, `*:action`, `*` decides, alone. Without any of them the caller may.
 //        `assistants:administrate` is the exception: without a handler of that name nobody may.
-//   AU3. A filter has only conditions that are understood; with any other the call fails instead of seeing more.
-//   AU4. The path that `authenticate` sees is the path that the request was routed by.
+//   auth-handlers.3. A filter has only conditions that are understood; with any other the call fails instead of seeing more.
+//   auth-handlers.4. The path that `authenticate` sees is the path that the request was routed by.
 import type { Access, AccessQuestion, AccessRequest } from "../../agent/ports/ports.ts";
 import type { Caller, Condition } from "../../agent/model/model.ts";
 import { ApiError, describeError, HandlerRefusal } from "../../base/api-error.ts";
@@ -63,7 +63,7 @@ export function createHandlerAccess(handlers: Handlers, log: Log): Access {
       try {
         answer = await handler(contextOf(caller, { event: question.event, value }));
       } catch (error) {
-        throw refusalOf(error) ?? error; // AU1
+        throw refusalOf(error) ?? error; // auth-handlers.1
       }
       if (answer === null || answer === undefined || answer === true) return { scope: null, value: changed(value) };
       if (answer === false) throw new ApiError("forbidden", `The caller lacks permission: ${question.event}.`);
@@ -84,7 +84,7 @@ function webRequest({ method, url, headers }: AccessRequest): Request {
   const host = sent.get("host") ?? "localhost";
   const base = `http://${HOST.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"}`;
   const address = new URL(base + url); // put together as text: a path of "//elsewhere" is no other host
-  // AU4: dot segments, fragments, and characters that only one of the two readers escapes.
+  // auth-handlers.4: dot segments, fragments, and characters that only one of the two readers escapes.
   if (address.pathname !== url.split("?")[0]) throw new ApiError("not_found", "No route has this path.");
   return new Request(address, { method, headers: sent });
 }
@@ -97,7 +97,7 @@ function toCaller(given: unknown): Caller {
   const known: JsonObject = typeof given === "string" ? { identity: given } : plain(given);
   const { identity, is_authenticated: isAuthenticated, permissions: listed } = known;
   if (typeof identity !== "string" || identity === "") {
-    throw new Error("authenticate must return the caller's identity: a text, or an object with `identity`"); // AU1
+    throw new Error("authenticate must return the caller's identity: a text, or an object with `identity`"); // auth-handlers.1
   }
   if (isAuthenticated === false) throw credentialsNeeded();
   const permissions = Array.isArray(listed) ? listed.filter((one): one is string => typeof one === "string") : [];
@@ -114,14 +114,14 @@ function plain(given: unknown): JsonObject {
   return isJsonObject(parsed) ? parsed : {};
 }
 
-/** Events that handlers written before these existed would let pass with the rest (AU2). */
+/** Events that handlers written before these existed would let pass with the rest (auth-handlers.2). */
 const EXPLICIT: ReadonlySet<string> = new Set(["assistants:administrate"]);
 
 function findHandler(callbacks: NonNullable<Handlers["callbacks"]>, event: string) {
   const [resource, action] = event.split(":");
   const names = EXPLICIT.has(event) ? [event] : [event, resource, `*:${action}`, "*"];
   const name = names.find((one) => one !== undefined && Object.hasOwn(callbacks, one));
-  return name === undefined ? undefined : callbacks[name]; // AU2
+  return name === undefined ? undefined : callbacks[name]; // auth-handlers.2
 }
 
 function contextOf(caller: Caller, { event, value }: AccessQuestion): object {
@@ -155,7 +155,7 @@ function isScalar(value: Json): value is string | number | boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** A mistake in the handler: told to its author in the log, and to the caller in one word (AU3). */
+/** A mistake in the handler: told to its author in the log, and to the caller in one word (auth-handlers.3). */
 function invalidFilter(event: string, why: string): Error {
   return new Error(`the authorization handler for ${event} answered with a filter that ${why}`);
 }

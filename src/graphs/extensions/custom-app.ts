@@ -1,9 +1,9 @@
 // Custom app: the app that `http.app` names, a Hono app or anything with `fetch`, and the requests that it answers.
 // Invariants:
-//   CA1. A route of a Hono app wins over the server's.
-//   CA2. Middleware of a Hono app runs for every request that its path fits, also around routes of the server.
-//   CA3. A path without a route of the app gets the server's reply, its 404 included: the app's own notFound is not asked.
-//   CA4. Anything else with `fetch` does not say what it serves: it gets what the server has nothing for.
+//   extensions/custom-app.1. A route of a Hono app wins over the server's.
+//   extensions/custom-app.2. Middleware of a Hono app runs for every request that its path fits, also around routes of the server.
+//   extensions/custom-app.3. A path without a route of the app gets the server's reply, its 404 included: the app's own notFound is not asked.
+//   extensions/custom-app.4. Anything else with `fetch` does not say what it serves: it gets what the server has nothing for.
 import { Hono, type Context, type ErrorHandler, type MiddlewareHandler, type Next } from "hono";
 import { describeError } from "../../base/api-error.ts";
 import type { ExportPath } from "../config/export-path.ts";
@@ -61,7 +61,7 @@ export async function loadCustomApp(path: ExportPath, folder: string): Promise<L
   return isHonoLike(app) ? honoApp(app) : fetchingApp(app);
 }
 
-/** CA4 */
+/** extensions/custom-app.4 */
 function fetchingApp(app: Fetching): LoadedApp {
   return {
     claim: () => "rest",
@@ -75,7 +75,7 @@ function fetchingApp(app: Fetching): LoadedApp {
 const INNER = Symbol("the server");
 type Env = { readonly Bindings: { readonly [INNER]: Inner } };
 
-/** Mounted in an app of ours, so that its paths, the order of its middleware and its error handler stay, and CA3 holds. */
+/** Mounted in an app of ours, so that its paths, the order of its middleware and its error handler stay, and extensions/custom-app.3 holds. */
 function honoApp(app: HonoLike): LoadedApp {
   const mounted = new Hono<Env>();
   if (app.errorHandler !== undefined) mounted.onError(app.errorHandler);
@@ -84,7 +84,7 @@ function honoApp(app: HonoLike): LoadedApp {
   const outer = new Hono<Env>().route("/", mounted);
   outer.notFound(async (context) => {
     const { req } = context;
-    const reply = await context.env[INNER].next(req.raw.bodyUsed ? () => req.text() : null); // CA3
+    const reply = await context.env[INNER].next(req.raw.bodyUsed ? () => req.text() : null); // extensions/custom-app.3
     return context.newResponse(reply.body, reply); // with headers that middleware has set before
   });
   return {
@@ -92,8 +92,8 @@ function honoApp(app: HonoLike): LoadedApp {
     claim(method, path) {
       const [found] = app.router.match(method === "HEAD" ? "GET" : method, path);
       const routes = found.map(([[, route]]) => route);
-      if (routes.some((route) => !isMiddleware(route))) return "first"; // CA1
-      return routes.length > 0 ? "around" : "none"; // CA2
+      if (routes.some((route) => !isMiddleware(route))) return "first"; // extensions/custom-app.1
+      return routes.length > 0 ? "around" : "none"; // extensions/custom-app.2
     },
   };
 }

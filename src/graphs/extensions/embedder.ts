@@ -1,7 +1,7 @@
 // Embed: the embedding function of the deployment, as the store calls it.
 // Invariants:
-//   EM1. What comes back is one vector a text with the configured number of finite numbers, or an error that says what it was.
-//   EM2. A function that does not load stops the server, with file and export.
+//   embedder.1. What comes back is one vector a text with the configured number of finite numbers, or an error that says what it was.
+//   embedder.2. A function that does not load stops the server, with file and export.
 import type { Embedder } from "../../agent/ports/ports.ts";
 import { describeError } from "../../base/api-error.ts";
 import { importExport } from "../loading/import-user-module.ts";
@@ -9,7 +9,7 @@ import type { StoreIndexConfig } from "../config/store-section.ts";
 
 type Embed = (texts: string[], as: "item" | "query") => Promise<unknown>;
 
-/** @throws {Error} EM2 */
+/** @throws {Error} embedder.2 */
 export async function loadEmbedder({ embed, dims }: StoreIndexConfig, folder: string): Promise<Embedder> {
   const { file, exportName } = embed;
   const call = await importExport(embed, folder).then(
@@ -33,7 +33,7 @@ export async function loadEmbedder({ embed, dims }: StoreIndexConfig, folder: st
           `it gave ${Array.isArray(vectors) ? vectors.length : "no list of"} vectors for ${texts.length} texts`,
         );
       }
-      return (vectors as readonly unknown[]).map((vector) => toVector(vector, dims)); // EM1
+      return (vectors as readonly unknown[]).map((vector) => toVector(vector, dims)); // embedder.1
     },
   };
 }

@@ -1,8 +1,8 @@
 // Store: the long-term memory as graphs see it: LangGraph's BaseStore over the store of the agent room.
 // Invariants:
-//   GS1. A graph gets this store in its run's config, over one that it was compiled with; the graph is not changed.
-//   GS2. What a node has put is on disk when its promise resolves.
-//   GS3. Values are plain JSON: what has no JSON form is refused, never left out or revived as something else.
+//   langgraph-store.1. A graph gets this store in its run's config, over one that it was compiled with; the graph is not changed.
+//   langgraph-store.2. What a node has put is on disk when its promise resolves.
+//   langgraph-store.3. Values are plain JSON: what has no JSON form is refused, never left out or revived as something else.
 import type {
   BaseStore,
   GetOperation,
@@ -50,7 +50,7 @@ async function put(store: Store, { namespace, key, value, index, ttl }: Put): Pr
   await store.put({ namespace, key, value: plain(value), index: index ?? null, ttlMs });
 }
 
-/** GS3. Taken at once: what the node does to the object later is not in the store. */
+/** langgraph-store.3. Taken at once: what the node does to the object later is not in the store. */
 function plain(value: unknown): JsonObject {
   try {
     return toPlainJson(value) as JsonObject;

@@ -1,7 +1,7 @@
 // SDK globals: what `@langchain/langgraph-sdk` looks up in `globalThis` when code of the deployment calls it inside a server.
 // Invariants:
-//   SG1. `new Client()` without an address talks to this server, inside the process.
-//   SG2. `getLogger()` writes into the server's log, with the node and the run that it is called in.
+//   sdk-globals.1. `new Client()` without an address talks to this server, inside the process.
+//   sdk-globals.2. `getLogger()` writes into the server's log, with the node and the run that it is called in.
 import type { Log } from "../../base/log/log.ts";
 import type { Library } from "../langgraph/library.ts";
 
@@ -29,8 +29,8 @@ export function registerSdkGlobals(library: Library, log: Log, prefix: string): 
     return bound(input, init);
   };
   const logger = createSdkLogger(library, log);
-  globals[FETCH] = fetch; // SG1
-  globals[LOGGER] = logger; // SG2
+  globals[FETCH] = fetch; // sdk-globals.1
+  globals[LOGGER] = logger; // sdk-globals.2
   globals[URL_NAME] = `http://localhost${prefix}`;
   return {
     bind: (given) => void (bound = given),

@@ -1,5 +1,5 @@
 // Tests of what a caller may give a graph. The library's own checks are the oracle: they are loaded from its files.
-// Checked: CV1 to CV4 on arbitrary JSON made of the words that the library looks for; RC2 for every key that it reads from
+// Checked: langgraph/control-values.1 to langgraph/control-values.4 on arbitrary JSON made of the words that the library looks for; run-config.2 for every key that it reads from
 // `configurable`. The seed is printed; HOLDPOINT_TEST_SEED repeats a run.
 import * as fc from "fast-check";
 import assert from "node:assert/strict";
@@ -92,7 +92,7 @@ suite("JSON made of the library's own words", () => {
     }
   });
 
-  test("the library acts on nothing in what is let through (CV1)", () => {
+  test("the library acts on nothing in what is let through (langgraph/control-values.1)", () => {
     fc.assert(
       fc.property(tree, (value) => {
         const acted = anyInside(value, isActedOn);
@@ -108,7 +108,7 @@ suite("JSON made of the library's own words", () => {
     );
   });
 
-  test("the input of a goto is sent as it is (CV3)", () => {
+  test("the input of a goto is sent as it is (langgraph/control-values.3)", () => {
     fc.assert(
       fc.property(tree, (value) => {
         for (const member of ["input", "args"]) {
@@ -122,7 +122,7 @@ suite("JSON made of the library's own words", () => {
     assert.ok(refused({ goto: { node: "n", input: proto } }));
   });
 
-  test("an update names no channel that is the library's (CV2)", () => {
+  test("an update names no channel that is the library's (langgraph/control-values.2)", () => {
     const own = WORDS.filter((name) => name.startsWith("__pregel_") || CHANNEL_CONSTANTS.has(name));
     assert.ok(own.includes("__resume__") && own.includes("__error_source_node__"), own.join());
     for (const name of [...own, "branch:to:ask", "join:a+b:c"]) {
@@ -150,7 +150,7 @@ const CHANNEL_CONSTANTS: ReadonlySet<unknown> = new Set(
   ].map((name) => (internals as unknown as Record<string, unknown>)[name]),
 );
 
-test("ordinary data is let through (CV4)", () => {
+test("ordinary data is let through (langgraph/control-values.4)", () => {
   const ordinary: readonly Json[] = [
     { lc: 1, type: "constructor", id: ["a"], kwargs: {} },
     { resume: 1, goto: "x", update: {}, graph: null },
@@ -169,7 +169,7 @@ test("ordinary data is let through (CV4)", () => {
   assert.ok(!refused({ goto: ["a", { lg_name: "Send", node: "b", args: { c: 1 } }] }));
 });
 
-test("no key that the library reads from `configurable` comes from a request (RC2)", () => {
+test("no key that the library reads from `configurable` comes from a request (run-config.2)", () => {
   const read = sources.flatMap((source) => [
     ...[...source.matchAll(/configurable\??\.?\["([a-z_]+)"\]/g)].map(([, key = ""]) => key),
     ...[...source.matchAll(/configurable\?*\.([a-z_]+)\b(?!\()/g)].map(([, key = ""]) => key),

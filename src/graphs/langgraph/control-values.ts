@@ -1,10 +1,10 @@
 // Control values: JSON that the library acts on instead of passing it on as data. A caller may not send any.
 // Invariants:
-//   CV1. The library finds no Command, Send, Overwrite, snapshot or final value of its own in what this file lets through,
+//   langgraph/control-values.1. The library finds no Command, Send, Overwrite, snapshot or final value of its own in what this file lets through,
 //        at any depth: a node may return a part of what it was given.
-//   CV2. An update writes to channels of the state only: not to those by which the library keeps answers, tasks and ways.
-//   CV3. The input of a `goto` stays as it is sent: the library would make a Send of every `{node, args}` in it.
-//   CV4. All else is data: `resume`, `goto`, `lc`, `node` or `args` are ordinary member names.
+//   langgraph/control-values.2. An update writes to channels of the state only: not to those by which the library keeps answers, tasks and ways.
+//   langgraph/control-values.3. The input of a `goto` stays as it is sent: the library would make a Send of every `{node, args}` in it.
+//   langgraph/control-values.4. All else is data: `resume`, `goto`, `lc`, `node` or `args` are ordinary member names.
 import { ApiError } from "../../base/api-error.ts";
 import { isJsonObject } from "../../base/json/json.ts";
 import type { GivenValues } from "../../agent/ports/ports.ts";
@@ -40,7 +40,7 @@ export function refuseControlValues({ input, update, goto, answers = [] }: Given
   refuseIn(input, ["input"], false);
   refuseIn(update, ["command", "update"], false);
   for (const [at, channel] of channelsOf(update)) {
-    if (isOwnChannel(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`); // CV2
+    if (isOwnChannel(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`); // langgraph/control-values.2
   }
   const targets = Array.isArray(goto) ? goto : [goto];
   for (const target of targets) {
@@ -63,7 +63,7 @@ function isOwnChannel(name: string): boolean {
   return OWN_CHANNELS.has(name) || OWN_CHANNEL_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
-/** @param sent to a node by `goto` (CV3) */
+/** @param sent to a node by `goto` (langgraph/control-values.3) */
 function refuseIn(value: unknown, path: Path, sent: boolean): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
@@ -86,7 +86,7 @@ function refuseIn(value: unknown, path: Path, sent: boolean): void {
   }
 }
 
-/** CV1. @returns what the library would take the object for; null for data */
+/** langgraph/control-values.1. @returns what the library would take the object for; null for data */
 function formOf(object: Record<string, unknown>, sent: boolean): string | null {
   if (Object.hasOwn(object, "lg_name") && OWN_CLASSES.has(object["lg_name"]))
     return `lg_name is ${String(object["lg_name"])}`;

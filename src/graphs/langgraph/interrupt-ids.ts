@@ -2,9 +2,9 @@
 // have one id, the hash of the task's namespace; there the id of question n ≥ 1 is made here, so that an answer says
 // which question it is for.
 // Invariants:
-//   II1. The first question of a task has the library's id in every version: the hash of the task's namespace.
-//   II2. Question n ≥ 1 has the library's id where that is its own, else the hash of `<library id>:<n>`.
-//   II3. An id is 32 lower-case hex digits: the library takes exactly such keys for a map of answers.
+//   interrupt-ids.1. The first question of a task has the library's id in every version: the hash of the task's namespace.
+//   interrupt-ids.2. Question n ≥ 1 has the library's id where that is its own, else the hash of `<library id>:<n>`.
+//   interrupt-ids.3. An id is 32 lower-case hex digits: the library takes exactly such keys for a map of answers.
 import { createXXHash128 } from "hash-wasm";
 import type { Library } from "./library.ts";
 
@@ -25,7 +25,7 @@ export async function createInterruptIds(library: Library): Promise<InterruptIds
   return {
     firstId: hash,
     isOf: (id, ns, index) => id === hash(areUnique && index > 0 ? `${ns}|${index}` : ns),
-    interruptId: (libraryId, index) => (index === 0 || areUnique ? libraryId : hash(`${libraryId}:${index}`)), // II2
+    interruptId: (libraryId, index) => (index === 0 || areUnique ? libraryId : hash(`${libraryId}:${index}`)), // interrupt-ids.2
   };
 }
 

@@ -1,5 +1,5 @@
 // Library: the copy of LangGraph that the user's graphs use, so that classes and symbols are theirs; ours when they have none.
-// Invariant LB1: a version that was not checked with this server is refused at start, by name.
+// Invariant library.1: a version that was not checked with this server is refused at start, by name.
 import { readFileSync, realpathSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
@@ -47,12 +47,12 @@ export async function loadLibrary(folder: string): Promise<Library> {
   return { version, langgraph, zod, messages, Document: documents.Document, jsonSchema, types };
 }
 
-/** Without loading anything. @throws {LibraryError} LB1. */
+/** Without loading anything. @throws {LibraryError} library.1. */
 export function libraryVersion(folder: string): string {
   return findLibrary(folder).version;
 }
 
-/** @throws {LibraryError} LB1. */
+/** @throws {LibraryError} library.1. */
 function findLibrary(folder: string): { readonly root: string; readonly version: string } {
   const here = packageFolder("@langchain/langgraph", dirname(new URL(import.meta.url).pathname));
   const theirs = packageFolder("@langchain/langgraph", folder);
@@ -62,7 +62,7 @@ function findLibrary(folder: string): { readonly root: string; readonly version:
   const { version } = packageOf(root);
   if (isSupported(version)) return { root, version };
   throw new LibraryError(
-    `@langchain/langgraph ${version} in ${root} is not supported: install a version from 1.4 to below 2.0`, // LB1
+    `@langchain/langgraph ${version} in ${root} is not supported: install a version from 1.4 to below 2.0`, // library.1
   );
 }
 

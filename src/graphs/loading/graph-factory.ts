@@ -1,8 +1,8 @@
 // Graph factory: an exported function that makes a graph for each use, from the config of that use.
 // Rules:
-//   GF1. A run has a graph of its own, made with the run's config and context; another attempt makes another.
-//   GF2. A factory that throws, or takes too long, fails that one use with an error that names the graph.
-//   GF3. A graph that lacks the pending parts of its thread, or nodes that the run names, does not run: the door cannot
+//   graph-factory.1. A run has a graph of its own, made with the run's config and context; another attempt makes another.
+//   graph-factory.2. A factory that throws, or takes too long, fails that one use with an error that names the graph.
+//   graph-factory.3. A graph that lacks the pending parts of its thread, or nodes that the run names, does not run: the door cannot
 //        know them, because they depend on the config.
 import type { Fingerprint, Run } from "../../agent/model/model.ts";
 import type { GraphDescription, GraphRunResult, StateAddress, Tx } from "../../agent/ports/ports.ts";
@@ -53,7 +53,7 @@ export class GraphFactoryError extends Error {
 /** A caller of a state waits no longer for its graph. */
 const READ_MS_MAX = 30_000;
 
-/** GF1, GF3. @throws {GraphFactoryError | ApiError} `node_unknown`, `graph_incompatible` */
+/** graph-factory.1, graph-factory.3. @throws {GraphFactoryError | ApiError} `node_unknown`, `graph_incompatible` */
 export async function graphOfRun(
   deployed: Deployed,
   run: Run,
@@ -114,7 +114,7 @@ export async function graphOfThread(
   return { graph: made, fingerprint: await remembered(deployed, made, ports) };
 }
 
-/** GF2. @throws {ApiError} `graph_not_made` */
+/** graph-factory.2. @throws {ApiError} `graph_not_made` */
 export async function graphToRead(
   { factory, graph, graphId }: Deployed,
   config: JsonObject,
@@ -183,7 +183,7 @@ function requireNodes({ graphId, request }: Run, { nodes }: CompiledGraph): void
   throw new ApiError("node_unknown", `The graph ${graphId} of this run has no node ${unknown.join(", ")}.`);
 }
 
-/** GF3. An input begins anew, so nothing is pending then. */
+/** graph-factory.3. An input begins anew, so nothing is pending then. */
 async function requirePending(run: Run, own: Fingerprint, { read }: RunContext): Promise<void> {
   if (run.input !== null || run.request.command?.givesUp === true) return;
   const missing = await read(async (tx: Tx) => {

@@ -1,4 +1,4 @@
-// Tests of loading graphs. Checked: LD1, every way to fail names graph, file, export and cause; LD2, every shape that may
+// Tests of loading graphs. Checked: load-graph.1, every way to fail names graph, file, export and cause; load-graph.2, every shape that may
 // be exported. Each case runs in a project with `"type": "module"` and in one without it, and must come out the same.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -57,14 +57,14 @@ const LOADED: readonly { readonly name: string; readonly code: string; readonly 
 
 for (const { kind, root } of PROJECTS) {
   for (const { name, code, ending } of LOADED) {
-    test(`${name} is loaded (LD2; ${kind})`, async () => {
+    test(`${name} is loaded (load-graph.2; ${kind})`, async () => {
       const { graphId, graph } = await load(root, row + code, "graph", ending);
       assert.equal(graphId, "my_graph");
       assert.deepEqual(Object.keys(graph.nodes), ["__start__", "n"]);
     });
   }
 
-  test(`the default export is loaded under the name default (LD2; ${kind})`, async () => {
+  test(`the default export is loaded under the name default (load-graph.2; ${kind})`, async () => {
     const { graph } = await load(root, `${row} export default row();`, "default");
     assert.ok("n" in graph.nodes);
   });
@@ -120,7 +120,7 @@ const FAILING: readonly {
 
 for (const { kind, root } of PROJECTS)
   for (const { name, code, exportName = "graph", cause } of FAILING) {
-    test(`${name} is refused with graph, file, export and cause (LD1; ${kind})`, async () => {
+    test(`${name} is refused with graph, file, export and cause (load-graph.1; ${kind})`, async () => {
       await assert.rejects(load(root, code, exportName), (error) => {
         assert.ok(error instanceof GraphLoadError);
         assert.match(error.message, /^graph "my_graph" \(.*graph-\d+\.ts, export (graph|default)\) does not load: /);
@@ -130,7 +130,7 @@ for (const { kind, root } of PROJECTS)
     });
   }
 
-test("a file that is not there is told by its name (LD1)", async () => {
+test("a file that is not there is told by its name (load-graph.1)", async () => {
   const source = { graphId: "g", file: join(folder, "none.ts"), exportName: "graph", description: null };
   await assert.rejects(loadGraph(source, folder), (error) => {
     assert.ok(error instanceof GraphLoadError);

@@ -1,8 +1,8 @@
 // Load: modules of users → compiled graphs.
 // Rules:
-//   LD1. An error of loading names the file, the export and the cause.
-//   LD2. The export is used as it is: a compiled graph, a graph to compile, a wrapper around one, or a function that makes one.
-//   LD3. A function is called for each use with the config of that use (graph-factory.ts). The call at load, with an empty
+//   load-graph.1. An error of loading names the file, the export and the cause.
+//   load-graph.2. The export is used as it is: a compiled graph, a graph to compile, a wrapper around one, or a function that makes one.
+//   load-graph.3. A function is called for each use with the config of that use (graph-factory.ts). The call at load, with an empty
 //        config, gives the graph that descriptions and schemas are read from.
 import { describeError } from "../../base/api-error.ts";
 import type { GraphSource } from "../config/langgraph-json.ts";
@@ -26,7 +26,7 @@ export interface LoadedGraph {
   readonly factory: GraphFactory | null;
 }
 
-/** @throws {GraphLoadError} LD1. */
+/** @throws {GraphLoadError} load-graph.1. */
 export async function loadGraph(source: GraphSource, folder: string): Promise<LoadedGraph> {
   let exported: unknown;
   try {
@@ -42,7 +42,7 @@ export async function loadGraph(source: GraphSource, folder: string): Promise<Lo
   const factory: GraphFactory = async (config, runtime) => toGraph(source, await make(config, runtime));
   let made: unknown;
   try {
-    made = await make({ configurable: {} }, { accessContext: "assistants.read", executionRuntime: null }); // LD3
+    made = await make({ configurable: {} }, { accessContext: "assistants.read", executionRuntime: null }); // load-graph.3
   } catch (error) {
     throw new GraphLoadError(source, `the function threw ${causeOf(error)}`);
   }
@@ -64,5 +64,5 @@ async function toGraph(source: GraphSource, exported: unknown): Promise<Compiled
       }
     }
   }
-  throw new GraphLoadError(source, "the export is neither a graph nor a function that returns one"); // LD2
+  throw new GraphLoadError(source, "the export is neither a graph nor a function that returns one"); // load-graph.2
 }

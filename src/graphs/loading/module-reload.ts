@@ -1,10 +1,10 @@
 // Fresh modules: lets the user's files be loaded anew in the same process, and knows which they are. For `dev` only.
 // Node keeps a module for ever under its address; another query makes another address, and so another module.
 // Invariants:
-//   FM1. Only files of the project get a new address: those in its folder, and those that they import outside of
+//   module-reload.1. Only files of the project get a new address: those in its folder, and those that they import outside of
 //        node_modules, such as a linked package of a workspace. Packages, and files of this server, stay one copy.
-//   FM2. A module imports those of its own generation, also later: old and new code do not mix.
-//   FM3. What the project imports is known, also when it is not there: what is missing may come.
+//   module-reload.2. A module imports those of its own generation, also later: old and new code do not mix.
+//   module-reload.3. What the project imports is known, also when it is not there: what is missing may come.
 import { createRequire, registerHooks } from "node:module";
 import { extname, join, sep } from "node:path";
 import { filePath, renewSources } from "./source-hooks.ts";
@@ -33,7 +33,7 @@ export function createFreshModules(folder: string): FreshModules {
     path !== null &&
     !path.includes(`${sep}node_modules${sep}`) &&
     !path.startsWith(SERVER) &&
-    (path.startsWith(folder + sep) || outside.has(path) || parent === LOADER || isOwn(parent)); // FM1
+    (path.startsWith(folder + sep) || outside.has(path) || parent === LOADER || isOwn(parent)); // module-reload.1
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const parent = filePath(context.parentURL);
@@ -49,7 +49,7 @@ export function createFreshModules(folder: string): FreshModules {
         };
       } catch (error) {
         const missing = /^\.{0,2}\//.test(specifier) ? filePath(new URL(specifier, context.parentURL).href) : null;
-        if (isOwn(missing, parent)) for (const file of possibleFiles(missing)) files.add(file); // FM3
+        if (isOwn(missing, parent)) for (const file of possibleFiles(missing)) files.add(file); // module-reload.3
         throw error;
       }
     },
@@ -64,7 +64,7 @@ export function createFreshModules(folder: string): FreshModules {
   };
 }
 
-/** FM2. Nothing for the first: what is loaded once has the address that it has everywhere. */
+/** module-reload.2. Nothing for the first: what is loaded once has the address that it has everywhere. */
 function inGeneration(url: string, generation: number): string {
   if (generation === 0) return url;
   const address = new URL(url);

@@ -1,9 +1,9 @@
 // Source hooks: lets Node load the modules of a project as its authors write them: TypeScript of every kind, imports
 // without an extension, `.js` that means `.ts`, folders, path aliases, JSON.
 // Rules:
-//   SH1. Files of this server and compiled files of packages load as Node loads them.
-//   SH2. A project file never adds a second copy of a package: `require` in it takes what `import` takes, where it can.
-//   SH3. An import that cannot be resolved fails with the importing file's name.
+//   source-hooks.1. Files of this server and compiled files of packages load as Node loads them.
+//   source-hooks.2. A project file never adds a second copy of a package: `require` in it takes what `import` takes, where it can.
+//   source-hooks.3. An import that cannot be resolved fails with the importing file's name.
 import { readFileSync } from "node:fs";
 import {
   createRequire,
@@ -36,17 +36,17 @@ export function installSourceHooks(): void {
   registerHooks({
     resolve(specifier: string, context: ResolveHookContext, nextResolve: NextResolve) {
       const parent = filePath(context.parentURL);
-      if (parent === null || parent.startsWith(SERVER)) return nextResolve(specifier, context); // SH1
+      if (parent === null || parent.startsWith(SERVER)) return nextResolve(specifier, context); // source-hooks.1
       try {
         return resolver(specifier, parent, context, nextResolve);
       } catch (error) {
-        noteFailedImport(error, specifier, parent); // SH3
+        noteFailedImport(error, specifier, parent); // source-hooks.3
         throw error;
       }
     },
     load(url, context, nextLoad) {
       const path = filePath(url);
-      if (path === null || path.startsWith(SERVER)) return nextLoad(url, context); // SH1
+      if (path === null || path.startsWith(SERVER)) return nextLoad(url, context); // source-hooks.1
       if (isTypeScript(path)) return withHooks(path, transformSource(path), context);
       if (extname(path) === ".json" && isImport(context)) return jsonModule(path, context) ?? nextLoad(url, context);
       return withHooks(path, nextLoad(url, context), context);

@@ -1,9 +1,9 @@
 // Source resolve: the specifier of an import → the file that TypeScript and bundlers find for it.
 // Rules:
-//   SR1. In a TypeScript file `./state.js` means `./state.ts` where that exists. In a JavaScript file the written path
+//   source-resolve.1. In a TypeScript file `./state.js` means `./state.ts` where that exists. In a JavaScript file the written path
 //        comes first.
-//   SR2. A path alias that finds no file changes nothing: the specifier is looked up as a package.
-//   SR3. What Node resolves, and these rules do not touch, is Node's.
+//   source-resolve.2. A path alias that finds no file changes nothing: the specifier is looked up as a package.
+//   source-resolve.3. What Node resolves, and these rules do not touch, is Node's.
 import { readFileSync, statSync } from "node:fs";
 import { findPackageJSON, type ResolveFnOutput, type ResolveHookContext } from "node:module";
 import { dirname, extname, isAbsolute, join } from "node:path";
@@ -34,7 +34,7 @@ const IMPORT_CONDITIONS = Object.assign([...CONDITIONS], { has: (name: string) =
 export function createSourceResolver(isProjectFile: (path: string) => boolean): SourceResolver {
   return (specifier, parent, context, next) => {
     const typed = isTypeScript(parent);
-    if (!typed && !isProjectFile(parent)) return next(specifier, context); // SR3
+    if (!typed && !isProjectFile(parent)) return next(specifier, context); // source-resolve.3
     const place = placeOf(specifier, parent);
     if (place !== null) {
       const file = findFile(place.path, typed);
@@ -73,7 +73,7 @@ export function possibleFiles(path: string): readonly string[] {
   return [...withEndings(path, true), ...ENDINGS.map((ending) => join(path, `index${ending}`))];
 }
 
-/** @param typedFirst SR1. */
+/** @param typedFirst source-resolve.1. */
 function findFile(path: string, typedFirst: boolean): string | null {
   const isFolder = path.endsWith("/");
   const candidates = isFolder ? [] : [...withEndings(path, typedFirst)];

@@ -1,8 +1,8 @@
 // Source transform: a TypeScript or JSX file → JavaScript that Node runs, with a source map inside.
 // Rules:
-//   ST1. The format is TypeScript's: `.mts` a module, `.cts` CommonJS, others as the nearest package.json says. A file
+//   source-transform.1. The format is TypeScript's: `.mts` a module, `.cts` CommonJS, others as the nearest package.json says. A file
 //        with a top-level await is a module, because CommonJS has none.
-//   ST2. Decorators, JSX and class fields follow the nearest tsconfig.json.
+//   source-transform.2. Decorators, JSX and class fields follow the nearest tsconfig.json.
 import { readFileSync } from "node:fs";
 import { createRequire, type LoadFnOutput } from "node:module";
 import { basename, extname } from "node:path";
@@ -43,7 +43,7 @@ export function transformSource(path: string): LoadFnOutput {
     return { format: wanted, source: transform(path, text, wanted), shortCircuit: true };
   } catch (error) {
     if (wanted === "commonjs" && isAboutAwait(error))
-      return { format: "module", source: transform(path, text, "module"), shortCircuit: true }; // ST1
+      return { format: "module", source: transform(path, text, "module"), shortCircuit: true }; // source-transform.1
     throw error;
   }
 }
@@ -68,7 +68,7 @@ function transform(path: string, text: string, format: "module" | "commonjs"): s
       sourcemap: "inline",
       sourcesContent: false,
       sourcefile: basename(path), // beside the module itself, whatever query its address has
-      tsconfigRaw: { compilerOptions: forEsbuild(compilerOptions) }, // ST2
+      tsconfigRaw: { compilerOptions: forEsbuild(compilerOptions) }, // source-transform.2
       logLevel: "silent",
       ...(isModule && IMPORT_EQUALS.test(text) ? { banner: REQUIRE } : {}),
       ...(!isModule && text.includes("import.meta") ? { banner: META, define: { "import.meta": "__importMeta" } } : {}),

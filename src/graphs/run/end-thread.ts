@@ -1,11 +1,16 @@
 // Give up: ends a thread where it stands, as `goto: "__end__"` asks. The library's own goto adds targets and leaves
 // what is pending, so that a paused node would only ask again.
 // Invariants:
-//   GU1. Afterwards nothing is pending. What finished branches wrote is applied, as always when a step ends.
-//   GU2. At an older checkpoint, what was done after it is not applied.
-//   GU3. The update is applied once, also when an attempt was cut short.
+//   end-thread.1. Afterwards nothing is pending. What finished branches wrote is applied, as always when a step ends.
+//   end-thread.2. At an older checkpoint, what was done after it is not applied.
+//   end-thread.3. The update is applied once, also when an attempt was cut short.
 import type { Run } from "../../agent/model/model.ts";
-import { withCheckpointer, type CompiledGraph, type LibraryState, type StreamConfig } from "../langgraph/compiled-graph.ts";
+import {
+  withCheckpointer,
+  type CompiledGraph,
+  type LibraryState,
+  type StreamConfig,
+} from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
 
@@ -30,7 +35,7 @@ export async function giveUp(
   const newest = { configurable: { thread_id: run.threadId } };
   if (!started && checkpointId !== null) {
     const older = { configurable: { ...newest.configurable, checkpoint_id: checkpointId } };
-    await endAs(view, older, "__copy__"); // GU2: a copy has no writes of tasks
+    await endAs(view, older, "__copy__"); // end-thread.2: a copy has no writes of tasks
   }
   const state = await dropPending(view, newest);
   if (command?.update === undefined || (started && isUpdateOf(run, state))) return state.values;
@@ -44,7 +49,7 @@ async function endAs(view: CompiledGraph, at: StreamConfig, asNode: "__copy__" |
   await view.bulkUpdateState(at, [{ updates: [{ values: null, asNode }] }]);
 }
 
-/** GU1. */
+/** end-thread.1. */
 async function dropPending(view: CompiledGraph, newest: StreamConfig): Promise<LibraryState> {
   for (let count = 0; ; count++) {
     const state = await view.getState(newest);
@@ -54,7 +59,7 @@ async function dropPending(view: CompiledGraph, newest: StreamConfig): Promise<L
   }
 }
 
-/** GU3. Dropping writes checkpoints of source "update"; an update that a command brings has another. */
+/** end-thread.3. Dropping writes checkpoints of source "update"; an update that a command brings has another. */
 function isUpdateOf(run: Run, { metadata }: LibraryState): boolean {
   const { run_id: runId, source } = (metadata ?? {}) as { readonly run_id?: string; readonly source?: string };
   return runId === run.runId && source !== "update" && source !== "fork";

@@ -1,7 +1,7 @@
 // Handed answers: the answers of a run as the library has them while it runs.
 // The library keeps the map that it was handed, and looks into it whenever it makes a task: also when a subgraph is
 // started anew by the retry policy of a node. By then the answer may have been used, and the task asks its next question.
-// Invariant HA1: an answer that a task has saved is not in the map any more: it cannot reach a later question.
+// Invariant handed-answers.1: an answer that a task has saved is not in the map any more: it cannot reach a later question.
 import type { CarriedAnswer } from "../../agent/model/model.ts";
 import { unusedAnswers } from "./run-input.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
@@ -35,7 +35,7 @@ export function createHandedAnswers(): HandedAnswers {
       if (left.length === answers.length) return;
       for (const answer of answers) {
         if (left.includes(answer)) continue;
-        delete map[answer.libraryId]; // HA1
+        delete map[answer.libraryId]; // handed-answers.1
         kept.delete(answer.taskId);
       }
       answers = left;

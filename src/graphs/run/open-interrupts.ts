@@ -2,9 +2,9 @@
 // The saver knows the task ids and the namespace of their graph. The namespace of a task is the engine's where the run
 // was watched (task-watch.ts), else put together with a node's name and verified against the hash in the question's id.
 // Invariants:
-//   QU1. Of all tasks that an interrupt passed on its way out, it belongs to the one whose namespace gives its id.
-//   QU2. When none does, because the id comes from elsewhere (a remote graph) or is missing, it belongs to the innermost.
-//   QU3. Order is the order of tasks: sent ones by position, then nodes in the order of the graph.
+//   open-interrupts.1. Of all tasks that an interrupt passed on its way out, it belongs to the one whose namespace gives its id.
+//   open-interrupts.2. When none does, because the id comes from elsewhere (a remote graph) or is missing, it belongs to the innermost.
+//   open-interrupts.3. Order is the order of tasks: sent ones by position, then nodes in the order of the graph.
 import type { Question } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Codec } from "../checkpoints/value-codec.ts";
@@ -38,15 +38,15 @@ export function openQuestions(sources: QuestionSources): OpenQuestions {
   let doubtful = false;
   const found: Candidate[] = [];
   for (const same of Map.groupBy(candidates, ({ question }) => question.libraryId).values()) {
-    const owner = same.find(({ verified }) => verified); // QU1
+    const owner = same.find(({ verified }) => verified); // open-interrupts.1
     const deepest = Math.max(...same.map(({ question }) => depthOf(question.graphNs)));
     const inner = same.filter(({ question }) => depthOf(question.graphNs) === deepest);
     doubtful ||= owner === undefined && inner.length > 1;
-    const chosen = owner ?? inner[0]; // QU2
+    const chosen = owner ?? inner[0]; // open-interrupts.2
     if (chosen !== undefined) found.push(chosen);
   }
   const questions = found
-    .sort((a, b) => compareOrder(a.order, b.order)) // QU3
+    .sort((a, b) => compareOrder(a.order, b.order)) // open-interrupts.3
     .map(({ question }, position) => ({ ...question, position }));
   return { questions, doubtful };
 }

@@ -1,7 +1,7 @@
 // Run config: what the library is told about a run besides its input.
 // Invariants:
-//   RC1. The graph is not changed: everything of this run travels in the config.
-//   RC2. Names that the server owns in `configurable` never come from a request.
+//   run-config.1. The graph is not changed: everything of this run travels in the config.
+//   run-config.2. Names that the server owns in `configurable` never come from a request.
 import type { Run } from "../../agent/model/model.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { StreamConfig } from "../langgraph/compiled-graph.ts";
@@ -38,7 +38,7 @@ export function runConfig(
   return {
     configurable: {
       ...runConfigurable(run, library),
-      [CHECKPOINTER_KEY]: saver.checkpointer, // RC1
+      [CHECKPOINTER_KEY]: saver.checkpointer, // run-config.1
       ...(started ? {} : startingPoint(request)),
     },
     metadata: {
@@ -60,7 +60,7 @@ export function runConfig(
   };
 }
 
-/** RC2. Without the checkpointer of a run. */
+/** run-config.2. Without the checkpointer of a run. */
 export function runConfigurable(run: Run, library: Library): Record<string, unknown> {
   return {
     ...clientConfigurable(run.request.config),
@@ -91,7 +91,7 @@ export function checkpointMetadata(run: Run): JsonObject {
 }
 
 function isServerOwned(name: string): boolean {
-  return SERVER_OWNED.has(name) || name.startsWith("__pregel_") || name.startsWith("langgraph_auth"); // RC2
+  return SERVER_OWNED.has(name) || name.startsWith("__pregel_") || name.startsWith("langgraph_auth"); // run-config.2
 }
 
 export function clientConfigurable(config: JsonObject): Record<string, unknown> {
@@ -100,7 +100,7 @@ export function clientConfigurable(config: JsonObject): Record<string, unknown> 
   return Object.fromEntries(Object.entries(given).filter(([name]) => !isServerOwned(name)));
 }
 
-/** Who asked for the run. Kept with it, so that every attempt has it (RC2). */
+/** Who asked for the run. Kept with it, so that every attempt has it (run-config.2). */
 function authConfigurable({ user, permissions }: Run["request"]): Record<string, unknown> {
   if (user === null || user === undefined) return {}; // undefined: a run accepted before there was authentication
   return {
@@ -110,7 +110,7 @@ function authConfigurable({ user, permissions }: Run["request"]): Record<string,
   };
 }
 
-/** The library copies these from `configurable` unless they are there: the request's own would win (RC2). */
+/** The library copies these from `configurable` unless they are there: the request's own would win (run-config.2). */
 function clientMetadata(metadata: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => !isServerOwned(name)));
 }

@@ -1,8 +1,8 @@
 // Run error: what a graph threw → the error that the run keeps.
 // Rules:
-//   RE1. The stack names the user's own files and lines, relative to the project: source maps are applied, queries of hot
+//   run-error.1. The stack names the user's own files and lines, relative to the project: source maps are applied, queries of hot
 //        reload and frames of Node are left out.
-//   RE2. Everything is bounded: frames, causes, and the length of the whole.
+//   run-error.2. Everything is bounded: frames, causes, and the length of the whole.
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError, describeError } from "../../base/api-error.ts";
@@ -83,7 +83,7 @@ function framesOf(error: Error, folder: string): readonly string[] {
 
 const PLACE = /(file:\/\/\/[^\s()?]+?|(?<=[\s(])(?:[A-Za-z]:)?[\\/][^()?]+?)(?:\?[^\s:()]*)?(:\d+:\d+\)?)$/;
 
-/** RE1. */
+/** run-error.1. */
 function shortened(line: string, folder: string): string {
   return line.replace(PLACE, (_, place: string, position: string) => {
     const path = place.startsWith("file:") ? fileURLToPath(place) : place;

@@ -1,13 +1,18 @@
 // Run graph: one attempt of one run, from its request to its outcome.
 // Invariants:
-//   RG1. Whatever ends an attempt, its outcome says so: runGraph never rejects.
-//   RG2. Every event is told in the order in which the library streams it, except what shows a pause (stream-events.ts).
+//   run-graph.1. Whatever ends an attempt, its outcome says so: runGraph never rejects.
+//   run-graph.2. Every event is told in the order in which the library streams it, except what shows a pause (stream-events.ts).
 import { type CarriedAnswer, type Fingerprint, type Run, VALUES_ONLY, type WriteSet } from "../../agent/model/model.ts";
 import type { GraphOutcome, GraphRunResult, History, RunSink } from "../../agent/ports/ports.ts";
 import { isStorageFailure } from "../../base/storage-failure.ts";
 import { refuseControlValues } from "../langgraph/control-values.ts";
 import { giveUp } from "./end-thread.ts";
-import { type CompiledGraph, type LibraryState, type StreamConfig, withCheckpointer } from "../langgraph/compiled-graph.ts";
+import {
+  type CompiledGraph,
+  type LibraryState,
+  type StreamConfig,
+  withCheckpointer,
+} from "../langgraph/compiled-graph.ts";
 import { createHandedAnswers } from "./handed-answers.ts";
 import { openQuestions } from "./open-interrupts.ts";
 import { isRefusedAnswer } from "./refused-answer.ts";
@@ -110,7 +115,7 @@ export async function runGraph(
       const take = (chunk: Chunk): void => {
         if (chunk.mode === "values" && isPause(chunk.payload)) paused = true;
         else if (chunk.mode === "values" && chunk.ns.length === 0) values = chunk.payload;
-        events?.chunk(chunk); // RG2
+        events?.chunk(chunk); // run-graph.2
       };
       events.again();
       if (plan.raw) {

@@ -1,7 +1,7 @@
 // Run input: what an attempt gives the graph, and which of the answers that a run carries are still to be used.
 // Invariants:
-//   RI1. An attempt passes on only those answers that no task has used.
-//   RI2. Once a checkpoint of this run exists, a later attempt goes on from there: input and command count once.
+//   run-input.1. An attempt passes on only those answers that no task has used.
+//   run-input.2. Once a checkpoint of this run exists, a later attempt goes on from there: input and command count once.
 import type { CarriedAnswer, Run } from "../../agent/model/model.ts";
 import type { Tx } from "../../agent/ports/ports.ts";
 import { decodeWrites } from "../checkpoints/decode-checkpoint.ts";
@@ -17,7 +17,7 @@ export interface Progress {
   readonly unused: readonly CarriedAnswer[];
 }
 
-/** RI1, RI2: what an earlier attempt of this run has left. */
+/** run-input.1, run-input.2: what an earlier attempt of this run has left. */
 export async function readProgress(
   tx: Tx,
   codec: Codec,
@@ -71,4 +71,3 @@ export function firstInput(library: Library, codec: Codec, run: Run, resume: obj
 export function resumeInput(library: Library, resume: object | null): unknown {
   return resume === null ? null : new library.langgraph.Command({ resume });
 }
-

@@ -1,9 +1,9 @@
 // Stream events: the library's chunks → the events that clients read, mode by mode.
 // Invariants:
-//   SE1. What shows a pause is held back until the pause is stored; everything else is told as it comes.
-//   SE2. A question is shown with the server's ids. Questions of earlier runs are not shown again.
-//   SE3. An event is text when it is told: what a node changes later is not in it.
-//   SE4. `messages/complete` follows the `values` that it comes from, as in the reference.
+//   stream-events.1. What shows a pause is held back until the pause is stored; everything else is told as it comes.
+//   stream-events.2. A question is shown with the server's ids. Questions of earlier runs are not shown again.
+//   stream-events.3. An event is text when it is told: what a node changes later is not in it.
+//   stream-events.4. `messages/complete` follows the `values` that it comes from, as in the reference.
 import type { StreamMode, StreamRequest } from "../../agent/model/model.ts";
 import type { HeldEvent, RunEvent } from "../../agent/ports/ports.ts";
 import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
@@ -30,10 +30,10 @@ export function createStreamEvents(
 ): StreamEvents {
   const asked = new Set<StreamMode>(request.modes);
   let held: HeldEvent[] = [];
-  const tell = (name: string, payload: unknown): void => emit({ name, data: codec.wireText(payload) }); // SE3
+  const tell = (name: string, payload: unknown): void => emit({ name, data: codec.wireText(payload) }); // stream-events.3
   const hold = (name: string, payload: unknown): void => {
     const json = codec.toWire(payload);
-    held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) }); // SE1, SE2
+    held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) }); // stream-events.1, stream-events.2
   };
   const messages = createMessageEvents(library, tell);
 
@@ -47,7 +47,7 @@ export function createStreamEvents(
       const text = (): string => codec.wireText(payload);
       emit({ name, data: reference === null ? text() : { reference, text } });
     }
-    if (atRoot && asked.has("messages")) messages.state(payload); // SE4
+    if (atRoot && asked.has("messages")) messages.state(payload); // stream-events.4
   };
 
   const takeTask = (name: string, task: LibraryTaskChunk): void => {
@@ -123,7 +123,7 @@ function isCheckpoint(payload: unknown): payload is CheckpointChunk {
   return typeof payload === "object" && payload !== null && "tasks" in payload;
 }
 
-/** A saved superstep: configs as clients know them, `checkpoint` beside each, and no question of an earlier run (SE2). */
+/** A saved superstep: configs as clients know them, `checkpoint` beside each, and no question of an earlier run (stream-events.2). */
 function checkpointChunk({ parentConfig, ...chunk }: CheckpointChunk): object {
   return {
     ...chunk,

@@ -1,5 +1,5 @@
 // Stream modes: what clients ask for → what the library is asked for, and its chunks in one form.
-// Invariant MO1: the library always streams `values`: the run's own end is read from them, whoever asked or did not.
+// Invariant stream-modes.1: the library always streams `values`: the run's own end is read from them, whoever asked or did not.
 import type { StreamRequest } from "../../agent/model/model.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 
@@ -21,7 +21,7 @@ export interface Chunk {
 const ROOT: readonly string[] = [];
 
 export function planOf(request: StreamRequest): StreamPlan {
-  const modes = new Set<string>(["values"]); // MO1
+  const modes = new Set<string>(["values"]); // stream-modes.1
   for (const mode of request.modes) {
     if (mode === "messages" || mode === "messages-tuple") modes.add("messages");
     else if (mode !== "events") modes.add(mode);

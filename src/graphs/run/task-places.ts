@@ -1,5 +1,5 @@
 // Task places: where a task stands among its siblings, level by level, so that questions have an order that lasts.
-// Invariant TP1: sent and called tasks come first, by position; then nodes, in the order of the graph.
+// Invariant task-places.1: sent and called tasks come first, by position; then nodes, in the order of the graph.
 import type { Fingerprint } from "../../agent/model/model.ts";
 import { uuidV5 } from "../../base/ids.ts";
 import type { PendingGraph } from "../checkpoints/pending-tasks.ts";

@@ -1,7 +1,7 @@
 // Task watch: namespace and path of the tasks that a run executes, as the library gives them to its callbacks.
 // Node names are enough to place the tasks of a state graph (questions.ts). The tasks of the functional API have names
 // that no graph declares, and parents that no checkpoint names: only the engine knows their namespaces.
-// Invariant TW1: the namespace is the engine's own text, never put together here.
+// Invariant task-watch.1: the namespace is the engine's own text, never put together here.
 
 export interface WatchedTask {
   readonly ns: string;
@@ -26,7 +26,7 @@ export function createTaskWatch(): TaskWatch {
     if (typeof ns !== "string" || !Array.isArray(path)) return;
     const taskId = ns.slice(ns.lastIndexOf(":") + 1);
     if (tasks.has(taskId)) return; // a step inside the task
-    tasks.set(taskId, { ns, path }); // TW1
+    tasks.set(taskId, { ns, path }); // task-watch.1
     if (tasks.size <= TASKS_MAX) return;
     const [oldest] = tasks.keys();
     if (oldest !== undefined) tasks.delete(oldest);

@@ -54,7 +54,7 @@ test("the functional API is drawn as one node between input and output", async (
   ]);
 });
 
-test("a subgraph that cannot be opened stays closed; when nothing can be drawn, the nodes are left (DR1)", async () => {
+test("a subgraph that cannot be opened stays closed; when nothing can be drawn, the nodes are left (graph-drawing.1)", async () => {
   const failing = (when: (xray: boolean | number) => boolean) => {
     const getGraphAsync: CompiledGraph["getGraphAsync"] = (config) =>
       when(config.xray) ? Promise.reject(new Error("no way in")) : annotated.getGraphAsync(config);

@@ -1,5 +1,5 @@
 // Drawing: a graph as nodes and edges, its subgraphs opened up to a depth.
-// Invariant DR1: a graph that the library cannot draw as asked is drawn with less: subgraphs closed, or nodes alone.
+// Invariant graph-drawing.1: a graph that the library cannot draw as asked is drawn with less: subgraphs closed, or nodes alone.
 import type { GraphDrawing } from "../../agent/ports/ports.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
 
@@ -8,7 +8,7 @@ export async function drawGraph(graph: CompiledGraph, depth: number): Promise<Gr
   try {
     return await libraryDrawing(graph, depth);
   } catch {
-    if (depth > 0) return drawGraph(graph, 0); // DR1: a subgraph without a single way in cannot be opened
+    if (depth > 0) return drawGraph(graph, 0); // graph-drawing.1: a subgraph without a single way in cannot be opened
     return {
       nodes: Object.keys(graph.nodes).map((name) => ({ id: name, type: "runnable", data: { name } })),
       edges: [],

@@ -24,19 +24,19 @@ const CASES: readonly (readonly [name: string, known: JsonObject, told: JsonObje
     object({ a: { type: "array", items: { type: "number" } } }),
   ],
   [
-    "a list stays one, whatever the type says of it (CS1)",
+    "a list stays one, whatever the type says of it (merge-schemas.1)",
     object({ a: { type: "array" } }),
     object({ a: { type: "object" } }),
     object({ a: { type: "array" } }),
   ],
   [
-    "a field that is told stays (CS1)",
+    "a field that is told stays (merge-schemas.1)",
     object({ a: { type: "string" }, b: {} }),
     object({ a: { type: "number", minimum: 1 }, b: { type: "null" } }),
     object({ a: { type: "string" }, b: { type: "null" } }),
   ],
   [
-    "a field that only the type has is left out (CS1)",
+    "a field that only the type has is left out (merge-schemas.1)",
     object({ a: {} }),
     object({ b: { type: "string" } }),
     object({ a: {} }),
@@ -60,7 +60,7 @@ test("a context is taken from the types only when the graph declares none", asyn
   assert.deepEqual((await completeSchemas(own, () => Promise.resolve(types))).context, object({ b: {} }));
 });
 
-test("types are not asked when nothing is missing (CS2), and may have no answer", async () => {
+test("types are not asked when nothing is missing (merge-schemas.2), and may have no answer", async () => {
   const whole = known(object({ a: { type: "string" } }));
   assert.deepEqual(await completeSchemas(whole, () => assert.fail("was asked")), whole);
   const silent = known({});

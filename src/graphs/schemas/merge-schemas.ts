@@ -1,7 +1,7 @@
 // Complete schemas: what a graph says at run time, with what its types add where it says nothing.
 // Invariants:
-//   CS1. What is known at run time stands: types never add a field to a state, nor change one that is told.
-//   CS2. The types are asked only when something is missing.
+//   merge-schemas.1. What is known at run time stands: types never add a field to a state, nor change one that is told.
+//   merge-schemas.2. The types are asked only when something is missing.
 import type { GraphSchemas } from "../../agent/ports/ports.ts";
 import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
 import type { TypeSchemas } from "./type-schemas.ts";
@@ -12,7 +12,7 @@ export async function completeSchemas(
   types: () => Promise<TypeSchemas | null>,
 ): Promise<GraphSchemas> {
   const { input, output, state, context } = known;
-  if (![input, output, state].some(isIncomplete)) return known; // CS2
+  if (![input, output, state].some(isIncomplete)) return known; // merge-schemas.2
   const told = await types();
   if (told === null) return known;
   return {

@@ -1,7 +1,7 @@
 // Message definitions: the schema of a message, once in each schema that has messages, under the names of the reference.
 // Rules:
-//   MD1. Every value that the library takes for a message fits exactly one of them: by `type`, or else BaseMessageChunk.
-//   MD2. A schema without messages has no definitions; one that allows everything stays `{}`.
+//   message-definitions.1. Every value that the library takes for a message fits exactly one of them: by `type`, or else BaseMessageChunk.
+//   message-definitions.2. A schema without messages has no definitions; one that allows everything stays `{}`.
 import type { GraphSchemas } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 
@@ -42,7 +42,7 @@ const DEFINITIONS: JsonObject = {
     description: "A message in another form, such as one that names its role.",
     type: "object",
     properties: { role: { type: "string", description: "user, assistant, system, tool" }, ...COMMON },
-    not: { required: ["type"], properties: { type: { enum: TYPES } } }, // MD1
+    not: { required: ["type"], properties: { type: { enum: TYPES } } }, // message-definitions.1
   },
   ...Object.fromEntries(
     Object.entries(OWN).map(([name, [type, properties]]) => [
@@ -68,7 +68,7 @@ export function servedSchemas({ input, output, state, context }: GraphSchemas): 
 
 /** A schema: with its dialect, and the definitions that it refers to. */
 function served(schema: JsonObject): JsonObject {
-  if (schema["properties"] === undefined) return schema; // MD2
+  if (schema["properties"] === undefined) return schema; // message-definitions.2
   const hasMessages = JSON.stringify(schema).includes(`"$ref":"${MESSAGE_REFERENCE}"`);
   return { $schema: DRAFT_7, ...schema, ...(hasMessages ? { definitions: DEFINITIONS } : {}) };
 }

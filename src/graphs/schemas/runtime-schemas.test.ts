@@ -39,7 +39,7 @@ test("zod: input has all fields optional and takes what reducers take; state has
   assert.deepEqual(properties(state)["list"], { title: "The list", ...texts });
 });
 
-test("a field that JSON Schema cannot say allows everything, and the others are told (SM1)", () => {
+test("a field that JSON Schema cannot say allows everything, and the others are told (runtime-schemas.1)", () => {
   assert.deepEqual(properties(schemas(zod4).state)["when"], {});
   const broken = z.lazy((): z.ZodType => {
     throw new Error("this schema is never made");
@@ -49,7 +49,7 @@ test("a field that JSON Schema cannot say allows everything, and the others are 
   assert.deepEqual(properties(schemas(graph).state), { fine: { type: "string" }, broken: {} });
 });
 
-test("a reference leads to where the field was put, whatever its name (SM2)", () => {
+test("a reference leads to where the field was put, whatever its name (runtime-schemas.2)", () => {
   const Odd = z.object({ value: z.string(), "a/b~c": zod4.builder._schemaRuntimeDefinition as unknown as z.ZodObject });
   for (const graph of [zod4, { channels: {}, builder: { _schemaRuntimeDefinition: Odd } }]) {
     const { state } = schemas(graph);

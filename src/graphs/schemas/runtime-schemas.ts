@@ -2,8 +2,8 @@
 // Zod (3 and 4) and StateSchema say all of it. Annotation leaves at run time the names of the channels, those that hold
 // messages, and the kind of a default; the rest is `{}`, which allows everything.
 // Invariants:
-//   SM1. A field that has no JSON Schema is `{}`: no graph is without schemas because of one field.
-//   SM2. A field's references stay within it, wherever it is put.
+//   runtime-schemas.1. A field that has no JSON Schema is `{}`: no graph is without schemas because of one field.
+//   runtime-schemas.2. A field's references stay within it, wherever it is put.
 import * as z from "zod";
 import type { GraphSchemas } from "../../agent/ports/ports.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
@@ -77,7 +77,7 @@ function objectSchema(fields: readonly Field[]): JsonObject {
   };
 }
 
-/** SM2. */
+/** runtime-schemas.2. */
 function moved(schema: JsonObject, path: string): JsonObject {
   const move = (part: Json): Json => {
     if (Array.isArray(part)) return part.map((item: Json) => move(item));
@@ -115,7 +115,7 @@ function convert(schema: unknown, library: Library): JsonObject {
       : library.jsonSchema.toJsonSchema(schema as ZodObject);
     return JSON.parse(JSON.stringify(converted)) as JsonObject;
   } catch {
-    return {}; // SM1
+    return {}; // runtime-schemas.1
   }
 }
 
@@ -154,7 +154,7 @@ function stateSchemaFields(definition: StateSchemaLike, purpose: Purpose): reado
       required: required.has(name),
     }));
   } catch {
-    return []; // SM1: the channels' names are left
+    return []; // runtime-schemas.1: the channels' names are left
   }
 }
 

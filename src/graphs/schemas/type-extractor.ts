@@ -1,8 +1,8 @@
 // Type extractor: a program of its own, started by type-reader.ts, so that no type check holds up the server or ends it.
 // Gets an ExtractorRequest on its standard input, and prints `{graphId: TypeSchemas | null}`.
 // Invariants:
-//   TX1. It ends by its deadline, also when the check is in an endless loop and nobody is left who would end it.
-//   TX2. A graph whose types cannot be told takes none from the others.
+//   type-extractor.1. It ends by its deadline, also when the check is in an endless loop and nobody is left who would end it.
+//   type-extractor.2. A graph whose types cannot be told takes none from the others.
 import { text } from "node:stream/consumers";
 import { Worker } from "node:worker_threads";
 import { openTypes } from "./type-checker.ts";
@@ -24,7 +24,7 @@ export interface ExtractorRequest {
 const WATCHDOG = "setTimeout(() => process.kill(process.pid, 'SIGKILL'), require('node:worker_threads').workerData)";
 
 const { folder, graphs, deadlineMs } = JSON.parse(await text(process.stdin)) as ExtractorRequest;
-new Worker(WATCHDOG, { eval: true, workerData: deadlineMs }).unref(); // TX1
+new Worker(WATCHDOG, { eval: true, workerData: deadlineMs }).unref(); // type-extractor.1
 const files = await openTypes(
   folder,
   graphs.map(({ file }) => file),
@@ -39,6 +39,6 @@ function schemasOf({ file, exportName }: TypedGraph): TypeSchemas | null {
     const type = program?.exportOf(exportName);
     return program === null || type === undefined ? null : graphTypeSchemas(program, type);
   } catch {
-    return null; // TX2
+    return null; // type-extractor.2
   }
 }

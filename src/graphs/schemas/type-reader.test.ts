@@ -96,7 +96,7 @@ test("the project's own TypeScript is asked, without the server's environment", 
   assert.deepEqual(reasons, []);
 });
 
-test("it is asked once for all who want to know, and again when a file has changed (TR1)", async (t) => {
+test("it is asked once for all who want to know, and again when a file has changed (type-reader.1)", async (t) => {
   const { read, starts, file } = project(t, KNOWS);
   assert.deepEqual(await Promise.all([read(), read(), read()]), [TOLD, TOLD, TOLD]);
   assert.deepEqual(await read(), TOLD);
@@ -119,7 +119,7 @@ const FAILING: readonly (readonly [name: string, typescript: string, timeoutMs: 
 ];
 
 for (const [name, typescript, timeoutMs, reason] of FAILING) {
-  test(`a TypeScript that ${name} says nothing, and the log says why (TR1, TR2)`, async (t) => {
+  test(`a TypeScript that ${name} says nothing, and the log says why (type-reader.1, type-reader.2)`, async (t) => {
     const { read, reasons, pass } = project(t, typescript, timeoutMs);
     assert.equal(await read(), null);
     pass(4 * 60_000);
@@ -137,7 +137,7 @@ const SILENT: readonly (readonly [name: string, open: (t: TestContext) => Projec
   ["a TypeScript without an interface", (t) => project(t, "module.exports = {}")],
   ["a TypeScript that does not load", (t) => project(t, "throw new Error('broken')")],
   [
-    "a TypeScript that fails on the graph (TX2)",
+    "a TypeScript that fails on the graph (type-extractor.2)",
     (t) => project(t, KNOWS.replace("getSymbolAtLocation: () => ({})", "getSymbolAtLocation: null")),
   ],
   ["an export that the types do not have", (t) => project(t, KNOWS.replace('name: "graph"', 'name: "other"'))],

@@ -1,8 +1,8 @@
 // Type reader: what the TypeScript types of the deployed graphs say of their states. Asked for when somebody wants to
 // know, in a process of its own (type-extractor.ts), once for all graphs, and again when one of their files has changed.
 // Invariants:
-//   TR1. No type check runs longer than the time limit, and at most one at a time.
-//   TR2. Types that cannot be read are no error: the answer is that they say nothing, and the log says why. A machine that
+//   type-reader.1. No type check runs longer than the time limit, and at most one at a time.
+//   type-reader.2. Types that cannot be read are no error: the answer is that they say nothing, and the log says why. A machine that
 //        was too busy is asked again, but not before AGAIN_MS.
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
@@ -41,7 +41,7 @@ export function createTypeReader(
     try {
       return await extract(request);
     } catch (error) {
-      log.warning("types_unread", { reason: reasonOf(error) }); // TR2
+      log.warning("types_unread", { reason: reasonOf(error) }); // type-reader.2
       againAt = clock.monotonic() + AGAIN_MS;
       return {};
     }
@@ -53,7 +53,7 @@ export function createTypeReader(
       if (current?.times !== times || clock.monotonic() >= againAt) {
         againAt = Infinity;
         const before = current?.found ?? Promise.resolve({});
-        current = { times, found: before.then(find) }; // TR1
+        current = { times, found: before.then(find) }; // type-reader.1
       }
       return (await current.found)[graphId] ?? null;
     },
@@ -80,7 +80,7 @@ function extract(request: ExtractorRequest): Promise<Found> {
       {
         cwd: request.folder,
         env: {}, // it needs none of the server's secrets
-        timeout: request.deadlineMs, // TR1
+        timeout: request.deadlineMs, // type-reader.1
         killSignal: "SIGKILL",
         maxBuffer: OUTPUT_BYTES_MAX,
       },

@@ -29,7 +29,7 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   choice: { type: "string", enum: ["big", "small"] },
   mixed: { anyOf: [{ type: "boolean", const: true }, { enum: [7, "x"] }] },
   either: { anyOf: [{ type: "null" }, { type: "string" }, texts] },
-  open: {}, // one of its members allows everything (TS2)
+  open: {}, // one of its members allows everything (type-schemas.2)
   object: {
     type: "object",
     properties: {
@@ -41,11 +41,11 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   },
   endless: {
     type: "object",
-    properties: { name: { type: "string" }, below: { type: "array" } }, // TS1
+    properties: { name: { type: "string" }, below: { type: "array" } }, // type-schemas.1
     required: ["name", "below"],
   },
   branded: { type: "string" },
-  date: {}, // TS1
+  date: {}, // type-schemas.1
   map: {},
   chat: { type: "array", langgraph_type: "messages", items: { $ref: "#/definitions/BaseMessage" } },
 };

@@ -1,7 +1,7 @@
 // Type schemas: TypeScript types → JSON Schema, as far as both can say the same.
 // Invariants:
-//   TS1. What has no JSON Schema allows everything: functions, classes, dates, maps, types that go on for ever.
-//   TS2. A schema is never stricter than its type: a type that is only partly understood loses the part, not the value.
+//   type-schemas.1. What has no JSON Schema allows everything: functions, classes, dates, maps, types that go on for ever.
+//   type-schemas.2. A schema is never stricter than its type: a type that is only partly understood loses the part, not the value.
 import type { JsonObject } from "../../base/json/json.ts";
 import { MESSAGE_LIST } from "./message-definitions.ts";
 import type { Type, TypeProgram, TypeSymbol } from "./type-checker.ts";
@@ -89,7 +89,7 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
     names.some((name) => (type.flags & (typeFlags[name] ?? 0)) !== 0);
 
   const walk = (type: Type): JsonObject => {
-    if (above.length > DEPTH_MAX || ++count > TYPES_MAX || above.includes(type)) return {}; // TS1
+    if (above.length > DEPTH_MAX || ++count > TYPES_MAX || above.includes(type)) return {}; // type-schemas.1
     above.push(type);
     try {
       return describe(type);
@@ -109,7 +109,7 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
     if (is(type, "NonPrimitive")) return { type: "object" };
     if (is(type, "Intersection")) return intersection(type);
     if (is(type, "Object")) return object(type);
-    return {}; // TS1: any, unknown, bigint, symbol, never, what depends on a parameter
+    return {}; // type-schemas.1: any, unknown, bigint, symbol, never, what depends on a parameter
   };
 
   const union = (members: readonly Type[]): JsonObject => {
@@ -117,7 +117,7 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
       (type) => !is(type, "Undefined", "Void") && type.getSymbol()?.name !== "OverwriteValue",
     );
     const schemas = written.map(walk);
-    if (schemas.some((schema) => Object.keys(schema).length === 0)) return {}; // TS2: one member allows everything
+    if (schemas.some((schema) => Object.keys(schema).length === 0)) return {}; // type-schemas.2: one member allows everything
     const literals = schemas.flatMap((schema) => ("const" in schema ? [schema["const"] ?? null] : []));
     const others = schemas.filter((schema) => !("const" in schema));
     if (literals.length > LITERALS_MAX) return {};

@@ -1,11 +1,25 @@
 // State: saved states as clients read them, and edits of a state. Works on the stored rows through a saver of its own.
 import type { Fingerprint, WriteSet } from "../../agent/model/model.ts";
-import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateTask, StateUpdate, UpdateResult } from "../../agent/ports/ports.ts";
+import type {
+  CheckpointQuery,
+  StateAddress,
+  StateCheckpoint,
+  StateSnapshot,
+  StateTask,
+  StateUpdate,
+  UpdateResult,
+} from "../../agent/ports/ports.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import type { Codec } from "../checkpoints/value-codec.ts";
 import { refuseControlValues } from "../langgraph/control-values.ts";
-import { type CompiledGraph, type LibraryConfig, type LibraryState, type LibraryTask, withCheckpointer } from "../langgraph/compiled-graph.ts";
+import {
+  type CompiledGraph,
+  type LibraryConfig,
+  type LibraryState,
+  type LibraryTask,
+  withCheckpointer,
+} from "../langgraph/compiled-graph.ts";
 import { gotoOf } from "../langgraph/goto.ts";
 import { withPreview } from "../checkpoints/unsaved-rows.ts";
 import type { RunContext } from "../run/run-context.ts";

@@ -1,8 +1,8 @@
 // Trace callbacks: what LangChain calls back while a graph runs → steps of the run's trace.
 // Invariants:
-//   CB1. What is no node, model or tool is not told: its inner steps belong to the step around it.
-//   CB2. A node that asks a person has not failed: it ends as a pause.
-//   CB3. Content is read only when somebody wants it.
+//   trace-callbacks.1. What is no node, model or tool is not told: its inner steps belong to the step around it.
+//   trace-callbacks.2. A node that asks a person has not failed: it ends as a pause.
+//   trace-callbacks.3. Content is read only when somebody wants it.
 import type { RunTrace, StepEnd, TraceStep, TracedStep } from "../../agent/ports/ports.ts";
 import { describeError } from "../../base/api-error.ts";
 import { traceMessages, type TracedMessage } from "./trace-messages.ts";
@@ -25,12 +25,12 @@ interface Generation {
  */
 export function traceCallbacks(run: RunTrace, show: (value: unknown) => string): object {
   const steps = new Map<string, TracedStep>();
-  /** Ids in `steps` that stand for the step around them (CB1). */
+  /** Ids in `steps` that stand for the step around them (trace-callbacks.1). */
   const passed = new Set<string>();
   const around = (parentId: string | undefined): TracedStep => steps.get(parentId ?? "") ?? run;
   const begin = (id: string, parentId: string | undefined, step: TraceStep | null): void => {
     const parent = around(parentId);
-    steps.set(id, step === null ? parent : parent.step(step)); // CB1
+    steps.set(id, step === null ? parent : parent.step(step)); // trace-callbacks.1
     if (step === null) passed.add(id);
   };
   const end = (id: string, how: StepEnd): void => {
@@ -39,7 +39,7 @@ export function traceCallbacks(run: RunTrace, show: (value: unknown) => string):
     if (!passed.delete(id) && step !== undefined) step.end(how);
   };
   const fail = (error: unknown, id: string): void =>
-    end(id, isBubble(error) ? { state: "pause" } : { error: describeError(error) }); // CB2
+    end(id, isBubble(error) ? { state: "pause" } : { error: describeError(error) }); // trace-callbacks.2
   const beginModel = (llm: Named, input: () => unknown, id: string, parentId: string | undefined, meta: Metadata) =>
     begin(id, parentId, {
       kind: "model",

@@ -1,9 +1,9 @@
 // Guarded post: one POST to a URL that an outside caller chose.
 // Invariants:
-//   GP1. The name resolves once. The connection uses the checked address, even if the DNS answer changes later.
-//   GP2. One disallowed address rejects the name with all its addresses.
-//   GP3. Redirects are not followed: the result is a status only.
-//   GP4. It ends within `timeoutMs` and reads at most `replyBytesMax`. It never throws.
+//   guarded-post.1. The name resolves once. The connection uses the checked address, even if the DNS answer changes later.
+//   guarded-post.2. One disallowed address rejects the name with all its addresses.
+//   guarded-post.3. Redirects are not followed: the result is a status only.
+//   guarded-post.4. It ends within `timeoutMs` and reads at most `replyBytesMax`. It never throws.
 import { lookup } from "node:dns/promises";
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -50,7 +50,7 @@ export async function guardedPost(
     const host = hostOf(checked.url);
     const addresses = isIP(host) > 0 ? [host] : await Promise.race([ports.resolve(host), rejectsOn(either)]);
     const wrong = addresses.find((address) => !isAllowedAddress(address, checked.open));
-    if (wrong !== undefined) return { kind: "refused", reason: `${host} resolves to ${wrong}, which is not allowed` }; // GP2
+    if (wrong !== undefined) return { kind: "refused", reason: `${host} resolves to ${wrong}, which is not allowed` }; // guarded-post.2
     const [address] = addresses;
     if (address === undefined) return { kind: "failed", reason: `${host} has no address` };
     return { kind: "replied", status: await exchange(checked.url, address, post, limits.replyBytesMax, either) };
@@ -76,7 +76,7 @@ function exchange(url: URL, address: string, post: Post, replyBytesMax: number, 
   const pinned: LookupFunction = (_host, options, callback) => {
     const family = isIP(address);
     if (options.all === true) callback(null, [{ address, family }]);
-    else callback(null, address, family); // GP1
+    else callback(null, address, family); // guarded-post.1
   };
   const secure = url.protocol === "https:";
   return new Promise<number>((resolve, reject) => {
@@ -89,7 +89,7 @@ function exchange(url: URL, address: string, post: Post, replyBytesMax: number, 
     });
     request.once("error", reject);
     request.once("response", (response: IncomingMessage) => {
-      const status = response.statusCode ?? 0; // GP3
+      const status = response.statusCode ?? 0; // guarded-post.3
       let bytes = 0;
       const settle = (): void => {
         resolve(status);
@@ -98,7 +98,7 @@ function exchange(url: URL, address: string, post: Post, replyBytesMax: number, 
       request.off("error", reject).on("error", settle); // the reply has started: its status counts
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > replyBytesMax) settle(); // GP4
+        if (bytes > replyBytesMax) settle(); // guarded-post.4
       });
       response.once("end", settle).once("error", settle).once("aborted", settle);
     });

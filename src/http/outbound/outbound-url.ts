@@ -1,7 +1,7 @@
 // Outbound URL: may the server send a request to a URL that an outside caller chose? Checks the URL alone. Pure.
 // Invariants:
-//   OU1. The check uses the parsed URL: every notation of an address (decimal, octal, hex, percent) is the same.
-//   OU2. guarded-post.ts checks the resolved address again at connect time: this check only gives early feedback.
+//   outbound-url.1. The check uses the parsed URL: every notation of an address (decimal, octal, hex, percent) is the same.
+//   outbound-url.2. guarded-post.ts checks the resolved address again at connect time: this check only gives early feedback.
 import type { BlockList } from "node:net";
 import { isIP } from "node:net";
 import { isAllowedAddress, networks } from "./public-address.ts";
@@ -26,7 +26,7 @@ export function checkOutboundUrl(text: string, rules: OutboundRules): CheckedUrl
   if (text.length > rules.urlUnitsMax) return refused(`the URL has more than ${rules.urlUnitsMax} characters`);
   if (text.startsWith("/")) return refused("a URL without a host names a route of this server, and no route matches");
   if (!URL.canParse(text)) return refused("not an absolute URL");
-  const url = new URL(text); // OU1
+  const url = new URL(text); // outbound-url.1
   if (url.protocol !== "https:" && url.protocol !== "http:")
     return refused(`${url.protocol} is not supported, only https`);
   if (url.protocol === "http:" && rules.requireHttps) return refused("only https is allowed");

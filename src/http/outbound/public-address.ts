@@ -1,8 +1,8 @@
 // Public addresses: which IP addresses are on the public internet. Pure. Guards requests to destinations that outside
 // callers choose: a non-public address may be internal.
 // Invariants:
-//   AD1. Unknown counts as non-public: IPv6 only from the global unicast range, without ranges that tunnel IPv4.
-//   AD2. An address of an explicitly allowed network passes, in every notation.
+//   public-address.1. Unknown counts as non-public: IPv6 only from the global unicast range, without ranges that tunnel IPv4.
+//   public-address.2. An address of an explicitly allowed network passes, in every notation.
 import { BlockList, isIP } from "node:net";
 
 /** IANA's special-purpose registries: everything that is not an ordinary public address. */
@@ -59,8 +59,8 @@ export function networks(cidrs: readonly string[]): BlockList {
 export function isAllowedAddress(address: string, open: BlockList): boolean {
   const version = isIP(address);
   if (version === 0) return false;
-  if (open.check(address, version === 4 ? "ipv4" : "ipv6")) return true; // AD2
+  if (open.check(address, version === 4 ? "ipv4" : "ipv6")) return true; // public-address.2
   if (version === 4) return !notPublicV4.check(address);
   const bare = address.split("%")[0] ?? ""; // zones exist only on local networks
-  return bare === address && globalV6.check(address, "ipv6") && !notPublicV6.check(address, "ipv6"); // AD1
+  return bare === address && globalV6.check(address, "ipv6") && !notPublicV6.check(address, "ipv6"); // public-address.1
 }

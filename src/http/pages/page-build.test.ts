@@ -1,4 +1,4 @@
-// Tests of building a page, with a builder that counts. Checked: PB1, PB2; one build however many ask; failures.
+// Tests of building a page, with a builder that counts. Checked: page-build.1, page-build.2; one build however many ask; failures.
 import assert from "node:assert/strict";
 import {
   appendFileSync,
@@ -55,7 +55,7 @@ test("a page is built once, however many ask for it, now and after a restart", a
   assert.equal(runs(), 1);
 });
 
-test("a changed source, and a changed lock file, are built anew; a changed test is not (PB1)", async () => {
+test("a changed source, and a changed lock file, are built anew; a changed test is not (page-build.1)", async () => {
   await built();
   writeFileSync(join(page.sources, "a.test.ts"), "a test");
   await built();
@@ -67,13 +67,13 @@ test("a changed source, and a changed lock file, are built anew; a changed test 
   assert.equal(runs(), 3);
 });
 
-test("without sources, what was shipped is given out and nothing is built (PB1)", async () => {
+test("without sources, what was shipped is given out and nothing is built (page-build.1)", async () => {
   rmSync(page.sources, { recursive: true });
   assert.equal(await createPageBuild(page, log)(), page.shipped);
   assert.equal(runs(), 0);
 });
 
-test("a build that fails leaves nothing behind, and the next who asks tries again (PB2)", async () => {
+test("a build that fails leaves nothing behind, and the next who asks tries again (page-build.2)", async () => {
   appendFileSync(page.builder, 'throw new Error("broken");');
   const find = createPageBuild(page, log);
   const refused = (error: unknown): boolean => error instanceof ApiError && error.code === "page_unavailable";
@@ -83,7 +83,7 @@ test("a build that fails leaves nothing behind, and the next who asks tries agai
   assert.deepEqual(readdirSync(page.cache), []);
 });
 
-test("a source that changes while it is built makes no page (PB1)", async () => {
+test("a source that changes while it is built makes no page (page-build.1)", async () => {
   appendFileSync(page.builder, `appendFileSync(${JSON.stringify(join(page.sources, "a.ts"))}, "!");`);
   await assert.rejects(createPageBuild(page, log)());
   assert.deepEqual(readdirSync(page.cache), []);

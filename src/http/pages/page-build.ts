@@ -1,8 +1,8 @@
 // Page build: locates the built files of a page. A package contains them; a clone builds them on first use, in a
 // separate process, and rebuilds only after a change of the sources.
 // Invariants:
-//   PB1. A served build matches the current sources, unless no sources exist.
-//   PB2. An interrupted build leaves nothing that looks complete.
+//   page-build.1. A served build matches the current sources, unless no sources exist.
+//   page-build.2. An interrupted build leaves nothing that looks complete.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -58,7 +58,7 @@ async function findOrBuild(page: PageSources, log: Log): Promise<string> {
   const hash = sourcesHash(page);
   if (hash === null) return page.shipped;
   const kept = join(page.cache, hash.slice(0, 16));
-  if (hashOf(kept) === hash) return kept; // PB1
+  if (hashOf(kept) === hash) return kept; // page-build.1
   log.info("page_building", { sources: page.sources });
   mkdirSync(page.cache, { recursive: true });
   const made = mkdtempSync(join(page.cache, ".making-"));
@@ -67,7 +67,7 @@ async function findOrBuild(page: PageSources, log: Log): Promise<string> {
     if (sourcesHash(page) !== hash) throw new Error("the sources changed during the build");
     writeFileSync(join(made, SOURCES_HASH_FILE), `${hash}\n`);
     rmSync(kept, { recursive: true, force: true });
-    moveFolder(made, kept); // PB2
+    moveFolder(made, kept); // page-build.2
   } finally {
     rmSync(made, { recursive: true, force: true });
   }

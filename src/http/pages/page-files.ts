@@ -1,10 +1,10 @@
 // Page files: the built files of a single-page app → the route that serves them.
 // Invariants:
-//   PF1. The route serves only files that the folder had when it was read: the URL is a key, never a path on a disk.
-//   PF2. Browsers cache a file with a hash in its name for ever and revalidate the page itself every time.
-//   PF3. Every path below the route that names no file returns the page, so that deep links work.
-//   PF4. The page refers to its files by relative URLs: it works below any prefix.
-//   PF5. The page runs only its own files and loads nothing from elsewhere.
+//   page-files.1. The route serves only files that the folder had when it was read: the URL is a key, never a path on a disk.
+//   page-files.2. Browsers cache a file with a hash in its name for ever and revalidate the page itself every time.
+//   page-files.3. Every path below the route that names no file returns the page, so that deep links work.
+//   page-files.4. The page refers to its files by relative URLs: it works below any prefix.
+//   page-files.5. The page runs only its own files and loads nothing from elsewhere.
 import { randomBytes } from "node:crypto";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
@@ -52,10 +52,10 @@ export function pageRoute(at: string, folder: () => Promise<string>): HttpRoute 
     async handle(request) {
       page ??= readPage(await folder());
       const name = request.path.slice(at.length + 1);
-      const file = page.files.get(name); // PF1
+      const file = page.files.get(name); // page-files.1
       if (file !== undefined) return fileReply(name, file, request);
       if (name.startsWith(ASSETS)) throw new ApiError("not_found", "The page has no such file; reload the page.");
-      return pageReply(page.html, request.path, at); // PF3
+      return pageReply(page.html, request.path, at); // page-files.3
     },
   };
 }
@@ -93,14 +93,14 @@ function fileReply(name: string, { type, bytes, packed }: PageFile, { headers }:
       "Content-Length": String(sent.length),
       ...(isPacked ? { "Content-Encoding": "gzip" } : {}),
       Vary: "Accept-Encoding",
-      "Cache-Control": name.startsWith(ASSETS) ? "public, max-age=31536000, immutable" : "no-cache", // PF2
+      "Cache-Control": name.startsWith(ASSETS) ? "public, max-age=31536000, immutable" : "no-cache", // page-files.2
       "X-Content-Type-Options": "nosniff",
       "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", // for an image opened directly
     },
   };
 }
 
-/** `/console` → `console/`, `/console/` → `./`, `/console/a/b` → `../` (PF4). */
+/** `/console` → `console/`, `/console/` → `./`, `/console/a/b` → `../` (page-files.4). */
 function baseOf(path: string, at: string): string {
   if (path === at) return `${at.slice(at.lastIndexOf("/") + 1)}/`;
   const depth = path.slice(at.length + 1).split("/").length - 1;
@@ -118,7 +118,7 @@ function pageReply(html: string, path: string, at: string): HttpReply {
     body,
     headers: {
       "Content-Type": "text/html; charset=utf-8",
-      "Cache-Control": "no-store", // PF2; the nonce is valid for one load
+      "Cache-Control": "no-store", // page-files.2; the nonce is valid for one load
       "Content-Security-Policy": policy(nonce),
       "X-Content-Type-Options": "nosniff",
       "X-Frame-Options": "DENY",
@@ -129,7 +129,7 @@ function pageReply(html: string, path: string, at: string): HttpReply {
   };
 }
 
-/** PF5. The nonce is for style elements that libraries create; scripts come from files only. */
+/** page-files.5. The nonce is for style elements that libraries create; scripts come from files only. */
 function policy(nonce: string): string {
   return [
     "default-src 'self'",

@@ -1,11 +1,11 @@
 // App: routes → one request listener. Reads bodies, sends refusals, adds the common headers of every reply.
 // Invariants:
-//   AP1. Every request gets exactly one reply, also if the route, the body or the peer fails.
-//   AP2. A custom app's own routes take precedence over the server's, and its middleware wraps them; a path that
+//   app.1. Every request gets exactly one reply, also if the route, the body or the peer fails.
+//   app.2. A custom app's own routes take precedence over the server's, and its middleware wraps them; a path that
 //        neither serves is not found.
-//   AP3. The URL that handlers see comes from the routed path, never from the Host header.
-//   AP4. HEAD sends the head of the reply and ends: it does not wait for streamed chunks.
-//   AP5. A long reply is encoded and written in pieces, with a turn of the event loop between two.
+//   app.3. The URL that handlers see comes from the routed path, never from the Host header.
+//   app.4. HEAD sends the head of the reply and ends: it does not wait for streamed chunks.
+//   app.5. A long reply is encoded and written in pieces, with a turn of the event loop between two.
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -19,7 +19,7 @@ import { type WebApp, type WebInner, askWebApp, responseOf } from "./fetch-app.t
 
 export interface HttpRequest {
   readonly method: string;
-  /** Prefix, path and query of the routed request: handlers decide about the same path (AP3). */
+  /** Prefix, path and query of the routed request: handlers decide about the same path (app.3). */
   readonly url: string;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
@@ -83,7 +83,7 @@ export function createApp(options: AppOptions): RequestListener {
     }
     const claim = app === null ? "none" : app.claim(method, path);
     if (app !== null && (claim === "first" || claim === "around" || (claim === "rest" && !finder.knows(path))))
-      return { kind: "custom", app }; // AP2
+      return { kind: "custom", app }; // app.2
     return { kind: "route", ...finder.find(method, path) };
   };
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
@@ -92,7 +92,7 @@ export function createApp(options: AppOptions): RequestListener {
     const onHangUp = (callback: () => void): void => {
       if (outgoing.destroyed && !outgoing.writableFinished) return callback();
       outgoing.once("close", () => {
-        if (!outgoing.writableFinished || method === "HEAD") callback(); // AP4: no reader for the rest
+        if (!outgoing.writableFinished || method === "HEAD") callback(); // app.4: no reader for the rest
       });
     };
     let route: HttpRoute | null = null;
@@ -106,7 +106,7 @@ export function createApp(options: AppOptions): RequestListener {
       const address = addressOf(url, options.prefix);
       if (address === null) throw new ApiError("not_found", `All paths are below ${options.prefix}/.`);
       const { path, query, search } = address;
-      const seen = `${options.prefix}${path}${search}`; // AP3
+      const seen = `${options.prefix}${path}${search}`; // app.3
       const ask = async (found: Found<HttpRoute>, read: (() => Promise<string>) | null): Promise<HttpReply> => {
         checkSite(incoming, cors.allows, "http.cors can allow an origin");
         const { params } = found;
@@ -159,7 +159,7 @@ export function createApp(options: AppOptions): RequestListener {
   return (incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
       options.log.warning("reply_failed", { reason: error instanceof Error ? error.message : String(error) });
-      outgoing.destroy(); // AP1: an incomplete reply must not look complete
+      outgoing.destroy(); // app.1: an incomplete reply must not look complete
     });
   };
 }
@@ -187,7 +187,7 @@ async function write(outgoing: ServerResponse, reply: HttpReply, method: string)
     return;
   }
   outgoing.writeHead(status, headers);
-  if (body !== null && method === "HEAD") void body[Symbol.asyncIterator]().return?.(); // AP4
+  if (body !== null && method === "HEAD") void body[Symbol.asyncIterator]().return?.(); // app.4
   else if (body !== null) {
     outgoing.flushHeaders(); // the first chunk may take long
     for await (const piece of body) {
@@ -201,7 +201,7 @@ async function write(outgoing: ServerResponse, reply: HttpReply, method: string)
 
 const PIECE_UNITS = 512 * 1024;
 
-/** AP5. */
+/** app.5. */
 async function writePieces(outgoing: ServerResponse, body: string): Promise<void> {
   for (let at = 0; at < body.length && !outgoing.destroyed;) {
     let end = Math.min(at + PIECE_UNITS, body.length);

@@ -1,9 +1,9 @@
 // Body: the bytes of a request, with a size limit, → text and JSON.
 // Invariants:
-//   BD1. Memory never holds more than `bytesMax`, whatever the headers declare.
-//   BD2. Invalid UTF-8, invalid JSON and nesting deeper than DEPTH_MAX are errors.
-//   BD3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
-//   BD4. A long body parses in slices of the event loop (base/parse-slowly.ts).
+//   body.1. Memory never holds more than `bytesMax`, whatever the headers declare.
+//   body.2. Invalid UTF-8, invalid JSON and nesting deeper than DEPTH_MAX are errors.
+//   body.3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
+//   body.4. A long body parses in slices of the event loop (base/parse-slowly.ts).
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
 import { parseSlowly, TooDeepError } from "../../base/parse-slowly.ts";
@@ -22,7 +22,7 @@ export interface JsonBody {
 export async function readJsonBody(incoming: IncomingMessage, bytesMax: number): Promise<JsonBody> {
   const bytes = await readBytes(incoming, bytesMax);
   if (bytes.length === 0) return { value: undefined, text: "" };
-  checkMediaType(incoming.headers["content-type"]); // BD3
+  checkMediaType(incoming.headers["content-type"]); // body.3
   const encoding = incoming.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not supported.`);
@@ -41,7 +41,7 @@ async function parseBody(read: () => string): Promise<JsonBody> {
   let value: unknown;
   try {
     text = read();
-    value = await parseSlowly(text, DEPTH_MAX); // BD4
+    value = await parseSlowly(text, DEPTH_MAX); // body.4
   } catch (error) {
     if (error instanceof TooDeepError)
       throw new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);
@@ -74,7 +74,7 @@ function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>
     let size = 0;
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > bytesMax) return tooLarge(); // BD1
+      if (size > bytesMax) return tooLarge(); // body.1
       chunks.push(chunk);
     });
     incoming.on("end", () =>

@@ -1,4 +1,4 @@
-// Tests of CORS. Checked: CO1 the default, CO2 preflights by the rules, CO3 credentials, CO4 what is exposed.
+// Tests of CORS. Checked: cors.1 the default, cors.2 preflights by the rules, cors.3 credentials, cors.4 what is exposed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createCors, LOOPBACK_CORS, type CorsRules } from "./cors.ts";
@@ -36,7 +36,7 @@ const CASES: readonly (readonly [name: string, given: CorsRules, origin: string 
 ];
 
 for (const [name, given, origin, ...says] of CASES) {
-  test(`${name}: ${says[0] === undefined ? "reads nothing" : `reads as ${JSON.stringify(says[0])}`} (CO1, CO3)`, () => {
+  test(`${name}: ${says[0] === undefined ? "reads nothing" : `reads as ${JSON.stringify(says[0])}`} (cors.1, cors.3)`, () => {
     assert.deepEqual(allowed(given, origin), says);
     const { preflight } = createCors(given);
     const { "Access-Control-Allow-Origin": at, "Access-Control-Allow-Credentials": credentials } = preflight(
@@ -48,7 +48,7 @@ for (const [name, given, origin, ...says] of CASES) {
   });
 }
 
-test("what clients need is exposed beside what the rules add (CO4)", () => {
+test("what clients need is exposed beside what the rules add (cors.4)", () => {
   const { "Access-Control-Expose-Headers": exposed = "" } = createCors(
     rules({ origins: ["*"], exposed: ["X-Mine"] }),
   ).headers("http://a");
@@ -62,7 +62,7 @@ test("what clients need is exposed beside what the rules add (CO4)", () => {
   ]);
 });
 
-test("a preflight names the methods and headers of the rules, else those that are asked for (CO2)", () => {
+test("a preflight names the methods and headers of the rules, else those that are asked for (cors.2)", () => {
   const ask = (given: Partial<CorsRules>) =>
     createCors(rules({ origins: [ORIGIN], ...given })).preflight(ORIGIN, "x-a, x-b");
   const open = ask({});

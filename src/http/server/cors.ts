@@ -1,9 +1,9 @@
 // CORS: which other origins may read replies, and the reply to a preflight.
 // Invariants:
-//   CO1. By default only pages from this machine may read replies, never with credentials.
-//   CO2. A preflight executes no route.
-//   CO3. Credentials need an origin that the rules name. "*" gets "*", which browsers never combine with credentials.
-//   CO4. The headers that clients need to follow a run are always exposed.
+//   cors.1. By default only pages from this machine may read replies, never with credentials.
+//   cors.2. A preflight executes no route.
+//   cors.3. Credentials need an origin that the rules name. "*" gets "*", which browsers never combine with credentials.
+//   cors.4. The headers that clients need to follow a run are always exposed.
 export interface CorsRules {
   /** Origins as browsers send them, or "*". */
   readonly origins: readonly string[];
@@ -14,7 +14,7 @@ export interface CorsRules {
   /** Null: the headers that the page requests. */
   readonly headers: readonly string[] | null;
   readonly credentials: boolean;
-  /** In addition to those of CO4. */
+  /** In addition to those of cors.4. */
   readonly exposed: readonly string[];
   readonly maxAgeSecs: number;
 }
@@ -26,7 +26,7 @@ export interface Cors {
   readonly headers: (origin: string | undefined) => Headers;
   /** The page may read replies. */
   readonly allows: (origin: string | undefined) => boolean;
-  /** Headers of the reply to a preflight (CO2). */
+  /** Headers of the reply to a preflight (cors.2). */
   readonly preflight: (origin: string | undefined, requestedHeaders: string | undefined) => Headers;
 }
 
@@ -35,7 +35,7 @@ const EXPOSED = ["Content-Location", "Location", "Retry-After", "X-Pagination-To
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const ORIGIN_UNITS_MAX = 512;
 
-/** CO1 */
+/** cors.1 */
 export const LOOPBACK_CORS: CorsRules = {
   origins: [],
   pattern: LOOPBACK_ORIGIN,
@@ -47,7 +47,7 @@ export const LOOPBACK_CORS: CorsRules = {
 };
 
 export function createCors(rules: CorsRules): Cors {
-  const exposed = [...EXPOSED, ...rules.exposed].join(", "); // CO4
+  const exposed = [...EXPOSED, ...rules.exposed].join(", "); // cors.4
   const isNamed = (origin: string): boolean =>
     origin !== "*" && (rules.origins.includes(origin) || rules.pattern?.test(origin) === true);
   const allowed = (origin: string | undefined): Record<string, string> | null => {
@@ -56,7 +56,7 @@ export function createCors(rules: CorsRules): Cors {
       const credentials = rules.credentials ? { "Access-Control-Allow-Credentials": "true" } : {};
       return { "Access-Control-Allow-Origin": origin, ...credentials, Vary: "Origin" };
     }
-    return rules.origins.includes("*") ? { "Access-Control-Allow-Origin": "*", Vary: "Origin" } : null; // CO3
+    return rules.origins.includes("*") ? { "Access-Control-Allow-Origin": "*", Vary: "Origin" } : null; // cors.3
   };
   return {
     allows: (origin) => allowed(origin) !== null,

@@ -1,8 +1,8 @@
 // Fetch app: an app with the web's Request and Response, behind node:http.
 // Invariants:
-//   WE1. The app receives at most `bytesMax` of a body, counted while read; beyond that the server replies itself.
-//   WE2. If the peer disconnects, the request's signal aborts and the reply's source is cancelled.
-//   WE3. A failing app fails only its own request: it throws, returns a non-Response, or breaks off.
+//   fetch-app.1. The app receives at most `bytesMax` of a body, counted while read; beyond that the server replies itself.
+//   fetch-app.2. If the peer disconnects, the request's signal aborts and the reply's source is cancelled.
+//   fetch-app.3. A failing app fails only its own request: it throws, returns a non-Response, or breaks off.
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
 import type { HttpReply } from "./reply.ts";
@@ -36,7 +36,7 @@ export interface WebCall {
 /** @throws {ApiError} `body_too_large`, `method_not_allowed`, `not_found`; any error of the app */
 export async function askWebApp(app: WebApp, call: WebCall): Promise<HttpReply> {
   const controller = new AbortController();
-  call.onHangUp(() => controller.abort()); // WE2
+  call.onHangUp(() => controller.abort()); // fetch-app.2
   const body = countedBody(call.incoming, call.bytesMax);
   const request = webRequest(call, body.stream, controller.signal);
   let response: unknown;
@@ -47,7 +47,7 @@ export async function askWebApp(app: WebApp, call: WebCall): Promise<HttpReply> 
   }
   const refusal = body.refusal(); // the app does not know that the body is incomplete
   if (refusal !== null) throw refusal;
-  if (!isResponse(response)) throw new Error("the custom app did not return a Response"); // WE3
+  if (!isResponse(response)) throw new Error("the custom app did not return a Response"); // fetch-app.3
   return replyOf(response, call.onHangUp);
 }
 
@@ -91,7 +91,7 @@ function countedBody(incoming: IncomingMessage, bytesMax: number): CountedBody {
     // An app that reads half a body still sends its reply: the server discards the rest afterwards.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > bytesMax) throw refuse(); // WE1
+      if (size > bytesMax) throw refuse(); // fetch-app.1
       yield new Uint8Array(chunk);
     }
   }
@@ -134,7 +134,7 @@ function replyOf(response: Response, onHangUp: WebCall["onHangUp"]): HttpReply {
 async function* pieces(body: ReadableStream<Uint8Array>, onHangUp: WebCall["onHangUp"]): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel().catch(() => undefined);
-  onHangUp(cancel); // WE2: also while waiting for the next chunk
+  onHangUp(cancel); // fetch-app.2: also while waiting for the next chunk
   try {
     for (;;) {
       const { done, value } = await reader.read();

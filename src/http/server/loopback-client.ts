@@ -1,7 +1,7 @@
 // Loopback: in-process requests to this server's own listener: no port, no network, the same rules for callers.
 // Invariants:
-//   LO1. A loopback request is parsed, authenticated and limited like every other one. Its origin grants no trust.
-//   LO2. Only path and query of a URL count; its host is this server.
+//   loopback-client.1. A loopback request is parsed, authenticated and limited like every other one. Its origin grants no trust.
+//   loopback-client.2. Only path and query of a URL count; its host is this server.
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
 import { duplexPair, Readable } from "node:stream";
@@ -20,7 +20,7 @@ export function createLoopback(listener: RequestListener): Loopback {
       ...init,
       ...(init?.body instanceof ReadableStream ? { duplex: "half" } : {}),
     });
-    const { pathname, search } = new URL(request.url); // LO2
+    const { pathname, search } = new URL(request.url); // loopback-client.2
     const [near, far] = duplexPair();
     server.emit("connection", far);
     const outgoing = httpRequest({

@@ -1,4 +1,4 @@
-// Tests of who a browser may send a request for. Checked: BR1 names, BR2 the form of the Host header, BR3 other sites.
+// Tests of who a browser may send a request for. Checked: loopback-host.1 names, loopback-host.2 the form of the Host header, loopback-host.3 other sites.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../base/api-error.ts";
@@ -56,7 +56,7 @@ const HOSTS: readonly (readonly [rules: HostRules, hosts: readonly string[], cod
 ];
 
 for (const [rules, hosts, code] of HOSTS) {
-  test(`Host ${JSON.stringify(hosts)} with ${JSON.stringify(rules)}: ${code} (BR1, BR2)`, () => {
+  test(`Host ${JSON.stringify(hosts)} with ${JSON.stringify(rules)}: ${code} (loopback-host.1, loopback-host.2)`, () => {
     assert.equal(hostCode(hosts, rules), code);
   });
 }
@@ -82,7 +82,7 @@ const SITES: readonly (readonly [method: string, headers: Record<string, string>
 ];
 
 for (const [method, headers, passes] of SITES) {
-  test(`${method} with ${JSON.stringify(headers)} ${passes ? "passes" : "is refused"} (BR3)`, () => {
+  test(`${method} with ${JSON.stringify(headers)} ${passes ? "passes" : "is refused"} (loopback-host.3)`, () => {
     const code = codeOf(() => checkSite({ method, headers }, createCors(LOOPBACK_CORS).allows, "ask"));
     assert.equal(code, passes ? "passes" : "forbidden_origin");
   });

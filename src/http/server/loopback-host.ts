@@ -1,10 +1,10 @@
 // Browser checks: the Host header and the origin of a request. Pure checks of a request's head.
 // Invariants:
-//   BR1. On loopback the Host header must name this machine or a configured host: a foreign name that resolves to this
+//   loopback-host.1. On loopback the Host header must name this machine or a configured host: a foreign name that resolves to this
 //        machine is a DNS rebinding attack. Beyond loopback, a configured list applies in the same way; IP addresses
 //        pass there, because rebinding needs a name.
-//   BR2. A request has one Host header, which holds a host and a port only.
-//   BR3. A state-changing cross-site request needs an allowed origin, with or without a body. Sec-Fetch-Site decides;
+//   loopback-host.2. A request has one Host header, which holds a host and a port only.
+//   loopback-host.3. A state-changing cross-site request needs an allowed origin, with or without a body. Sec-Fetch-Site decides;
 //        browsers without it send Origin.
 import { isIP } from "node:net";
 import type { IncomingMessage } from "node:http";
@@ -24,7 +24,7 @@ export function isLoopbackAddress(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** @throws {ApiError} `malformed_request` (BR2), `forbidden_host` (BR1) */
+/** @throws {ApiError} `malformed_request` (loopback-host.2), `forbidden_host` (loopback-host.1) */
 export function checkHost({ headers, rawHeaders }: HostHead, rules: HostRules): void {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -57,7 +57,7 @@ function isServed(host: string | undefined, name: string | undefined, { loopback
 
 type SiteHead = Pick<IncomingMessage, "method" | "headers">;
 
-/** Whether the request is cross-site, according to the browser (BR3). */
+/** Whether the request is cross-site, according to the browser (loopback-host.3). */
 function isFromElsewhere({ headers }: SiteHead): boolean {
   const { origin, host } = headers;
   const site = headers["sec-fetch-site"];
@@ -65,7 +65,7 @@ function isFromElsewhere({ headers }: SiteHead): boolean {
   return origin !== undefined && origin.replace(/^https?:\/\//, "") !== host;
 }
 
-/** BR3. @throws {ApiError} `forbidden_origin` */
+/** loopback-host.3. @throws {ApiError} `forbidden_origin` */
 export function checkSite(request: SiteHead, isAllowed: (origin: string | undefined) => boolean, remedy: string): void {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return;

@@ -1,4 +1,4 @@
-// Tests of how long a problem may be. Checked: PS1 to PS3, on arbitrary members; the order of what people read.
+// Tests of how long a problem may be. Checked: problem-size.1 to problem-size.3, on arbitrary members; the order of what people read.
 import * as fc from "fast-check";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ console.log(`problem size: seed ${seed}`);
 
 const sizeOf = (problem: object): number => Buffer.byteLength(JSON.stringify(problem));
 
-test("whatever a refusal has to say, it has at most 1,024 bytes, what people read first (PS1)", () => {
+test("whatever a refusal has to say, it has at most 1,024 bytes, what people read first (problem-size.1)", () => {
   const members = fc.dictionary(fc.string({ maxLength: 20 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 8 });
   fc.assert(
     fc.property(
@@ -40,7 +40,7 @@ test("a short problem is left as it is", () => {
   assert.deepEqual({ ...problem, ...extra }, problem);
 });
 
-test("of many long questions the ids stay, then as many as fit, with their number (PS2, PS3)", () => {
+test("of many long questions the ids stay, then as many as fit, with their number (problem-size.2, problem-size.3)", () => {
   const question = (at: number) => ({ id: String(at).padStart(32, "0"), value: "x".repeat(300), response_schema: {} });
   const of = (count: number) => {
     const pending = Array.from({ length: count }, (_, at) => question(at));

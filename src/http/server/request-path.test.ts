@@ -1,4 +1,4 @@
-// Tests of addresses. Checked: AD1, a path has one reading; AD2, the mount prefix.
+// Tests of addresses. Checked: request-path.1, a path has one reading; request-path.2, the mount prefix.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../base/api-error.ts";
@@ -22,7 +22,7 @@ const READ: readonly (readonly [path: string, params: Record<string, string>])[]
 ];
 
 for (const [path, params] of READ) {
-  test(`${path} leads to ${JSON.stringify(params)} (AD1)`, () => {
+  test(`${path} leads to ${JSON.stringify(params)} (request-path.1)`, () => {
     assert.deepEqual(finder.find("GET", path).params, params);
   });
 }
@@ -54,7 +54,7 @@ const NOWHERE = [
 ];
 
 for (const path of NOWHERE) {
-  test(`${JSON.stringify(path).slice(0, 40)} leads nowhere (AD1)`, () => {
+  test(`${JSON.stringify(path).slice(0, 40)} leads nowhere (request-path.1)`, () => {
     assert.throws(
       () => finder.find("GET", path),
       (error) => error instanceof ApiError && error.code === "not_found",
@@ -85,7 +85,7 @@ const PREFIXED: readonly (readonly [target: string, path: string | null])[] = [
 ];
 
 for (const [target, path] of PREFIXED) {
-  test(`below /api, ${target} is ${path ?? "not ours"} (AD2)`, () => {
+  test(`below /api, ${target} is ${path ?? "not ours"} (request-path.2)`, () => {
     assert.equal(addressOf(target, "/api")?.path ?? null, path);
   });
 }

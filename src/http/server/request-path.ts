@@ -1,9 +1,9 @@
 // Request path: the target of a request → its path and query, and the matching route.
 // Invariants:
-//   AD1. A path has one reading: the path as sent and the decoded path name the same resource. Needless escapes,
+//   request-path.1. A path has one reading: the path as sent and the decoded path name the same resource. Needless escapes,
 //        escaped separators, dot segments and broken escapes match nothing.
 //        A target has no fragment: parsers of the whole URL would see less than the router.
-//   AD2. The mount prefix decides where routes are, never who may use them.
+//   request-path.2. The mount prefix decides where routes are, never who may use them.
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
@@ -21,7 +21,7 @@ export function addressOf(target: string, prefix: string): Address | null {
   const mark = target.indexOf("?");
   const whole = mark < 0 ? target : target.slice(0, mark);
   const path = below(whole, prefix);
-  if (path?.startsWith("/") !== true || target.includes("#")) return null; // AD1
+  if (path?.startsWith("/") !== true || target.includes("#")) return null; // request-path.1
   const search = mark < 0 ? "" : target.slice(mark);
   return { path, search, query: queryOf(search) };
 }
@@ -98,7 +98,7 @@ export function createFinder<Route extends { readonly method: string; readonly p
     return { route: first[0], params };
   };
   const methodsOf = (path: string): readonly string[] =>
-    hasOneReading(path) ? [...methods].filter((method) => match(method, path) !== null) : []; // AD1
+    hasOneReading(path) ? [...methods].filter((method) => match(method, path) !== null) : []; // request-path.1
   return {
     find(method, path) {
       const found = hasOneReading(path) ? match(method === "HEAD" ? "GET" : method, path) : null;

@@ -1,4 +1,4 @@
-// Tests of the HTTP service over real sockets. Checked: S1 (slow peers are closed), S2 (draining and cutting), S3 (faults
+// Tests of the HTTP service over real sockets. Checked: server.1 (slow peers are closed), server.2 (draining and cutting), server.3 (faults
 // of the listening socket), the connection limit, and the words for a port that cannot be had.
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -69,7 +69,7 @@ const SLOW_PEERS: readonly { readonly name: string; readonly sends: string; read
 ];
 
 for (const peer of SLOW_PEERS) {
-  test(`a peer that ${peer.name} is closed (S1)`, PATIENCE, async (t) => {
+  test(`a peer that ${peer.name} is closed (server.1)`, PATIENCE, async (t) => {
     const listener: RequestListener = (request, response) => {
       request.resume().once("end", () => response.end("done"));
     };
@@ -83,7 +83,7 @@ for (const peer of SLOW_PEERS) {
   });
 }
 
-test("a reply may take longer than the request was allowed to (S1)", PATIENCE, async (t) => {
+test("a reply may take longer than the request was allowed to (server.1)", PATIENCE, async (t) => {
   const listener: RequestListener = (request, response) => {
     request.resume();
     setTimeout(() => response.end("done"), 500);
@@ -127,7 +127,7 @@ function heldReplies(): { readonly listener: RequestListener; readonly replies: 
 }
 
 test(
-  "stop() lets a reply in progress end and then closes its connection, well before the drain is over (S2)",
+  "stop() lets a reply in progress end and then closes its connection, well before the drain is over (server.2)",
   PATIENCE,
   async (t) => {
     const { listener, replies } = heldReplies();
@@ -144,7 +144,7 @@ test(
 );
 
 test(
-  "a reply that has not begun when stop() is called tells its peer that the connection ends (S2)",
+  "a reply that has not begun when stop() is called tells its peer that the connection ends (server.2)",
   PATIENCE,
   async (t) => {
     const replies: ServerResponse[] = [];
@@ -160,23 +160,27 @@ test(
   },
 );
 
-test("stop() does not cut a reply that is finished but still on its way to a slow reader (S2)", PATIENCE, async (t) => {
-  const body = Buffer.alloc(32 * 1024 * 1024, "x"); // more than the sockets' buffers hold
-  const service = await start(t, (_, response) => response.end(body), { drainMs: FAR_MS });
-  const socket = connect(service.address().port, "127.0.0.1");
-  t.after(() => socket.destroy());
-  socket.write(GET);
-  await once(socket, "readable"); // and read nothing yet
-  const stopped = service.stop();
-  let bytes = 0;
-  socket.on("data", (chunk: Buffer) => (bytes += chunk.length));
-  await once(socket, "close");
-  assert.ok(bytes > body.length, `only ${bytes} bytes arrived`);
-  await stopped;
-});
+test(
+  "stop() does not cut a reply that is finished but still on its way to a slow reader (server.2)",
+  PATIENCE,
+  async (t) => {
+    const body = Buffer.alloc(32 * 1024 * 1024, "x"); // more than the sockets' buffers hold
+    const service = await start(t, (_, response) => response.end(body), { drainMs: FAR_MS });
+    const socket = connect(service.address().port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    socket.write(GET);
+    await once(socket, "readable"); // and read nothing yet
+    const stopped = service.stop();
+    let bytes = 0;
+    socket.on("data", (chunk: Buffer) => (bytes += chunk.length));
+    await once(socket, "close");
+    assert.ok(bytes > body.length, `only ${bytes} bytes arrived`);
+    await stopped;
+  },
+);
 
 test(
-  "stop() closes at once the connections that have no request: fresh, half a header, kept alive (S2)",
+  "stop() closes at once the connections that have no request: fresh, half a header, kept alive (server.2)",
   PATIENCE,
   async (t) => {
     const service = await start(t, answer, { drainMs: FAR_MS });
@@ -191,7 +195,7 @@ test(
   },
 );
 
-test("stop() cuts what is still running when the drain is over (S2)", PATIENCE, async (t) => {
+test("stop() cuts what is still running when the drain is over (server.2)", PATIENCE, async (t) => {
   const { listener } = heldReplies();
   const service = await start(t, listener, { drainMs: 50 });
   const peer = await dial(t, service);
@@ -203,7 +207,7 @@ test("stop() cuts what is still running when the drain is over (S2)", PATIENCE, 
 });
 
 test(
-  "while draining, no new connection is taken, and a further request on an open one is answered with close (S2)",
+  "while draining, no new connection is taken, and a further request on an open one is answered with close (server.2)",
   PATIENCE,
   async (t) => {
     const { listener, replies } = heldReplies();
@@ -260,7 +264,7 @@ test("an address that is not this machine's is named, with the cause", async () 
   await assert.rejects(service.start(), /^ListenError: cannot listen on 192\.0\.2\.1:0: .*EADDRNOTAVAIL/);
 });
 
-test("faults of the listening socket after the start leave the service running (S3)", PATIENCE, async (t) => {
+test("faults of the listening socket after the start leave the service running (server.3)", PATIENCE, async (t) => {
   const service = await start(
     t,
     (request, response) => {

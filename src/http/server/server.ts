@@ -1,11 +1,11 @@
 // Server: a node:http server as a service, with limits on every resource that a slow or hostile peer can hold.
 // Invariants:
-//   S1. The server closes a silent or slow connection within `headersTimeoutMs` or `requestTimeoutMs`.
-//   S2. stop() accepts no new connection, lets requests in progress end until `drainMs`, then cuts them. A reply is in
+//   server.1. The server closes a silent or slow connection within `headersTimeoutMs` or `requestTimeoutMs`.
+//   server.2. stop() accepts no new connection, lets requests in progress end until `drainMs`, then cuts them. A reply is in
 //       progress until its last byte has left. A connection without one closes at once, every other as soon as its
 //       reply has left.
-//   S3. A fault of the listening socket never ends the process.
-//   S4. Every reply forbids content-type sniffing (nosniff): stored data must never run as a page.
+//   server.3. A fault of the listening socket never ends the process.
+//   server.4. Every reply forbids content-type sniffing (nosniff): stored data must never run as a page.
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
 import type { Service } from "../../base/lifecycle.ts";
@@ -63,17 +63,17 @@ export function createHttpService(options: {
             headersTimeout: limits.headersTimeoutMs,
             requestTimeout: limits.requestTimeoutMs,
             keepAliveTimeout: limits.keepAliveMs,
-            connectionsCheckingInterval: Math.min(2000, limits.headersTimeoutMs / 2), // S1: Node's default checks every 30 s
+            connectionsCheckingInterval: Math.min(2000, limits.headersTimeoutMs / 2), // server.1: Node's default checks every 30 s
             noDelay: true,
           },
           (request, response) => {
-            response.setHeader("X-Content-Type-Options", "nosniff"); // S4
+            response.setHeader("X-Content-Type-Options", "nosniff"); // server.4
             options.listener(request, response);
           },
         );
         created.maxConnections = limits.connectionsMax;
         const connections = trackConnections(created);
-        created.on("error", (error) => reject(new ListenError(options.host, options.port, error))); // S3: `on`, not `once`
+        created.on("error", (error) => reject(new ListenError(options.host, options.port, error))); // server.3: `on`, not `once`
         created.listen(options.port, options.host, () => {
           running = { server: created, connections };
           resolve();
@@ -85,7 +85,7 @@ export function createHttpService(options: {
         const { server, connections } = running;
         running = null;
         const { drainMs } = limits;
-        const cut = setTimeout(() => connections.cut(), typeof drainMs === "number" ? drainMs : drainMs()); // S2
+        const cut = setTimeout(() => connections.cut(), typeof drainMs === "number" ? drainMs : drainMs()); // server.2
         // The HTTP server's own close() also destroys connections with an ended reply that has not left yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(cut);

@@ -1,8 +1,8 @@
 // SSE: events over time → the text of a `text/event-stream` reply.
 // Invariants:
-//   SE1. An event without an id has no `id:` line: an empty one would reset the reader's position.
-//   SE2. A heartbeat is a comment with one newline. After two, clients of the official SDK see an unnamed event.
-//   SE3. A disconnected reader ends its source.
+//   sse.1. An event without an id has no `id:` line: an empty one would reset the reader's position.
+//   sse.2. A heartbeat is a comment with one newline. After two, clients of the official SDK see an unnamed event.
+//   sse.3. A disconnected reader ends its source.
 import type { Clock } from "../../base/clock.ts";
 
 export interface SseEvent {
@@ -21,7 +21,7 @@ export const SSE_HEADERS: Readonly<Record<string, string>> = {
 const HEARTBEAT = ": hb\n";
 
 export function sseText({ event, data, id }: SseEvent): string {
-  return `event: ${event}\ndata: ${data}\n${id === null ? "" : `id: ${id}\n`}\n`; // SE1
+  return `event: ${event}\ndata: ${data}\n${id === null ? "" : `id: ${id}\n`}\n`; // sse.1
 }
 
 /** @param pieces of the stream, as they arrive. Between them, a heartbeat after every `everyMs` of silence. */
@@ -38,7 +38,7 @@ export async function* withHeartbeats(
       const cancel = clock.after(everyMs, () => resolve(null));
       const result = await Promise.race([next, silence]).finally(cancel);
       if (result === null) {
-        yield HEARTBEAT; // SE2
+        yield HEARTBEAT; // sse.2
         continue;
       }
       if (result.done === true) return;
@@ -46,6 +46,6 @@ export async function* withHeartbeats(
       next = source.next();
     }
   } finally {
-    void source.return?.(); // SE3; not awaited: a source that waits for its next event would block here
+    void source.return?.(); // sse.3; not awaited: a source that waits for its next event would block here
   }
 }

@@ -1,8 +1,8 @@
 // The storage port's contract for crons; storage.contract.ts runs these cases with the others. Checked:
-//   SK1. What is stored comes back as it was; a patch changes what it names.
-//   SK2. A search keeps what its filters and its scope leave, in its order; a count says how many without the page.
-//   SK3. A tick is given to one, whoever asks and how often.
-//   SK4. What is due comes in its order; what is not enabled is never due; crons go with their thread.
+//   contract/crons.1. What is stored comes back as it was; a patch changes what it names.
+//   contract/crons.2. A search keeps what its filters and its scope leave, in its order; a count says how many without the page.
+//   contract/crons.3. A tick is given to one, whoever asks and how often.
+//   contract/crons.4. What is due comes in its order; what is not enabled is never due; crons go with their thread.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Cron } from "../../agent/model/model.ts";
@@ -47,7 +47,7 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     });
   };
 
-  test("a cron comes back as it was; a patch changes what it names (SK1)", async (t) => {
+  test("a cron comes back as it was; a patch changes what it names (contract/crons.1)", async (t) => {
     const storage = await open(t);
     const cron = newCron({
       threadId: newId(),
@@ -72,7 +72,7 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     assert.equal(await get(), null);
   });
 
-  test("crons are searched by what they are and by metadata, in order, in pages (SK2)", async (t) => {
+  test("crons are searched by what they are and by metadata, in order, in pages (contract/crons.2)", async (t) => {
     const storage = await open(t);
     const threadId = newId();
     const one = newCron({ createdAt: 1, nextAt: 30, metadata: { owner: "ann", n: 1 } });
@@ -97,7 +97,7 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     assert.deepEqual(await found({ scope: [{ key: "owner", op: "eq", value: "bob" }] }), [[2], 1]);
   });
 
-  test("a tick is given to one of all that ask at once (SK3)", async (t) => {
+  test("a tick is given to one of all that ask at once (contract/crons.3)", async (t) => {
     const storage = await open(t);
     const cron = newCron({ nextAt: 10 });
     await insert(storage, [cron]);
@@ -111,7 +111,7 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     assert.equal(await claim(20, 30), false, "none is left");
   });
 
-  test("what is due comes in its order; crons go with their thread (SK4)", async (t) => {
+  test("what is due comes in its order; crons go with their thread (contract/crons.4)", async (t) => {
     const storage = await open(t);
     const threadId = newId();
     const crons = [10, 30, 20].map((nextAt) => newCron({ nextAt, createdAt: nextAt }));

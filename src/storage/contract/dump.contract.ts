@@ -1,5 +1,5 @@
-// Contract of dumps, run by every adapter: DT1 (nothing of a storage is left out), DU1 (whole or not at all), DU2 (what is
-// damaged is refused), DU3 (rows come as they were). That threads go on after a move is in test/cluster/move.test.ts.
+// Contract of dumps, run by every adapter: dump-tables.1 (nothing of a storage is left out), dump.1 (whole or not at all), dump.2 (what is
+// damaged is refused), dump.3 (rows come as they were). That threads go on after a move is in test/cluster/move.test.ts.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { DUMP_TABLES, type DumpTable } from "../dump/dump-tables.ts";
@@ -48,7 +48,7 @@ export function dumpContract(adapter: string, open: (t: TestContext) => Promise<
     return exported(storage);
   };
 
-  test(`${adapter}: every table and column of the storage is in a dump (DT1)`, async (t) => {
+  test(`${adapter}: every table and column of the storage is in a dump (dump-tables.1)`, async (t) => {
     const stored = await (await open(t)).stored();
     const listed = DUMP_TABLES.flatMap(({ name, columns }) =>
       Object.keys(columns).map((column) => `${name}.${column}`),
@@ -60,7 +60,7 @@ export function dumpContract(adapter: string, open: (t: TestContext) => Promise<
     );
   });
 
-  test(`${adapter}: what is loaded is dumped as the same bytes, over many pages, whatever it is (DU3)`, async (t) => {
+  test(`${adapter}: what is loaded is dumped as the same bytes, over many pages, whatever it is (dump.3)`, async (t) => {
     const lines = await dumped(t);
     assert.equal(lines.length, ROWS.length + 2);
     for (const line of lines) assert.equal(line.split(/[\n\r\u2028\u2029]/).length, 2); // one line, however it is read
@@ -69,7 +69,7 @@ export function dumpContract(adapter: string, open: (t: TestContext) => Promise<
     assert.deepEqual(await exported(storage), lines);
   });
 
-  test(`${adapter}: columns that an older dump does not have get what a migration gives them (DU3)`, async (t) => {
+  test(`${adapter}: columns that an older dump does not have get what a migration gives them (dump.3)`, async (t) => {
     const { storage } = await open(t);
     const threads = DUMP_TABLES.find(({ name }) => name === "threads");
     assert.ok(threads !== undefined);
@@ -78,7 +78,7 @@ export function dumpContract(adapter: string, open: (t: TestContext) => Promise<
     assert.equal((await storage.dump(async (port) => port.read(threads, null, 1)))[0]?.["pruned_at"], 0);
   });
 
-  test(`${adapter}: a dump that is damaged, cut off, or from a newer version is refused whole (DU1, DU2)`, async (t) => {
+  test(`${adapter}: a dump that is damaged, cut off, or from a newer version is refused whole (dump.1, dump.2)`, async (t) => {
     const lines = await dumped(t);
     const at = (index: number, line: string): readonly string[] => lines.with(index, `${line}\n`);
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
@@ -99,8 +99,8 @@ export function dumpContract(adapter: string, open: (t: TestContext) => Promise<
     const { storage } = await open(t);
     const empty = await exported(storage);
     for (const [wrong, reason] of cases) await assert.rejects(imported(storage, wrong), reason);
-    assert.deepEqual(await exported(storage), empty); // DU1
+    assert.deepEqual(await exported(storage), empty); // dump.1
     await imported(storage, lines);
-    await assert.rejects(imported(storage, empty), /not empty/); // DU1
+    await assert.rejects(imported(storage, empty), /not empty/); // dump.1
   });
 }

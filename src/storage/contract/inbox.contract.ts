@@ -1,8 +1,8 @@
 // The contract of the storage port, what waits for people: part of storage.contract.ts. Checked:
-//   SP8. The inbox lists what is open on paused threads, and nothing else.
-//   SP9. Pages in the order of asking, each beginning where the last one ended; what comes meanwhile moves nothing.
-//   SP10. Every filter holds, alone and with others, however many items it leaves.
-//   SP11. A deadline is due when it has passed, its question waits, and it is said what happens then.
+//   contract/inbox.8. The inbox lists what is open on paused threads, and nothing else.
+//   contract/inbox.9. Pages in the order of asking, each beginning where the last one ended; what comes meanwhile moves nothing.
+//   contract/inbox.10. Every filter holds, alone and with others, however many items it leaves.
+//   contract/inbox.11. A deadline is due when it has passed, its question waits, and it is said what happens then.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Interrupt, Thread } from "../../agent/model/model.ts";
@@ -40,7 +40,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     return rows.map(({ interrupt }) => interrupt.interruptId);
   };
 
-  test("the inbox has what is open on paused threads, with the thread's metadata (SP8)", async (t) => {
+  test("the inbox has what is open on paused threads, with the thread's metadata (contract/inbox.8)", async (t) => {
     const storage = await open(t);
     const threads = (["interrupted", "busy", "idle", "error"] as const).map((status) =>
       newThread({ status, metadata: { status } }),
@@ -73,7 +73,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     assert.deepEqual(await list(storage), ["stop"]);
   });
 
-  test("a breakpoint is an item of the inbox, and no question (SP8)", async (t) => {
+  test("a breakpoint is an item of the inbox, and no question (contract/inbox.8)", async (t) => {
     const storage = await open(t);
     const thread = paused({ pause: "breakpoint" });
     const stop = newInterrupt(thread.threadId, "stop", { kind: "breakpoint" });
@@ -92,7 +92,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     assert.deepEqual(seen, [[], stop, stop, null, null, 0]);
   });
 
-  test("pages follow each other in the order of asking, both ways, whatever comes meanwhile (SP9)", async (t) => {
+  test("pages follow each other in the order of asking, both ways, whatever comes meanwhile (contract/inbox.9)", async (t) => {
     const storage = await open(t);
     const times = [5, 1, 3, 3, 3, 2, 4];
     const threads = times.map(() => paused({ metadata: { team: "a" } }));
@@ -131,7 +131,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     }
   });
 
-  test("every filter holds, alone and with others (SP10)", async (t) => {
+  test("every filter holds, alone and with others (contract/inbox.10)", async (t) => {
     const storage = await open(t);
     const items: readonly (readonly [string, Partial<Interrupt>, Thread["metadata"]])[] = [
       ["a", { graphId: "g1", node: "ask", kind: "form" }, { team: "x", n: 1, tags: ["t"] }],
@@ -183,7 +183,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     }
   });
 
-  test("an item is found by its thread's metadata as that is now (SP10)", async (t) => {
+  test("an item is found by its thread's metadata as that is now (contract/inbox.10)", async (t) => {
     const storage = await open(t);
     const thread = paused({ metadata: { owner: "ann", kept: 1 } });
     const { threadId } = thread;
@@ -211,7 +211,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     assert.equal(await find("cyd"), 2);
   });
 
-  test("a question is due when its time has passed and it is said what happens then (SP11)", async (t) => {
+  test("a question is due when its time has passed and it is said what happens then (contract/inbox.11)", async (t) => {
     const storage = await open(t);
     const [waits, busy] = [paused(), newThread({ status: "busy" })];
     const fail = { onExpiry: "fail" } as const;

@@ -1,6 +1,6 @@
 // The contract of the storage port, what is deleted by age: part of storage.contract.ts. Checked:
-//   SP12. A pruned thread has its newest checkpoints, whole, and nothing that only older ones had.
-//   SP13. Ended runs and old entries of the trail go by their age, others stay.
+//   contract/retention.12. A pruned thread has its newest checkpoints, whole, and nothing that only older ones had.
+//   contract/retention.13. Ended runs and old entries of the trail go by their age, others stay.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AuditEntry, Blob, Checkpoint, Run, TaskWrites, Thread } from "../../agent/model/model.ts";
@@ -34,7 +34,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     runId: "r2",
   });
 
-  test("a pruned thread has its newest checkpoints, whole, and nothing besides (SP12)", async (t) => {
+  test("a pruned thread has its newest checkpoints, whole, and nothing besides (contract/retention.12)", async (t) => {
     const storage = await open(t);
     const thread = newThread({ checkpointId: "3" });
     const { threadId } = thread;
@@ -105,7 +105,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
       };
     });
 
-  test("a pruned thread keeps what a value of its newest checkpoint is rebuilt from, and that stands alone (SP12)", async (t) => {
+  test("a pruned thread keeps what a value of its newest checkpoint is rebuilt from, and that stands alone (contract/retention.12)", async (t) => {
     const storage = await open(t);
     for (const [count, left] of [
       [6, ["5", "4", "3"]],
@@ -161,7 +161,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     assert.deepEqual(await line("none", 9, ["a"]), []);
   });
 
-  test("ended runs go by their age; their keys count on (SP13)", async (t) => {
+  test("ended runs go by their age; their keys count on (contract/retention.13)", async (t) => {
     const storage = await open(t);
     const thread = newThread();
     const { threadId } = thread;
@@ -180,7 +180,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     assert.equal((await storage.transaction((tx) => tx.idempotency("k")))?.runId, runs[0]?.runId);
   });
 
-  test("entries of the trail go by their age, and numbers go on (SP13)", async (t) => {
+  test("entries of the trail go by their age, and numbers go on (contract/retention.13)", async (t) => {
     const storage = await open(t);
     const threadId = newId();
     const said = { action: "answered", by: "ann", interruptId: "q", runId: null, value: null } as const;

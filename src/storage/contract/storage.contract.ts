@@ -1,11 +1,11 @@
 // The contract of the storage port: what every adapter must do, run by each adapter's own test file. Checked:
-//   SP1. A transaction sees its own writes; its result comes out once they are stored; what throws has written nothing.
-//   SP2. Works that share a commit do not share a fate.
-//   SP3. One thread has one running run, whatever the callers do.
-//   SP4. What a run writes counts only in its present attempt.
-//   SP5. A big value is stored once per content and thread, and read as if it were in its row.
-//   SP6. Deleting a thread leaves nothing of it; copying leaves the original alone.
-//   SP7. What is stored comes back as it was, NUL and lone surrogates included.
+//   contract/storage.1. A transaction sees its own writes; its result comes out once they are stored; what throws has written nothing.
+//   contract/storage.2. Works that share a commit do not share a fate.
+//   contract/storage.3. One thread has one running run, whatever the callers do.
+//   contract/storage.4. What a run writes counts only in its present attempt.
+//   contract/storage.5. A big value is stored once per content and thread, and read as if it were in its row.
+//   contract/storage.6. Deleting a thread leaves nothing of it; copying leaves the original alone.
+//   contract/storage.7. What is stored comes back as it was, NUL and lone surrogates included.
 import assert from "node:assert/strict";
 import { type TestContext, suite, test } from "node:test";
 import {
@@ -178,13 +178,13 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     };
     return {
       transaction: (work) => storage.transaction((tx) => work(noted(tx))),
-      look: (work) => storage.look((tx) => work(noted(tx))),
-      transactionSoon: (work) => storage.transactionSoon((tx) => work(noted(tx))),
+      read: (work) => storage.read((tx) => work(noted(tx))),
+      transactionDeferred: (work) => storage.transactionDeferred((tx) => work(noted(tx))),
     };
   };
 
   suite(`the storage port on ${adapter}`, () => {
-    test("a transaction gives its result, and sees its own writes (SP1)", async (t) => {
+    test("a transaction gives its result, and sees its own writes (contract/storage.1)", async (t) => {
       const storage = await open(t);
       const thread = newThread();
       const seen = await storage.transaction(async (tx) => {
@@ -193,17 +193,17 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         return tx.thread(thread.threadId);
       });
       assert.deepEqual(seen, { ...thread, status: "busy" });
-      assert.deepEqual(await storage.transactionSoon((tx) => tx.thread(thread.threadId)), seen);
-      assert.deepEqual(await storage.look((tx) => tx.thread(thread.threadId)), seen);
+      assert.deepEqual(await storage.transactionDeferred((tx) => tx.thread(thread.threadId)), seen);
+      assert.deepEqual(await storage.read((tx) => tx.thread(thread.threadId)), seen);
     });
 
-    test("what throws has written nothing, and comes out as it was (SP1)", async (t) => {
+    test("what throws has written nothing, and comes out as it was (contract/storage.1)", async (t) => {
       const storage = await open(t);
       const thread = newThread();
       const fault = new RangeError("on purpose");
       const ways = [
         (work: (tx: Tx) => Promise<void>) => storage.transaction(work),
-        (work: (tx: Tx) => Promise<void>) => storage.transactionSoon(work),
+        (work: (tx: Tx) => Promise<void>) => storage.transactionDeferred(work),
       ];
       for (const begin of ways) {
         const failing = begin(async (tx) => {
@@ -217,7 +217,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(await storage.transaction((tx) => tx.auditOf(thread.threadId)), []);
     });
 
-    test("a work that throws takes nothing of its neighbours along (SP2)", async (t) => {
+    test("a work that throws takes nothing of its neighbours along (contract/storage.2)", async (t) => {
       const storage = await open(t);
       const [one, two, three] = [newThread(), newThread(), newThread()];
       const results = await Promise.allSettled([
@@ -227,7 +227,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
           await tx.updateThread(one.threadId, { status: "error" });
           throw new Error("on purpose");
         }),
-        storage.transactionSoon((tx) => tx.insertThread(three)),
+        storage.transactionDeferred((tx) => tx.insertThread(three)),
         storage.transaction((tx) => tx.insertThread(one)), // taken: refused by the storage itself
       ]);
       assert.deepEqual(
@@ -242,7 +242,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(found, [one, null, three]);
     });
 
-    test("works of one turn happen in the order in which they were asked for (SP2)", async (t) => {
+    test("works of one turn happen in the order in which they were asked for (contract/storage.2)", async (t) => {
       const storage = await open(t);
       const thread = newThread();
       await storage.transaction((tx) => tx.insertThread(thread));
@@ -254,7 +254,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal((await storage.transaction((tx) => tx.thread(thread.threadId)))?.updatedAt, 0);
     });
 
-    test("a thread comes back as it was; a patch changes what it names (SP7)", async (t) => {
+    test("a thread comes back as it was; a patch changes what it names (contract/storage.7)", async (t) => {
       const storage = await open(t);
       const thread = newThread({
         metadata: ODD,
@@ -300,7 +300,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(await storage.transaction((tx) => tx.thread(thread.threadId)), busy);
     });
 
-    test("threads are found by status, ids and metadata, sorted and cut (SP7)", async (t) => {
+    test("threads are found by status, ids and metadata, sorted and cut (contract/storage.7)", async (t) => {
       const storage = await open(t);
       const threads = [
         newThread({ createdAt: 1, updatedAt: 9, metadata: { owner: "ann", tags: ["a", "b"], deep: { x: 1 } } }),
@@ -380,7 +380,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal((await expired(3601, 10, false)).length, 2);
     });
 
-    test("a run comes back as it was; a patch changes what it names (SP5, SP7)", async (t) => {
+    test("a run comes back as it was; a patch changes what it names (contract/storage.5, contract/storage.7)", async (t) => {
       const storage = await open(t);
       const thread = newThread();
       const run = newRun(thread.threadId, {
@@ -606,7 +606,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.threadOfRun(newId())), null);
     });
 
-    test("a second running run of a thread is refused by the storage (SP3)", async (t) => {
+    test("a second running run of a thread is refused by the storage (contract/storage.3)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const [one, two] = [newRun(threadId, { status: "running" }), newRun(threadId)];
@@ -623,7 +623,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       });
     });
 
-    test("what a run writes counts only while it runs in that attempt (SP4)", async (t) => {
+    test("what a run writes counts only while it runs in that attempt (contract/storage.4)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const run = newRun(threadId, { status: "running", attempt: 2 });
@@ -650,7 +650,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       );
     });
 
-    test("a checkpoint has the values of its own step, of earlier ones, and big ones (SP5, SP7)", async (t) => {
+    test("a checkpoint has the values of its own step, of earlier ones, and big ones (contract/storage.5, contract/storage.7)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const big = JSON.stringify(BIG);
@@ -739,7 +739,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(await list({ ns: "x:1" }), ["9"]);
     });
 
-    test("what runs wrote for a task is kept run by run; the last of one run counts (SP5)", async (t) => {
+    test("what runs wrote for a task is kept run by run; the last of one run counts (contract/storage.5)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const big = JSON.stringify(BIG);
@@ -786,7 +786,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(values(await storage.transaction((tx) => tx.checkpoint(threadId, "", null))), { a: 1 });
     });
 
-    test("questions come back as they were, in order, and change by being put again (SP7)", async (t) => {
+    test("questions come back as they were, in order, and change by being put again (contract/storage.7)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const answer = { runId: "r2", at: 5, by: "ann", value: null };
@@ -808,7 +808,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       await storage.transaction((tx) => tx.putInterrupts([]));
     });
 
-    test("the audit trail keeps its order and every value (SP7)", async (t) => {
+    test("the audit trail keeps its order and every value (contract/storage.7)", async (t) => {
       const storage = await open(t);
       const threadId = newId();
       const trail = [
@@ -841,7 +841,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       return run;
     };
 
-    test("deleting a thread leaves nothing of it, and everything of its neighbour (SP6)", async (t) => {
+    test("deleting a thread leaves nothing of it, and everything of its neighbour (contract/storage.6)", async (t) => {
       const storage = await open(t);
       const [gone, kept] = [newId(), newId()];
       const run = await storage.transaction(async (tx) => {
@@ -865,7 +865,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.countPendingRuns()), 1);
     });
 
-    test("a copy has the state and the questions, but not the runs and the trail (SP6)", async (t) => {
+    test("a copy has the state and the questions, but not the runs and the trail (contract/storage.6)", async (t) => {
       const storage = await open(t);
       const [from, to] = [newId(), newId()];
       await storage.transaction(async (tx) => {

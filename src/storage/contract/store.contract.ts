@@ -1,8 +1,8 @@
 // The contract of the long-term memory's verbs: what every storage must do with items, namespaces and vectors. Checked:
-//   SI1. An item is under its own namespace and under every prefix of it, and under no other.
-//   SI2. A list is newest first; what was written again is new again.
-//   SI3. What has expired is in no answer, and is deleted in batches.
-//   SI4. Where too much would have to be looked at, there is no answer instead of a part of one.
+//   contract/store.1. An item is under its own namespace and under every prefix of it, and under no other.
+//   contract/store.2. A list is newest first; what was written again is new again.
+//   contract/store.3. What has expired is in no answer, and is deleted in batches.
+//   contract/store.4. Where too much would have to be looked at, there is no answer instead of a part of one.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { StoreItem, StoreVector } from "../../agent/model/model.ts";
@@ -70,7 +70,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     assert.deepEqual(await keys(storage, search([])), []);
   });
 
-  test("an item is found under every prefix of its namespace, and under no other (SI1)", async (t) => {
+  test("an item is found under every prefix of its namespace, and under no other (contract/store.1)", async (t) => {
     const storage = await open(t);
     const namespaces = [
       ["a"],
@@ -101,7 +101,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     }
   });
 
-  test("a search is newest first, in pages, and what was written again is new again (SI2)", async (t) => {
+  test("a search is newest first, in pages, and what was written again is new again (contract/store.2)", async (t) => {
     const storage = await open(t);
     for (const at of [1, 2, 3, 4]) await put(storage, newItem(["n", String(at)], `k${at}`, { updatedAt: at }));
     assert.deepEqual(await keys(storage, search(["n"])), ["k4", "k3", "k2", "k1"]);
@@ -133,7 +133,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     }
   });
 
-  test("what has expired is not there, unless it was refreshed in time (SI3)", async (t) => {
+  test("what has expired is not there, unless it was refreshed in time (contract/store.3)", async (t) => {
     const storage = await open(t);
     const [short, long] = [newItem(["n"], "short", { ttlMs: 10, expiresAt: NOW }), newItem(["n"], "long")];
     await put(storage, short, [{ field: "x", vector: vector(1) }]);
@@ -156,7 +156,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     assert.deepEqual(await seen(NOW + 10), [false, 0, 0, []]);
   });
 
-  test("what has expired is deleted, so many at a time (SI3)", async (t) => {
+  test("what has expired is deleted, so many at a time (contract/store.3)", async (t) => {
     const storage = await open(t);
     for (const at of [1, 2, 3, 4]) {
       await put(storage, newItem(["n"], `k${at}`, { ttlMs: 1, expiresAt: at }), [{ field: "x", vector: vector(1) }]);
@@ -195,7 +195,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     assert.deepEqual(await keys(storage, { ...query, filter: parseFilter({ kind: "a" }) }), ["same", "half"]);
   });
 
-  test("a search that would look at too much has no answer (SI4)", async (t) => {
+  test("a search that would look at too much has no answer (contract/store.4)", async (t) => {
     const storage = await open(t);
     for (let at = 0; at < 10; at++) {
       await put(storage, newItem(["n", String(at)], "k", { updatedAt: at }), [{ field: "x", vector: vector(1) }]);

@@ -1,8 +1,8 @@
 // Dump tables: what is moved from one storage to another, as every adapter stores it.
 // Invariants:
-//   DT1. Every table and column of a storage is here, but for what an adapter derives from others by itself, and which
+//   dump-tables.1. Every table and column of a storage is here, but for what an adapter derives from others by itself, and which
 //        process has a run: where it goes on there is none of that name.
-//   DT2. Tables come in an order in which they can be loaded; rows in the order of their keys.
+//   dump-tables.2. Tables come in an order in which they can be loaded; rows in the order of their keys.
 
 /** `json` is text that SQL looks into, `value` the JSON of any value, null too; `bytes` are base64 in a file. */
 export type ColumnType = "text" | "integer" | "boolean" | "json" | "value" | "bytes";

@@ -3,9 +3,9 @@
 //   ["threads",{"thread_id":"…",…}]            one line a row, tables in the order of DUMP_TABLES
 //   {"rows":{"threads":1,…},"sha256":"…"}      over all bytes before this line
 // Invariants:
-//   DU1. A dump is loaded whole or not at all, and only into a storage that holds nothing.
-//   DU2. A dump that was cut off or changed is refused; so is one with something that this version does not know.
-//   DU3. Rows come as they were stored: ids, order, times and answers are the same after as before.
+//   dump.1. A dump is loaded whole or not at all, and only into a storage that holds nothing.
+//   dump.2. A dump that was cut off or changed is refused; so is one with something that this version does not know.
+//   dump.3. Rows come as they were stored: ids, order, times and answers are the same after as before.
 import { createHash } from "node:crypto";
 import type { Awaitable } from "../../agent/ports/ports.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
@@ -19,7 +19,7 @@ export type DumpRow = Readonly<Record<string, DumpValue>>;
 export interface DumpPort {
   /** At most `limit` rows of a table behind the one with the key `after`, in the order of keys. */
   read(table: DumpTable, after: readonly DumpValue[] | null, limit: number): Awaitable<readonly DumpRow[]>;
-  /** All in one transaction: what `rows` throws undoes it (DU1). */
+  /** All in one transaction: what `rows` throws undoes it (dump.1). */
   load(rows: AsyncIterable<readonly [DumpTable, DumpRow]>): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export async function* exportLines(port: DumpPort, versions: Versions): AsyncGen
   return counts;
 }
 
-/** @param lines without their line breaks @throws {DumpError} DU1, DU2; nothing has been loaded then. */
+/** @param lines without their line breaks @throws {DumpError} dump.1, dump.2; nothing has been loaded then. */
 export async function importLines(
   port: DumpPort,
   lines: AsyncIterable<string>,
@@ -76,14 +76,14 @@ export async function importLines(
 ): Promise<RowCounts> {
   for (const table of DUMP_TABLES) {
     if ((await port.read(table, null, 1)).length > 0)
-      throw new DumpError("the storage is not empty: import into a new data folder, or a new database"); // DU1
+      throw new DumpError("the storage is not empty: import into a new data folder, or a new database"); // dump.1
   }
   const counts: Record<string, number> = {};
   await port.load(checkedRows(lines, versions, counts));
   return counts;
 }
 
-/** DU2: what does not fit is thrown before the transaction of `load` can end. */
+/** dump.2: what does not fit is thrown before the transaction of `load` can end. */
 async function* checkedRows(
   lines: AsyncIterable<string>,
   versions: Versions,

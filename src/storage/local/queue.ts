@@ -1,8 +1,8 @@
 // Local queue: the rows of pending runs, looked through when something may have come, for a process that has them alone.
 // Invariants:
-//   LQ1. When a slot is free and a run can be claimed, one is claimed: whatever may have changed either calls wake() or
+//   local/queue.1. When a slot is free and a run can be claimed, one is claimed: whatever may have changed either calls wake() or
 //        slotFree().
-//   LQ2. A delayed run is claimed when it is due: a look that finds nothing sets a timer for the next one.
+//   local/queue.2. A delayed run is claimed when it is due: a look that finds nothing sets a timer for the next one.
 import type { ChooseRun, Queue, QueueConsumer, Storage } from "../../agent/ports/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/api-error.ts";
@@ -30,7 +30,7 @@ export function createLocalQueue(ports: {
     return claimed;
   };
 
-  /** LQ2. The wait is on the clock that never jumps: it is cut in parts, so that a wall clock set forward is noticed. */
+  /** local/queue.2. The wait is on the clock that never jumps: it is cut in parts, so that a wall clock set forward is noticed. */
   const wakeAt = (dueAt: number | null, now: number): void => {
     stopTimer();
     if (dueAt === null || consumer === null) return;
@@ -66,7 +66,7 @@ export function createLocalQueue(ports: {
     next,
     wake,
     slotFree() {
-      if (maybePending) void claim(); // LQ1
+      if (maybePending) void claim(); // local/queue.1
     },
     mayStartDirectly: () => true, // a slot that is free is one that the queue has no use for
     async start(given) {

@@ -1,8 +1,8 @@
 // Dump of a PostgreSQL storage: rows out in the order of their keys, rows in (../dump.ts), each in one transaction.
 // Invariants:
-//   PD1. What is read is of one moment, also while servers are at work.
-//   PD2. What this adapter derives from other columns, and the counters behind its ids, are made anew.
-//   PD3. Runs go on: those that wait get their jobs, those that were running belong to a worker that counts as dead.
+//   postgres/dump.1. What is read is of one moment, also while servers are at work.
+//   postgres/dump.2. What this adapter derives from other columns, and the counters behind its ids, are made anew.
+//   postgres/dump.3. Runs go on: those that wait get their jobs, those that were running belong to a worker that counts as dead.
 import type { Pool } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
 import type { Run } from "../../agent/model/model.ts";
@@ -20,7 +20,7 @@ export async function withDump<T>(pool: Pool, work: (dump: DumpPort) => Promise<
   const client = await pool.connect();
   const { send } = wireOf(client);
   try {
-    await send("BEGIN ISOLATION LEVEL REPEATABLE READ", []); // PD1
+    await send("BEGIN ISOLATION LEVEL REPEATABLE READ", []); // postgres/dump.1
     await send("SET LOCAL idle_in_transaction_session_timeout = 0", []); // files may be slow
     const result = await work(createDump(wireOf(client)));
     await send("COMMIT", []);
@@ -45,9 +45,9 @@ function createDump({ send }: Wire): DumpPort {
     async load(rows) {
       let sent: Promise<unknown>[] = [];
       for await (const [table, row] of rows) {
-        if (table.name === "runs" && row["status"] === "running") sent.push(send(LIST_NOBODY, [NOBODY])); // PD3
+        if (table.name === "runs" && row["status"] === "running") sent.push(send(LIST_NOBODY, [NOBODY])); // postgres/dump.3
         sent.push(insert(send, table, row));
-        if (table.name === "runs" && row["status"] === "pending") sent.push(queue(send, row)); // PD3
+        if (table.name === "runs" && row["status"] === "pending") sent.push(queue(send, row)); // postgres/dump.3
         if (sent.length < IN_FLIGHT_MAX) continue;
         await Promise.all(sent);
         sent = [];
@@ -57,7 +57,7 @@ function createDump({ send }: Wire): DumpPort {
         await send(
           `SELECT setval(${counter}, max(${column})) FROM holdpoint.${table} HAVING max(${column}) IS NOT NULL`,
           [],
-        ); // PD2
+        ); // postgres/dump.2
     },
   };
 }
@@ -98,10 +98,10 @@ function queue(send: Wire["send"], { run_id: run, thread_id: thread, due_at: due
   return send("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", values);
 }
 
-/** PD2: columns that only this adapter has. */
+/** postgres/dump.2: columns that only this adapter has. */
 function derived(table: string, row: DumpRow): readonly (readonly [string, Parameter])[] {
   const { name, claim } = row;
-  if (table === "runs") return [["worker_id", row["status"] === "running" ? NOBODY : null]]; // PD3
+  if (table === "runs") return [["worker_id", row["status"] === "running" ? NOBODY : null]]; // postgres/dump.3
   if (table === "assistants") return [["name_lower", typeof name === "string" ? name.toLowerCase() : ""]];
   if (table !== "interrupts" || typeof claim !== "string") return [];
   const { by, until } = JSON.parse(claim) as { readonly by: string; readonly until: number | null };

@@ -1,10 +1,10 @@
 // Tests of storage on PostgreSQL, what one machine cannot show: several servers on one database, and a database that fails.
-//   SE1. What is read under a thread's lock stays true until the commit, whoever else wants to change it.
-//   SE6. A look waits for nobody's lock and lets nobody wait; what it would write is refused.
-//   OU1, OU2. A COMMIT without an answer is looked up: a success if it was one, else 503 with nothing written.
-//   PS1. A deadlock is no failure: one of the two is done again.
-//   FL1. A database that is away is 503 with Retry-After, and its storage works again with it.
-//   CN3. A transaction that stands still loses its connection, and with it its lock.
+//   many.1. What is read under a thread's lock stays true until the commit, whoever else wants to change it.
+//   many.6. A look waits for nobody's lock and lets nobody wait; what it would write is refused.
+//   commit-outcome.1, commit-outcome.2. A COMMIT without an answer is looked up: a success if it was one, else 503 with nothing written.
+//   many.1. A deadlock is no failure: one of the two is done again.
+//   many.1. A database that is away is 503 with Retry-After, and its storage works again with it.
+//   many.3. A transaction that stands still loses its connection, and with it its lock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPostgres } from "../../../test/harness/postgres/server.ts";
@@ -54,7 +54,7 @@ beforeDrop(async () => void (await Promise.all([one.stop(), two.stop()])));
 const unavailable = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "storage_unavailable" && error.headers["Retry-After"] === "1";
 
-test("100 calls on two servers that want one thread: one gets it, and nothing that it decided on changed meanwhile (SE1)", async () => {
+test("100 calls on two servers that want one thread: one gets it, and nothing that it decided on changed meanwhile (many.1)", async () => {
   const thread = newThread({ status: "interrupted" });
   await one.transaction((tx) => tx.insertThread(thread));
   const takes = Array.from({ length: 100 }, (_, at) =>
@@ -69,15 +69,15 @@ test("100 calls on two servers that want one thread: one gets it, and nothing th
   assert.equal((await two.transaction((tx) => tx.thread(thread.threadId)))?.updatedAt, 1);
 });
 
-test("a look at a thread that another server has in hand sees what is stored, at once, and holds nobody up (SE6)", async () => {
+test("a look at a thread that another server has in hand sees what is stored, at once, and holds nobody up (many.6)", async () => {
   const thread = newThread();
   await one.transaction((tx) => tx.insertThread(thread));
   const status = async (tx: Tx): Promise<string | undefined> => (await tx.thread(thread.threadId))?.status;
   await one.transaction(async (tx) => {
     await tx.updateThread(thread.threadId, { status: "error" });
-    assert.equal(await two.look(status), "idle");
+    assert.equal(await two.read(status), "idle");
   });
-  await two.look(async (tx) => {
+  await two.read(async (tx) => {
     assert.equal(await status(tx), "error");
     await one.transaction(async (other) => {
       await other.updateThread(thread.threadId, { status: "busy" });
@@ -85,13 +85,13 @@ test("a look at a thread that another server has in hand sees what is stored, at
     assert.equal(await status(tx), "busy", "it may be of different moments");
   });
   await assert.rejects(
-    two.look((tx) => tx.takeThread(thread.threadId, "busy", {})),
+    two.read((tx) => tx.takeThread(thread.threadId, "busy", {})),
     /a look writes nothing/,
   );
-  assert.equal(await two.look(status), "busy");
+  assert.equal(await two.read(status), "busy");
 });
 
-test("numbers of the audit trail have no gap and no double, whichever server counts (SE1)", async () => {
+test("numbers of the audit trail have no gap and no double, whichever server counts (many.1)", async () => {
   const { threadId } = newThread();
   const said = { at: 1, by: "ann", interruptId: null, runId: null, value: null } as const;
   await Promise.all(
@@ -106,7 +106,7 @@ test("numbers of the audit trail have no gap and no double, whichever server cou
   );
 });
 
-test("two that want the same two threads the other way round both come through (PS1)", async () => {
+test("two that want the same two threads the other way round both come through (many.1)", async () => {
   const [a, b] = [newThread(), newThread()];
   await one.transaction(async (tx) => {
     for (const thread of [a, b]) await tx.insertThread(thread);
@@ -133,7 +133,7 @@ for (const [cut, stored] of [
   ["before", false],
   ["late", false],
 ] as const) {
-  const outcome = stored ? "a success (OU1)" : "503, and nothing is written (OU2)";
+  const outcome = stored ? "a success (commit-outcome.1)" : "503, and nothing is written (commit-outcome.2)";
   test(`a COMMIT whose connection is cut, and which the database gets as said (${cut}): ${outcome}`, async (t) => {
     const proxy = await startPostgresProxy(uri);
     t.after(() => proxy.close());
@@ -153,7 +153,7 @@ for (const [cut, stored] of [
   });
 }
 
-test("a COMMIT that the database did not get is not taken for one when the look-up's own answer is lost (OU2)", async (t) => {
+test("a COMMIT that the database did not get is not taken for one when the look-up's own answer is lost (commit-outcome.2)", async (t) => {
   const proxy = await startPostgresProxy(uri);
   t.after(() => proxy.close());
   const storage = await open(proxy.uri);
@@ -169,7 +169,7 @@ test("a COMMIT that the database did not get is not taken for one when the look-
   assert.equal(proxy.cuts(), 2);
 });
 
-test("a database that is restarted at once: what was acknowledged is there, the rest is 503, and all goes on (FL1)", async (t) => {
+test("a database that is restarted at once: what was acknowledged is there, the rest is 503, and all goes on (many.1)", async (t) => {
   const server = await startPostgres(true);
   t.after(() => server.stop());
   const storage = await open(server.uri);

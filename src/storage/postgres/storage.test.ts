@@ -106,7 +106,7 @@ test("every statement of the contract reads by an index, whatever its parameters
   assert.deepEqual(found, []);
 });
 
-test("a server of the schema that is there changes nothing: its role may be one that can make nothing (MI5)", async () => {
+test("a server of the schema that is there changes nothing: its role may be one that can make nothing (migrate.5)", async () => {
   const { uri } = await (shared ??= openShared());
   const readOnly = `${uri}?options=-c%20default_transaction_read_only%3Don`;
   const { from, to } = await migrateDatabase(readOnly, VERSIONS);
@@ -126,7 +126,7 @@ test("what connections leave behind is swept while the server runs, not only whe
   await storage.stop();
 });
 
-test("every statement goes on when its tables get columns, also of names that other tables have (MG1)", async () => {
+test("every statement goes on when its tables get columns, also of names that other tables have (postgres/migrations.1)", async () => {
   const { client } = await (shared ??= openShared());
   const texts = planned();
   const callOf = (at: number): string => {
@@ -156,7 +156,7 @@ const UNNAMED_COLUMNS = /\b(?:SELECT|RETURNING)\s+(?:\w+\.)?\*|\bINSERT\s+INTO\s
 /** Numbers are hexadecimal from PostgreSQL 16 on. */
 const HEXADECIMAL = /\(0x/g;
 
-test("no SQL leaves out the names of its columns (MG1), or has what PostgreSQL 14 does not", () => {
+test("no SQL leaves out the names of its columns (postgres/migrations.1), or has what PostgreSQL 14 does not", () => {
   for (const name of readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" }).filter(
     (one) => one.endsWith(".ts") && !one.endsWith(".test.ts"),
   )) {

@@ -1,6 +1,6 @@
 // Storage on PostgreSQL: many servers, one database. Puts the verbs, the sessions and the pool together.
-// Invariant PS1: a work that lost a race for locks (a deadlock) is done again, as if it had come later: nothing of it
-// was written. Any other failure comes out. PS2: what nobody waits for lingers, and by the time that it begins there may be
+// Invariant postgres/storage.1: a work that lost a race for locks (a deadlock) is done again, as if it had come later: nothing of it
+// was written. Any other failure comes out. postgres/storage.2: what nobody waits for lingers, and by the time that it begins there may be
 // more to store with it, or nothing any more, because a transaction that somebody waited for has taken it along.
 import type { Pool } from "pg";
 import type { Awaitable, Storage, Tx } from "../../agent/ports/ports.ts";
@@ -64,7 +64,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
         return result;
       } catch (error) {
         await session.rollBack();
-        if (attempt < ATTEMPTS_MAX && mayBeDoneAgain(error)) continue; // PS1
+        if (attempt < ATTEMPTS_MAX && mayBeDoneAgain(error)) continue; // postgres/storage.1
         throw storageFailure(error);
       } finally {
         desk.serve(null);
@@ -75,7 +75,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
   const transaction: Storage["transaction"] = (work) => transact(work, false);
   return {
     name: "storage",
-    look: (work) => transact(work, true),
+    read: (work) => transact(work, true),
     async start() {
       const { to, from } = await migrateDatabase(options.uri, options.versions);
       if (from !== to) options.log.info("database_migrated", { from, to });
@@ -93,9 +93,9 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
       }
     },
     transaction,
-    transactionSoon: (work) =>
+    transactionDeferred: (work) =>
       new Promise((resolve) => {
-        setTimeout(() => resolve(transaction(work)), LINGER_MS); // PS2
+        setTimeout(() => resolve(transaction(work)), LINGER_MS); // postgres/storage.2
       }),
     async dump(work) {
       if (pool === null) throw new Error("the storage is not open");

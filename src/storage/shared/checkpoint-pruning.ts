@@ -1,11 +1,11 @@
 // Pruning: which checkpoints of a thread stay, what makes them stand alone, and which big values are still referred to:
 // what every adapter decides alike.
 // Invariants:
-//   PR1. What can be gone on from stays: the newest checkpoint of the root, and of every subgraph that keeps a state of its
+//   checkpoint-pruning.1. What can be gone on from stays: the newest checkpoint of the root, and of every subgraph that keeps a state of its
 //        own or whose newest checkpoint is of the root's run or later (it may be in the middle of what the root waits for).
-//   PR2. Before a row goes that a row which stays refers to, the values are copied over.
-//   PR3. A big value stays while a checkpoint, a write or the input of a run that stays refers to it.
-//   PR4. A value that the library rebuilds (DeltaChannel) has its snapshot in an older checkpoint: that one stays, and those
+//   checkpoint-pruning.2. Before a row goes that a row which stays refers to, the values are copied over.
+//   checkpoint-pruning.3. A big value stays while a checkpoint, a write or the input of a run that stays refers to it.
+//   checkpoint-pruning.4. A value that the library rebuilds (DeltaChannel) has its snapshot in an older checkpoint: that one stays, and those
 //        between, with their writes.
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 
@@ -34,7 +34,7 @@ type Body = JsonObject & {
   readonly versions?: Readonly<Record<string, unknown>>;
 };
 
-/** PR1. */
+/** checkpoint-pruning.1. */
 export function headsThatStay(heads: readonly Head[]): readonly Head[] {
   const root = heads.find(({ ns }) => ns === "");
   return heads.filter(({ ns, runId }) => ns === "" || !ns.includes(":") || (root !== undefined && runId >= root.runId));
@@ -51,7 +51,7 @@ export function rebuiltChannels({ metadata, body }: Head): readonly string[] {
   return Object.keys(counters).filter((channel) => from[channel] === undefined && written(channel));
 }
 
-/** PR4. @param line the checkpoints before the head, from its parent on. */
+/** checkpoint-pruning.4. @param line the checkpoints before the head, from its parent on. */
 export function ancestorsThatStay(head: Head, line: readonly Ancestor[]): readonly string[] {
   const missing = new Set(rebuiltChannels(head));
   const kept: string[] = [];
@@ -71,7 +71,7 @@ export function stepsReferredTo({ body }: Kept, kept: ReadonlySet<string>): read
   return [...new Set(steps)];
 }
 
-/** PR2. @param steps `small` of each of the checkpoints that are referred to and go, by id. */
+/** checkpoint-pruning.2. @param steps `small` of each of the checkpoints that are referred to and go, by id. */
 export function standingAlone(head: Kept, steps: ReadonlyMap<string, string>): Pick<Kept, "body" | "small"> {
   const body = JSON.parse(head.body) as Body;
   const values = new Map(Object.entries(JSON.parse(head.small) as Record<string, Json>));
@@ -89,7 +89,7 @@ export function standingAlone(head: Kept, steps: ReadonlyMap<string, string>): P
   };
 }
 
-/** PR3: the hashes in bodies of checkpoints, entries of writes and inputs of runs. */
+/** checkpoint-pruning.3: the hashes in bodies of checkpoints, entries of writes and inputs of runs. */
 export function hashesIn(
   bodies: readonly string[],
   entries: readonly string[],

@@ -1,8 +1,8 @@
 // Metadata conditions: what a scope and a metadata filter ask for, in the parts that an index can tell and the rest.
 // Every adapter keeps the members of an object's metadata as rows, so that a search by one reads only what has it.
 // Invariants:
-//   MX1. Text, numbers, booleans and null have a row each; lists and objects have none, and are looked at in the JSON.
-//   MX2. A row has at most VALUE_UNITS_MAX units of the value's JSON text; a longer one is compared in the JSON as well.
+//   metadata-filter.1. Text, numbers, booleans and null have a row each; lists and objects have none, and are looked at in the JSON.
+//   metadata-filter.2. A row has at most VALUE_UNITS_MAX units of the value's JSON text; a longer one is compared in the JSON as well.
 import type { Scope } from "../../agent/model/model.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 
@@ -16,8 +16,8 @@ export interface IndexedCondition {
 
 /** Null when the index has no row for it. */
 export function indexText(value: Json): string | null {
-  if (typeof value === "object" && value !== null) return null; // MX1
-  return JSON.stringify(value).slice(0, VALUE_UNITS_MAX); // MX2
+  if (typeof value === "object" && value !== null) return null; // metadata-filter.1
+  return JSON.stringify(value).slice(0, VALUE_UNITS_MAX); // metadata-filter.2
 }
 
 /** What the index can tell, and the rest as JSON texts to be contained. */

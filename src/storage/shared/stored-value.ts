@@ -1,5 +1,5 @@
 // Stored value: a value of a checkpoint as it is read, for both storages.
-// Invariant SD1: the text of a big value is parsed only where somebody looks inside: lists and replies pass it on as it is.
+// Invariant stored-value.1: the text of a big value is parsed only where somebody looks inside: lists and replies pass it on as it is.
 import { TAG, type Stored } from "../../agent/model/model.ts";
 
 export function storedValue(text: string): Stored {
@@ -8,7 +8,7 @@ export function storedValue(text: string): Stored {
     text,
     tagged: mayHoldTags(text),
     get json() {
-      parsed ??= { json: JSON.parse(text) as Stored["json"] }; // SD1
+      parsed ??= { json: JSON.parse(text) as Stored["json"] }; // stored-value.1
       return parsed.json;
     },
   };

@@ -1,5 +1,5 @@
 // Backup: a copy of a database file while a server works on it.
-// Invariant BK1: the copy is of one moment: it is read in one step, which writers do not wait for.
+// Invariant backup.1: the copy is of one moment: it is read in one step, which writers do not wait for.
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
@@ -21,7 +21,7 @@ export async function backUp(folder: string, target: string): Promise<BackupResu
   const threads = await writeWhole(target, async (part) => {
     const source = new DatabaseSync(file, { readOnly: true });
     try {
-      await backup(source, part, { rate: PAGES }); // BK1
+      await backup(source, part, { rate: PAGES }); // backup.1
     } finally {
       source.close();
     }

@@ -1,5 +1,5 @@
-// Tests of storage on SQLite: the port's contract, and what belongs to the file: SC1 and SC2 (schema), LK1 and LK2 (lock),
-// DB2 (what was acknowledged is there after the next start), CK2 (big values once), G3 (a failing commit).
+// Tests of storage on SQLite: the port's contract, and what belongs to the file: sqlite/migrations.1 and sqlite/migrations.2 (schema), folder-lock.1 and folder-lock.2 (lock),
+// client/database.2 (what was acknowledged is there after the next start), sqlite/checkpoints.2 (big values once), group-commit.3 (a failing commit).
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -59,18 +59,18 @@ const assistant = (assistantId: string, context: string) => ({
   updatedAt: 1,
 });
 
-test("what was acknowledged is there after the next start (DB2)", async (t) => {
+test("what was acknowledged is there after the next start (client/database.2)", async (t) => {
   const folder = newFolder(t);
   const first = await open(t, folder);
   await first.transaction((tx) => tx.insertAssistant(assistant("a", "kept")));
-  const late = first.transactionSoon((tx) => tx.insertAssistant(assistant("b", "kept too")));
+  const late = first.transactionDeferred((tx) => tx.insertAssistant(assistant("b", "kept too")));
   await first.stop(); // settles what was asked for
   await late;
   const second = await open(t, folder);
   assert.equal(await second.transaction((tx) => tx.countAllAssistants()), 2);
 });
 
-test("an assistant that is deleted leaves nothing in the index of metadata (AR2)", async (t) => {
+test("an assistant that is deleted leaves nothing in the index of metadata (sqlite/assistants.2)", async (t) => {
   const folder = newFolder(t);
   const storage = await open(t, folder);
   const rows = () => sql(folder, "SELECT assistant_id, value FROM assistant_metadata").map((row) => ({ ...row }));
@@ -90,7 +90,7 @@ test("the folder and its files are the owner's alone", async (t) => {
   }
 });
 
-test("a big value is stored once per content and thread, whoever writes it (CK2)", async (t) => {
+test("a big value is stored once per content and thread, whoever writes it (sqlite/checkpoints.2)", async (t) => {
   const folder = newFolder(t);
   const storage = await open(t, folder);
   const data = JSON.stringify("x".repeat(100_000));
@@ -116,7 +116,7 @@ const NEWER: readonly { readonly name: string; readonly change: string; readonly
 ];
 
 for (const { name, change, says } of NEWER) {
-  test(`a file of ${name} is refused by name and not touched (SC2)`, async (t) => {
+  test(`a file of ${name} is refused by name and not touched (sqlite/migrations.2)`, async (t) => {
     const folder = newFolder(t);
     await (await open(t, folder)).stop();
     sql(folder, change);
@@ -132,7 +132,7 @@ for (const { name, change, says } of NEWER) {
   });
 }
 
-test("a file of the same or an older version is opened, and notes the present one (SC1)", async (t) => {
+test("a file of the same or an older version is opened, and notes the present one (sqlite/migrations.1)", async (t) => {
   const folder = newFolder(t);
   await (await open(t, folder)).stop();
   await (await open(t, folder, { holdpoint: "1.3.0", library: "1.5.0" })).stop();
@@ -153,7 +153,7 @@ for (const [left, right, sign] of [
   });
 }
 
-test("a second user of the folder learns who has it; the folder is free after the first has stopped (LK1, LK2)", async (t) => {
+test("a second user of the folder learns who has it; the folder is free after the first has stopped (folder-lock.1, folder-lock.2)", async (t) => {
   const folder = newFolder(t);
   const first = await open(t, folder);
   await assert.rejects(open(t, folder, VERSIONS, "the second process"), (error) => {
@@ -168,7 +168,7 @@ test("a second user of the folder learns who has it; the folder is free after th
   assert.equal(await second.transaction((tx) => tx.countAllAssistants()), 1);
 });
 
-test("a commit that fails, fails every work in it; the next group starts clean (G3)", async (t) => {
+test("a commit that fails, fails every work in it; the next group starts clean (group-commit.3)", async (t) => {
   const folder = newFolder(t);
   const storage = await open(t, folder);
   await storage.transaction((tx) => tx.insertAssistant(assistant("before", "")));
@@ -190,7 +190,7 @@ test("a commit that fails, fails every work in it; the next group starts clean (
 });
 
 for (const name of ["holdpoint.db", "holdpoint.db-wal", "lock.db"]) {
-  test(`${name} deleted under the storage: writes are refused, reads of the same turn are not (FG1, FG2, G3)`, async (t) => {
+  test(`${name} deleted under the storage: writes are refused, reads of the same turn are not (file-guard.1, file-guard.2, group-commit.3)`, async (t) => {
     const folder = newFolder(t);
     const said: string[] = [];
     const log: Log = { ...silent, error: (event) => void said.push(event), info: (event) => void said.push(event) };

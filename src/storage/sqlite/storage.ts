@@ -106,11 +106,11 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
       const { commits, tx } = opened();
       return commits.run(() => work(tx), false);
     },
-    look(work) {
+    read(work) {
       const { commits, tx } = opened();
       return commits.run(() => work(tx), false);
     },
-    transactionSoon(work) {
+    transactionDeferred(work) {
       const { commits, tx } = opened();
       return commits.run(() => work(tx), true);
     },

@@ -1,8 +1,8 @@
 // Linearizability: is there an order of a thread's calls, each between its start and its end, that a thread explains?
 // A search as Wing and Gong describe it, with Lowe's memory of what has been tried.
-//   LI1. A call that was answered takes place once, between its start and its end, with the result that was answered.
-//   LI2. A call whose answer was lost takes place once after its start, or never.
-//   LI3. The model: a register (what the thread is) with answers that are consumed once.
+//   linearizable.1. A call that was answered takes place once, between its start and its end, with the result that was answered.
+//   linearizable.2. A call whose answer was lost takes place once after its start, or never.
+//   linearizable.3. The model: a register (what the thread is) with answers that are consumed once.
 
 export type Op =
   /** A run on input, and the question that it paused at; null when the caller did not see one. */
@@ -30,7 +30,7 @@ interface State {
 
 const FRESH: State = { exists: true, open: null };
 
-/** LI3. @returns the state after the call was accepted; null when it has to be refused */
+/** linearizable.3. @returns the state after the call was accepted; null when it has to be refused */
 function step({ exists, open }: State, op: Op): State | null {
   if (!exists) return null;
   if (op.verb === "delete") return { exists: false, open: null };
@@ -43,13 +43,13 @@ export function linearize(history: readonly Call[]): readonly Call[] | null {
   const tried = new Set<string>();
   const search = (left: readonly Call[], state: State, order: readonly Call[]): readonly Call[] | null => {
     const answered = left.filter(({ result }) => result !== "lost");
-    if (answered.length === 0) return order; // LI2
+    if (answered.length === 0) return order; // linearizable.2
     const key = `${left.map((call) => history.indexOf(call)).join(",")}/${JSON.stringify(state)}`;
     if (tried.has(key)) return null;
     tried.add(key);
     const firstEnd = Math.min(...left.map(({ endedAt }) => endedAt));
     for (const call of left) {
-      if (call.startedAt > firstEnd) continue; // LI1: another one had ended before this one began
+      if (call.startedAt > firstEnd) continue; // linearizable.1: another one had ended before this one began
       const after = step(state, call.op);
       if ((call.result === "ok" && after === null) || (call.result === "refused" && after !== null)) continue;
       const rest = left.filter((other) => other !== call);

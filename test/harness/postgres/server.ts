@@ -16,11 +16,9 @@ export interface PostgresServer {
 
 /** @param durable it waits for the disk, as in production; otherwise what it keeps is lost when the machine fails. */
 export async function startPostgres(durable = false): Promise<PostgresServer> {
-  const keeper = spawn(
-    process.execPath,
-    [join(import.meta.dirname, "keeper.ts"), ...(durable ? ["--durable"] : [])],
-    { stdio: ["pipe", "pipe", "inherit"] },
-  );
+  const keeper = spawn(process.execPath, [join(import.meta.dirname, "keeper.ts"), ...(durable ? ["--durable"] : [])], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const gone = new Promise<void>((resolve) => keeper.once("exit", () => resolve()));
   const lines = createInterface({ input: keeper.stdout })[Symbol.asyncIterator]();
   const answer = async (): Promise<Readonly<Record<string, unknown>>> => {

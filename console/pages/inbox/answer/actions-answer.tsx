@@ -1,23 +1,23 @@
 // Actions answer: one decision per action pending approval.
-import { useEffect, useRef, useState, type ReactNode } from "react";
-import { Button } from "../../../ui/controls.tsx";
-import type { Json } from "../../../json/json.ts";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
+import type { Json } from "../../../json/json.ts";
+import { Button } from "../../../ui/controls.tsx";
 import { tell } from "../../../ui/toast.tsx";
-import { ArgsEditor } from "./args-editor.tsx";
-import type { EditorProps } from "./answering.tsx";
+import { labelOf } from "../model/draft.ts";
+import type { IntentKind } from "../model/intent.ts";
 import {
-  allows,
-  answerOf,
-  DECISIONS,
-  messageOf,
   type Action,
+  DECISIONS,
   type Decision,
   type DecisionType,
   type Request,
+  allows,
+  answerOf,
+  messageOf,
 } from "../model/request.ts";
-import { labelOf } from "../model/draft.ts";
-import type { IntentKind } from "../model/intent.ts";
+import { ArgsEditor } from "./args-editor.tsx";
+import type { EditorProps } from "./editor-props.ts";
 
 type Actions = Request & { readonly kind: "actions" };
 

@@ -1,36 +1,28 @@
 // Answering: the draft answer of one item, its confirmation, and its way into the outbox.
 // Invariants:
-//   AN1. The confirmation shows exactly the answer to send.
-//   AN2. An answer goes to the interrupt of its draft, by id.
+//   answering.1. The confirmation shows exactly the answer to send.
+//   answering.2. An answer goes to the interrupt of its draft, by id.
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState, type ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { InboxItem } from "../../../../src/api/inbox.ts";
-import { answersBody, type Answer } from "../../../data/inbox/calls.ts";
+import { type Answer, answersBody } from "../../../data/inbox/calls.ts";
 import { keyOf } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { post } from "../../../data/inbox/outbox.ts";
-import { Button } from "../../../ui/controls.tsx";
-import { CopyCurl } from "../../../ui/copy.tsx";
 import { holdSecs } from "../../../hooks/preferences.ts";
-import { ActionsAnswer } from "./actions-answer.tsx";
-import { ConfirmDialog } from "./confirm-dialog.tsx";
-import type { Request } from "../model/request.ts";
-import { FormAnswer } from "./form-answer.tsx";
-import { takeIntent, intent, type IntentKind } from "../model/intent.ts";
-import { PlainAnswer } from "./plain-answer.tsx";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
 import { useValue } from "../../../hooks/value.ts";
-import { reportOne } from "../model/report.ts";
+import { Button } from "../../../ui/controls.tsx";
+import { CopyCurl } from "../../../ui/copy.tsx";
 import type { Draft } from "../model/draft.ts";
-
-/** Props of an editor: it reports its draft and requests the confirmation. */
-export interface EditorProps {
-  readonly item: InboxItem;
-  /** Opens the confirmation. */
-  readonly onReview: (draft: Draft) => void;
-  /** The pending intent of a key press in the list, consumed once. */
-  readonly wanted: IntentKind | null;
-}
+import { type IntentKind, intent, takeIntent } from "../model/intent.ts";
+import { reportOne } from "../model/report.ts";
+import type { Request } from "../model/request.ts";
+import { ActionsAnswer } from "./actions-answer.tsx";
+import { ConfirmDialog } from "./confirm-dialog.tsx";
+import type { EditorProps } from "./editor-props.ts";
+import { FormAnswer } from "./form-answer.tsx";
+import { PlainAnswer } from "./plain-answer.tsx";
 
 export function Answering({ item, request }: { readonly item: InboxItem; readonly request: Request }): ReactNode {
   const queries = useQueryClient();
@@ -77,7 +69,7 @@ function Editor({ request, ...props }: EditorProps & { readonly request: Request
   }
 }
 
-/** AN2. A breakpoint has no answer and only continues. */
+/** answering.2. A breakpoint has no answer and only continues. */
 function answerTo(item: InboxItem, { resume }: Draft): Answer {
   const ids = { thread_id: item.thread_id, interrupt_id: item.id };
   return resume === undefined ? ids : { ...ids, resume };

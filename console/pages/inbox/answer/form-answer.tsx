@@ -1,13 +1,13 @@
 // Form answer: an answer with a JSON Schema, as a form or as JSON.
-import { useEffect, useMemo, useState, type ReactNode } from "react";
-import { Button } from "../../../ui/controls.tsx";
-import { JsonEditor } from "../../../json/editor.tsx";
-import { parseJson } from "../../../json/parse-json.ts";
-import type { Json, JsonObject } from "../../../json/json.ts";
-import { isWhole, SchemaForm } from "../../../json/schema-form.tsx";
-import { faultsOf, fieldOf, initialOf } from "../../../json/schema.ts";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
-import type { EditorProps } from "./answering.tsx";
+import { JsonEditor } from "../../../json/editor.tsx";
+import type { Json, JsonObject } from "../../../json/json.ts";
+import { parseJson } from "../../../json/parse-json.ts";
+import { SchemaForm, isWhole } from "../../../json/schema-form.tsx";
+import { faultsOf, fieldOf, initialOf } from "../../../json/schema.ts";
+import { Button } from "../../../ui/controls.tsx";
+import type { EditorProps } from "./editor-props.ts";
 
 export function FormAnswer({
   schema,

@@ -1,11 +1,11 @@
 // Plain answer: a question without a schema. The answer is a text, a number, yes or no, or any JSON.
-import { useEffect, useState, type ReactNode } from "react";
-import { Button } from "../../../ui/controls.tsx";
-import { JsonEditor } from "../../../json/editor.tsx";
-import { parseJson } from "../../../json/parse-json.ts";
-import { isObject, type Json } from "../../../json/json.ts";
+import { type ReactNode, useEffect, useState } from "react";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
-import type { EditorProps } from "./answering.tsx";
+import { JsonEditor } from "../../../json/editor.tsx";
+import { type Json, isObject } from "../../../json/json.ts";
+import { parseJson } from "../../../json/parse-json.ts";
+import { Button } from "../../../ui/controls.tsx";
+import type { EditorProps } from "./editor-props.ts";
 import { focusForm } from "./form-answer.tsx";
 
 const TYPES = ["Text", "Number", "Yes or no", "JSON"] as const;

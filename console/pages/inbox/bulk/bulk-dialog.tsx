@@ -1,7 +1,7 @@
 // Bulk dialog: one approval for many items. It lists all items, and later the result of each.
 // Invariants:
-//   BU1. Only items of one graph and one action are approved together: the dialog excludes the others and reports them.
-//   BU2. Every sent item has a result.
+//   bulk-dialog.1. Only items of one graph and one action are approved together: the dialog excludes the others and reports them.
+//   bulk-dialog.2. Every sent item has a result.
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState, type ReactNode } from "react";
@@ -107,7 +107,7 @@ export function BulkDialog({
   );
 }
 
-/** BU2 */
+/** bulk-dialog.2 */
 export function BulkResults(): ReactNode {
   const shown = useValue(bulkResults);
   if (shown === null) return null;

@@ -1,4 +1,4 @@
-// Tests of bulk approvals: what is taken together, what is left out (BU1 of bulk-dialog.tsx).
+// Tests of bulk approvals: what is taken together, what is left out (bulk-dialog.1 of bulk-dialog.tsx).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ListedItem } from "../../../data/inbox/item.ts";

@@ -15,7 +15,7 @@ export interface Plan {
   /** "refund", or the name of the node at breakpoints. */
   readonly what: string;
   readonly taken: readonly Planned[];
-  /** Of another kind than the first approvable item (BU1), or without an approvable action. */
+  /** Of another kind than the first approvable item (bulk-dialog.1), or without an approvable action. */
   readonly left: readonly ListedItem[];
 }
 

@@ -1,7 +1,7 @@
 // Continuable: may the deployed graph go on with what is pending on a thread?
-// Invariant CN1: a pause whose node or channel is gone is refused by name, and stays as it is.
+// Invariant graph-compatibility.1: a pause whose node or channel is gone is refused by name, and stays as it is.
 import { ApiError } from "../../../base/api-error.ts";
-import type { Agent } from "../../context.ts";
+import type { AgentContext } from "../../context.ts";
 import type { Intent } from "../../interrupts/run-intent.ts";
 import type { Interrupt, Thread } from "../../model/model.ts";
 import type { Tx } from "../../ports/ports.ts";
@@ -10,8 +10,8 @@ import type { Tx } from "../../ports/ports.ts";
  * Pending work goes on only in a graph that still has its parts; a thread without any has nothing to go on with.
  * @param writtenBy fingerprint of the graph that wrote the checkpoint to go on from; null when there is none
  */
-export async function checkContinuable(
-  agent: Agent,
+export async function checkGraphCompatibility(
+  agent: AgentContext,
   tx: Tx,
   thread: Thread,
   known: readonly Interrupt[],
@@ -38,7 +38,7 @@ export async function checkContinuable(
 }
 
 async function missingParts(
-  agent: Agent,
+  agent: AgentContext,
   tx: Tx,
   threadId: string,
   checkpointId: string | null,

@@ -1,6 +1,6 @@
 // Make way: what becomes of the other runs of a thread when one more is accepted.
 import { ApiError } from "../../../base/api-error.ts";
-import type { Agent } from "../../context.ts";
+import type { AgentContext } from "../../context.ts";
 import { endWaiting } from "../execute/finish-run.ts";
 import type { Caller, MultitaskStrategy, Run } from "../../model/model.ts";
 import { authorOf } from "../../model/audit-author.ts";
@@ -17,8 +17,8 @@ export function reasonOf(strategy: MultitaskStrategy): "cancel" | "rollback" {
  * that is how a call puts an earlier delayed one off.
  * @returns those that give way.
  */
-export async function makeWay(
-  agent: Agent,
+export async function applyMultitaskStrategy(
+  agent: AgentContext,
   tx: Tx,
   caller: Caller,
   threadId: string,

@@ -2,11 +2,22 @@
 import { ApiError } from "../../../base/api-error.ts";
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Reach } from "../../auth/authorize.ts";
-import type { Agent } from "../../context.ts";
+import type { AgentContext } from "../../context.ts";
 import { checkGoto, requireNodes } from "../../interrupts/node-names.ts";
 import type { AcceptedAnswers } from "../../interrupts/resume-rules.ts";
 import type { Intent } from "../../interrupts/run-intent.ts";
-import { type Assistant, type AuditVia, type Caller, type Durability, type MultitaskStrategy, type Notify, type RunRequest, type StreamRequest, type SubgraphCheckpoint, VALUES_ONLY } from "../../model/model.ts";
+import {
+  type Assistant,
+  type AuditVia,
+  type Caller,
+  type Durability,
+  type MultitaskStrategy,
+  type Notify,
+  type RunRequest,
+  type StreamRequest,
+  type SubgraphCheckpoint,
+  VALUES_ONLY,
+} from "../../model/model.ts";
 
 export interface RunCall {
   readonly assistantId: string;
@@ -44,7 +55,7 @@ export interface RunCall {
 export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 
 export function requestOf(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   call: RunCall,
   intent: Intent,
@@ -92,7 +103,7 @@ function mergeConfigs(base: JsonObject, given: JsonObject): JsonObject {
 }
 
 /** What only a header may set comes from this request's, or not at all. */
-function mergeConfig(agent: Agent, base: JsonObject, { config, headers }: RunCall): JsonObject {
+function mergeConfig(agent: AgentContext, base: JsonObject, { config, headers }: RunCall): JsonObject {
   const merged = mergeConfigs(base, config);
   const configurable = { ...agent.headers.strip((merged["configurable"] ?? {}) as JsonObject), ...headers };
   const { configurable: _given, ...rest } = merged;
@@ -108,7 +119,7 @@ function mergeContext(base: Json, given: Json): Json {
 }
 
 /** @throws {ApiError} `control_value_refused` */
-export function checkGiven(agent: Agent, intent: Intent): void {
+export function checkGiven(agent: AgentContext, intent: Intent): void {
   if (intent.kind === "continue") return;
   if (intent.kind === "input") return agent.graphs.checkGiven({ input: intent.input });
   const { update, goto } = intent;
@@ -116,11 +127,10 @@ export function checkGiven(agent: Agent, intent: Intent): void {
 }
 
 /** @throws {ApiError} `node_unknown`: a typo must not let the guarded node run. */
-export function checkNodeNames(agent: Agent, graphId: string, call: RunCall, intent: Intent): void {
+export function checkNodeNames(agent: AgentContext, graphId: string, call: RunCall, intent: Intent): void {
   const graph = agent.graphs.describe(graphId);
   if (graph === null) throw new ApiError("assistant_not_found", `The graph ${graphId} is not deployed.`);
   if (Array.isArray(call.interruptBefore)) requireNodes(graph, "interrupt_before", call.interruptBefore);
   if (Array.isArray(call.interruptAfter)) requireNodes(graph, "interrupt_after", call.interruptAfter);
   if (intent.kind === "resume" || intent.kind === "command") checkGoto(graph, intent.goto);
 }
-

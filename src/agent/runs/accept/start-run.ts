@@ -1,27 +1,27 @@
 // Start run: the one transaction that accepts a run, and with it the answers it carries.
 // Invariants:
-//   ST1. Of all calls that answer one question, the one whose update finds the thread paused wins; the others change nothing.
-//   ST2. What a refused call would have changed is not changed: every refusal comes before the first write, or undoes it.
-//   ST3. A run that is accepted is stored before its caller hears of it.
-//   ST4. An Idempotency-Key gives one run, however often the call is repeated (decisive.ts, DE1).
-//   ST5. A thread or an assistant that is out of the caller's reach is refused like one that is not there.
-//   ST6. A server that has lost its place among the workers accepts runs for the others.
+//   start-run.1. Of all calls that answer one question, the one whose update finds the thread paused wins; the others change nothing.
+//   start-run.2. What a refused call would have changed is not changed: every refusal comes before the first write, or undoes it.
+//   start-run.3. A run that is accepted is stored before its caller hears of it.
+//   start-run.4. An Idempotency-Key gives one run, however often the call is repeated (decisive.ts, start-snapshot.1).
+//   start-run.5. A thread or an assistant that is out of the caller's reach is refused like one that is not there.
+//   start-run.6. A server that has lost its place among the workers accepts runs for the others.
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../../../base/api-error.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
-import type { Agent } from "../../context.ts";
+import type { AgentContext } from "../../context.ts";
 import { noteSwitchedOff } from "../../threads/bypass.ts";
-import { checkContinuable } from "./graph-compatibility.ts";
-import { type Decisive, goesOn, readDecisive, readNewest, storedKey } from "./start-snapshot.ts";
+import { checkGraphCompatibility } from "./graph-compatibility.ts";
+import { type StartSnapshot, goesOn, readStartSnapshot, readNewest, storedKey } from "./start-snapshot.ts";
 import { type Intent, atBreakpoint, intentOf } from "../../interrupts/run-intent.ts";
 import { checkClaims } from "../../interrupts/claims.ts";
-import { makeWay, reasonOf } from "./multitask.ts";
+import { applyMultitaskStrategy, reasonOf } from "./multitask.ts";
 import type { Assistant, Caller, Interrupt, MultitaskStrategy, Run, Thread } from "../../model/model.ts";
 import type { History, Tx } from "../../ports/ports.ts";
 import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
 import { type RunCall, checkGiven, requestOf } from "./run-request.ts";
 import { inScope, stamped } from "../../auth/scope.ts";
-import { settleQuestions } from "../../interrupts/resolve-on-start.ts";
+import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import { NO_TTL, newThread } from "../../threads/new-thread.ts";
 import { traceLinkOf } from "./trace-link.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
@@ -43,7 +43,7 @@ export interface StartedRun {
 }
 
 /** @throws {ApiError} for everything that resume.ts and this file refuse. */
-export async function startRun(agent: Agent, caller: Caller, start: RunStart): Promise<StartedRun> {
+export async function startRun(agent: AgentContext, caller: Caller, start: RunStart): Promise<StartedRun> {
   const [started] = await startAll(agent, caller, [start]);
   if (started === undefined) throw new Error("a run that was asked for was neither accepted nor refused");
   return started;
@@ -54,7 +54,7 @@ export async function startRun(agent: Agent, caller: Caller, start: RunStart): P
  * @throws {ApiError} as startRun, with `index`: which of them was refused.
  */
 export async function startRuns(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   starts: readonly RunStart[],
 ): Promise<readonly StartedRun[]> {
@@ -66,7 +66,7 @@ export async function startRuns(
 }
 
 async function startAll(
-  agent: Agent,
+  agent: AgentContext,
   caller: Caller,
   starts: readonly RunStart[],
   describe: (error: unknown, index: number) => unknown = (error) => error,
@@ -94,7 +94,7 @@ async function startAll(
       agent.worker.claimFailed(error);
       if (!(error instanceof ApiError) || error.code !== "worker_not_listed") throw error;
       for (const slot of slots.splice(0, slots.length, ...slots.map(() => null))) slot?.release();
-      return acceptAll(); // ST6
+      return acceptAll(); // start-run.6
     });
     for (const [index, { run, created, history }] of accepted.entries()) {
       if (created && run.status === "running") slots[index]?.start(run, history);
@@ -109,7 +109,7 @@ async function startAll(
   }
 }
 
-function tellToEnd(agent: Agent, run: Run, strategy: MultitaskStrategy): void {
+function tellToEnd(agent: AgentContext, run: Run, strategy: MultitaskStrategy): void {
   if (run.status === "running") {
     agent.worker.abort(run.runId, reasonOf(strategy));
     return;
@@ -127,13 +127,19 @@ interface Accepted extends StartedRun {
   readonly metadata: JsonObject;
 }
 
-async function accept(agent: Agent, tx: Tx, caller: Caller, start: RunStart, slotFree: boolean): Promise<Accepted> {
+async function accept(
+  agent: AgentContext,
+  tx: Tx,
+  caller: Caller,
+  start: RunStart,
+  slotFree: boolean,
+): Promise<Accepted> {
   const { threadId, call } = start;
   const intent = intentOf(call.input, call.command);
   checkGiven(agent, intent);
   if (call.webhook !== null) agent.webhooks.check(call.webhook, true);
   if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url, false);
-  const reading = readDecisive(agent, tx, caller, threadId, call, intent);
+  const reading = readStartSnapshot(agent, tx, caller, threadId, call, intent);
   // What a run that starts here goes on from: reading it takes two round trips, which are there anyhow.
   const newest = slotFree && goesOn(intent) && call.checkpointId === null ? readNewest(tx, threadId) : null;
   try {
@@ -146,13 +152,13 @@ async function accept(agent: Agent, tx: Tx, caller: Caller, start: RunStart, slo
 }
 
 async function decide(
-  agent: Agent,
+  agent: AgentContext,
   tx: Tx,
   caller: Caller,
   { threadId, call, newThread: fresh }: RunStart,
   slotFree: boolean,
   asked: Intent,
-  { repeated, stored, known, assistant, writtenBy }: Decisive,
+  { repeated, stored, known, assistant, writtenBy }: StartSnapshot,
 ): Promise<Accepted> {
   const at = agent.clock.now();
   if (repeated !== null)
@@ -174,15 +180,15 @@ async function decide(
   const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
   if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) throw passed(call.atBreakpoint);
   if (call.via === "inbox") checkClaims([...(answers?.questions ?? []), breakpoint], caller, at);
-  await checkContinuable(agent, tx, thread, known, intent, assistant.graphId, forkFrom, writtenBy);
+  await checkGraphCompatibility(agent, tx, thread, known, intent, assistant.graphId, forkFrom, writtenBy);
 
   const queued = thread.status === "busy";
-  const cancel = await makeWay(agent, tx, caller, threadId, queued, call.multitaskStrategy, at);
+  const cancel = await applyMultitaskStrategy(agent, tx, caller, threadId, queued, call.multitaskStrategy, at);
   const continuesPause = thread.status === "interrupted" && (intent.kind === "resume" || intent.kind === "continue");
   // Runs are held while a thread is paused, and they were there first.
   const behindHeld = thread.status === "interrupted" && !continuesPause && (await tx.hasPendingRun(threadId));
   const claimed = !queued && dueAt === null && slotFree && !behindHeld;
-  if (!claimed && (await agent.queueRoom.isFull(tx))) {
+  if (!claimed && (await agent.queueLimit.isFull(tx))) {
     throw new ApiError("overloaded", "Too many runs wait in the queue.", {}, { "Retry-After": "5" });
   }
   const fromBefore = continuesPause || forkFrom !== null;
@@ -242,15 +248,15 @@ async function decide(
   if (queued || dueAt !== null) {
     if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
   } else {
-    await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }); // ST1
-    left = await settleQuestions(tx, caller, thread, known, breakpoint, intent, answers, run, forkFrom, at, call.via);
+    await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }); // start-run.1
+    left = await resolveOnStart(tx, caller, thread, known, breakpoint, intent, answers, run, forkFrom, at, call.via);
   }
   await tx.insertRun(run);
   await noteSwitchedOff(agent, tx, caller, run);
   if (!claimed && (!queued || dueAt !== null)) await tx.queueRun(run); // on a busy thread the end of its run does
   if (call.idempotencyKey !== null) {
     const key = storedKey(caller, call, call.idempotencyKey);
-    await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId: run.runId, createdAt: at }); // ST4
+    await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId: run.runId, createdAt: at }); // start-run.4
   }
   const history = thread.checkpointId === null ? "none" : "stored";
   return { run, created: true, history, cancel, left, metadata: thread.metadata };
@@ -278,7 +284,7 @@ function graphChange(thread: Thread, { graphId, assistantId }: Assistant, config
   };
 }
 
-/** ST5. @returns null when the thread is to be made. */
+/** start-run.5. @returns null when the thread is to be made. */
 function found(threadId: string, call: RunCall, thread: Thread | null): Thread | null {
   if (thread !== null && inScope(thread.metadata, call.reach.threads)) return thread;
   if (thread !== null || call.ifNotExists === "reject") throw threadNotFound(threadId);

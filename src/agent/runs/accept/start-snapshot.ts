@@ -1,20 +1,20 @@
 // Decisive: all that decides about a run that is asked for, read together, which is one round trip, under the thread's lock.
 // Invariants:
-//   DE1. An Idempotency-Key gives one run, however often the call is repeated, also when the run has been deleted since.
+//   start-snapshot.1. An Idempotency-Key gives one run, however often the call is repeated, also when the run has been deleted since.
 //        It belongs to its caller's name and scope: the same name in another tenant is another caller.
-//   DE2. What is out of the caller's reach is refused like what is not there.
+//   start-snapshot.2. What is out of the caller's reach is refused like what is not there.
 import { ApiError } from "../../../base/api-error.ts";
 import { contentHash } from "../../../base/ids.ts";
 import { offered } from "../../assistants/assistants.ts";
 import { inScope } from "../../auth/scope.ts";
-import type { Agent } from "../../context.ts";
+import type { AgentContext } from "../../context.ts";
 import type { Intent } from "../../interrupts/run-intent.ts";
 import { assistantIdOf } from "../../model/built-in-assistant.ts";
 import type { Assistant, Caller, Interrupt, Run, Thread } from "../../model/model.ts";
 import type { IdempotencyRecord, StoredCheckpoint, Tx } from "../../ports/ports.ts";
 import { type RunCall, checkNodeNames } from "./run-request.ts";
 
-/** DE1. */
+/** start-snapshot.1. */
 export function storedKey(caller: Caller, { reach }: RunCall, key: string): string {
   if (reach.threads === null) return unscopedKey(caller, key);
   const conditions = reach.threads.map((condition) => JSON.stringify([condition.key, condition.op, condition.value]));
@@ -26,7 +26,7 @@ function unscopedKey(caller: Caller, key: string): string {
   return contentHash(JSON.stringify([caller.name, key]));
 }
 
-export interface Decisive {
+export interface StartSnapshot {
   /** What an earlier call with the same Idempotency-Key made. */
   readonly repeated: Run | null;
   readonly stored: Thread | null;
@@ -37,14 +37,14 @@ export interface Decisive {
 }
 
 /** Asks for everything at once. @throws {ApiError} `assistant_not_found`, `node_unknown`, `idempotency_key_reused` */
-export async function readDecisive(
-  agent: Agent,
+export async function readStartSnapshot(
+  agent: AgentContext,
   tx: Tx,
   caller: Caller,
   threadId: string,
   call: RunCall,
   intent: Intent,
-): Promise<Decisive> {
+): Promise<StartSnapshot> {
   const { checkpointId } = call;
   const { idempotencyKey: key } = call;
   const [record, older, stored, known, found, writtenBy] = await Promise.all([
@@ -75,14 +75,14 @@ export async function readNewest(tx: Tx, threadId: string): Promise<StoredCheckp
   }
 }
 
-/** DE1. */
+/** start-snapshot.1. */
 async function repeatedRun(tx: Tx, call: RunCall, record: IdempotencyRecord | null): Promise<Run | null> {
   if (record === null) return null;
   if (record.requestHash !== call.requestHash) {
     throw new ApiError("idempotency_key_reused", "This Idempotency-Key came with another request before.");
   }
   const thread = await tx.thread(record.threadId);
-  const visible = thread !== null && inScope(thread.metadata, call.reach.threads); // DE2
+  const visible = thread !== null && inScope(thread.metadata, call.reach.threads); // start-snapshot.2
   const run = visible ? await tx.run(record.threadId, record.runId) : null;
   if (run !== null) return run;
   throw new ApiError(
@@ -94,6 +94,6 @@ async function repeatedRun(tx: Tx, call: RunCall, record: IdempotencyRecord | nu
 /** A key without a scope may be that of the same name elsewhere: it counts only with a thread that the caller sees. */
 async function olderRun(tx: Tx, call: RunCall, record: IdempotencyRecord | null): Promise<Run | null> {
   const thread = record === null ? null : await tx.thread(record.threadId);
-  if (thread === null || !inScope(thread.metadata, call.reach.threads)) return null; // DE2
+  if (thread === null || !inScope(thread.metadata, call.reach.threads)) return null; // start-snapshot.2
   return repeatedRun(tx, call, record);
 }

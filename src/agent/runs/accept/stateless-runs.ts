@@ -1,11 +1,11 @@
 // Stateless: runs whose caller names no thread, and runs that are named without their thread.
 // Invariants:
-//   SL1. A stateless run has a thread of its own. It goes with the run (finish.ts, FI4), unless the call says "keep".
-//   SL2. A stateless run that pauses keeps its thread until the pause has ended: a question is not lost.
-//   SL3. A call with an Idempotency-Key can be repeated for as long as the key counts: until then its thread is kept.
+//   stateless-runs.1. A stateless run has a thread of its own. It goes with the run (finish.ts, finish-run.4), unless the call says "keep".
+//   stateless-runs.2. A stateless run that pauses keeps its thread until the pause has ended: a question is not lost.
+//   stateless-runs.3. A call with an Idempotency-Key can be repeated for as long as the key counts: until then its thread is kept.
 import { ApiError } from "../../../base/api-error.ts";
 import type { NewId } from "../../../base/ids.ts";
-import type { Agent } from "../../context.ts";
+import type { AgentContext } from "../../context.ts";
 import type { OnCompletion, Scope } from "../../model/model.ts";
 import { IDEMPOTENCY_KEPT_MS, type RunCall } from "./run-request.ts";
 import { inScope } from "../../auth/scope.ts";
@@ -21,21 +21,21 @@ export interface StatelessCall {
 
 export function statelessStart(newId: NewId, { call, onCompletion, threadId }: StatelessCall): RunStart {
   if (threadId !== null) return { threadId, call };
-  const repeatable = call.idempotencyKey !== null && onCompletion === "delete"; // SL3
+  const repeatable = call.idempotencyKey !== null && onCompletion === "delete"; // stateless-runs.3
   return {
     threadId: newId(),
     call: { ...call, ifNotExists: "create" },
     newThread: repeatable
       ? { onCompletion: "keep", ttlMs: IDEMPOTENCY_KEPT_MS, ttlStrategy: "delete" }
-      : { onCompletion, ...NO_TTL }, // SL1
+      : { onCompletion, ...NO_TTL }, // stateless-runs.1
   };
 }
 
 /**
  * The thread of a run that is named by its id alone.
- * @throws {ApiError} `run_not_found`, also when the caller may not touch it (access.ts, AC1).
+ * @throws {ApiError} `run_not_found`, also when the caller may not touch it (access.ts, authorize.1).
  */
-export async function threadOfRun(agent: Agent, scope: Scope, runId: string): Promise<string> {
+export async function threadOfRun(agent: AgentContext, scope: Scope, runId: string): Promise<string> {
   const threadId = await agent.storage.transaction(async (tx) => {
     const found = await tx.threadOfRun(runId);
     const thread = found === null ? null : await tx.thread(found);

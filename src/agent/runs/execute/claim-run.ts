@@ -1,14 +1,14 @@
 // Claim run: a pending run becomes a running one, in a transaction of the queue or in the one that ends another run.
 // Invariants:
-//   CR1. A claim counts the attempt up and names the worker, in the statement that finds the run pending.
-//   CR2. A cancellation that was acknowledged counts in every later attempt.
+//   claim-run.1. A claim counts the attempt up and names the worker, in the statement that finds the run pending.
+//   claim-run.2. A cancellation that was acknowledged counts in every later attempt.
 import type { EventStart } from "../../events/event-log.ts";
 import { eventStart } from "../../events/first-event-id.ts";
 import type { Run } from "../../model/model.ts";
 import type { ClaimedRow, History, RunClaim, Tx } from "../../ports/ports.ts";
 import { nextRunStatus } from "../../model/status.ts";
 
-/** CR1. */
+/** claim-run.1. */
 export function claimBy(workerId: string | null, at: number): RunClaim {
   return { status: nextRunStatus("pending", "claim"), workerId, updatedAt: at };
 }
@@ -30,7 +30,7 @@ export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow): Promise
   };
 }
 
-/** CR2. It is on record from when it was acknowledged, also if the process died before the run ended. */
+/** claim-run.2. It is on record from when it was acknowledged, also if the process died before the run ended. */
 export async function cancellationOf(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {
   const entry = (await tx.auditOf(run.threadId)).findLast(
     ({ action, runId }) => action === "cancelled" && runId === run.runId,

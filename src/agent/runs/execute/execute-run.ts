@@ -1,12 +1,12 @@
 // Execute run: one attempt of one run, from the graph's first step to the transaction that ends it.
 // Invariants:
-//   EX1. A write that fails or is refused ends its own run and nothing else; after it, no end but failure is stored.
-//   EX2. An end that cannot be stored is tried again as a failure until it can; the callers are told at once.
+//   execute-run.1. A write that fails or is refused ends its own run and nothing else; after it, no end but failure is stored.
+//   execute-run.2. An end that cannot be stored is tried again as a failure until it can; the callers are told at once.
 //        Where others can take the run up, it is handed back instead, and goes on from what is stored.
-//   EX5. A graph that fails because the storage does has not failed: its run is handed back, and goes on from what is
+//   execute-run.5. A graph that fails because the storage does has not failed: its run is handed back, and goes on from what is
 //        stored. The cause decides (storage-failure.ts). The number of such attempts is bounded (finish.ts).
-//   EX3. Work in a transaction can be done again: what it takes is kept until it is stored, or given back first.
-//   EX4. Nothing that a run has written is stored without what it wrote before: a checkpoint refers to earlier ones.
+//   execute-run.3. Work in a transaction can be done again: what it takes is kept until it is stored, or given back first.
+//   execute-run.4. Nothing that a run has written is stored without what it wrote before: a checkpoint refers to earlier ones.
 import { describeError } from "../../../base/api-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { isStorageFailure } from "../../../base/storage-failure.ts";
@@ -15,11 +15,11 @@ import { endingOfLog } from "../../events/end-events.ts";
 import type { Taken } from "../../events/event-log.ts";
 import { type Finished, endingOf, finishRun } from "./finish-run.ts";
 import type { Run, WriteSet } from "../../model/model.ts";
-import { NOTHING } from "../../model/empty-write-set.ts";
+import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { GraphRunResult, History, Tx } from "../../ports/ports.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
-import { handBack } from "./requeue-run.ts";
+import { requeueRun } from "./requeue-run.ts";
 import { type OwnSink, createSink, giveBack, settle, whyRefused } from "./run-sink.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
 
@@ -57,18 +57,18 @@ export async function executeRun(
     return left("handed_back"); // when even that could not be stored, the next start finds it as cut short
   }
   if (reason === null && outcome.kind === "failed" && outcome.storageFailed === true) {
-    return left(await handBackLater(run, sink, ports)); // EX5
+    return left(await handBackLater(run, sink, ports)); // execute-run.5
   }
   let told: Taken | null = null;
   let notStored: unknown = null;
   try {
     const stored = await storage.transaction(async (tx) => {
-      giveBack(told); // EX3
+      giveBack(told); // execute-run.3
       told = null;
-      sink.check(); // EX1
+      sink.check(); // execute-run.1
       const announce = announcer(graphs, () => ("values" in outcome ? graphs.wireText(values) : null));
       const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now(), announce, ports.leaveMs);
-      sink.check(); // EX4: what was under way has ended now, because the thread was locked until then
+      sink.check(); // execute-run.4: what was under way has ended now, because the thread was locked until then
       if (finished !== null) await ports.notifier.ask(tx, finished);
       told = await storeEnding(tx, finished, result, ports);
       const left = finished === null ? await whyRefused(tx, run) : ("deleted" as const);
@@ -88,7 +88,7 @@ export async function executeRun(
   return { ...failed, next: null, values };
 }
 
-/** EX2, EX5. */
+/** execute-run.2, execute-run.5. */
 async function handBackLater(run: Run, sink: OwnSink, ports: ExecutePorts): Promise<"taken_over" | "not_stored"> {
   const { storage, events, clock, log } = ports;
   const counted = sink.progressed() ? { ...run, storageFailures: 0 } : run;
@@ -99,7 +99,7 @@ async function handBackLater(run: Run, sink: OwnSink, ports: ExecutePorts): Prom
       await storage.transaction(async (tx) => {
         if (!(await tx.isCurrent(run))) return; // it was stored after all, or another worker has it
         const announce = announcer(ports.graphs, NO_VALUES);
-        await events.storeLateEnding(tx, await handBack(tx, counted, "storage", ports, clock.now(), announce));
+        await events.storeLateEnding(tx, await requeueRun(tx, counted, "storage", ports, clock.now(), announce));
       });
       return "taken_over";
     } catch (error) {
@@ -115,7 +115,7 @@ function pauseBefore(attempt: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.after(delayMs, resolve));
 }
 
-/** EX2. @returns undefined when the process stops before the storage can be written again. */
+/** execute-run.2. @returns undefined when the process stops before the storage can be written again. */
 async function storeFailure(
   run: Run,
   result: GraphRunResult,
@@ -124,7 +124,7 @@ async function storeFailure(
   const lost: GraphRunResult = {
     ...result,
     outcome: { kind: "aborted" },
-    rest: NOTHING,
+    rest: EMPTY_WRITE_SET,
     checkpointId: null,
     overlay: null,
     held: [],
@@ -134,7 +134,7 @@ async function storeFailure(
     try {
       const announce = announcer(ports.graphs, NO_VALUES);
       const stored = await ports.storage.transaction(async (tx) => {
-        giveBack(told); // EX3
+        giveBack(told); // execute-run.3
         told = null;
         const finished = await finishRun(
           tx,
@@ -181,11 +181,10 @@ async function handBackIfOurs(
   ports: ExecutePorts,
 ): Promise<void> {
   const isOurs = await tx.putRunWrites(run, rest);
-  sink.check(); // EX4
+  sink.check(); // execute-run.4
   if (isOurs) {
     await ports.events.store(tx, ports.eventLog);
     const announce = announcer(ports.graphs, NO_VALUES);
-    await handBack(tx, run, "stopped", ports, ports.clock.now(), announce);
+    await requeueRun(tx, run, "stopped", ports, ports.clock.now(), announce);
   }
 }
-

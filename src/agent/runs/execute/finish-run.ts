@@ -1,9 +1,9 @@
 // Finish: the one transaction that ends a run: its last checkpoints, its status, the thread's status, the questions.
 // Invariants:
-//   FI1. A pause is stored whole before anybody can see it: checkpoint, questions and statuses are one commit.
-//   FI2. A run that is no longer in its attempt ends nothing.
-//   FI3. A question whose answer no task has used is open again when the thread waits for it.
-//   FI4. A thread made for a stateless run is deleted in the transaction that ends its last run, unless that paused.
+//   finish-run.1. A pause is stored whole before anybody can see it: checkpoint, questions and statuses are one commit.
+//   finish-run.2. A run that is no longer in its attempt ends nothing.
+//   finish-run.3. A question whose answer no task has used is open again when the thread waits for it.
+//   finish-run.4. A thread made for a stateless run is deleted in the transaction that ends its last run, unless that paused.
 import type { JsonObject } from "../../../base/json/json.ts";
 import { type Ending, isGivingWay, settleEnd, settlePause } from "../../interrupts/settle-on-finish.ts";
 import type { EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread } from "../../model/model.ts";
@@ -55,7 +55,7 @@ export function endingOf(result: GraphRunResult, reason: AbortReason | null): En
   }
 }
 
-/** @returns null when the run was deleted, or taken over by another attempt (FI2). */
+/** @returns null when the run was deleted, or taken over by another attempt (finish-run.2). */
 export async function finishRun(
   tx: Tx,
   run: Run,
@@ -72,7 +72,7 @@ export async function finishRun(
     tx.hasPendingRun(run.threadId),
     ending.endedBy === "pause" ? tx.assistant(run.assistantId) : null,
   ]); // together, which is one round trip
-  if (!current || thread === null) return null; // FI2
+  if (!current || thread === null) return null; // finish-run.2
   const keep = ending.endedBy !== "rollback";
   if (keep) await tx.putWriteSet(result.rest);
   else await tx.deleteRunData(run.threadId, run.runId);
@@ -159,10 +159,9 @@ async function newestOf(tx: Tx, run: Run, thread: Thread, keep: boolean): Promis
 }
 
 /** Limits of what a run may be handed back for. */
-export interface HandBackLimits {
+export interface RequeueLimits {
   readonly crashesMax: number;
 }
 
 /** Attempts in a row without a checkpoint: an outage is over by then, since handing back needs the storage as well. */
 export const STORAGE_FAILURES_MAX = 20;
-

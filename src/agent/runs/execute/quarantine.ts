@@ -1,9 +1,9 @@
 // Quarantine: in one process, a suspect of a crash executes alone (crash.ts).
 // Invariants:
-//   QA1. While a suspect executes alone, or one waits to, no other run begins in this process: it lines up.
-//   QA2. A suspect waits for the runs that execute here already, for as long as its probation; then it begins beside them,
+//   quarantine.1. While a suspect executes alone, or one waits to, no other run begins in this process: it lines up.
+//   quarantine.2. A suspect waits for the runs that execute here already, for as long as its probation; then it begins beside them,
 //        and is not alone.
-//   QA3. Without a suspect a run begins at once, in the same turn.
+//   quarantine.3. Without a suspect a run begins at once, in the same turn.
 import type { Clock } from "../../../base/clock.ts";
 import { deathsOf, probationMs } from "../../model/crash-suspects.ts";
 import type { Run } from "../../model/model.ts";
@@ -11,7 +11,7 @@ import type { Run } from "../../model/model.ts";
 type Candidate = Pick<Run, "runId" | "crashes" | "suspicions">;
 
 export interface Quarantine {
-  /** QA3: null when the run may begin at once. @returns whether it begins alone, as a suspect */
+  /** quarantine.3: null when the run may begin at once. @returns whether it begins alone, as a suspect */
   admit(run: Candidate, signal: AbortSignal): Promise<boolean> | null;
   /** The run has proved itself: others may begin beside it. */
   proved(runId: string): void;
@@ -41,7 +41,7 @@ export function createQuarantine(clock: Clock, onOpen: () => void): Quarantine {
         advance();
       });
       const patience = { isOver: false, stop };
-      head.patience = patience; // QA2
+      head.patience = patience; // quarantine.2
     }
     return true;
   };
@@ -65,7 +65,7 @@ export function createQuarantine(clock: Clock, onOpen: () => void): Quarantine {
     admit(run, signal) {
       if (deathsOf(run) === 0 && lone === null && line.length === 0) {
         executing.add(run.runId);
-        return null; // QA3
+        return null; // quarantine.3
       }
       return new Promise((resolve) => {
         const waiting: Waiting = { run, begin: resolve, patience: null };

@@ -1,17 +1,17 @@
-import type { HandBackCause } from "../../model/crash-suspects.ts";
-import { type HandBackLimits, STORAGE_FAILURES_MAX, endingOf, finishRun } from "./finish-run.ts";
+import type { RequeueCause } from "../../model/crash-suspects.ts";
+import { type RequeueLimits, STORAGE_FAILURES_MAX, endingOf, finishRun } from "./finish-run.ts";
 import type { Run } from "../../model/model.ts";
-import { NOTHING } from "../../model/empty-write-set.ts";
+import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { GraphRunResult, Tx } from "../../ports/ports.ts";
 import { nextRunStatus } from "../../model/status.ts";
 import type { Announce } from "../../webhooks/run-ended-event.ts";
 
 /** Puts a run that did not end back into the queue, and counts what kept it from its end; ends it when that is too often. */
-export async function handBack(
+export async function requeueRun(
   tx: Tx,
   run: Run,
-  cause: HandBackCause,
-  { crashesMax }: HandBackLimits,
+  cause: RequeueCause,
+  { crashesMax }: RequeueLimits,
   at: number,
   announce: Announce,
 ): Promise<Run> {
@@ -35,7 +35,7 @@ export async function handBack(
         };
   const lost: GraphRunResult = {
     outcome: { kind: "failed", error },
-    rest: NOTHING,
+    rest: EMPTY_WRITE_SET,
     checkpointId: null,
     overlay: null,
     unused: run.request.command?.answers ?? [],

@@ -1,6 +1,6 @@
 import type { Taken } from "../../events/event-log.ts";
 import type { Run, WriteSet } from "../../model/model.ts";
-import { NOTHING } from "../../model/empty-write-set.ts";
+import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { RunSink, Tx } from "../../ports/ports.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
@@ -38,12 +38,12 @@ export function createSink(
   const check = (): void => {
     if (failure !== null) throw failure.reason;
   };
-  let takeLast: () => WriteSet = () => NOTHING;
+  let takeLast: () => WriteSet = () => EMPTY_WRITE_SET;
   let flushing = false;
   let closed = false;
   /**
    * Stores what the graph has written, and then the events up to that moment: none may refer to a state that comes later.
-   * @param taken keeps what was taken, so that the transaction can be made again (EX3)
+   * @param taken keeps what was taken, so that the transaction can be made again (execute-run.3)
    * @param eventsToo also when there are only events
    */
   const store = async (
@@ -56,7 +56,7 @@ export function createSink(
     if (isEmpty(set) && (closed || !eventsToo || !eventLog.hasFresh())) return null;
     do {
       const current = isEmpty(set) ? await tx.isCurrent(run) : await tx.putRunWrites(run, set);
-      check(); // EX4
+      check(); // execute-run.4
       if (!current) {
         controller.abort((await whyRefused(tx, run)) satisfies AbortReason);
         return null;
@@ -65,9 +65,9 @@ export function createSink(
     } while (!isEmpty(set));
     return closed ? null : events.store(tx, eventLog);
   };
-  /** Work of a transaction that keeps what it has taken, so that it can be made again (EX3). */
+  /** Work of a transaction that keeps what it has taken, so that it can be made again (execute-run.3). */
   const storing = (take: () => WriteSet, eventsToo = false): ((tx: Tx) => Promise<Taken | null>) => {
-    const taken = { set: NOTHING };
+    const taken = { set: EMPTY_WRITE_SET };
     let told: Taken | null = null;
     let own: typeof failure = null;
     return async (tx) => {
@@ -107,7 +107,7 @@ export function createSink(
     if (flushing || closed || leaseLost()) return;
     flushing = true;
     const done = (): void => void (flushing = false);
-    storage.transactionSoon(storing(takeLast, true)).finally(done).then(settle, failing);
+    storage.transactionDeferred(storing(takeLast, true)).finally(done).then(settle, failing);
   };
   eventLog.storedBy = flush;
   return {
@@ -119,7 +119,7 @@ export function createSink(
       takeLast = take;
       if (leaseLost() || outstanding) return;
       outstanding = true;
-      storage.transactionSoon(storing(take)).then(settle, failing);
+      storage.transactionDeferred(storing(take)).then(settle, failing);
     },
     async now(take) {
       takeLast = take;

@@ -1,9 +1,9 @@
 // Tests of run ends: what a process that stops owes to those who wait in it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRunEnds } from "./run-waiters.ts";
+import { createRunWaiters } from "./run-waiters.ts";
 
-const newEnds = () => createRunEnds({ tell: () => undefined });
+const newEnds = () => createRunWaiters({ tell: () => undefined });
 
 /** Whether it has resolved once everything that is due has happened. */
 async function hasResolved(promise: Promise<unknown>): Promise<boolean> {

@@ -1,11 +1,11 @@
 // Run ends: who waits for which run in this process, and what they are told.
 import type { Peers } from "../../ports/ports.ts";
-import type { RunEnds, WaitResult } from "../../services.ts";
+import type { RunWaiters, WaitResult } from "../../services.ts";
 
 const CLOSED: WaitResult = { kind: "gone", why: "handed_back" };
 
 /** @param peers hear of every end. */
-export function createRunEnds(peers: Pick<Peers, "tell">): RunEnds {
+export function createRunWaiters(peers: Pick<Peers, "tell">): RunWaiters {
   const waiting = new Map<string, Set<(result: WaitResult) => void>>();
   let expected = 0;
   let closed = false;

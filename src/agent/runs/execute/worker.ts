@@ -1,14 +1,14 @@
 // Worker: has claimed runs executed, each in a slot, and tells those who wait how they ended.
 // Invariants:
-//   WK1. At most `slots` runs are in progress here; the transaction that ends a run claims the next one for its slot.
-//   WK2. Nobody is told of a pause, an end or a result before the commit that holds it.
-//   WK3. stop() claims nothing new, waits for what runs, and hands back what does not end in time. Where others have runs,
+//   worker.1. At most `slots` runs are in progress here; the transaction that ends a run claims the next one for its slot.
+//   worker.2. Nobody is told of a pause, an end or a result before the commit that holds it.
+//   worker.3. stop() claims nothing new, waits for what runs, and hands back what does not end in time. Where others have runs,
 //        it waits as long for those that somebody waits for here. Who still waits then is told where to join.
-//   WK4. When the lease is lost, what is in progress here is another worker's: it is aborted, its writes are refused by
+//   worker.4. When the lease is lost, what is in progress here is another worker's: it is aborted, its writes are refused by
 //        their attempt, and its callers wait for whoever has it then.
-//   WK6. After a crash, suspects execute alone (quarantine.ts), and are marked as alone before they begin: only what was
+//   worker.6. After a crash, suspects execute alone (quarantine.ts), and are marked as alone before they begin: only what was
 //        alone when its process died is counted (crash.ts).
-//   WK5. When a commit that claims gets no answer, its run may be this worker's without having been begun: it is looked for,
+//   worker.5. When a commit that claims gets no answer, its run may be this worker's without having been begun: it is looked for,
 //        and handed back.
 import { ApiError, describeError } from "../../../base/api-error.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -25,9 +25,9 @@ import type { Interrupt, Run } from "../../model/model.ts";
 import type { Notifier } from "../../webhooks/interrupt-notifier.ts";
 import type { ChooseRun, Engine, Graphs, RunEnd, Slot, Storage, Tx } from "../../ports/ports.ts";
 import { createQuarantine } from "./quarantine.ts";
-import { createRunEnds } from "./run-waiters.ts";
+import { createRunWaiters } from "./run-waiters.ts";
 import type { AbortReason } from "./abort-reason.ts";
-import { handBack } from "./requeue-run.ts";
+import { requeueRun } from "./requeue-run.ts";
 import type { Worker } from "../../services.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
 
@@ -57,7 +57,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   const inProgress = new Map<string, { readonly abort: (reason: AbortReason) => void; readonly done: Promise<void> }>();
   /** Runs that a transaction has claimed and that have not begun; a cancellation in between is kept for them. */
   const aboutToBegin = new Map<string, AbortReason | null>();
-  const ends = createRunEnds(peers);
+  const ends = createRunWaiters(peers);
   const quarantine = createQuarantine(clock, () => queue.slotFree());
   let free = options.slots;
   let draining = false;
@@ -70,7 +70,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
 
   const reserve = (): Slot | null => {
     if (free === 0 || draining || !lease.holds() || !quarantine.isOpen()) return null;
-    free--; // WK1
+    free--; // worker.1
     let held = true;
     const release = (): void => {
       if (held) giveBack();
@@ -122,7 +122,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     inProgress.set(run.runId, entry);
   };
 
-  /** WK6. @returns what ends the probation. */
+  /** worker.6. @returns what ends the probation. */
   const beginAlone = async (run: Run): Promise<() => void> => {
     const probation = new AbortController();
     const mark = (alone: 0 | 1): Promise<void> =>
@@ -179,14 +179,14 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     if (finished === null) {
       if (left === "deleted") eventLog.take({ events: [DELETED], text: "{}", goneAt: 0 }).settle();
       if (left === "taken_over") {
-        ports.engine.wakes.wake(run.runId); // its readers go on with what is stored: WK4
+        ports.engine.wakes.wake(run.runId); // its readers go on with what is stored: worker.4
         if (peers.alone) queue.wake(); // it is in the queue again
       } else ends.gone(run.runId, left);
       log.info("run_left", { run_id: run.runId, thread_id: run.threadId, left });
       return executed.next;
     }
     const { run: ended, pause, interrupts } = finished;
-    ports.onWaiting(finished.waiting, finished.metadata); // WK2
+    ports.onWaiting(finished.waiting, finished.metadata); // worker.2
     ends.ended(
       run,
       (): RunEnd => ({ run: ended, pause, interrupts, valuesText: ports.graphs.wireText(values) }),
@@ -221,13 +221,13 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     const causes = causesOf(runs);
     for (const run of runs) {
       const cause = lives ? "stopped" : (causes.get(run.runId) ?? "suspicion");
-      handedBack.push(await handBack(tx, run, cause, options, clock.now(), announce));
+      handedBack.push(await requeueRun(tx, run, cause, options, clock.now(), announce));
       await ports.events.storeLateEnding(tx, handedBack.at(-1) ?? run);
     }
     return handedBack;
   };
 
-  /** WK5. A run that has only just been claimed is found by one look, and not by the next. */
+  /** worker.5. A run that has only just been claimed is found by one look, and not by the next. */
   const handBackUnbegun = async (seen: ReadonlySet<string>): Promise<void> => {
     const workerId = lease.workerId();
     const found = new Set<string>();
@@ -238,7 +238,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
           found.add(run.runId);
           if (!seen.has(run.runId)) continue;
           const announce = announcer(ports.graphs, () => null);
-          await handBack(tx, run, "stopped", options, clock.now(), announce);
+          await requeueRun(tx, run, "stopped", options, clock.now(), announce);
         }
       });
     }
@@ -300,7 +300,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       if (options.slots > 0) await queue.start({ reserve });
     },
     async stop() {
-      draining = true; // WK3
+      draining = true; // worker.3
       let stopTimer: () => void = () => undefined;
       const late = new Promise<false>((resolve) => {
         stopTimer = clock.after(options.graceMs, () => resolve(false));

@@ -1,8 +1,8 @@
 // Indexed: attributes of the form `family.N.some.path` → a list of items by N, each a tree of names. Gaps in N are skipped:
 // exporters cut spans at 128 attributes, and what is left still counts.
 // Invariants:
-//   IX1. Names are keys of maps until the item is made, so `__proto__` in a path is only a name.
-//   IX2. Paths are cut at PATH_PARTS_MAX parts.
+//   indexed.1. Names are keys of maps until the item is made, so `__proto__` in a path is only a name.
+//   indexed.2. Paths are cut at PATH_PARTS_MAX parts.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { FamilyEntry } from "./span-facts.ts";
 import { INDEX_MAX } from "./known-keys.ts";
@@ -50,7 +50,7 @@ function grown(branch: Branch | Json): Json {
   const names = [...branch.keys()];
   if (names.length > 0 && names.every((name) => /^\d{1,4}$/.test(name) && Number(name) <= INDEX_MAX))
     return names.sort((a, b) => Number(a) - Number(b)).map((name) => grown(branch.get(name) ?? null));
-  return Object.fromEntries(names.map((name) => [name, grown(branch.get(name) ?? null)])); // IX1
+  return Object.fromEntries(names.map((name) => [name, grown(branch.get(name) ?? null)])); // indexed.1
 }
 
 /** Member of a JSON value by path; undefined when there is none. Own members only. */

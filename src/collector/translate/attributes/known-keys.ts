@@ -1,8 +1,8 @@
 // Keys: every attribute name that translation knows, each with a slot number, so that a span's attributes are sorted in
 // one pass with one map lookup each, and every rule reads its sources by index.
 // Invariants:
-//   KY1. A name is taken apart once, not once a span: what it means is remembered, for a bounded number of names.
-//   KY2. An index in a name is at most INDEX_MAX, so that `x.4000000000.y` cannot make a list of that length.
+//   known-keys.1. A name is taken apart once, not once a span: what it means is remembered, for a bounded number of names.
+//   known-keys.2. An index in a name is at most INDEX_MAX, so that `x.4000000000.y` cannot make a list of that length.
 
 /** Sources of one target, best first, as slot numbers. */
 export type Sources = readonly number[];
@@ -68,7 +68,7 @@ export function planOf(key: string): KeyPlan {
   if (known !== undefined) return known;
   const plan = makePlan(key);
   if (key.length <= REMEMBERED_CHARS_MAX) {
-    if (plans.size >= REMEMBERED_MAX) plans.clear(); // KY1: made-up names must not grow it
+    if (plans.size >= REMEMBERED_MAX) plans.clear(); // known-keys.1: made-up names must not grow it
     plans.set(key, plan);
   }
   return plan;
@@ -83,7 +83,7 @@ function makePlan(key: string): KeyPlan {
     const rest = key.slice(prefix.length);
     if (!indexed) return { slot, family, index: -1, rest, genAi };
     const match = /^(\d{1,9})(?:\.(.+))?$/s.exec(rest);
-    if (match === null || Number(match[1]) > INDEX_MAX) continue; // KY2
+    if (match === null || Number(match[1]) > INDEX_MAX) continue; // known-keys.2
     return { slot, family, index: Number(match[1]), rest: match[2] ?? "", genAi };
   }
   return { slot, family: null, index: -1, rest: "", genAi };

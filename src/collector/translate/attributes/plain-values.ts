@@ -1,9 +1,9 @@
 // Plain: attribute values and JSON-in-strings → plain JSON values, safely. The lowest step of translation.
 // Invariants:
-//   PL1. Integers keep every digit: beyond ±(2^53 − 1) they are carried as raw JSON, beyond int64 (which backends refuse) as text.
-//   PL2. No value is deeper than JSON_DEPTH_MAX; JSON in a string that is deeper stays a string.
-//   PL3. A key is only ever written as an own property by definition, never assigned: `__proto__` is a key like any other.
-//   PL4. NaN and infinities become text, lone surrogates U+FFFD: every result can be stringified and read by strict parsers.
+//   plain-values.1. Integers keep every digit: beyond ±(2^53 − 1) they are carried as raw JSON, beyond int64 (which backends refuse) as text.
+//   plain-values.2. No value is deeper than JSON_DEPTH_MAX; JSON in a string that is deeper stays a string.
+//   plain-values.3. A key is only ever written as an own property by definition, never assigned: `__proto__` is a key like any other.
+//   plain-values.4. NaN and infinities become text, lone surrogates U+FFFD: every result can be stringified and read by strict parsers.
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, AttributeValue } from "../../otlp/span.ts";
 import { JSON_DEPTH_MAX } from "../../shared/trace-run.ts";
@@ -22,7 +22,7 @@ function integerOf(value: bigint): Json {
   return value > INT64_MAX || value < INT64_MIN ? String(value) : rawJson(String(value));
 }
 
-/** The digits of an integer that is carried as raw JSON (PL1); null for every other value. */
+/** The digits of an integer that is carried as raw JSON (plain-values.1); null for every other value. */
 export function digitsOf(value: unknown): string | null {
   return isRawInteger(value) ? (value as { readonly rawJSON: string }).rawJSON : null;
 }
@@ -30,7 +30,7 @@ export function digitsOf(value: unknown): string | null {
 /** AttributeValue → JSON. Bytes become base64, as OTLP/JSON writes them. Deeper than the limit becomes null. */
 export function plain(value: AttributeValue, levels = JSON_DEPTH_MAX): Json {
   if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
-  if (typeof value === "number") return Number.isFinite(value) ? value : String(value); // PL4
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value); // plain-values.4
   if (typeof value === "bigint") return integerOf(value);
   if (typeof value === "boolean") return value;
   if (value === null || levels === 0) return null;
@@ -42,14 +42,14 @@ export function plain(value: AttributeValue, levels = JSON_DEPTH_MAX): Json {
 
 export function plainAttributes(attributes: Attributes, levels = JSON_DEPTH_MAX): JsonObject {
   const { keys, values } = attributes;
-  return Object.fromEntries(keys.map((key, at) => [key.toWellFormed(), plain(values[at] ?? null, levels)])); // PL3
+  return Object.fromEntries(keys.map((key, at) => [key.toWellFormed(), plain(values[at] ?? null, levels)])); // plain-values.3
 }
 
 function isList(value: readonly AttributeValue[] | Attributes): value is readonly AttributeValue[] {
   return Array.isArray(value);
 }
 
-/** An object with members. A raw integer (PL1) looks like one to `typeof` and is none. */
+/** An object with members. A raw integer (plain-values.1) looks like one to `typeof` and is none. */
 export function isObject(value: unknown): value is JsonObject {
   return isJsonObject(value) && !isRawInteger(value);
 }
@@ -113,7 +113,7 @@ const PARSE_CHARS_MAX = 8 * 1024 * 1024;
 
 function parseJson(text: string): Parsed | null {
   if (text.length > PARSE_CHARS_MAX) return null;
-  if (text.length > PARSE_BLINDLY_CHARS && nestsDeeply(text)) return null; // PL2
+  if (text.length > PARSE_BLINDLY_CHARS && nestsDeeply(text)) return null; // plain-values.2
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
@@ -122,7 +122,7 @@ function parseJson(text: string): Parsed | null {
   }
   const trouble = inspect(value, JSON_DEPTH_MAX);
   if (trouble === FINE) return { value, source: text };
-  if ((trouble & DEEP) !== 0) return null; // PL2
+  if ((trouble & DEEP) !== 0) return null; // plain-values.2
   return { value: repaired(parseWithSource(text, exactNumbers)), source: null };
 }
 
@@ -169,7 +169,7 @@ function exactNumbers(_key: string, value: Json, context: { readonly source?: st
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context.source ?? "";
   if (!Number.isFinite(value)) return source; // 1e999: some parsers refuse it, and the whole batch with it
-  return /^-?\d+$/.test(source) ? integerOf(BigInt(source)) : value; // PL1
+  return /^-?\d+$/.test(source) ? integerOf(BigInt(source)) : value; // plain-values.1
 }
 
 function repaired(value: Json): Json {

@@ -1,7 +1,7 @@
 // Facts: one span's attributes, sorted into slots and families in a single pass. The rules read from here and nowhere else.
 // Invariants:
-//   FA1. One set of slots serves all spans, one after the other: translation allocates no index per span.
-//   FA2. A span contributes at most ENTRIES_MAX entries to its families; of a key that repeats the last value counts.
+//   span-facts.1. One set of slots serves all spans, one after the other: translation allocates no index per span.
+//   span-facts.2. A span contributes at most ENTRIES_MAX entries to its families; of a key that repeats the last value counts.
 import type { Json } from "../../../base/json/json.ts";
 import type { Attributes, AttributeValue, Span } from "../../otlp/span.ts";
 import { type Count, countOf } from "./token-count.ts";
@@ -36,7 +36,7 @@ export interface FactsReader {
   read(span: Span): Facts;
 }
 
-/** The returned facts are valid until the next `read` (FA1). */
+/** The returned facts are valid until the next `read` (span-facts.1). */
 export function createFactsReader(): FactsReader {
   const slots: (AttributeValue | undefined)[] = Array.from({ length: slotCount() }, () => undefined);
   const families = new Map<Family, FamilyEntry[]>(FAMILY_NAMES.map((name) => [name, []]));

@@ -1,4 +1,4 @@
-// Count: tokens and costs as attributes give them: ints, doubles, numeric text. Whole numbers keep every digit (PL1): beyond
+// Count: tokens and costs as attributes give them: ints, doubles, numeric text. Whole numbers keep every digit (plain-values.1): beyond
 // 2^53 they are bigints, and so are their sums.
 import type { Json } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";

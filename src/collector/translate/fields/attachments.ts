@@ -1,7 +1,7 @@
 // Attachments: files that the backend's SDK sends inside an attribute, as JSON with base64 content.
 // Invariants:
-//   AT1. A name has no "." (the backend's part names use it) and nothing that could end a header line.
-//   AT2. An entry that cannot be read is left out; it never costs the run.
+//   attachments.1. A name has no "." (the backend's part names use it) and nothing that could end a header line.
+//   attachments.2. An entry that cannot be read is left out; it never costs the run.
 import type { Json } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { textMember } from "../attributes/indexed.ts";
@@ -23,7 +23,7 @@ export function attachmentsOf(facts: Facts): readonly Attachment[] {
   return (list as readonly Json[]).slice(0, ATTACHMENTS_MAX).flatMap((item) => {
     const content = textMember(item, "content") || textMember(item, "data");
     const name = partName(textMember(item, "name"), used);
-    if (!isObject(item) || content === "" || !/^[A-Za-z0-9+/_=\s-]+$/.test(content)) return []; // AT2
+    if (!isObject(item) || content === "" || !/^[A-Za-z0-9+/_=\s-]+$/.test(content)) return []; // attachments.2
     used.add(name);
     const mime = textMember(item, "mime_type");
     const mimeType = /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : "application/octet-stream";
@@ -32,6 +32,6 @@ export function attachmentsOf(facts: Facts): readonly Attachment[] {
 }
 
 function partName(given: string, used: ReadonlySet<string>): string {
-  const safe = given.replaceAll(/[^\w \-()]/g, "_").slice(0, NAME_CHARS_MAX) || "attachment"; // AT1
+  const safe = given.replaceAll(/[^\w \-()]/g, "_").slice(0, NAME_CHARS_MAX) || "attachment"; // attachments.1
   for (let n = 2, name = safe; ; name = `${safe}_${n++}`) if (!used.has(name)) return name;
 }

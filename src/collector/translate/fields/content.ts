@@ -1,7 +1,7 @@
 // Content: what inputs and outputs are made of. Both are lists of sources, asked in order until one yields something.
 // Invariants:
-//   CO1. Inputs and outputs are JSON objects: everything else is wrapped under the name that the table gives.
-//   CO2. A sender's JSON object is sent as the text it wrote, checked but not rebuilt: digits and order stay as they were.
+//   content.1. Inputs and outputs are JSON objects: everything else is wrapped under the name that the table gives.
+//   content.2. A sender's JSON object is sent as the text it wrote, checked but not rebuilt: digits and order stay as they were.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";

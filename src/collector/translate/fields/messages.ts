@@ -1,8 +1,8 @@
 // Messages: every convention's way of writing a chat message → {role, content, tool_calls?, tool_call_id?, name?, …}.
 // Content is a string when it is one piece of text, else a list of blocks. What is not understood is kept as it came.
 // Invariants:
-//   ME1. No part is dropped: text, calls and results find their fields, every other part stays in `content`.
-//   ME2. A message that already has the target form comes back as the same object.
+//   fields/messages.1. No part is dropped: text, calls and results find their fields, every other part stays in `content`.
+//   fields/messages.2. A message that already has the target form comes back as the same object.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { member, textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
@@ -30,7 +30,7 @@ function messageOf(item: Json, role: string): readonly Json[] {
   if (parts === null || !(Array.isArray(item["parts"]) || parts.some(isForeignPart))) {
     const calls = item["tool_calls"];
     const same = typeof item["role"] === "string" && (calls === undefined || !Array.isArray(calls));
-    if (same) return [item]; // ME2
+    if (same) return [item]; // fields/messages.2
     return [
       {
         role: typeof item["role"] === "string" ? item["role"] : role,
@@ -79,7 +79,7 @@ function assembleParts(item: JsonObject, parts: readonly Json[], defaultRole: st
   }
   const { parts: _parts, content, ...rest } = item;
   const role = typeof item["role"] === "string" ? (item["role"] === "model" ? "assistant" : item["role"]) : defaultRole;
-  if (Array.isArray(item["parts"]) && content !== undefined && content !== "") blocks.unshift(partOf(content).value); // ME1
+  if (Array.isArray(item["parts"]) && content !== undefined && content !== "") blocks.unshift(partOf(content).value); // fields/messages.1
   if (blocks.length === 0 && calls.length === 0 && results.length > 0) return results;
   const message: JsonObject = {
     ...rest,

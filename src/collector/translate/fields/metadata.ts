@@ -1,8 +1,8 @@
 // Metadata: everything of a span that is neither conversation nor tokens, filed under extra.metadata.
 // Invariants:
-//   MD1. What a user names never replaces what the backend reads: reserved names are written first and stay.
-//   MD2. Resource and scope are turned into text once an envelope, not once a span.
-//   MD3. Content that became inputs or outputs is not repeated here.
+//   metadata.1. What a user names never replaces what the backend reads: reserved names are written first and stay.
+//   metadata.2. Resource and scope are turned into text once an envelope, not once a span.
+//   metadata.3. Content that became inputs or outputs is not repeated here.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, Resource, Scope, Span, SpanLink } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
@@ -156,7 +156,7 @@ function resourceTexts(resource: Resource): NamedTexts {
   if (resource !== lastResource) {
     const { attributes } = resource;
     lastTexts = recent.find((one) => sameAttributes(one.attributes, attributes))?.texts ?? newTexts(attributes);
-    lastResource = resource; // MD2
+    lastResource = resource; // metadata.2
   }
   return lastTexts;
 }

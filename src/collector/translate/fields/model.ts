@@ -1,7 +1,7 @@
 // Model: which provider and model answered, and what they were asked with.
 // Invariants:
-//   MO1. The priced model is the one that answered; the requested one stays in the invocation parameters.
-//   MO2. A provider's name is normalised only for known pairs; then the raw name is kept beside it.
+//   model.1. The priced model is the one that answered; the requested one stays in the invocation parameters.
+//   model.2. A provider's name is normalised only for known pairs; then the raw name is kept beside it.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
@@ -76,7 +76,7 @@ export interface Model {
 export function modelOf(facts: Facts, runType: RunType): Model {
   const said = facts.text(SAID_PROVIDER);
   const raw = said || facts.text(PROVIDER) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
-  const provider = said || providerOf(raw); // MO2: the backend's own SDK uses the backend's names
+  const provider = said || providerOf(raw); // model.2: the backend's own SDK uses the backend's names
   const name = facts.text(MODEL) || (facts.text(GENKIT_SUBTYPE).endsWith("model") ? facts.text(GENKIT_NAME) : "");
   const completes = facts.text(OPERATION) === "text_completion" || facts.text(REQUEST_TYPE) === "completion";
   const type = facts.text(MODEL_TYPE) || (runType === "llm" ? (completes ? "llm" : "chat") : "");

@@ -1,7 +1,7 @@
 // Span events: told apart once a span, into what they say about the conversation, about errors, and the rest.
 // Invariants:
-//   SE1. Every event is used as content or kept in `events`; exceptions are both error and event.
-//   SE2. Messages keep their order in time, also those that an instrumentation wrote under another name (history is input).
+//   span-events.1. Every event is used as content or kept in `events`; exceptions are both error and event.
+//   span-events.2. Messages keep their order in time, also those that an instrumentation wrote under another name (history is input).
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Span, SpanEvent } from "../../otlp/span.ts";
 import { textMember } from "../attributes/indexed.ts";
@@ -84,7 +84,7 @@ export function talkOf(span: Span): SpanTalk {
 
 function inTime(events: readonly SpanEvent[]): readonly SpanEvent[] {
   const later = (a: SpanEvent, b: SpanEvent): number => a.time.sec - b.time.sec || a.time.nano - b.time.nano;
-  return events.toSorted(later); // stable: equal times keep their order (SE2)
+  return events.toSorted(later); // stable: equal times keep their order (span-events.2)
 }
 
 function keptEvent(event: SpanEvent): JsonObject {

@@ -1,10 +1,10 @@
 // Usage: tokens and costs, from any convention, in the backend's words.
 // Invariants:
-//   US1. Aliases are never summed: the first source that is present counts, also when it is zero.
-//   US2. input_tokens includes cached tokens, output_tokens includes reasoning. A source that counts them apart is told by
+//   usage.1. Aliases are never summed: the first source that is present counts, also when it is zero.
+//   usage.2. input_tokens includes cached tokens, output_tokens includes reasoning. A source that counts them apart is told by
 //        its cached tokens being more than its input.
-//   US3. Details of the sender's own SDK are taken whole and beat every single attribute.
-//   US4. Counts keep every digit, sums too (count.ts).
+//   usage.3. Details of the sender's own SDK are taken whole and beat every single attribute.
+//   usage.4. Counts keep every digit, sums too (count.ts).
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import { type Count, countOf, plus } from "../attributes/token-count.ts";
@@ -174,7 +174,7 @@ const SIGNS = [...WHOLE, ...INPUT, ...OUTPUT, ...TOTAL, ...COSTS.flatMap(([, fro
 export function usageOf(facts: Facts): JsonObject | null {
   if (!facts.has(SIGNS)) return null;
   const whole = jsonOf(facts.value(WHOLE));
-  if (isObject(whole)) return langfuseNames(whole); // US3
+  if (isObject(whole)) return langfuseNames(whole); // usage.3
   const read = reader(facts);
   const given = facts.count(INPUT) ?? countOf(read(ADK_RESPONSE, ["usage_metadata", "prompt_token_count"]) ?? null);
   const output =
@@ -183,7 +183,7 @@ export function usageOf(facts: Facts): JsonObject | null {
   const outputDetails = detailsOf(facts, OUTPUT_TOKEN_DETAILS, read);
   const cached = plus(inputDetails.get("cache_read") ?? 0, inputDetails.get("cache_creation") ?? 0);
   const apart = cached > (given ?? 0);
-  const input = apart ? plus(given ?? 0, cached) : given; // US2
+  const input = apart ? plus(given ?? 0, cached) : given; // usage.2
   const total = apart ? undefined : facts.count(TOTAL);
   const usage: Record<string, Json> = {};
   if (input !== undefined) usage["input_tokens"] = plain(input);

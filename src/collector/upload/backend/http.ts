@@ -1,12 +1,12 @@
 // HTTP adapter of the Backend port, on node's own client.
 // Invariants:
-//   HB1. Redirects are never followed: a key goes to the configured address or nowhere.
-//   HB2. A reply costs at most REPLY_BYTES_MAX of memory and `timeoutMs` of time, regardless of the backend.
-//   HB3. A key appears in the request's headers only: never in a reason, never in an error.
-//   HB4. `limits()` never waits.
-//   HB5. A reply counts only when the whole request is sent or its connection is closed: then the body has no reader left.
-//   HB6. The wait between attempts does not depend on our wall clock.
-//   HB7. One 404 has no effect. The older form is used while /info requires it, or for OLDER_FORM_MS after two 404s in a row
+//   backend/http.1. Redirects are never followed: a key goes to the configured address or nowhere.
+//   backend/http.2. A reply costs at most REPLY_BYTES_MAX of memory and `timeoutMs` of time, regardless of the backend.
+//   backend/http.3. A key appears in the request's headers only: never in a reason, never in an error.
+//   backend/http.4. `limits()` never waits.
+//   backend/http.5. A reply counts only when the whole request is sent or its connection is closed: then the body has no reader left.
+//   backend/http.6. The wait between attempts does not depend on our wall clock.
+//   backend/http.7. One 404 has no effect. The older form is used while /info requires it, or for OLDER_FORM_MS after two 404s in a row
 //        when /info does not mention the form. That form carries no attachments: runs with attachments are refused.
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
@@ -87,7 +87,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
       } catch (error) {
         return reject(error instanceof Error ? error : new Error("the request cannot be made"));
       }
-      cancelTimer = clock.after(timeoutMs, () => fail(new Error(`no reply within ${timeoutMs} ms`))); // HB2
+      cancelTimer = clock.after(timeoutMs, () => fail(new Error(`no reply within ${timeoutMs} ms`))); // backend/http.2
       request.once("error", fail);
       request.once("response", (response) => {
         const chunks: Buffer[] = [];
@@ -95,7 +95,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
         response.on("data", (chunk: Buffer) => {
           bytes += chunk.length;
           if (bytes <= REPLY_BYTES_MAX) chunks.push(chunk);
-          else fail(new Error(`the reply is larger than ${REPLY_BYTES_MAX} bytes`)); // HB2
+          else fail(new Error(`the reply is larger than ${REPLY_BYTES_MAX} bytes`)); // backend/http.2
         });
         response.once("aborted", () => fail(new Error("the reply was cut off")));
         response.once("error", fail);
@@ -104,7 +104,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
           const text = Buffer.concat(chunks).toString("utf8");
           const settle = (): void => resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
           if (request.writableFinished) return settle();
-          request.off("error", fail).once("close", settle).destroy(); // HB5: the reply came before the end of the request
+          request.off("error", fail).once("close", settle).destroy(); // backend/http.5: the reply came before the end of the request
         });
       });
       request.end(init.body);
@@ -126,7 +126,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
     ask().catch(() => undefined); // limits stay unchanged; the uploads themselves report an unreachable backend
   }
 
-  /** An upload that began at `beganAt` received 404 for the multipart form (HB7). */
+  /** An upload that began at `beganAt` received 404 for the multipart form (backend/http.7). */
   async function onMissing(beganAt: number): Promise<SendOutcome> {
     await ask().catch(() => undefined);
     if (multipartKnown === false)
@@ -146,7 +146,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
       const beganAt = clock.monotonic();
       const asMultipart = multipartKnown ?? beganAt >= olderUntil;
       if (!asMultipart && hasAttachments(body))
-        return { kind: "refused", reason: "the backend has no multipart form, and no other takes attachments" }; // HB7
+        return { kind: "refused", reason: "the backend has no multipart form, and no other takes attachments" }; // backend/http.7
       const reply = await exchange(
         asMultipart ? "/runs/multipart" : "/runs/batch",
         asMultipart ? multipartRequest(body) : batchRequest(body),
@@ -156,14 +156,14 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
       if (asMultipart && reply.status === 404) return await onMissing(beganAt);
       if (asMultipart) misses = 0;
       const { "retry-after": retryAfter, date } = reply.headers;
-      // A date is read against the backend's own clock: ours may be days off (HB6).
+      // A date is read against the backend's own clock: ours may be days off (backend/http.6).
       const saidAt = Date.parse(date ?? "");
       const now = Number.isNaN(saidAt) ? clock.now() : saidAt;
       return outcomeOf(reply.status, detailOf(reply.text, body.tenant.apiKey), retryAfter, now);
     } catch (error) {
       const code = error instanceof Error && "code" in error ? `${String(error.code)} ` : "";
       const reason = `${code}${error instanceof Error ? error.message : "the request failed"}`;
-      return { kind: "retry", reason: mask(reason, [body.tenant.apiKey]), afterMs: null }; // HB3
+      return { kind: "retry", reason: mask(reason, [body.tenant.apiKey]), afterMs: null }; // backend/http.3
     }
   }
 
@@ -171,7 +171,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
     send,
     ask,
     limits() {
-      refreshLimits(); // HB4
+      refreshLimits(); // backend/http.4
       return limits;
     },
     close() {
@@ -205,7 +205,7 @@ function batchRequest(body: Body): { method: string; headers: Record<string, str
   };
 }
 
-/** The backend's message: shortened, on one line, with the key masked (HB3). */
+/** The backend's message: shortened, on one line, with the key masked (backend/http.3). */
 function detailOf(text: string, apiKey: string): string {
   const masked = mask(text, [apiKey, JSON.stringify(apiKey).slice(1, -1)]); // masked first: the key may contain consecutive spaces
   return masked.replaceAll(/\s+/g, " ").trim().slice(0, REASON_CHARS_MAX);

@@ -2,10 +2,10 @@
 // transactions have numbers that count up; the number is written in the transaction itself, so it is there exactly when
 // the rest is. (The transaction's own id would not do: after a crash PostgreSQL gives it to another one.)
 // Invariants:
-//   OU1. A transaction that was committed is a success, whatever became of its connection.
-//   OU2. One that was not has written nothing, never will, and is told so: looking closes the door behind it, in case its
+//   commit-outcome.1. A transaction that was committed is a success, whatever became of its connection.
+//   commit-outcome.2. One that was not has written nothing, never will, and is told so: looking closes the door behind it, in case its
 //        COMMIT is still on the way. Whoever looks once more finds it closed, and not committed.
-//   OU3. When that cannot be found out in time, the caller is told just that.
+//   commit-outcome.3. When that cannot be found out in time, the caller is told just that.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ClientBase, Pool } from "pg";
@@ -26,7 +26,7 @@ export function nextMark(client: ClientBase): Mark {
   return next;
 }
 
-/** Writes the mark, right before the COMMIT. Where the door is closed, the division by zero fails the transaction (OU2). */
+/** Writes the mark, right before the COMMIT. Where the door is closed, the division by zero fails the transaction (commit-outcome.2). */
 export const MARK = `
   INSERT INTO holdpoint.commits AS c (connection, number) VALUES ($1, $2)
   ON CONFLICT (connection) DO UPDATE SET at = now(), number = excluded.number / (c.number < excluded.number)::int`;
@@ -45,11 +45,11 @@ export async function settleOutcome(pool: Pool, mark: Mark, lost: unknown): Prom
   const giveUpAt = performance.now() + ASK_FOR_MS;
   for (let leftMs = ASK_FOR_MS; leftMs > 0; leftMs = giveUpAt - performance.now()) {
     const committed = await inTime(wasCommitted(pool, mark), leftMs);
-    if (committed === true) return; // OU1
-    if (committed === false) throw nothingWritten(lost); // OU2
+    if (committed === true) return; // commit-outcome.1
+    if (committed === false) throw nothingWritten(lost); // commit-outcome.2
     await pause(ASK_AGAIN_MS);
   }
-  throw commitFailure(lost); // OU3
+  throw commitFailure(lost); // commit-outcome.3
 }
 
 /** Null when it cannot be asked at present, or has no answer by then. */
@@ -78,7 +78,7 @@ async function wasCommitted(pool: Pool, { connection, number }: Mark): Promise<b
     );
     const committed = rows[0]?.number === number;
     if (!committed) {
-      // OU2. Of the connection's next transaction, which there will not be: it was lost in this one.
+      // commit-outcome.2. Of the connection's next transaction, which there will not be: it was lost in this one.
       await client.query("UPDATE holdpoint.commits SET number = $2 WHERE connection = $1", [connection, number + 1]);
     }
     await client.query("COMMIT");

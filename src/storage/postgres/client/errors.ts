@@ -1,7 +1,7 @@
 // Failures: what PostgreSQL, or the way to it, says went wrong, in the words of the API.
 // Invariants:
-//   FL1. Before COMMIT was sent, a lost connection means that nothing was written.
-//   FL2. After it, that is looked up (outcome.ts). When it cannot be, just that is said; it is never guessed.
+//   client/errors.1. Before COMMIT was sent, a lost connection means that nothing was written.
+//   client/errors.2. After it, that is looked up (outcome.ts). When it cannot be, just that is said; it is never guessed.
 import { ApiError, describeError } from "../../../base/api-error.ts";
 
 const RETRY_AFTER = { "Retry-After": "1" };
@@ -27,7 +27,7 @@ export function storageFailure(error: unknown): unknown {
   return error instanceof ApiError || !isPassing(error) ? error : nothingWritten(error);
 }
 
-/** A run was claimed in the name of a worker that was taken off the list (queue-verbs.ts, QV3). */
+/** A run was claimed in the name of a worker that was taken off the list (queue-verbs.ts, tables/queue.3). */
 function isClaimOfNobody(error: unknown): boolean {
   return error instanceof Error && "constraint" in error && error.constraint === "runs_worker_is_listed";
 }
@@ -42,7 +42,7 @@ export function nothingWritten(error: unknown): ApiError {
   return new ApiError("storage_unavailable", `Nothing was written: ${reasonOf(error)}. Try again.`, {}, RETRY_AFTER);
 }
 
-/** FL2. */
+/** client/errors.2. */
 export function commitFailure(lost: unknown): ApiError {
   const detail = `The connection was lost before the storage had said whether this was stored (${reasonOf(lost)}). Look whether it is there, or send it again with its Idempotency-Key.`;
   return new ApiError("commit_unknown", detail, {}, RETRY_AFTER);

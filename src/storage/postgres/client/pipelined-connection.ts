@@ -2,11 +2,11 @@
 // `pg` ends each statement with a Sync, which PostgreSQL answers with a packet of its own, and asks what its columns are
 // each time. Here one Sync ends all that is sent in one turn of the event loop: one packet there, one back.
 // Invariants:
-//   WI1. What is sent while an answer is on its way goes with the next piece; all of a piece is answered at once.
-//   WI2. A statement that fails takes those behind it in its piece along: PostgreSQL leaves them out, up to the Sync.
-//   WI3. A statement is parsed and described once a connection. When one fails that came with its text, nobody knows
+//   pipelined-connection.1. What is sent while an answer is on its way goes with the next piece; all of a piece is answered at once.
+//   pipelined-connection.2. A statement that fails takes those behind it in its piece along: PostgreSQL leaves them out, up to the Sync.
+//   pipelined-connection.3. A statement is parsed and described once a connection. When one fails that came with its text, nobody knows
 //        whether it was parsed: it is sent again under another name.
-//   WI4. An answer that is too late ends the connection: what else is on its way could not be told from it.
+//   pipelined-connection.4. An answer that is too late ends the connection: what else is on its way could not be told from it.
 import type { Connection, PoolClient } from "pg";
 import { columnParser, statementName, wireText, type Parameter, type Row } from "./pool.ts";
 
@@ -60,9 +60,9 @@ function createWire(client: PoolClient): Wire {
     underWay = true;
     client.query(
       createPiece(piece, prepared, `_${failures}`, (failed) => {
-        if (failed) failures++; // WI3
+        if (failed) failures++; // pipelined-connection.3
         underWay = false;
-        sendPiece(); // WI1
+        sendPiece(); // pipelined-connection.1
       }),
     );
   };
@@ -138,7 +138,7 @@ function createPiece(
     handleCommandComplete({ text }) {
       const at = answers.length;
       const { sql } = sent[at] ?? { sql: "" };
-      if (!prepared.has(sql) && names[at] !== "") prepared.set(sql, { name: names[at] ?? "", columns: columns ?? [] }); // WI3
+      if (!prepared.has(sql) && names[at] !== "") prepared.set(sql, { name: names[at] ?? "", columns: columns ?? [] }); // pipelined-connection.3
       answers.push({ rows, rowCount: Number(/\d+$/.exec(text)?.[0] ?? 0) });
       columns = null;
       rows = [];
@@ -149,10 +149,10 @@ function createPiece(
     },
     handleError(error, connection) {
       if (ended) return;
-      if (isTooLate(error)) connection.stream.destroy(); // WI4
+      if (isTooLate(error)) connection.stream.destroy(); // pipelined-connection.4
       for (const [at, { resolve, reject }] of sent.entries()) {
         const answer = answers[at];
-        if (answer === undefined) reject(error); // WI2
+        if (answer === undefined) reject(error); // pipelined-connection.2
         else resolve(answer);
       }
       end(true);

@@ -1,10 +1,10 @@
 // Connections: the pool, with limits on everything, and how values pass between JavaScript and PostgreSQL.
 // Invariants:
-//   CN1. Every value reaches SQL as a bound parameter.
-//   CN2. Statements are parsed once a connection (wire.ts): the number of their texts is bounded.
-//   CN3. A transaction that its process has left standing loses its connection, and with it every lock, after
+//   pool.1. Every value reaches SQL as a bound parameter.
+//   pool.2. Statements are parsed once a connection (wire.ts): the number of their texts is bounded.
+//   pool.3. A transaction that its process has left standing loses its connection, and with it every lock, after
 //        IDLE_IN_TRANSACTION_MS.
-//   CN4. Everything that is waited for has an end: a connection, a lock, a statement, and the answer of a network that
+//   pool.4. Everything that is waited for has an end: a connection, a lock, a statement, and the answer of a network that
 //        swallows everything, which comes after any that the database could have given.
 import { Pool, type ClientConfig } from "pg";
 import { describeError } from "../../../base/api-error.ts";
@@ -53,9 +53,9 @@ export function openPool({ uri, poolMax, log }: ConnectionOptions): Pool {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS, // CN4
+    query_timeout: ANSWER_TIMEOUT_MS, // pool.4
     lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS, // CN3
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS, // pool.3
     types: { getTypeParser: columnParser },
   });
   const lost = (error: Error): void => log.debug("connection_lost", { reason: describeError(error).message });
@@ -64,7 +64,7 @@ export function openPool({ uri, poolMax, log }: ConnectionOptions): Pool {
   return pool;
 }
 
-const STATEMENTS_MAX = 500; // CN2
+const STATEMENTS_MAX = 500; // pool.2
 const names = new Map<string, string>();
 
 /** Under which a statement is kept by the connections that have parsed it; null for one too many. */
@@ -81,7 +81,7 @@ export function statementTexts(): readonly string[] {
   return [...names.keys()];
 }
 
-/** A parameter as it goes over the wire (CN1). */
+/** A parameter as it goes over the wire (pool.1). */
 export function wireText(parameter: Parameter): string | Buffer | null {
   if (typeof parameter === "string") return toText(parameter);
   if (parameter === null) return null;

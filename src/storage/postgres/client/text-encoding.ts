@@ -1,8 +1,8 @@
 // Text: any JavaScript string as text that PostgreSQL takes, which has no NUL and no lone surrogates.
 // Invariants:
-//   TX1. What is written comes back as it was; two texts that differ stay different.
-//   TX2. A text without odd characters is stored as it is.
-//   TX3. JSON that is looked into by SQL has the same characters written in the same way inside its strings.
+//   text-encoding.1. What is written comes back as it was; two texts that differ stay different.
+//   text-encoding.2. A text without odd characters is stored as it is.
+//   text-encoding.3. JSON that is looked into by SQL has the same characters written in the same way inside its strings.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 
 /** Begins an escape: `\u0001` and four hex digits. Hardly any text has it, JSON text never. */
@@ -15,7 +15,7 @@ const ODD_IN_JSON = /\\u(?:000[01]|d[89a-f])/;
 const escapeOne = (found: string): string => ESCAPE + found.charCodeAt(0).toString(16).padStart(4, "0");
 
 export function toText(value: string): string {
-  if (!value.includes("\u0000") && !value.includes(ESCAPE) && value.isWellFormed()) return value; // TX2
+  if (!value.includes("\u0000") && !value.includes(ESCAPE) && value.isWellFormed()) return value; // text-encoding.2
   return value.replace(ODD, escapeOne);
 }
 
@@ -26,7 +26,7 @@ export function fromText(text: string): string {
 
 /** JSON text that PostgreSQL can look into. */
 export function toJsonText(json: string): string {
-  return ODD_IN_JSON.test(json) ? JSON.stringify(mapTexts(JSON.parse(json) as Json, toText)) : json; // TX3
+  return ODD_IN_JSON.test(json) ? JSON.stringify(mapTexts(JSON.parse(json) as Json, toText)) : json; // text-encoding.3
 }
 
 export function fromJsonText(json: string): string {

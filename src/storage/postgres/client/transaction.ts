@@ -3,14 +3,14 @@
 // truer. The first lock or write opens one. From then on statements are sent at once, writes without waiting for their
 // answers, and the commit right behind them.
 // Invariants:
-//   SE1. What a session has locked by name nobody else changes until it ends, on whatever server: whoever changes a
+//   transaction.1. What a session has locked by name nobody else changes until it ends, on whatever server: whoever changes a
 //        thread, or what belongs to it, holds the thread's lock, and everything that decides is read after it was taken.
-//   SE2. The first lock is waited for in this process without a connection (turns.ts), so that works on one thread go in
+//   transaction.2. The first lock is waited for in this process without a connection (turns.ts), so that works on one thread go in
 //        the order in which they were asked for.
-//   SE3. A result is handed out after the commit that holds it.
-//   SE4. A transaction that writes has a mark, so that its outcome can be looked up when its COMMIT gets no answer (outcome.ts).
-//   SE5. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
-//   SE6. A session that only looks is a row of statements by themselves: it locks nothing and cannot write.
+//   transaction.3. A result is handed out after the commit that holds it.
+//   transaction.4. A transaction that writes has a mark, so that its outcome can be looked up when its COMMIT gets no answer (outcome.ts).
+//   transaction.5. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
+//   transaction.6. A session that only looks is a row of statements by themselves: it locks nothing and cannot write.
 import type { Pool, PoolClient } from "pg";
 import { unitsOf, type Parameter, type Row } from "./pool.ts";
 import { isConnectionLost, isDivisionByZero, nothingWritten } from "./errors.ts";
@@ -47,7 +47,7 @@ export interface Session extends Sql {
 
 export interface SessionPorts {
   readonly pool: Pool;
-  /** SE6. */
+  /** transaction.6. */
   readonly looks: boolean;
   readonly turns: Turns;
   readonly onWritten: (units: number) => void;
@@ -73,7 +73,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
 
   const open = async (key: string | null): Promise<void> => {
     try {
-      if (key !== null) leaveTurn = await turns.enter(key); // SE2
+      if (key !== null) leaveTurn = await turns.enter(key); // transaction.2
       const opened = await connect(pool);
       wireOf(opened).send("BEGIN", []).catch(failed);
       if (key !== null) wireOf(opened).send(LOCK, lockNumbers(key)).catch(failed);
@@ -94,7 +94,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
     opening ??= open(null);
     return new Promise((resolve, reject) => {
       const sending = (): void => {
-        if (failure !== null || client === null) return reject(failure?.reason); // SE5
+        if (failure !== null || client === null) return reject(failure?.reason); // transaction.5
         wireOf(client)
           .send(sql, parameters)
           .then(resolve, (error: unknown) => {
@@ -111,7 +111,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
     parameters: readonly Parameter[],
     describe?: (error: unknown) => unknown,
   ): Promise<Answer> => {
-    if (looks) throw new Error("a look writes nothing"); // SE6
+    if (looks) throw new Error("a look writes nothing"); // transaction.6
     written = true;
     onWritten(unitsOf(parameters));
     return send(sql, parameters, describe);
@@ -159,9 +159,9 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
       write(counted, parameters, (error) => (isDivisionByZero(error) ? otherwise() : error)).catch(failed);
     },
     hold(key) {
-      if (looks) return follow(key); // SE6
+      if (looks) return follow(key); // transaction.6
       if (held.has(key)) return;
-      held.add(key); // SE1
+      held.add(key); // transaction.1
       if (opening === null) opening = open(key);
       else send(LOCK, lockNumbers(key)).catch(failed);
     },
@@ -180,7 +180,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
           );
         return;
       }
-      const mark = nextMark(client); // SE4
+      const mark = nextMark(client); // transaction.4
       try {
         const wire = wireOf(client);
         await Promise.all([wire.send(MARK, [mark.connection, mark.number]), wire.send("COMMIT", [])]);
@@ -191,7 +191,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
         await settleOutcome(pool, mark, error);
         return leave(true);
       }
-      leave(false); // SE3
+      leave(false); // transaction.3
     },
     async rollBack() {
       if (opening === null) return;

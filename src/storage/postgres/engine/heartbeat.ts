@@ -1,9 +1,9 @@
 // Heartbeat: a thread beside the main one, with a connection of its own, that keeps the worker's row alive.
 // Invariants:
-//   HB1. The time of a beat is the database's. The lease is good until a lease after the moment at which a beat that
+//   heartbeat.1. The time of a beat is the database's. The lease is good until a lease after the moment at which a beat that
 //        succeeded was sent, on the clock of this machine that runs on while the process is stopped.
-//   HB2. An id whose lease has run out, or whose row is gone, is never beaten for again.
-//   HB3. A main loop that has not turned for `stuckMs`, while this thread did, ends the process.
+//   heartbeat.2. An id whose lease has run out, or whose row is gone, is never beaten for again.
+//   heartbeat.3. A main loop that has not turned for `stuckMs`, while this thread did, ends the process.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { Client } from "pg";
@@ -44,14 +44,14 @@ process.exit(0); // of this thread
 
 async function beat(id: string): Promise<void> {
   const sentAt = process.hrtime.bigint();
-  if (sentAt >= until) return lose(id); // HB2
+  if (sentAt >= until) return lose(id); // heartbeat.2
   try {
     connection.client ??= await connect();
     const text = "UPDATE holdpoint.workers SET beat_at = clock_timestamp() WHERE worker_id = $1";
     const { rowCount } = await connection.client.query({ name: "beat", text, values: [id] });
     if (rowCount !== 1) return lose(id);
     if (process.hrtime.bigint() >= until) return lose(id); // it took too long to be sure
-    until = sentAt + BigInt(leaseMs) * 1_000_000n; // HB1
+    until = sentAt + BigInt(leaseMs) * 1_000_000n; // heartbeat.1
     Atomics.store(clocks, UNTIL, until);
     if (isNew) tell({ held: id });
     isNew = false;
@@ -90,5 +90,5 @@ function watchMain(): void {
   turns = now;
   if (stuckFor < stuckMs) return;
   process.stderr.write(`${JSON.stringify({ level: "error", event: "main_loop_stuck", for_ms: stuckFor })}\n`);
-  process.kill(process.pid, "SIGKILL"); // HB3
+  process.kill(process.pid, "SIGKILL"); // heartbeat.3
 }

@@ -1,11 +1,11 @@
 // Lease: this process's place on the list of workers, kept by the heartbeat (heartbeat.ts), lost and taken anew.
 // Invariants:
-//   LE1. holds() is true only while no other process can have taken this worker off the list: the time that it looks at
+//   lease.1. holds() is true only while no other process can have taken this worker off the list: the time that it looks at
 //        ends before the lease does.
-//   LE2. A lease that was lost is not mended: the process goes on under a new id, with new runs.
+//   lease.2. A lease that was lost is not mended: the process goes on under a new id, with new runs.
 //        Its runs go back as those of a process that lives: nothing is counted as a crash, if no other process was faster.
-//   LE3. Every process looks now and then for workers whose heartbeat has stopped, with or without runs of its own.
-//   LE4. A worker that could not hand all of its runs back stays on the list, so that they are found.
+//   lease.3. Every process looks now and then for workers whose heartbeat has stopped, with or without runs of its own.
+//   lease.4. A worker that could not hand all of its runs back stays on the list, so that they are found.
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -46,7 +46,7 @@ const MARGIN_MS = 500;
 const TURN_MS = 250;
 const AGAIN_MS = 500;
 
-/** LE4. */
+/** lease.4. */
 async function leaveList(tx: Tx, workerId: string): Promise<void> {
   if ((await tx.runningRuns(workerId)).length === 0) await tx.removeWorker(workerId);
 }
@@ -93,7 +93,7 @@ export function createLease(
   const lost = (id: string): void => {
     if (id !== workerId || stopped) return;
     log.warning("lease_lost", { worker: id });
-    watcher?.onLost(); // LE2
+    watcher?.onLost(); // lease.2
     void registerAgain(id);
   };
 
@@ -105,13 +105,13 @@ export function createLease(
     } catch (error) {
       log.debug("look_failed", { reason: describeError(error).message });
     }
-    if (!stopped) stopLooking = clock.after(LOOK_MS, () => void (looking = look())); // LE3
+    if (!stopped) stopLooking = clock.after(LOOK_MS, () => void (looking = look())); // lease.3
   };
 
   return {
     name: "lease",
     workerId: () => workerId,
-    holds: () => process.hrtime.bigint() < Atomics.load(clocks, 0), // LE1
+    holds: () => process.hrtime.bigint() < Atomics.load(clocks, 0), // lease.1
     watch(given) {
       watcher = given;
     },

@@ -1,12 +1,12 @@
 // Notices: what the processes of a server tell each other, over LISTEN and NOTIFY on a connection of its own.
 // Invariants:
-//   NO1. A notice is a hint to look. It is told after the commit that it hints at, and many go in one statement: NOTIFY in
+//   notices.1. A notice is a hint to look. It is told after the commit that it hints at, and many go in one statement: NOTIFY in
 //        the transactions themselves would make them commit one by one.
-//   NO2. A process says which runs and threads it has readers of; others wake it for those and for nothing else. It says so
+//   notices.2. A process says which runs and threads it has readers of; others wake it for those and for nothing else. It says so
 //        again and again, and what it has not repeated is forgotten.
-//   NO3. The connection is made anew when it is lost; whoever listens is then told that they may have missed something.
-//   NO4. Bounded: what cannot be sent is dropped beyond PENDING_MAX, and counts as missed by everybody when it can.
-//   NO5. What only concerns those who wait for something goes to processes that serve calls: to a worker each notice that
+//   notices.3. The connection is made anew when it is lost; whoever listens is then told that they may have missed something.
+//   notices.4. Bounded: what cannot be sent is dropped beyond PENDING_MAX, and counts as missed by everybody when it can.
+//   notices.5. What only concerns those who wait for something goes to processes that serve calls: to a worker each notice that
 //        it has no use for is a wake-up, and there may be many workers.
 import { randomUUID } from "node:crypto";
 import { Client, type Notification } from "pg";
@@ -60,7 +60,7 @@ export function createNotices(ports: {
 
   const send = (line: string): void => {
     if (stopped) return;
-    if (pending.size >= PENDING_MAX) pending = new Set([MISSED]); // NO4
+    if (pending.size >= PENDING_MAX) pending = new Set([MISSED]); // notices.4
     pending.add(line);
     sending ??= new Promise((resolve) => setImmediate(resolve)).then(flush).finally(() => {
       sending = null;
@@ -78,7 +78,7 @@ export function createNotices(ports: {
       }
     } catch {
       pending = new Set([MISSED]);
-      by.end().catch(() => undefined); // it may be dead without having said so: NO3
+      by.end().catch(() => undefined); // it may be dead without having said so: notices.3
     }
   };
 
@@ -109,7 +109,7 @@ export function createNotices(ports: {
   };
 
   const repeat = (): void => {
-    for (const key of listened.keys()) send(`+ ${key}`); // NO2
+    for (const key of listened.keys()) send(`+ ${key}`); // notices.2
     const now = clock.monotonic();
     for (const [key, by] of remote) {
       for (const [process, until] of by) if (until < now) by.delete(process);
@@ -129,7 +129,7 @@ export function createNotices(ports: {
       made.end().catch(() => undefined);
       if (stopped) return;
       log.debug("notices_lost", { reason });
-      clock.after(RECONNECT_MS[Math.min(failures++, RECONNECT_MS.length - 1)] ?? 0, () => void connect()); // NO3
+      clock.after(RECONNECT_MS[Math.min(failures++, RECONNECT_MS.length - 1)] ?? 0, () => void connect()); // notices.3
     };
     made.on("error", (error) => lose(describeError(error).message));
     made.on("end", () => lose("ended"));
@@ -149,7 +149,7 @@ export function createNotices(ports: {
     failures = 0;
     for (const key of listened.keys()) send(`+ ${key}`);
     if (pending.size > 0) send(pending.values().next().value ?? MISSED);
-    if (again) for (const { missed } of listeners) missed(); // NO3
+    if (again) for (const { missed } of listeners) missed(); // notices.3
   };
 
   return {

@@ -3,18 +3,18 @@
 // each look as dear as there are threads, and hide them all from the other workers meanwhile. One run of a thread at a time
 // is what the thread's status says, and a unique index besides.
 // Invariants:
-//   QU1. A job is fetched only into a slot that is reserved for it: no job waits in a busy process while another is idle.
-//   QU2. A job is done as soon as somebody has looked. The claim is the run's row, not the job.
-//   QU3. A slot that gets free is first offered to the queue, until a look has found it empty: runs that have just come
+//   engine/queue.1. A job is fetched only into a slot that is reserved for it: no job waits in a busy process while another is idle.
+//   engine/queue.2. A job is done as soon as somebody has looked. The claim is the run's row, not the job.
+//   engine/queue.3. A slot that gets free is first offered to the queue, until a look has found it empty: runs that have just come
 //        do not overtake those that wait.
-//   QU4. A job that was lost (its worker died at the wrong moment) is made again: now and then, and soon after something
+//   engine/queue.4. A job that was lost (its worker died at the wrong moment) is made again: now and then, and soon after something
 //        went wrong here, somebody looks whether there is a run that can be claimed and has none. So a job that fails is
 //        not left to be tried again by graphile-worker, whose pauses grow with every failure.
-//   QU5. A pool whose first look finds no database never finds any job: it keeps that failure as the answer to what its tasks
+//   engine/queue.5. A pool whose first look finds no database never finds any job: it keeps that failure as the answer to what its tasks
 //        are. So a new one begins when there is a database, and one that was deceived gives way to the next.
-//   QU7. The jobs that were handed out here are known. One that is locked for this process and was not handed out is lost:
-//        the reply that brought it was. After a fetch that failed such jobs are looked for each second, otherwise with QU4.
-//   QU6. Stopping has a limit: graphile-worker tells the database of jobs that are done twenty times, with pauses of up to
+//   engine/queue.7. The jobs that were handed out here are known. One that is locked for this process and was not handed out is lost:
+//        the reply that brought it was. After a fetch that failed such jobs are looked for each second, otherwise with engine/queue.4.
+//   engine/queue.6. Stopping has a limit: graphile-worker tells the database of jobs that are done twenty times, with pauses of up to
 //        30 seconds, and waits for as long. A job that was not told of is a job too many, which does no harm.
 import { EventEmitter } from "node:events";
 import { runTaskList, type WorkerEventMap, type WorkerPool } from "graphile-worker";
@@ -73,7 +73,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
   const gate = (): string[] | null | Promise<string[] | null> => {
     if (stopping || consumer === null) return NONE;
     const slot = consumer.reserve();
-    if (slot === null) return new Promise((resolve) => gates.push(resolve)); // QU1
+    if (slot === null) return new Promise((resolve) => gates.push(resolve)); // engine/queue.1
     reserved.push(slot);
     return null;
   };
@@ -98,11 +98,11 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     const slot = reserved.pop() ?? consumer?.reserve() ?? null;
     try {
       if (slot === null) repairSoon();
-      else await slot.claim((tx, claim) => tx.claimPendingRun(claim, dueBy(due), thread)); // QU2
+      else await slot.claim((tx, claim) => tx.claimPendingRun(claim, dueBy(due), thread)); // engine/queue.2
     } catch (error) {
       log.debug("claim_failed", { reason: describeError(error).message });
       if (workers !== null) toUnlock.add(workers.id);
-      repairSoon(); // QU4
+      repairSoon(); // engine/queue.4
     }
   };
 
@@ -121,7 +121,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     on("job:start", ({ job }) => void handedOut.add(job.id));
     on("job:complete", ({ job }) => void handedOut.delete(job.id));
     on("worker:getJob:error", () => {
-      // QU5
+      // engine/queue.5
       if (!works) Promise.resolve(made.gracefulShutdown()).catch(() => undefined); // its own promise tells
       works = true; // once is enough
     });
@@ -151,7 +151,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
   };
 
   const runSoon = (): void => {
-    if (!stopping) clock.after(AGAIN_MS, () => void pool().query("SELECT 1").then(run, runSoon)); // QU5
+    if (!stopping) clock.after(AGAIN_MS, () => void pool().query("SELECT 1").then(run, runSoon)); // engine/queue.5
   };
 
   const unlock = async (): Promise<void> => {
@@ -160,7 +160,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     await pool().query(`SELECT ${JOBS_SCHEMA}.force_unlock_workers($1)`, [ids]); // a job that comes twice does no harm
     for (const id of ids) toUnlock.delete(id);
   };
-  /** QU7. */
+  /** engine/queue.7. */
   const suspect = (): void => {
     suspectUntil = clock.monotonic() + SUSPECT_MS;
     repairSoon();
@@ -175,7 +175,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     try {
       await findLost();
       await unlock();
-      await pool().query(REPAIR); // QU4
+      await pool().query(REPAIR); // engine/queue.4
     } catch (error) {
       log[isConnectionLost(error) ? "debug" : "warning"]("repair_failed", { reason: describeError(error).message });
       again = AGAIN_MS;
@@ -192,7 +192,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     next: () => null, // the slot gets its next run by a job
     wake: () => undefined, // the job itself wakes whoever is idle, in every process
     slotFree: openGates,
-    mayStartDirectly: () => consumer !== null && !maybeMore && gates.length === 0, // QU3
+    mayStartDirectly: () => consumer !== null && !maybeMore && gates.length === 0, // engine/queue.3
     async start(given) {
       consumer = given;
       run();
@@ -205,13 +205,13 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
       const stopped = Promise.resolve(workers?.gracefulShutdown()).catch((error: unknown) =>
         log.debug("jobs_stopped_badly", { reason: describeError(error).message }),
       );
-      if (!(await settlesWithin(stopped, STOP_MS))) log.warning("jobs_not_stopped", { after_ms: STOP_MS }); // QU6
+      if (!(await settlesWithin(stopped, STOP_MS))) log.warning("jobs_not_stopped", { after_ms: STOP_MS }); // engine/queue.6
       consumer = null;
     },
   };
 }
 
-/** QU7. A reply that is still on its way is not lost. One that takes longer comes twice, which does no harm. */
+/** engine/queue.7. A reply that is still on its way is not lost. One that takes longer comes twice, which does no harm. */
 const LOST = `
   SELECT 1 FROM ${JOBS_SCHEMA}.jobs
   WHERE locked_by = $1 AND locked_at < now() - interval '500 milliseconds' AND id <> ALL($2::bigint[]) LIMIT 1`;

@@ -1,5 +1,5 @@
 // Jobs schema: graphile-worker's own tables, in a schema of ours beside those of an application that uses it too.
-// Its migrations are part of ours (migrations.ts, MG1): one that it calls breaking stops the queues of servers that run the
+// Its migrations are part of ours (migrations.ts, postgres/migrations.1): one that it calls breaking stops the queues of servers that run the
 // version before, so it may only come with a release that says so.
 import { Pool } from "pg";
 import { Logger, runMigrations } from "graphile-worker";

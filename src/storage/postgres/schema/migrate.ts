@@ -1,11 +1,11 @@
 // Migrate: brings the database up to the schema of this version, or refuses it.
 // Invariants:
-//   MI1. One server migrates at a time; those that start meanwhile wait for it and find nothing left to do.
-//   MI2. All missing steps and the note that they ran are one transaction.
-//   MI3. A database of a newer schema, or written with a newer library, is not touched.
-//   MI4. Servers of the version before are at work meanwhile. A step that has to wait for a table makes everybody wait who
+//   migrate.1. One server migrates at a time; those that start meanwhile wait for it and find nothing left to do.
+//   migrate.2. All missing steps and the note that they ran are one transaction.
+//   migrate.3. A database of a newer schema, or written with a newer library, is not touched.
+//   migrate.4. Servers of the version before are at work meanwhile. A step that has to wait for a table makes everybody wait who
 //        comes after it, so it gives way, and tries again when the others have had their turn.
-//   MI5. Where nothing is missing nothing is made, so that servers may have a role that can only read and write rows.
+//   migrate.5. Where nothing is missing nothing is made, so that servers may have a role that can only read and write rows.
 import { Client, type ClientBase } from "pg";
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import { connectionConfig } from "../client/pool.ts";
@@ -18,7 +18,7 @@ const MIGRATION_LOCK = 0x686f6c64;
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** MI4: calls that wait behind a step have 15 seconds (connections.ts), which this and the step itself have to fit into. */
+/** migrate.4: calls that wait behind a step have 15 seconds (connections.ts), which this and the step itself have to fit into. */
 const LOCK_TIMEOUT_MS = 1000;
 const GIVE_WAY_MS = 2000;
 /** Three minutes: a backup, or a transaction that somebody has left open, may last for hours. */
@@ -29,20 +29,20 @@ export interface Migrated {
   readonly to: number;
 }
 
-/** MI1: the lock goes with the transaction, also where a pooler keeps the connection. Others may take as long as they take. */
+/** migrate.1: the lock goes with the transaction, also where a pooler keeps the connection. Others may take as long as they take. */
 async function begin(client: ClientBase): Promise<void> {
   await client.query("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0");
   await client.query("SET LOCAL idle_in_transaction_session_timeout = 0");
   await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
 }
 
-/** @throws {NewerDatabaseError} MI3. */
+/** @throws {NewerDatabaseError} migrate.3. */
 async function migrate(client: ClientBase, versions: Versions, steps: readonly string[]): Promise<Migrated> {
   try {
     await begin(client);
-    await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`); // MI4
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`); // migrate.4
     if ((await client.query("SELECT 1 WHERE to_regclass('holdpoint.meta') IS NULL")).rows.length > 0) {
-      // MI5
+      // migrate.5
       await client.query("CREATE SCHEMA IF NOT EXISTS holdpoint");
       await client.query("CREATE TABLE holdpoint.meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)");
     }
@@ -51,7 +51,7 @@ async function migrate(client: ClientBase, versions: Versions, steps: readonly s
     );
     const meta = new Map(rows.map(({ key, value }) => [key, value]));
     const from = Number(meta.get("schema") ?? 0);
-    if (from > steps.length) throw new NewerDatabaseError(`Holdpoint ${meta.get("holdpoint") ?? "of a newer release"}`); // MI3
+    if (from > steps.length) throw new NewerDatabaseError(`Holdpoint ${meta.get("holdpoint") ?? "of a newer release"}`); // migrate.3
     const library = meta.get("library");
     if (library !== undefined && compareVersions(library, versions.library) > 0)
       throw new NewerDatabaseError(`@langchain/langgraph ${library} (this process has ${versions.library})`);
@@ -64,7 +64,7 @@ async function migrate(client: ClientBase, versions: Versions, steps: readonly s
         [key, value],
       );
     }
-    await client.query("COMMIT"); // MI2
+    await client.query("COMMIT"); // migrate.2
     return { from, to: steps.length };
   } catch (error) {
     await client.query("ROLLBACK").catch(() => undefined); // the connection is gone: nothing is left to take back
@@ -72,7 +72,7 @@ async function migrate(client: ClientBase, versions: Versions, steps: readonly s
   }
 }
 
-/** MI4. */
+/** migrate.4. */
 async function migratePatiently(client: ClientBase, versions: Versions, steps: readonly string[]): Promise<Migrated> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -92,7 +92,7 @@ async function migratePatiently(client: ClientBase, versions: Versions, steps: r
 /**
  * On a connection of its own, without the limits of those that serve calls.
  * @param steps of this version; a test gives those of a later one
- * @throws {NewerDatabaseError} MI3.
+ * @throws {NewerDatabaseError} migrate.3.
  */
 export async function migrateDatabase(uri: string, versions: Versions, steps = MIGRATIONS): Promise<Migrated> {
   const client = new Client({ ...connectionConfig(uri), connectionTimeoutMillis: CONNECT_TIMEOUT_MS });

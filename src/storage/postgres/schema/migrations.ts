@@ -1,14 +1,14 @@
 // Migrations: the schema on PostgreSQL, step by step. Steps are only ever appended; migrate.ts runs those that are missing.
 // Invariants:
-//   MG1. A step leaves what the version before it needs, because servers of that version go on while the new ones are rolled
+//   postgres/migrations.1. A step leaves what the version before it needs, because servers of that version go on while the new ones are rolled
 //        out. It may add tables, indexes, and columns that may be null or have a constant default, and put a function of the
 //        same signature and meaning in the place of another. It takes nothing away,
 //        renames nothing, adds no constraint, and gives no column a value that the version before does not know: that is
 //        for a step of the release after. For the same reason every statement names its columns.
 //        What a step locks stays locked until the last one is made, and calls wait for 15 seconds at most: a step that
 //        reads or writes a whole table has to be quick with a million rows in it.
-//   MG2. Keys are compared byte by byte, whatever the database's own order of text is.
-//   MG3. Times are milliseconds, JSON is text: as it was received, NUL and lone surrogates included (text.ts).
+//   postgres/migrations.2. Keys are compared byte by byte, whatever the database's own order of text is.
+//   postgres/migrations.3. Times are milliseconds, JSON is text: as it was received, NUL and lone surrogates included (text.ts).
 
 export const MIGRATIONS: readonly string[] = [
   `

@@ -1,8 +1,8 @@
 // Assistants in PostgreSQL: rows, their versions, search.
 // Invariants:
-//   AR1. A filter's keys and values are bound, never part of the SQL text.
-//   AR2. assistant_metadata has what the metadata index tells of each assistant (metadata-conditions.ts), and of no other.
-//   AR3. Whoever changes an assistant holds its lock: its versions are counted one after the other.
+//   postgres/assistants.1. A filter's keys and values are bound, never part of the SQL text.
+//   postgres/assistants.2. assistant_metadata has what the metadata index tells of each assistant (metadata-conditions.ts), and of no other.
+//   postgres/assistants.3. Whoever changes an assistant holds its lock: its versions are counted one after the other.
 import type { Assistant, AssistantVersion } from "../../../agent/model/model.ts";
 import type { AssistantFilter, AssistantTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
@@ -35,7 +35,7 @@ export function assistantVerbs(db: Sql): AssistantTx {
     Number((await db.get(sql, ...parameters))?.["n"] ?? 0);
   return {
     async assistant(assistantId, toChange = false) {
-      if (toChange) db.hold(assistantKey(assistantId)); // AR3
+      if (toChange) db.hold(assistantKey(assistantId)); // postgres/assistants.3
       const sql = `SELECT ${ASSISTANTS.columns} FROM holdpoint.assistants WHERE assistant_id = $1`;
       const row = await db.get(sql, assistantId);
       return row === null ? null : readAssistant(row);
@@ -73,7 +73,7 @@ export function assistantVerbs(db: Sql): AssistantTx {
     deleteAssistant(assistantId) {
       db.hold(assistantKey(assistantId));
       for (const name of ["assistant_versions", "assistant_metadata", "assistants"])
-        db.run(`DELETE FROM holdpoint.${name} WHERE assistant_id = $1`, assistantId); // AR2
+        db.run(`DELETE FROM holdpoint.${name} WHERE assistant_id = $1`, assistantId); // postgres/assistants.2
     },
     async assistantVersions(assistantId, { metadata, limit, offset }) {
       const rows = await db.all(
@@ -93,7 +93,7 @@ export function assistantVerbs(db: Sql): AssistantTx {
       return row === null ? null : VERSIONS.read(row);
     },
     newestAssistantVersion(assistantId) {
-      db.hold(assistantKey(assistantId)); // AR3
+      db.hold(assistantKey(assistantId)); // postgres/assistants.3
       return count("SELECT max(version) AS n FROM holdpoint.assistant_versions WHERE assistant_id = $1", assistantId);
     },
     insertAssistantVersion: (version) => VERSIONS.insert(db, [version]),
@@ -108,7 +108,7 @@ function readAssistant(row: Parameters<typeof ASSISTANTS.read>[0]): Assistant {
   return assistant;
 }
 
-/** AR2. */
+/** postgres/assistants.2. */
 function indexAssistant(db: Sql, assistantId: string, metadata: JsonObject): void {
   const { keys, texts } = indexRows(metadata);
   if (keys.length === 0) return;
@@ -122,7 +122,7 @@ function indexAssistant(db: Sql, assistantId: string, metadata: JsonObject): voi
 }
 
 function conditionsOf(query: AssistantFilter): Conditions {
-  const search = createConditions(); // AR1
+  const search = createConditions(); // postgres/assistants.1
   const [graphId, ...others] = query.graphIds;
   if (graphId !== undefined && others.length === 0) search.add("graph_id = ?", graphId);
   else search.add("graph_id = ANY(?::text[])", query.graphIds);

@@ -1,11 +1,11 @@
 // Checkpoints in PostgreSQL: what graphs saved, and the fence that keeps stale attempts out.
 // Invariants:
-//   CK1. A run's writes are stored only while the run is `running` in the attempt that made them. The thread's lock is held
+//   postgres/checkpoints.1. A run's writes are stored only while the run is `running` in the attempt that made them. The thread's lock is held
 //        from before that is looked up until the commit, by this as by whoever begins another attempt.
-//   CK2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
+//   postgres/checkpoints.2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
 //        and a clock can go back.
-//   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
-//   CK4. However many checkpoints are read, their values and writes take one round trip more, blobs of writes another.
+//   postgres/checkpoints.3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
+//   postgres/checkpoints.4. However many checkpoints are read, their values and writes take one round trip more, blobs of writes another.
 import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model/model.ts";
 import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
@@ -43,7 +43,7 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
       db,
       lastOf(set.blobs, ({ threadId, hash }) => [threadId, hash]),
       "DO NOTHING",
-    ); // CK3
+    ); // postgres/checkpoints.3
     const checkpoints = lastOf(set.checkpoints, ({ threadId, ns, checkpointId }) => [threadId, ns, checkpointId]);
     CHECKPOINTS.insert(db, checkpoints, REPLACING_CHECKPOINT);
     const writes = lastOf(set.writes, (one) => [one.threadId, one.ns, one.checkpointId, one.runId, one.taskId]);
@@ -52,7 +52,7 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
       db,
       lastOf(set.checkpoints, ({ threadId, ns }) => [threadId, ns]),
       REPLACING_HEAD,
-    ); // CK2
+    ); // postgres/checkpoints.2
   };
   const rowOf = (columns: string, threadId: string, ns: string, id: string | null): Promise<Row | null> => {
     db.follow(threadKey(threadId));
@@ -102,7 +102,7 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
     },
     putWriteSet: store,
     async putRunWrites(run, set) {
-      if (!(await isCurrent(db, run))) return false; // CK1
+      if (!(await isCurrent(db, run))) return false; // postgres/checkpoints.1
       store(set);
       return true;
     },
@@ -173,7 +173,7 @@ async function readStored(
       writes.push({ threadId, ns, checkpointId: id, runId, taskId, taskPath, entries: data });
     }
   }
-  await readBlobs(db, threadId, referencesIn(writes), blobs); // CK4
+  await readBlobs(db, threadId, referencesIn(writes), blobs); // postgres/checkpoints.4
   return read.map(({ checkpoint, from }) => {
     const values = new Map<string, Stored>();
     for (const [channel, origin] of from) {

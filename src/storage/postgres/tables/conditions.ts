@@ -1,5 +1,5 @@
 // Conditions: the WHERE of a search, put together from what is asked for.
-// Invariant CO1: keys and values of a caller are parameters, never part of the text.
+// Invariant conditions.1: keys and values of a caller are parameters, never part of the text.
 import type { Parameter } from "../client/pool.ts";
 
 export interface Conditions {
@@ -15,7 +15,7 @@ export interface Conditions {
 export function createConditions(): Conditions {
   const list: string[] = [];
   const parameters: Parameter[] = [];
-  const mark = (value: Parameter): string => `$${parameters.push(value)}`; // CO1
+  const mark = (value: Parameter): string => `$${parameters.push(value)}`; // conditions.1
   return {
     add(sql, ...values) {
       let at = 0;

@@ -1,5 +1,5 @@
 // Crons in PostgreSQL: rows, search, and the conditional update that gives each tick to one server.
-// Invariant CR1: whoever reads a cron holds its lock until the end of the transaction, as whoever changes it.
+// Invariant tables/crons.1: whoever reads a cron holds its lock until the end of the transaction, as whoever changes it.
 import type { Cron } from "../../../agent/model/model.ts";
 import type { CronFilter, CronTx } from "../../../agent/ports/ports.ts";
 import { CRON_COLUMNS } from "../../shared/columns.ts";

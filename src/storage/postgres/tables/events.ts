@@ -1,7 +1,7 @@
 // Events in PostgreSQL: what runs have told, row by row in the order of arrival, until their time has come.
 // Invariants:
-//   EV1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
-//   EV2. Rows of one thread come in the order of their `seq`: they are written under the thread's lock.
+//   postgres/events.1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
+//   postgres/events.2. Rows of one thread come in the order of their `seq`: they are written under the thread's lock.
 import type { EventTx, StoredEvents } from "../../../agent/ports/ports.ts";
 import { EVENT_COLUMNS } from "../../shared/columns.ts";
 import { threadKey } from "../client/lock-key.ts";
@@ -14,7 +14,7 @@ export function eventVerbs(db: Sql): EventTx {
   return {
     appendEvents(rows) {
       for (const { threadId, runId, first, last, goneAt, lines } of rows) {
-        db.hold(threadKey(threadId)); // EV2
+        db.hold(threadKey(threadId)); // postgres/events.2
         db.run(
           "INSERT INTO holdpoint.events (thread_id, run_id, first, last, gone_at, lines) VALUES ($1, $2, $3, $4, $5, $6)",
           threadId,

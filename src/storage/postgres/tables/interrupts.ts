@@ -1,8 +1,8 @@
 // Interrupts and the audit trail in PostgreSQL.
 // Invariants:
-//   IN1. Audit rows are only ever added; they go when their thread goes.
-//   IN2. Only what waits on a paused thread is in the inbox: what is listed can be answered.
-//   IN3. The order of the inbox is total: time of asking, thread, id. A page begins strictly after the place where the
+//   postgres/interrupts.1. Audit rows are only ever added; they go when their thread goes.
+//   postgres/interrupts.2. Only what waits on a paused thread is in the inbox: what is listed can be answered.
+//   postgres/interrupts.3. The order of the inbox is total: time of asking, thread, id. A page begins strictly after the place where the
 //        last one ended. Every filter has an index in that order.
 import type { Claim, Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
 import type { AuditRecord, InboxQuery, InterruptTx } from "../../../agent/ports/ports.ts";
@@ -148,7 +148,7 @@ const CLAIM_HOLDS = "i.claimed_by IS NOT NULL AND (i.claimed_until IS NULL OR i.
 
 function conditionsOf(query: InboxQuery): Conditions {
   const search = createConditions();
-  search.add("i.state = 'open' AND t.status = 'interrupted'"); // IN2
+  search.add("i.state = 'open' AND t.status = 'interrupted'"); // postgres/interrupts.2
   const equals = (column: string, value: string | null): void => {
     if (value !== null) search.add(`${column} = ?`, value);
   };
@@ -174,7 +174,7 @@ function conditionsOf(query: InboxQuery): Conditions {
   if (query.after !== null) {
     const { createdAt, threadId, interruptId } = query.after;
     const beyond = query.descending ? "<" : ">";
-    search.add(`(i.created_at, i.thread_id, i.interrupt_id) ${beyond} (?, ?, ?)`, createdAt, threadId, interruptId); // IN3
+    search.add(`(i.created_at, i.thread_id, i.interrupt_id) ${beyond} (?, ?, ?)`, createdAt, threadId, interruptId); // postgres/interrupts.3
   }
   return search;
 }

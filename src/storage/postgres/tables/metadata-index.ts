@@ -1,6 +1,6 @@
 // Metadata index: the members of a thread's metadata as rows (../metadata-conditions.ts), and those of the open items of
 // the inbox, in the order in which the inbox is read.
-// Invariant MX3: inbox_metadata has exactly the rows of thread_metadata, for each open item.
+// Invariant postgres/metadata-index.3: inbox_metadata has exactly the rows of thread_metadata, for each open item.
 import type { Interrupt } from "../../../agent/model/model.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { indexText } from "../../shared/metadata-filter.ts";
@@ -55,13 +55,13 @@ export function indexThread(db: Sql, threadId: string, metadata: JsonObject): vo
     threadId,
     keys,
     texts,
-  ); // MX3
+  ); // postgres/metadata-index.3
 }
 
 /** Looked at on the rows of a thread: the index of all that is open would be the longer way. */
 const IS_OPEN = "coalesce(i.state, '') = 'open'";
 
-/** MX3, for all items of a copy. */
+/** postgres/metadata-index.3, for all items of a copy. */
 export function indexCopiedItems(db: Sql, threadId: string): void {
   db.run(
     `INSERT INTO holdpoint.inbox_metadata (thread_id, interrupt_id, key, value, created_at)
@@ -72,7 +72,7 @@ export function indexCopiedItems(db: Sql, threadId: string): void {
   );
 }
 
-/** MX3, for items that have been written. */
+/** postgres/metadata-index.3, for items that have been written. */
 export function indexItems(db: Sql, items: readonly Interrupt[]): void {
   const closed = items.filter(({ state }) => state !== "open");
   for (const { threadId, interruptId } of closed) {

@@ -1,4 +1,4 @@
-// Pruning in PostgreSQL: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, PR1 to PR4).
+// Pruning in PostgreSQL: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, checkpoint-pruning.1 to checkpoint-pruning.4).
 import type { PruneTx } from "../../../agent/ports/ports.ts";
 import {
   ANCESTORS_MAX,
@@ -56,7 +56,7 @@ async function headsOf(db: Sql, threadId: string): Promise<readonly Head[]> {
   }));
 }
 
-/** PR4. */
+/** checkpoint-pruning.4. */
 async function ancestorsOf(db: Sql, threadId: string, head: Head): Promise<readonly Kept[]> {
   if (rebuiltChannels(head).length === 0) return [];
   const line = await db.all(
@@ -82,7 +82,7 @@ async function ancestorsOf(db: Sql, threadId: string, head: Head): Promise<reado
   return rows.filter(({ checkpointId }) => stay.has(checkpointId));
 }
 
-/** PR2. */
+/** checkpoint-pruning.2. */
 async function standAlone(db: Sql, threadId: string, head: Kept, kept: ReadonlySet<string>): Promise<void> {
   const ids = stepsReferredTo(head, kept);
   if (ids.length === 0) return;
@@ -107,7 +107,7 @@ async function standAlone(db: Sql, threadId: string, head: Kept, kept: ReadonlyS
   );
 }
 
-/** PR3. */
+/** checkpoint-pruning.3. */
 async function deleteUnusedBlobs(db: Sql, threadId: string): Promise<void> {
   const texts = async (sql: string): Promise<readonly string[]> =>
     (await db.all(sql, threadId)).map((row) => String(row["text"]));

@@ -1,9 +1,9 @@
 // Queue verbs: what of the queue belongs in a transaction: the job that says "look at this thread", and the list of workers.
 // Invariants:
-//   QV1. A run that can be claimed has a job, from the same commit on. A job too many does no harm.
-//   QV2. Jobs of one tenant queue up behind each other: the n-th that waits has priority n, so a tenant with few waiting
+//   tables/queue.1. A run that can be claimed has a job, from the same commit on. A job too many does no harm.
+//   tables/queue.2. Jobs of one tenant queue up behind each other: the n-th that waits has priority n, so a tenant with few waiting
 //        runs is served between those of one with many. What ends a pause goes before all.
-//   QV3. Who claims in a worker's name locks its row by the reference, who takes it off the list locks it to write: a claim
+//   tables/queue.3. Who claims in a worker's name locks its row by the reference, who takes it off the list locks it to write: a claim
 //        comes before and is handed back, or after and is refused.
 import type { Run } from "../../../agent/model/model.ts";
 import type { QueueTx } from "../../../agent/ports/ports.ts";
@@ -20,7 +20,7 @@ export function tenantOf(user: Asked["user"]): string {
 
 export function queueVerbs(db: Sql): QueueTx {
   const queue = (threadId: string, runId: string, dueAt: number | null, { user, goesFirst }: Asked): void => {
-    db.run("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", threadId, runId, dueAt, tenantOf(user), goesFirst); // QV1, QV2
+    db.run("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", threadId, runId, dueAt, tenantOf(user), goesFirst); // tables/queue.1, tables/queue.2
   };
   return {
     queueRun: ({ threadId, runId, dueAt, request }) => queue(threadId, runId, dueAt, request),
@@ -47,7 +47,7 @@ export function queueVerbs(db: Sql): QueueTx {
         AND ($2::text IS NULL OR worker_id = $2) ORDER BY beat_at LIMIT 1`;
       const sql = `SELECT worker_id FROM holdpoint.workers ${where}`;
       if ((await db.get(sql, leaseMs, workerId)) === null) return null; // hardly ever is one, and a look locks nothing
-      const [dead] = await db.change(`${sql} FOR UPDATE SKIP LOCKED`, leaseMs, workerId); // QV3
+      const [dead] = await db.change(`${sql} FOR UPDATE SKIP LOCKED`, leaseMs, workerId); // tables/queue.3
       return dead === undefined ? null : String(dead["worker_id"]);
     },
     removeWorker(workerId) {

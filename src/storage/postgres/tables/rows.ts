@@ -1,5 +1,5 @@
 // Rows: columns ↔ the model's fields, (columns.ts), read and written.
-// Invariant RW1: a column that holds JSON holds text that JSON.parse reads; a `searched` one is also read by PostgreSQL.
+// Invariant postgres/rows.1: a column that holds JSON holds text that JSON.parse reads; a `searched` one is also read by PostgreSQL.
 import type { ColumnKind, Columns } from "../../shared/columns.ts";
 import type { Parameter, Row } from "../client/pool.ts";
 import type { Sql } from "../client/transaction.ts";

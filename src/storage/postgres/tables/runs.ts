@@ -1,9 +1,9 @@
 // Runs in PostgreSQL: rows, the queue's order, idempotency keys.
 // Invariants:
-//   RU1. At most one run of a thread is `running`; the unique partial index refuses a second.
-//   RU2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
-//   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
-//   RU4. Whoever reads a run to change it holds its thread's lock (session.ts, SE1).
+//   postgres/runs.1. At most one run of a thread is `running`; the unique partial index refuses a second.
+//   postgres/runs.2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
+//   postgres/runs.3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
+//   postgres/runs.4. Whoever reads a run to change it holds its thread's lock (session.ts, transaction.1).
 import { BIG_VALUE_UNITS, type Run } from "../../../agent/model/model.ts";
 import type {
   ClaimedRow,
@@ -32,7 +32,7 @@ const DUE_AT_ONCE_MAX = 100;
 const CLAIM_TRIES_MAX = 20;
 
 /**
- * Holds the thread's lock (RU4). The row is asked for by its key alone: a condition on the status would have PostgreSQL
+ * Holds the thread's lock (postgres/runs.4). The row is asked for by its key alone: a condition on the status would have PostgreSQL
  * look in the index of what is running, which has few rows and, of a busy server, thousands of dead ones.
  */
 export async function isCurrent(db: Sql, { threadId, runId, attempt }: RunAttempt): Promise<boolean> {
@@ -83,7 +83,7 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
       ...(threadId === null ? [] : [threadId]),
     );
   const claimOn = async (threadId: string, { status, workerId, updatedAt }: RunClaim): Promise<ClaimedRow | null> => {
-    db.hold(threadKey(threadId)); // RU4
+    db.hold(threadKey(threadId)); // postgres/runs.4
     const [[row], thread] = await Promise.all([
       db.change(CLAIM, threadId, status, workerId, updatedAt),
       readThread(db, threadId),
@@ -98,7 +98,7 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
       return typeof found === "string" ? found : null;
     },
     run(threadId, runId) {
-      db.hold(threadKey(threadId)); // RU4
+      db.hold(threadKey(threadId)); // postgres/runs.4
       return one("WHERE run_id = $1 AND thread_id = $2", runId, threadId);
     },
     runs(threadId, { status, limit, offset }) {
@@ -112,7 +112,7 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
       );
     },
     activeRuns(threadId) {
-      db.hold(threadKey(threadId)); // RU4
+      db.hold(threadKey(threadId)); // postgres/runs.4
       return list(
         `WHERE thread_id = $1 AND status IN ('pending', 'running')
          ORDER BY status = 'running' DESC, due_at IS NOT NULL, urgent DESC, queue_key`,
@@ -142,12 +142,12 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
       db.hold(threadKey(run.threadId));
       let { input } = run;
       if (input !== null && input.length > BIG_VALUE_UNITS) {
-        const hash = contentHash(input); // RU2
+        const hash = contentHash(input); // postgres/runs.2
         const sql = "INSERT INTO holdpoint.blobs (thread_id, hash, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
         db.run(sql, run.threadId, hash, input);
         input = `#${hash}`;
       }
-      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // RU3
+      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // postgres/runs.3
       RUNS.insert(db, [{ ...run, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
     },
     updateRun(runId, patch) {
@@ -167,8 +167,8 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
       return db.count(`DELETE FROM holdpoint.runs WHERE ${ended}`, threadId, before);
     },
     async claimPendingRun(claim, dueBy, threadId = null) {
-      if (threadId !== null) db.hold(threadKey(threadId)); // RU4
-      if (dueBy !== null) letIn(dueBy, threadId); // RU3
+      if (threadId !== null) db.hold(threadKey(threadId)); // postgres/runs.4
+      if (dueBy !== null) letIn(dueBy, threadId); // postgres/runs.3
       if (threadId !== null) return claimOn(threadId, claim);
       for (let tried = 0; tried < CLAIM_TRIES_MAX; tried++) {
         const found = await value(`SELECT thread_id AS value ${FIRST_IN_LINE}`);

@@ -1,10 +1,10 @@
 // The long-term memory in PostgreSQL: items, their order of age under every prefix, their vectors.
 // Invariants:
-//   SM1. A prefix's newest items are read in order from `store_order`, which has a row for each item under each prefix of
+//   postgres/store.1. A prefix's newest items are read in order from `store_order`, which has a row for each item under each prefix of
 //        its namespace: a search with a limit costs what it returns, however many items there are.
-//   SM2. What has expired is in no answer, swept or not.
-//   SM3. No search looks at more than its `lookMax` items, vectors or namespaces; they are read page by page.
-//   SM4. Whoever writes an item holds its lock: two that write it at once do so one after the other.
+//   postgres/store.2. What has expired is in no answer, swept or not.
+//   postgres/store.3. No search looks at more than its `lookMax` items, vectors or namespaces; they are read page by page.
+//   postgres/store.4. Whoever writes an item holds its lock: two that write it at once do so one after the other.
 import type { StoreItem } from "../../../agent/model/model.ts";
 import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports/ports.ts";
 import { meetsFilter } from "../../../base/json/json-filter.ts";
@@ -53,7 +53,7 @@ export function storeVerbs(db: Sql): StoreTx {
     },
     putStoreItem({ namespace, ...item }, vectors) {
       const ns = encodeNamespace(namespace);
-      db.hold(itemKey(ns, item.key)); // SM4
+      db.hold(itemKey(ns, item.key)); // postgres/store.4
       remove("ns = $1 AND key = $2", ns, item.key);
       ITEMS.insert(db, [{ ...item, ns }]);
       db.run(
@@ -79,7 +79,7 @@ export function storeVerbs(db: Sql): StoreTx {
     },
     deleteStoreItem(namespace, key) {
       const ns = encodeNamespace(namespace);
-      db.hold(itemKey(ns, key)); // SM4
+      db.hold(itemKey(ns, key)); // postgres/store.4
       remove("ns = $1 AND key = $2", ns, key);
     },
     refreshStoreItems(items, at) {
@@ -116,7 +116,7 @@ function readItem(row: Row): StoreItem {
   return { namespace: decodeNamespace(ns), ...item };
 }
 
-const isAlive = ({ expiresAt }: StoreItem, at: number): boolean => expiresAt === null || expiresAt > at; // SM2
+const isAlive = ({ expiresAt }: StoreItem, at: number): boolean => expiresAt === null || expiresAt > at; // postgres/store.2
 
 async function newest(db: Sql, query: StoreQuery): Promise<readonly FoundItem[] | null> {
   const prefix = encodeNamespace(query.prefix);
@@ -132,14 +132,14 @@ async function newest(db: Sql, query: StoreQuery): Promise<readonly FoundItem[] 
       `SELECT ${ITEMS.columnsOf("i")}, o.updated_at AS place_at, o.item_id AS place_id
        FROM holdpoint.store_order AS o JOIN holdpoint.store_items AS i USING (item_id)
        WHERE o.prefix = $1 AND (o.updated_at, o.item_id) < ($2, $3)
-       ORDER BY o.updated_at DESC, o.item_id DESC LIMIT $4`, // SM1
+       ORDER BY o.updated_at DESC, o.item_id DESC LIMIT $4`, // postgres/store.1
       prefix,
       ...place,
       pageRows,
     );
     for (const row of rows) {
       if (found.length === query.limit) break;
-      if (++looked > lookMax) return null; // SM3
+      if (++looked > lookMax) return null; // postgres/store.3
       const item = readItem(row);
       if (!isAlive(item, query.at) || !meetsFilter(item.value, query.filter)) continue;
       if (skipped++ >= query.offset) found.push({ ...item, score: null });
@@ -164,7 +164,7 @@ async function nearest(db: Sql, query: StoreQuery, wanted: Float32Array): Promis
     prefix,
     query.lookMax + 1,
   );
-  if (Number(counted?.["n"]) > query.lookMax) return null; // SM3
+  if (Number(counted?.["n"]) > query.lookMax) return null; // postgres/store.3
   const unit = unitVector(wanted) ?? new Float32Array();
   const scores = new Map<number, number>();
   for (let after: readonly [number, string] = [0, ""]; ;) {
@@ -228,7 +228,7 @@ async function namespaces(db: Sql, query: NamespaceQuery): Promise<readonly (rea
   let from = within;
   let strictly = false;
   for (let looked = 0; found.length < query.limit; looked++) {
-    if (looked > query.lookMax) return null; // SM3
+    if (looked > query.lookMax) return null; // postgres/store.3
     const row = await db.get(
       `SELECT ns FROM holdpoint.store_items
        WHERE ns ${strictly ? ">" : ">="} $1 AND ($2::text IS NULL OR ns < $2) AND (expires_at IS NULL OR expires_at > $3)

@@ -1,7 +1,7 @@
 // Threads in PostgreSQL: rows, the conditional update, search, deletion, copies.
 // Invariants:
-//   TH1. Whoever reads a thread here holds its lock until the end of the transaction (session.ts, SE1).
-//   TH2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
+//   postgres/threads.1. Whoever reads a thread here holds its lock until the end of the transaction (session.ts, transaction.1).
+//   postgres/threads.2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
 import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
@@ -31,7 +31,7 @@ const TABLES_OF_A_THREAD = [
 ];
 
 export async function readThread(db: Sql, threadId: string): Promise<Thread | null> {
-  db.hold(threadKey(threadId)); // TH1
+  db.hold(threadKey(threadId)); // postgres/threads.1
   const row = await db.get(`SELECT ${THREADS.columns} FROM holdpoint.threads WHERE thread_id = $1`, threadId);
   return row === null ? null : THREADS.read(row);
 }
@@ -59,7 +59,7 @@ export function threadVerbs(db: Sql): ThreadTx {
       db.hold(threadKey(threadId));
       // The key itself counts on.
       db.run("UPDATE holdpoint.idempotency SET thread_id = '', run_id = '' WHERE thread_id = $1", threadId);
-      for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId); // TH2
+      for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId); // postgres/threads.2
       return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
     },
     async searchThreads(query) {

@@ -1,7 +1,7 @@
 // Webhooks in PostgreSQL: the outbox.
 // Invariants:
-//   WH1. Rows carry no thread id: what is to be told about a run outlives the run's thread.
-//   WH2. Of several servers that look for work at the same time, each gets another webhook.
+//   postgres/webhooks.1. Rows carry no thread id: what is to be told about a run outlives the run's thread.
+//   postgres/webhooks.2. Of several servers that look for work at the same time, each gets another webhook.
 import type { Webhook } from "../../../agent/model/model.ts";
 import type { WebhookTx } from "../../../agent/ports/ports.ts";
 import { WEBHOOK_COLUMNS } from "../../shared/columns.ts";
@@ -18,7 +18,7 @@ export function webhookVerbs(db: Sql): WebhookTx {
         `UPDATE holdpoint.webhooks SET attempts = attempts + 1, due_at = $2 WHERE run_id = (
            SELECT run_id FROM holdpoint.webhooks WHERE due_at <= $1 AND host <> ALL($3::text[])
            ORDER BY due_at, run_id LIMIT 1 FOR UPDATE SKIP LOCKED)
-         RETURNING ${WEBHOOKS.columns}`, // WH2
+         RETURNING ${WEBHOOKS.columns}`, // postgres/webhooks.2
         at,
         until,
         hostsExcepted,

@@ -1,7 +1,7 @@
 // Database: one SQLite connection with a statement cache, and the count of bytes that go in.
 // Invariants:
-//   DB1. Every value reaches SQL as a bound parameter.
-//   DB2. A transaction that was acknowledged survives kill -9 and power loss: WAL with synchronous=FULL.
+//   client/database.1. Every value reaches SQL as a bound parameter.
+//   client/database.2. A transaction that was acknowledged survives kill -9 and power loss: WAL with synchronous=FULL.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 
 export type Row = Record<string, unknown>;

@@ -1,7 +1,7 @@
 // Lock: one process a data folder, freed by the operating system however that process ends.
 // Invariants:
-//   LK1. The lock is a transaction held open on a file of its own: kill -9 frees it, a stale file does not hold it.
-//   LK2. Who is refused learns who has it.
+//   folder-lock.1. The lock is a transaction held open on a file of its own: kill -9 frees it, a stale file does not hold it.
+//   folder-lock.2. Who is refused learns who has it.
 import { closeSync, fchmodSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -28,10 +28,10 @@ export function lockFolder(folder: string, self: string): FolderLock {
   closeSync(file);
   const db = new DatabaseSync(lockFile);
   try {
-    db.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE"); // LK1
+    db.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE"); // folder-lock.1
   } catch {
     db.close();
-    throw new FolderInUseError(folder, readOwner(ownerFile)); // LK2
+    throw new FolderInUseError(folder, readOwner(ownerFile)); // folder-lock.2
   }
   writeFileSync(ownerFile, self, { mode: 0o600 });
   return { release: () => db.close() };

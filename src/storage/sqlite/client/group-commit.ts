@@ -1,14 +1,14 @@
 // Group commit: everything that is asked of the database in one turn of the event loop shares one transaction.
 // Invariants:
-//   G1. A result is handed out only after the commit that holds it has returned, and so is on disk.
-//   G2. A piece of work that throws takes back its own writes and nobody else's.
-//   G3. When the commit fails, every piece that wrote fails; the next group starts clean. Pieces that only read are run
+//   group-commit.1. A result is handed out only after the commit that holds it has returned, and so is on disk.
+//   group-commit.2. A piece of work that throws takes back its own writes and nobody else's.
+//   group-commit.3. When the commit fails, every piece that wrote fails; the next group starts clean. Pieces that only read are run
 //       again without those.
-//   G5. A commit that failed in the file may be found there after a crash: its frames are in the log, complete, and only
+//   group-commit.5. A commit that failed in the file may be found there after a crash: its frames are in the log, complete, and only
 //       not synced. A commit of nothing in the same place overwrites them. Once that is synced the failed one is known to be
 //       void, and its callers get `storage_unavailable`; until then they get `commit_unknown`, and nobody else gets a
 //       reply but `storage_unavailable`.
-//   G4. From BEGIN to COMMIT only microtasks run: no other code sees the open transaction.
+//   group-commit.4. From BEGIN to COMMIT only microtasks run: no other code sees the open transaction.
 import { randomUUID } from "node:crypto";
 import { ApiError, describeError } from "../../../base/api-error.ts";
 import type { Log } from "../../../base/log/log.ts";
@@ -45,7 +45,7 @@ export function createGroupCommit(db: Database, log: Log, checkFiles: () => void
 
   let inDoubt = false;
 
-  /** @throws {Error} when nothing can be synced yet (G5). */
+  /** @throws {Error} when nothing can be synced yet (group-commit.5). */
   const overwrite = (): void => {
     if (!inDoubt) return;
     rollBack(db);
@@ -65,7 +65,7 @@ export function createGroupCommit(db: Database, log: Log, checkFiles: () => void
     try {
       db.run("COMMIT");
     } catch (error) {
-      inDoubt = isFileFault(error); // G5
+      inDoubt = isFileFault(error); // group-commit.5
       throw error;
     }
   };
@@ -92,19 +92,19 @@ export function createGroupCommit(db: Database, log: Log, checkFiles: () => void
       const writers = pieces.filter(({ wrote }) => wrote);
       const again = inDoubt || writers.length === 0 ? [] : pieces.filter(({ wrote }) => !wrote);
       for (const piece of again.length > 0 ? writers : pieces) {
-        piece.reject(piece.wrote ? failure : storageFailure(error)); // G3
+        piece.reject(piece.wrote ? failure : storageFailure(error)); // group-commit.3
       }
       for (const piece of again) Object.assign(piece, { result: undefined, failure: null });
       if (again.length > 0) await settlePieces(again); // fewer than before
       return;
     }
     for (const piece of pieces) {
-      if (piece.failure === null) piece.resolve(piece.result as never); // G1
+      if (piece.failure === null) piece.resolve(piece.result as never); // group-commit.1
       else piece.reject(piece.failure.reason);
     }
   };
 
-  /** G5: tried at once, because the fault may have been one of a moment. */
+  /** group-commit.5: tried at once, because the fault may have been one of a moment. */
   const voided = (): boolean => {
     try {
       overwrite();
@@ -158,7 +158,7 @@ async function runPiece(db: Database, piece: Piece): Promise<void> {
     piece.result = await piece.work();
   } catch (error) {
     if (!db.inTransaction()) throw error; // the database gave up on the whole transaction
-    if (marked) db.run("ROLLBACK TO piece"); // G2
+    if (marked) db.run("ROLLBACK TO piece"); // group-commit.2
     piece.failure = { reason: isStorageFault(error) ? storageFailure(error) : error };
   } finally {
     db.onWrite(null);

@@ -1,7 +1,7 @@
 // Schema: numbered migrations, and the refusal of a file that a newer version wrote.
 // Invariants:
-//   SC1. Migration n runs once, in its own transaction together with the note that it ran.
-//   SC2. A file of a newer schema, or written with a newer library, is not touched.
+//   sqlite/migrations.1. Migration n runs once, in its own transaction together with the note that it ran.
+//   sqlite/migrations.2. A file of a newer schema, or written with a newer library, is not touched.
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import type { Database } from "../client/database.ts";
 
@@ -225,7 +225,7 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** @throws {NewerDatabaseError} SC2. */
+/** @throws {NewerDatabaseError} sqlite/migrations.2. */
 export function migrate(db: Database, versions: Versions): void {
   db.exec("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID");
   const meta = (key: string): string | null => {
@@ -242,7 +242,7 @@ export function migrate(db: Database, versions: Versions): void {
   try {
     for (const step of MIGRATIONS.slice(applied)) db.exec(step);
     const note = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-    db.run(note, "schema", String(MIGRATIONS.length)); // SC1
+    db.run(note, "schema", String(MIGRATIONS.length)); // sqlite/migrations.1
     db.run(note, "holdpoint", versions.holdpoint);
     db.run(note, "library", versions.library);
     db.exec("COMMIT");

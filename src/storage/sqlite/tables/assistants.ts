@@ -1,7 +1,7 @@
 // Assistants in SQLite: rows, their versions, search.
 // Invariants:
-//   AR1. A filter's keys and values are bound, never part of the SQL text.
-//   AR2. assistant_metadata has what the metadata index tells of each assistant (metadata-index.ts), and of no other.
+//   sqlite/assistants.1. A filter's keys and values are bound, never part of the SQL text.
+//   sqlite/assistants.2. assistant_metadata has what the metadata index tells of each assistant (metadata-index.ts), and of no other.
 import type { SQLInputValue } from "node:sqlite";
 import type { Assistant, AssistantVersion } from "../../../agent/model/model.ts";
 import type { AssistantFilter, AssistantTx } from "../../../agent/ports/ports.ts";
@@ -49,7 +49,7 @@ export function assistantVerbs(db: Database): AssistantTx {
     },
     deleteAssistant(assistantId) {
       db.run("DELETE FROM assistant_versions WHERE assistant_id = ?", assistantId);
-      db.run("DELETE FROM assistant_metadata WHERE assistant_id = ?", assistantId); // AR2
+      db.run("DELETE FROM assistant_metadata WHERE assistant_id = ?", assistantId); // sqlite/assistants.2
       db.run("DELETE FROM assistants WHERE assistant_id = ?", assistantId);
     },
     assistantVersions(assistantId, { metadata, limit, offset }) {
@@ -78,7 +78,7 @@ export function assistantVerbs(db: Database): AssistantTx {
   };
 }
 
-/** AR2. */
+/** sqlite/assistants.2. */
 function indexAssistant(db: Database, assistantId: string, metadata: JsonObject): void {
   db.run("DELETE FROM assistant_metadata WHERE assistant_id = ?", assistantId);
   for (const [key, value] of Object.entries(metadata)) {
@@ -93,7 +93,7 @@ function filterOf(query: AssistantFilter): { readonly where: string; readonly pa
   const parameters: SQLInputValue[] = [];
   const add = (condition: string, ...values: SQLInputValue[]): void => {
     conditions.push(condition);
-    parameters.push(...values); // AR1
+    parameters.push(...values); // sqlite/assistants.1
   };
   const [graphId, ...others] = query.graphIds;
   if (graphId !== undefined && others.length === 0) add("graph_id = ?", graphId);

@@ -1,9 +1,9 @@
 // Checkpoints in SQLite: what graphs saved, and the fence that keeps stale attempts out.
 // Invariants:
-//   CK1. A run's writes are stored only while the run is `running` in the attempt that made them.
-//   CK2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
+//   sqlite/checkpoints.1. A run's writes are stored only while the run is `running` in the attempt that made them.
+//   sqlite/checkpoints.2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
 //        and a clock can go back.
-//   CK3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
+//   sqlite/checkpoints.3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
 import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model/model.ts";
 import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
@@ -21,11 +21,11 @@ const BLOBS = table<Blob>("blobs", BLOB_COLUMNS);
 
 export function checkpointVerbs(db: Database): CheckpointTx {
   const store = (set: WriteSet): void => {
-    BLOBS.insert(db, set.blobs, "INSERT OR IGNORE"); // CK3
+    BLOBS.insert(db, set.blobs, "INSERT OR IGNORE"); // sqlite/checkpoints.3
     CHECKPOINTS.insert(db, set.checkpoints, "INSERT OR REPLACE");
     WRITES.insert(db, set.writes, "INSERT OR REPLACE");
     const last = new Map(set.checkpoints.map((checkpoint) => [`${checkpoint.threadId}/${checkpoint.ns}`, checkpoint]));
-    HEADS.insert(db, [...last.values()], "INSERT OR REPLACE"); // CK2
+    HEADS.insert(db, [...last.values()], "INSERT OR REPLACE"); // sqlite/checkpoints.2
   };
   return {
     checkpoint(threadId, ns, checkpointId) {
@@ -82,7 +82,7 @@ export function checkpointVerbs(db: Database): CheckpointTx {
         runId,
         attempt,
       );
-      if (current === null) return false; // CK1
+      if (current === null) return false; // sqlite/checkpoints.1
       store(set);
       return true;
     },

@@ -1,8 +1,8 @@
 // Inbox plan: which index a page of the inbox is read from. Every filter has an index in the order of the inbox, so the
 // page is there after as many rows as it has, however many wait.
 // Invariants:
-//   IP1. Only what waits on a paused thread is listed: what is listed can be answered.
-//   IP2. The order is total: time of asking, thread, id. A page begins strictly after the place where the last one ended.
+//   inbox-plan.1. Only what waits on a paused thread is listed: what is listed can be answered.
+//   inbox-plan.2. The order is total: time of asking, thread, id. A page begins strictly after the place where the last one ended.
 import type { SQLInputValue } from "node:sqlite";
 import type { InboxQuery } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
@@ -64,12 +64,12 @@ export function planInbox(db: Database, query: InboxQuery): InboxPlan {
   if (query.createdBefore !== null) others.push({ sql: `${place[0]} < ?`, parameters: [query.createdBefore] });
   if (query.after !== null) {
     const { createdAt, threadId, interruptId } = query.after;
-    const beyond = `(${place.join(", ")}) ${query.descending ? "<" : ">"} (?, ?, ?)`; // IP2
+    const beyond = `(${place.join(", ")}) ${query.descending ? "<" : ">"} (?, ?, ?)`; // inbox-plan.2
     others.push({ sql: beyond, parameters: [createdAt, threadId, interruptId] });
   }
   const conditions = [
     ...(driver === null ? [] : [driver]),
-    { sql: "i.state = 'open' AND t.status = 'interrupted'", parameters: [] }, // IP1
+    { sql: "i.state = 'open' AND t.status = 'interrupted'", parameters: [] }, // inbox-plan.1
     ...others,
   ];
   const items = byMetadata

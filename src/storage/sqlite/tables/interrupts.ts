@@ -1,5 +1,5 @@
 // Interrupts and the audit trail in SQLite.
-// Invariant IN1: audit rows are only ever added; they go when their thread goes.
+// Invariant sqlite/interrupts.1: audit rows are only ever added; they go when their thread goes.
 import type { Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
 import type { AuditRecord, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";

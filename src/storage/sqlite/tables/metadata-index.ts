@@ -1,6 +1,6 @@
 // Metadata index: the members of a thread's metadata as rows (../metadata-conditions.ts), and those of the open items of
 // the inbox, in the order in which the inbox is read.
-// Invariant MX3: inbox_metadata has exactly the rows of thread_metadata, for each open item.
+// Invariant sqlite/metadata-index.3: inbox_metadata has exactly the rows of thread_metadata, for each open item.
 import type { SQLInputValue } from "node:sqlite";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { indexText } from "../../shared/metadata-filter.ts";
@@ -19,7 +19,7 @@ export function indexMetadata(db: Database, threadId: string, metadata: JsonObje
   indexOpenItems(db, threadId);
 }
 
-/** MX3, for all open items of a thread. */
+/** sqlite/metadata-index.3, for all open items of a thread. */
 export function indexOpenItems(db: Database, threadId: string): void {
   db.run("DELETE FROM inbox_metadata WHERE thread_id = ?", threadId);
   db.run(
@@ -31,7 +31,7 @@ export function indexOpenItems(db: Database, threadId: string): void {
   );
 }
 
-/** MX3, for one item that has been written. */
+/** sqlite/metadata-index.3, for one item that has been written. */
 export function indexItem(
   db: Database,
   {

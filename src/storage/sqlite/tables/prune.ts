@@ -1,4 +1,4 @@
-// Pruning in SQLite: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, PR1 to PR4).
+// Pruning in SQLite: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, checkpoint-pruning.1 to checkpoint-pruning.4).
 import type { PruneTx } from "../../../agent/ports/ports.ts";
 import {
   ANCESTORS_MAX,
@@ -52,7 +52,7 @@ function headsOf(db: Database, threadId: string): readonly Head[] {
     }));
 }
 
-/** PR4. */
+/** checkpoint-pruning.4. */
 function ancestorsOf(db: Database, threadId: string, head: Head): readonly Kept[] {
   if (rebuiltChannels(head).length === 0) return [];
   const line = db.all(
@@ -80,7 +80,7 @@ function ancestorsOf(db: Database, threadId: string, head: Head): readonly Kept[
   return rows.filter(({ checkpointId }) => stay.has(checkpointId));
 }
 
-/** PR2. */
+/** checkpoint-pruning.2. */
 function standAlone(db: Database, threadId: string, head: Kept, kept: ReadonlySet<string>): void {
   const query = "SELECT small FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?";
   const steps = new Map(
@@ -98,7 +98,7 @@ function standAlone(db: Database, threadId: string, head: Kept, kept: ReadonlySe
   );
 }
 
-/** PR3. */
+/** checkpoint-pruning.3. */
 function deleteUnusedBlobs(db: Database, threadId: string): void {
   const texts = (sql: string): readonly string[] => db.all(sql, threadId).map((row) => String(row["text"]));
   const used = hashesIn(

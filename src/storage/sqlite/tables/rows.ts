@@ -1,5 +1,5 @@
 // Rows: columns ↔ the model's fields (columns.ts), read and written.
-// Invariant RW1: a column that holds JSON holds text that JSON.parse reads; NUL and lone surrogates are escaped in it.
+// Invariant sqlite/rows.1: a column that holds JSON holds text that JSON.parse reads; NUL and lone surrogates are escaped in it.
 import type { SQLInputValue } from "node:sqlite";
 import type { ColumnKind, Columns } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";

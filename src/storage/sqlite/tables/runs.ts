@@ -1,8 +1,8 @@
 // Runs in SQLite: rows, the queue's order, idempotency keys.
 // Invariants:
-//   RU1. At most one run of a thread is `running`; the unique partial index refuses a second.
-//   RU2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
-//   RU3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
+//   sqlite/runs.1. At most one run of a thread is `running`; the unique partial index refuses a second.
+//   sqlite/runs.2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
+//   sqlite/runs.3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
 import { BIG_VALUE_UNITS, type Run } from "../../../agent/model/model.ts";
 import type { IdempotencyRecord, IdempotencyTx, QueueTx, RunTx } from "../../../agent/ports/ports.ts";
 import { contentHash, firstIdAt } from "../../../base/ids.ts";
@@ -86,11 +86,11 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
     insertRun(run) {
       let { input } = run;
       if (input !== null && input.length > BIG_VALUE_UNITS) {
-        const hash = contentHash(input); // RU2
+        const hash = contentHash(input); // sqlite/runs.2
         db.run("INSERT OR IGNORE INTO blobs (thread_id, hash, data) VALUES (?, ?, ?)", run.threadId, hash, input);
         input = `#${hash}`;
       }
-      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // RU3
+      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // sqlite/runs.3
       RUNS.insert(db, [{ ...run, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
     },
     updateRun(runId, patch) {
@@ -107,7 +107,7 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
     },
     claimPendingRun(claim, dueBy, threadId = null) {
       const dueAt = dueBy === null ? null : nextDueAt();
-      // RU3. Asked first: an update that finds nothing costs twenty times as much.
+      // sqlite/runs.3. Asked first: an update that finds nothing costs twenty times as much.
       if (dueBy !== null && dueAt !== null && dueAt <= dueBy) {
         db.run(
           `UPDATE runs SET due_at = NULL WHERE run_id IN

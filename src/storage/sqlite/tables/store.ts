@@ -1,10 +1,10 @@
 // The long-term memory in SQLite: items, their order of age under every prefix, their vectors.
 // Invariants:
-//   SM1. A prefix's newest items are read in order from `store_order`, which has a row for each item under each prefix of
+//   sqlite/store.1. A prefix's newest items are read in order from `store_order`, which has a row for each item under each prefix of
 //        its namespace: a search with a limit costs what it returns, however many items there are.
-//   SM2. A filter's names and values are bound, never part of the SQL text.
-//   SM3. What has expired is in no answer, swept or not.
-//   SM4. No search looks at more than its `lookMax` items, vectors or namespaces.
+//   sqlite/store.2. A filter's names and values are bound, never part of the SQL text.
+//   sqlite/store.3. What has expired is in no answer, swept or not.
+//   sqlite/store.4. No search looks at more than its `lookMax` items, vectors or namespaces.
 import type { SQLInputValue } from "node:sqlite";
 import type { StoreItem } from "../../../agent/model/model.ts";
 import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports/ports.ts";
@@ -132,7 +132,7 @@ function newest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
   const found = db.all(
     `SELECT ${columnsOf("i")} ${UNDER_PREFIX} WHERE o.prefix = ? AND ${ALIVE}
      ${end === null ? "" : "AND (o.updated_at, o.item_id) > (?, ?)"} ${where}
-     ORDER BY o.updated_at DESC, o.item_id DESC LIMIT ? OFFSET ?`, // SM1
+     ORDER BY o.updated_at DESC, o.item_id DESC LIMIT ? OFFSET ?`, // sqlite/store.1
     prefix,
     query.at,
     ...(end ?? []),
@@ -140,7 +140,7 @@ function newest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
     query.limit,
     query.offset,
   );
-  if (end !== null && found.length < query.limit) return null; // SM4
+  if (end !== null && found.length < query.limit) return null; // sqlite/store.4
   return found.map((row) => ({ ...readItem(row), score: null }));
 }
 
@@ -163,7 +163,7 @@ function nearest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
     prefix,
     query.lookMax + 1,
   );
-  if (Number(counted?.["n"]) > query.lookMax) return null; // SM4
+  if (Number(counted?.["n"]) > query.lookMax) return null; // sqlite/store.4
   const { where, parameters } = filterOf(query.filter);
   const rows = db.all(
     `WITH ranked AS (
@@ -200,7 +200,7 @@ function filterOf(filter: readonly FilterCondition[]): {
     const plain = op === "eq" && path.length === 1 && typeof value === "string" && /^\w+$/.test(name);
     if (!plain || !value.isWellFormed() || value.includes("\u0000")) continue;
     where += " AND i.value ->> ? = ?";
-    parameters.push(`$."${name}"`, value); // SM2
+    parameters.push(`$."${name}"`, value); // sqlite/store.2
   }
   parameters.push(JSON.stringify(filter));
   return { where: `${where} AND meets_filter(i.value, ?)`, parameters };
@@ -219,7 +219,7 @@ function namespaces(db: Database, query: NamespaceQuery): readonly (readonly str
   let skipped = 0;
   let from = within;
   for (let looked = 0; found.length < query.limit; looked++) {
-    if (looked > query.lookMax) return null; // SM4
+    if (looked > query.lookMax) return null; // sqlite/store.4
     const row = db.get(
       `SELECT ns FROM store_items WHERE ns >= ? ${end === null ? "" : "AND ns < ?"} AND ${ALIVE} ORDER BY ns LIMIT 1`,
       from,

@@ -1,7 +1,7 @@
 // Threads in SQLite: rows, the conditional update, search, deletion, copies.
 // Invariants:
-//   TH1. A filter's keys and values are bound, never part of the SQL text.
-//   TH2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
+//   sqlite/threads.1. A filter's keys and values are bound, never part of the SQL text.
+//   sqlite/threads.2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
 import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
@@ -53,7 +53,7 @@ export function threadVerbs(db: Database): ThreadTx {
     deleteThread(threadId) {
       let existed = false;
       db.run("UPDATE idempotency SET thread_id = '', run_id = '' WHERE thread_id = ?", threadId); // the key itself counts on
-      for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0; // TH2; threads is the last
+      for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0; // sqlite/threads.2; threads is the last
       return existed;
     },
     searchThreads(query) {
@@ -155,7 +155,7 @@ function planSearch(db: Database, query: ThreadQuery): SearchPlan {
       "EXISTS (SELECT 1 FROM thread_metadata AS o WHERE o.thread_id = t.thread_id AND o.key = ? AND o.value = ?)";
     add(has, one.key, one.text);
   }
-  for (const part of rest) add("json_contains(t.metadata, ?)", part); // TH1
+  for (const part of rest) add("json_contains(t.metadata, ?)", part); // sqlite/threads.1
   return {
     from:
       driver === null

@@ -1,0 +1,7 @@
+export interface EditorProps {
+  /** Only the first value counts; later ones come from typing. */
+  readonly initial: string;
+  readonly label: string;
+  readonly onChange: (text: string) => void;
+  readonly readOnly?: boolean;
+}

@@ -1,0 +1,245 @@
+// Test of the folders inside the rooms, and of rule codes. Checked:
+//   folders.1. Inside a room, a file imports its own folder or one further down the room's list; type imports count.
+//   folders.2. Every folder of a room is on its list, and every folder on the list exists.
+//   folders.3. No files import each other in a cycle, in src/ and in console/.
+//   folders.4. No folder holds more than 16 source files; tests, fixtures and style sheets do not count.
+//   folders.5. A rule code is defined in one file.
+// The last tests plant violations, so that a check that finds no files cannot pass.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { test } from "node:test";
+
+const ROOT = join(import.meta.dirname, "../..");
+const FILES_MAX = 16;
+
+/** Room → its folders, top to bottom; "." is the room's own files. ARCHITECTURE.md describes each. */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  "src/base": ["config", "files", "log", ".", "json"],
+  "src/http": ["pages", "server", "outbound"],
+  "src/agent": [
+    "server",
+    "store",
+    "routes",
+    "audit",
+    "crons",
+    "inbox",
+    "streams",
+    "runs",
+    "runs/accept",
+    "assistants",
+    "runs/execute",
+    "threads",
+    ".",
+    "interrupts",
+    "events",
+    "webhooks",
+    "auth",
+    "serializers",
+    "ports",
+    "model",
+  ],
+  "src/graphs": [
+    ".",
+    "extensions",
+    "schemas",
+    "state",
+    "tracing",
+    "loading",
+    "config",
+    "run",
+    "checkpoints",
+    "langgraph",
+  ],
+  "src/collector": [
+    "commands",
+    ".",
+    "pipeline",
+    "receive",
+    "spool",
+    "translate",
+    "upload",
+    "assemble",
+    "translate/fields",
+    "upload/backend",
+    "encode",
+    "translate/attributes",
+    "shared",
+    "otlp",
+  ],
+  "src/storage": [
+    "contract",
+    "postgres",
+    "postgres/engine",
+    "sqlite",
+    "dump",
+    "local",
+    "postgres/schema",
+    "postgres/tables",
+    "sqlite/schema",
+    "sqlite/tables",
+    "postgres/client",
+    "shared",
+    "sqlite/client",
+  ],
+  "src/cli": ["commands", "template", "client", "errors", "output"],
+};
+
+const TEST_FILE = /\.(test|contract)\.tsx?$|(^|\/)testkit\.ts$/;
+const CODE_FILE = /\.tsx?$/;
+const IMPORT = /\b(?:from|import|URL)\s*\(?\s*(["'`])(\.{1,2}\/[^"'`]*)\1/g;
+const RULE = /^(?:\/\/|\s*\*)\s+([a-z][\w/.-]*)\.(\d+)\. /gm;
+
+type Sources = ReadonlyMap<string, string>;
+
+function read(...roots: readonly string[]): Sources {
+  const paths = roots.flatMap((root) =>
+    readdirSync(join(ROOT, root), { recursive: true, encoding: "utf8" })
+      .filter((path) => CODE_FILE.test(path) && !path.includes("node_modules"))
+      .map((path) => posix.join(root, path.replaceAll("\\", "/"))),
+  );
+  return new Map(paths.map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
+}
+
+function importsOf(path: string, text: string): readonly string[] {
+  return [...text.matchAll(IMPORT)].map(([, , specifier = ""]) => posix.join(posix.dirname(path), specifier));
+}
+
+/** The entry of the room's list that a file belongs to: the longest that fits. */
+function folderOf(room: string, path: string): string | null {
+  const folder = posix.relative(room, posix.dirname(path)) || ".";
+  const fits = (FOLDERS[room] ?? []).filter((one) => one === folder || folder.startsWith(`${one}/`));
+  return fits.toSorted((one, other) => other.length - one.length)[0] ?? null;
+}
+
+/** folders.1 and folders.2. */
+function upwardImports(sources: Sources): string[] {
+  const faults: string[] = [];
+  for (const [path, text] of sources) {
+    const room = Object.keys(FOLDERS).find((one) => path.startsWith(`${one}/`));
+    if (room === undefined || TEST_FILE.test(path)) continue;
+    const order = FOLDERS[room] ?? [];
+    const own = folderOf(room, path);
+    if (own === null) {
+      faults.push(`${path} is in no folder on the list of ${room}`);
+      continue;
+    }
+    for (const target of importsOf(path, text)) {
+      if (!target.startsWith(`${room}/`)) continue;
+      const other = folderOf(room, target);
+      if (other !== null && order.indexOf(other) < order.indexOf(own)) faults.push(`${path} imports upward: ${target}`);
+    }
+  }
+  return faults;
+}
+
+/** folders.3. Each cycle once, as the path that closes it. */
+function cycles(sources: Sources): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(path);
+    if (at >= 0) found.push([...trail.slice(at), path].join(" → "));
+    if (at >= 0 || done.has(path)) return;
+    for (const target of importsOf(path, sources.get(path) ?? "")) {
+      if (sources.has(target)) visit(target, [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const path of sources.keys()) if (!TEST_FILE.test(path)) visit(path, []);
+  return found;
+}
+
+/** folders.4. */
+function crowded(paths: Iterable<string>): string[] {
+  const counted = [...paths].filter((path) => !TEST_FILE.test(path));
+  return [...Map.groupBy(counted, (path) => posix.dirname(path))]
+    .filter(([, files]) => files.length > FILES_MAX)
+    .map(([folder, files]) => `${folder} holds ${files.length} files`);
+}
+
+/** folders.5. */
+function sharedCodes(sources: Sources): string[] {
+  const definitions = [...sources].flatMap(([path, text]) =>
+    [...new Set([...text.matchAll(RULE)].map(([, name = "", number = ""]) => `${name}.${number}`))].map(
+      (code) => ({ code, path }) as const,
+    ),
+  );
+  return [...Map.groupBy(definitions, ({ code }) => code)]
+    .filter(([, places]) => places.length > 1)
+    .map(([code, places]) => `${code} is defined in ${places.map(({ path }) => path).join(" and ")}`);
+}
+
+const SRC = read("src");
+
+test("inside a room, imports only go down its list of folders (folders.1, folders.2)", () => {
+  assert.deepEqual(upwardImports(SRC), []);
+});
+
+test("every folder on a list exists (folders.2)", () => {
+  const used = new Set([...SRC.keys()].map((path) => posix.dirname(path)));
+  const missing = Object.entries(FOLDERS).flatMap(([room, list]) =>
+    list
+      .map((one) => posix.join(room, one))
+      .filter((folder) => ![...used].some((one) => `${one}/`.startsWith(`${folder}/`))),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test("no files import each other in a cycle (folders.3)", () => {
+  assert.deepEqual(cycles(read("src", "console")), []);
+});
+
+test("no folder holds more than 16 source files (folders.4)", () => {
+  assert.deepEqual(crowded(read("src", "console", "test", "bench", "examples").keys()), []);
+});
+
+test("a rule code is defined in one file (folders.5)", () => {
+  const all = read("src", "console", "test", "bench");
+  const count = [...all.values()].reduce((sum, text) => sum + [...text.matchAll(RULE)].length, 0);
+  assert.ok(count > 500, `${count} rules found`);
+  assert.deepEqual(sharedCodes(all), []);
+});
+
+const planted = (...files: readonly (readonly [path: string, text: string])[]): Sources => new Map(files);
+
+test("a planted upward import is found, of a type too (folders.1)", () => {
+  const up = 'import type { Route } from "../routes/route.ts";';
+  assert.deepEqual(upwardImports(planted(["src/agent/model/a.ts", up])), [
+    "src/agent/model/a.ts imports upward: src/agent/routes/route.ts",
+  ]);
+  assert.deepEqual(
+    upwardImports(planted(["src/agent/routes/a.ts", 'import type { Run } from "../model/model.ts";'])),
+    [],
+  );
+});
+
+test("a planted folder that is on no list is found (folders.2)", () => {
+  assert.deepEqual(upwardImports(planted(["src/agent/misc/a.ts", ""])), [
+    "src/agent/misc/a.ts is in no folder on the list of src/agent",
+  ]);
+});
+
+test("a planted cycle is found, of types and over three files (folders.3)", () => {
+  const ring = planted(
+    ["src/a/a.ts", 'import type { B } from "../b/b.ts";'],
+    ["src/b/b.ts", 'export * from "./c.ts";'],
+    ["src/b/c.ts", 'const a = await import("../a/a.ts");'],
+  );
+  assert.deepEqual(cycles(ring), ["src/a/a.ts → src/b/b.ts → src/b/c.ts → src/a/a.ts"]);
+});
+
+test("a planted seventeenth file is found, a test is not counted (folders.4)", () => {
+  const paths = Array.from({ length: 16 }, (_, at) => `src/a/${at}.ts`);
+  assert.deepEqual(crowded([...paths, "src/a/0.test.ts"]), []);
+  assert.deepEqual(crowded([...paths, "src/a/16.ts"]), ["src/a holds 17 files"]);
+});
+
+test("a planted second definition of a rule is found, a citation is not (folders.5)", () => {
+  const rule = "//   queue-limit.1. A cached count admits runs.";
+  const sources = planted(["src/a.ts", rule], ["src/b.ts", "const left = 1; // queue-limit.1. See there."]);
+  assert.deepEqual(sharedCodes(sources), []);
+  assert.deepEqual(sharedCodes(planted(["src/a.ts", rule], ["src/b.ts", rule])), [
+    "queue-limit.1 is defined in src/a.ts and src/b.ts",
+  ]);
+});
