@@ -3,7 +3,7 @@
 export class ApiProblem extends Error {
   /** 0 without a reply. */
   readonly status: number;
-  /** A code of docs/errors.md, or `unreachable`. */
+  /** A code of docs/reference/errors.md, or `unreachable`. */
   readonly code: string;
   readonly title: string;
   readonly members: Readonly<Record<string, unknown>>;

@@ -171,6 +171,6 @@ export const problem = z
     title: z.string(),
     status: z.number().int(),
     detail: z.string(),
-    code: z.string().describe("see docs/errors.md"),
+    code: z.string().describe("see docs/reference/errors.md"),
   })
   .meta({ id: "Problem" });

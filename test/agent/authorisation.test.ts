@@ -303,8 +303,8 @@ test("every route is in the table (authorisation.5)", () => {
   );
 });
 
-test("docs/auth.md has the event of every route (authorisation.5)", () => {
-  const page = readFileSync(join(ROOT, "docs", "auth.md"), "utf8");
+test("docs/reference/auth.md has the event of every route (authorisation.5)", () => {
+  const page = readFileSync(join(ROOT, "docs/reference/auth.md"), "utf8");
   const documented = [...page.matchAll(/^\| `([a-z_]+:[a-z_]+)` \| (.*) \|$/gm)].flatMap(([, event, calls = ""]) =>
     [...calls.matchAll(/`([^`]+)`/g)].map(([, name]) => `${name} ${event}`),
   );

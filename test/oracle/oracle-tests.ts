@@ -1,4 +1,4 @@
-// The oracle tests, for one version of the library: see oracle.ts. Checked (docs/guarantees.md 4, 5, 6):
+// The oracle tests, for one version of the library: see oracle.ts. Checked (docs/concepts/guarantees.md 4, 5, 6):
 //   oracle-tests.1. At each pause the server shows the questions that were raised, each once, with an id that no answer has named yet.
 //   oracle-tests.2. Each answer arrives at the place that asked the question, also when several are given at once.
 //   oracle-tests.3. The result is that of the library in process.

@@ -1,4 +1,4 @@
-// Test of docs/cli.md against the command line. Checked:
+// Test of docs/reference/cli.md against the command line. Checked:
 //   cli-docs.1. The reference names every verb with its usage, description and options, in the words of its help.
 //   cli-docs.2. The table of exit codes has the codes that there are.
 //   cli-docs.3. Every option says what it does, and every verb takes --json.
@@ -13,7 +13,7 @@ import { EXIT } from "../../src/cli/errors/cli-error.ts";
 import { type VerbPorts, registerVerbs } from "../../src/cli/commands/register.ts";
 import { holdpoint } from "../harness/cli.ts";
 
-const PAGE = readFileSync(join(import.meta.dirname, "../..", "docs", "cli.md"), "utf8");
+const PAGE = readFileSync(join(import.meta.dirname, "../..", "docs/reference/cli.md"), "utf8");
 /** Explained once for all verbs that have them. */
 const COMMON = ["--json", "--url", "--api-key", "--wide", "--limit"];
 
@@ -67,7 +67,7 @@ test("the reference has every verb and option, as the help says them (cli-docs.1
       .trim()
       .split("\n")
       .map((line) => line.replace(/\s+/g, " ").trim());
-  assert.deepEqual(lines(reference), lines(expected), `docs/cli.md, "Reference" has to be:\n\n${expected}\n`);
+  assert.deepEqual(lines(reference), lines(expected), `docs/reference/cli.md, "Reference" has to be:\n\n${expected}\n`);
 });
 
 test("the help of each verb names every option, and each says what it does (cli-docs.3)", () => {

@@ -1,9 +1,9 @@
 // Test of the reference pages against the code. Checked:
-//   docs.1. docs/errors.md lists exactly the codes of ERROR_CODES, in their order, with status and title, and says of each
+//   docs.1. docs/reference/errors.md lists exactly the codes of ERROR_CODES, in their order, with status and title, and says of each
 //        when it happens and what to do.
-//   docs.2. docs/configuration.md lists exactly the settings of every settings table, as the code has them.
+//   docs.2. docs/reference/configuration.md lists exactly the settings of every settings table, as the code has them.
 //   docs.3. No settings table is left out, and every default is a value that its own setting would take.
-//   docs.4. Every identifier and table in the last column of docs/glossary.md occurs in the sources.
+//   docs.4. Every identifier and table in the last column of docs/reference/glossary.md occurs in the sources.
 //   docs.5. Every relative link of a page leads to a file, and its fragment to a heading there.
 // A failing comparison prints the whole table as it has to be: put that in the place of the page's.
 import assert from "node:assert/strict";
@@ -20,7 +20,7 @@ import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** One line a settings table: the heading of its section in docs/configuration.md, the file it is in, the table. */
+/** One line a settings table: the heading of its section in docs/reference/configuration.md, the file it is in, the table. */
 const SETTINGS_TABLES: readonly (readonly [heading: string, file: string, table: SettingsTable])[] = [
   ["Agent server", "src/agent/server/settings.ts", AGENT_SETTINGS],
   ["Terminal", "src/cli/client/settings.ts", CLIENT_SETTINGS],
@@ -87,20 +87,22 @@ function settingRow(one: Setting<unknown>): Row {
   return [names, type, fallback, one.limits, one.meaning];
 }
 
-test("docs/errors.md lists exactly the codes that exist, with their status and title (docs.1)", () => {
-  const documented = rowsOf(readPage("errors.md"));
-  compare("errors.md", documented, errorRows(documented), ERRORS_HEAD);
+test("docs/reference/errors.md lists exactly the codes that exist, with their status and title (docs.1)", () => {
+  const documented = rowsOf(readPage("reference/errors.md"));
+  compare("reference/errors.md", documented, errorRows(documented), ERRORS_HEAD);
 });
 
-test("docs/errors.md says of every code when it happens and what to do (docs.1)", () => {
-  const silent = rowsOf(readPage("errors.md")).filter((row) => row.length !== 5 || row.some((cell) => cell === ""));
+test("docs/reference/errors.md says of every code when it happens and what to do (docs.1)", () => {
+  const silent = rowsOf(readPage("reference/errors.md")).filter(
+    (row) => row.length !== 5 || row.some((cell) => cell === ""),
+  );
   assert.deepEqual(silent, []);
 });
 
 for (const [heading, , table] of SETTINGS_TABLES) {
-  test(`docs/configuration.md lists exactly the settings of: ${heading} (docs.2)`, () => {
-    const documented = rowsOf(section(readPage("configuration.md"), heading));
-    compare("configuration.md", documented, Object.values(table).map(settingRow), SETTINGS_HEAD);
+  test(`docs/reference/configuration.md lists exactly the settings of: ${heading} (docs.2)`, () => {
+    const documented = rowsOf(section(readPage("reference/configuration.md"), heading));
+    compare("reference/configuration.md", documented, Object.values(table).map(settingRow), SETTINGS_HEAD);
   });
 
   for (const one of Object.values(table)) {
@@ -132,8 +134,8 @@ function sourceWords(): ReadonlySet<string> {
   return new Set(files.flatMap((file) => readFileSync(join(ROOT, file), "utf8").match(/\w+/g) ?? []));
 }
 
-test("docs/glossary.md names identifiers and tables of the sources only (docs.4)", () => {
-  const rows = rowsOf(readPage("glossary.md"));
+test("docs/reference/glossary.md names identifiers and tables of the sources only (docs.4)", () => {
+  const rows = rowsOf(readPage("reference/glossary.md"));
   const words = sourceWords();
   const named = (cell: string): readonly string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
   assert.ok(rows.length > 30);
@@ -170,7 +172,7 @@ function brokenLinks(page: string): readonly string[] {
 }
 
 test("every relative link of a page leads to a file and a heading (docs.5)", () => {
-  const pages = globSync(["*.md", "docs/*.md", "examples/**/*.md"], { cwd: ROOT });
+  const pages = globSync(["*.md", "docs/**/*.md", "examples/**/*.md"], { cwd: ROOT });
   assert.deepEqual(pages.flatMap(brokenLinks), []);
 });
 

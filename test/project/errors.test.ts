@@ -1,7 +1,7 @@
 // Tests of what goes wrong: in a graph, and in a request. Checked:
 //   project/errors.1. A run that fails says so to its caller (200, `__error__`), its thread has status error, and can be used again.
 //   project/errors.2. An answer is not lost to a retry policy.
-//   project/errors.3. A bad request is refused with the status and code of docs/errors.md, and names the field; nothing is changed.
+//   project/errors.3. A bad request is refused with the status and code of docs/reference/errors.md, and names the field; nothing is changed.
 //   project/errors.4. Data stays data: hostile keys, odd texts and objects that look like somebody's tags come back as they were.
 //   project/errors.5. What the server owns is not taken from a request.
 import assert from "node:assert/strict";

@@ -17,7 +17,7 @@ const SAMPLES_CONFIG = join(EXAMPLES, "langgraph.json");
 const SAMPLES = readdirSync(EXAMPLES, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
-const PAGES = ["README.md", "docs/agent-server.md", "docs/interrupts.md"];
+const PAGES = ["README.md", "docs/reference/agent-server.md", "docs/reference/interrupts.md"];
 
 /** Far above what a page takes (1 s, more on a busy machine), and far below the limit of the runner. */
 const PAGE_TIMEOUT_MS = 90_000;

@@ -16,7 +16,7 @@ after(async () => {
 
 const PARTS = ["assistants", "threads", "runs", "crons", "store"] as const;
 
-/** It speaks another protocol, which the server does not have: docs/agent-server.md, "Streams". */
+/** It speaks another protocol, which the server does not have: docs/reference/agent-server.md, "Streams". */
 const NOT_SERVED: readonly string[] = ["threads.stream"];
 
 const called = new Set<string>();

@@ -1,4 +1,4 @@
-// Settings of the agent server: every environment variable it knows, in one table (docs/configuration.md shows the same).
+// Settings of the agent server: every environment variable it knows, in one table (docs/reference/configuration.md shows the same).
 import {
   boolean,
   type Config,

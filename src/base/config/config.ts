@@ -13,7 +13,7 @@ export interface Setting<T> {
   readonly aliases: readonly string[];
   readonly type: string;
   readonly fallback: T;
-  /** The default as operators write it (docs/configuration.md shows this text). */
+  /** The default as operators write it (docs/reference/configuration.md shows this text). */
   readonly fallbackText: string;
   readonly limits: string;
   readonly meaning: string;

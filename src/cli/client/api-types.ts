@@ -1,4 +1,4 @@
-// API objects as the CLI displays them. The contract is in src/api and docs/traces.md.
+// API objects as the CLI displays them. The contract is in src/api and docs/reference/traces.md.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 
 export interface InboxItem {

@@ -1,4 +1,4 @@
-/** docs/cli.md lists these. */
+/** docs/reference/cli.md lists these. */
 export const EXIT = {
   done: 0,
   /** The server refused, or a check of files failed. */

@@ -6,8 +6,8 @@
 /** In every project, and without meaning for a server that runs on the Node and the packages that are there. */
 const SILENT = new Set(["$schema", "dependencies", "node_version"]);
 
-const IMAGE = "it is about building an image: write it into your Dockerfile (docs/deploy.md)";
-const FROM = "it is about building an image: name the image in FROM of your Dockerfile (docs/deploy.md)";
+const IMAGE = "it is about building an image: write it into your Dockerfile (docs/how-to/deploy.md)";
+const FROM = "it is about building an image: name the image in FROM of your Dockerfile (docs/how-to/deploy.md)";
 const PYTHON = "it is for Python graphs, and this server runs LangGraph.js graphs";
 
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   base_image: FROM,
   image_distro: FROM,
   _INTERNAL_docker_tag: IMAGE,
-  docker_compose_file: "add the services to deploy/compose.yaml (docs/deploy.md)",
+  docker_compose_file: "add the services to deploy/compose.yaml (docs/how-to/deploy.md)",
   api_version: 'it names an image of another server: the version of this one is that of "holdpoint" in package.json',
   node_loader: "this server compiles TypeScript and JSX itself, as tsconfig.json says",
   python_version: PYTHON,
