@@ -1,4 +1,5 @@
-// Agent: what the operations share. Operations are functions of this and a request; routes call them and nothing else.
+// Agent context: the dependencies of operations. An operation is a function of the context and a request; routes call
+// only operations.
 import type { Clock } from "../base/clock.ts";
 import type { NewId } from "../base/ids.ts";
 import type { Log } from "../base/log/log.ts";
@@ -15,7 +16,7 @@ export interface AgentContext {
   /** The long-term memory. */
   readonly store: Store;
   readonly graphs: Graphs;
-  /** Null when nobody has to authenticate. */
+  /** Null without authentication. */
   readonly access: Access | null;
   readonly headers: ConfigurableHeaders;
   readonly worker: Worker;
@@ -27,13 +28,13 @@ export interface AgentContext {
   readonly log: Log;
   readonly limits: AgentLimits;
   readonly queueLimit: QueueLimit;
-  /** A cron was made or changed: the scheduler looks anew for what is due. */
+  /** Reports a new or changed cron, so that the scheduler recalculates its next tick. */
   readonly wakeCrons: () => void;
 }
 
 export interface AgentLimits {
   readonly assistantsMax: number;
   readonly cronsMax: number;
-  /** Of threads that are made without one of their own. */
+  /** Default for new threads without a TTL of their own. */
   readonly threadTtl: Pick<Thread, "ttlMs" | "ttlStrategy">;
 }

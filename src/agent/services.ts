@@ -3,28 +3,30 @@ import type { Run } from "./model/model.ts";
 import type { RunEnd, Slot, Tx } from "./ports/ports.ts";
 
 export interface Worker extends Service {
-  /** A free slot for a run that is about to be accepted, or null. */
+  /** A free slot for a run at acceptance, or null. */
   reserve(): Slot | null;
-  /** There may be something to claim. */
+  /** Signals that a run may be claimable. */
   wake(): void;
-  /** Ends a run that is in progress: here, or wherever it is. False when it is not here. */
+  /** Aborts a running run in this or another process. @returns false if the run is not in this process */
   abort(runId: string, reason: "cancel" | "rollback" | "deleted"): boolean;
-  /** As another process asks for it. */
+  /** Aborts on behalf of another process. */
   abortHere(runId: string, reason: "cancel" | "rollback" | "deleted"): boolean;
-  /** There is no other process that could have a run. */
+  /** No other process can execute runs. */
   readonly alone: boolean;
-  /** Runs that are in progress here. */
+  /** Runs in progress in this process. */
   readonly here: () => readonly string[];
-  /** A transaction has failed that may have claimed a run: whether it did is looked up if need be. */
+  /** Reports a failed transaction that may have claimed a run. The worker checks for the claim later if necessary. */
   readonly claimFailed: (error: unknown) => void;
-  /** What runs are claimed under. */
+  /** The worker id of claims. */
   readonly id: () => string | null;
   readonly ends: RunWaiters;
   readonly draining: () => boolean;
   readonly running: () => number;
 }
 
-/** Why the end of a run is not told here: it was deleted, handed back for the next process, or cannot be stored at present. */
+/**
+ * Reason for a missing result: the run was deleted, it was requeued for the next process, or its end cannot be stored.
+ */
 export type GoneWhy = "deleted" | "handed_back" | "not_stored";
 
 export type WaitResult =
@@ -32,31 +34,31 @@ export type WaitResult =
   | { readonly kind: "gone"; readonly why: GoneWhy };
 
 export interface RunWaiters {
-  /** Register before the run can end. @returns the promise, and a function for a caller that hangs up. */
+  /** Register before the run can end. @returns the result, and a function for a caller that disconnects */
   wait(runId: string): { readonly result: Promise<WaitResult>; readonly leave: () => void };
   /**
-   * A run has ended in this process.
-   * @param describe is called only when somebody waits
-   * @param expected whoever waits may be in any process: it came through the queue, or never left it
+   * Reports the end of a run in this process.
+   * @param describe called only if a caller waits
+   * @param expected the waiting caller may be in any process, because the run came through the queue or stayed there
    */
   ended(run: Pick<Run, "runId" | "threadId">, describe: () => RunEnd, expected?: boolean): void;
   gone(runId: string, why: GoneWhy): void;
-  /** Runs that somebody waits for here. */
+  /** Runs with waiting callers in this process. */
   readonly waited: () => readonly string[];
   readonly isWaited: (runId: string) => boolean;
-  /** A call is being accepted that may wait for its run. @returns what to call when it was, or was refused. */
+  /** Announces a call that may wait for its run. @returns a function to call after acceptance or refusal */
   expect(): () => void;
-  /** Resolves when nobody waits here, or is about to. */
+  /** Resolves once no caller waits, or is about to. */
   idle(): Promise<void>;
-  /** No end is told here any more: who waits, and whoever comes now, is told to ask the next process. */
+  /** Stops delivering results: current and later waiters are redirected to the next process. */
   close(): void;
-  /** A run has ended in another process. */
+  /** Reports the end of a run in another process. */
   endedElsewhere(runId: string, end: RunEnd): void;
-  /** It was deleted there. */
+  /** Reports a deletion in another process. */
   goneElsewhere(runId: string): void;
 }
 
 export interface QueueLimit {
-  /** Asked for each run that is to wait. */
+  /** Called for each run that joins the queue. */
   isFull(tx: Pick<Tx, "countPendingRuns">): Promise<boolean>;
 }

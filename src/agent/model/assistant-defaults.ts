@@ -1,6 +1,8 @@
-// Graph config: the two meanings of LANGGRAPH_CONFIG. Here it is the path of the file that names the graphs; in the
-// reference it is JSON, the defaults of the built-in assistants: `{"<graph>": {"configurable": …, "context": …}}`.
-// Rule assistant-defaults.1: a text that begins with `{` is JSON, and the file is then the one that --config names, or langgraph.json.
+// Assistant defaults: the two meanings of LANGGRAPH_CONFIG.
+// Here it is the path of the file that names the graphs. In the reference server it is JSON, the defaults of the
+// built-in assistants: `{"<graph>": {"configurable": …, "context": …}}`.
+// Invariants:
+//   null.1. Text that begins with `{` is JSON. The file is then the one of --config, or langgraph.json.
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 
 export const GRAPH_CONFIG_FILE = "langgraph.json";
@@ -10,7 +12,7 @@ export interface AssistantDefaults {
   readonly context: JsonObject;
 }
 
-/** Graphs by their ids; one that is not deployed is passed over. */
+/** Defaults by graph id. Ids of graphs that are not deployed have no effect. */
 export type DefaultsByGraph = ReadonlyMap<string, AssistantDefaults>;
 
 const isJsonText = (text: string): boolean => text.trimStart().startsWith("{");
@@ -19,7 +21,7 @@ export function graphConfigFile(text: string): string {
   return isJsonText(text) ? GRAPH_CONFIG_FILE : text;
 }
 
-/** @throws {Error} with the reason, when the text begins as JSON and has not this form */
+/** @throws {Error} with the reason, if the text begins as JSON but does not have this shape */
 export function assistantDefaults(text: string): DefaultsByGraph {
   if (!isJsonText(text)) return new Map();
   let parsed: Json;

@@ -1,67 +1,69 @@
-// Model: the nouns of the agent server as plain data. No verbs, no storage, no LangGraph.
+// Model: the entities of the agent server as plain data. No behaviour, no storage, no LangGraph.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 
 export type ThreadStatus = "idle" | "busy" | "interrupted" | "error";
 export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" | "interrupted";
 
-/** Why a run ended; tells a pause from a cancellation, which share the status `interrupted`. */
+/** Reason for the end of a run. Distinguishes a pause from a cancellation; both have the status `interrupted`. */
 export type EndedBy = "done" | "pause" | "cancel" | "rollback" | "failure" | "timeout";
 
-/** What a paused thread waits for: an answer to a question, or the word to go on at a breakpoint. */
+/** Kind of a pause: an open interrupt (`question`) or a breakpoint. */
 export type PauseKind = "question" | "breakpoint";
 
 export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
 export type Durability = "sync" | "async" | "exit";
 
-/** What becomes of a thread whose runs have all ended: those made for a stateless run are deleted. */
+/** Fate of a thread after its last run. Threads of stateless runs use `delete`. */
 export type OnCompletion = "keep" | "delete";
 
 export interface ErrorInfo {
   readonly error: string;
   readonly message: string;
-  /** The failed code's files and lines, bounded. For those who may read the run, not for streams and webhooks. */
+  /**
+   * Bounded stack with files and lines of the failed code. Only readers of the run see it, not streams and webhooks.
+   */
   readonly stack?: string;
 }
 
-/** JSON text of a value in the stored encoding (graphs/codec.ts). Opaque outside the graphs room. */
+/** JSON text of a value in the stored encoding (graphs/state/codec.ts). Opaque outside the graphs room. */
 export type Encoded = string;
 
-/** The member name by which the stored encoding marks what JSON has no form for. Without it, stored is plain JSON. */
+/** Member name that tags values without a JSON form in the stored encoding. Untagged stored text is plain JSON. */
 export const TAG = "$hp";
 
-/** A value as read from storage, and whether it may hold tags. */
+/** A stored value, and whether it may contain tags. */
 export interface Stored {
-  /** As it is stored, where it was read as a value of its own. */
+  /** The stored text, if the value has a row of its own. */
   readonly text?: string;
   readonly json: Json;
   readonly tagged: boolean;
 }
 
-/** Encoded values longer than this many UTF-16 units are kept once per content hash. */
+/** Encoded values longer than this many UTF-16 units are stored once per content hash. */
 export const BIG_VALUE_UNITS = 4096;
 
-/** Who asks. Every change that a person answers for is recorded under this name. */
+/** Authenticated caller. Audit entries record this name. */
 export interface Caller {
   readonly name: string;
-  /** What the authentication knows of them, for graphs and handlers; null when nobody has to authenticate. */
+  /** User object from the authentication, for graphs and handlers; null without authentication. */
   readonly user: JsonObject | null;
   readonly permissions: readonly string[];
-  /** Absent for what the server does by itself. */
+  /** Absent for actions of the server itself. */
   readonly origin?: Origin;
 }
 
-/** Where a call came from, as far as the server can tell; both bounded. */
+/** Origin of a call as far as the server can determine it; both members are bounded. */
 export interface Origin {
   readonly address: string;
   readonly userAgent: string | null;
 }
 
-/** What a caller may touch: objects whose metadata meets every condition; null is everything. */
+/** Authorization scope: objects whose metadata meets every condition; null means unrestricted. */
 export type Scope = readonly Condition[] | null;
 
 export interface Condition {
   readonly key: string;
-  /** `eq`: the member is the value. `contains`: the member is a list that has it. */
+  /** `eq`: the member equals the value. `contains`: the member is a list that includes the value. */
   readonly op: "eq" | "contains";
   readonly value: Json;
 }
@@ -73,48 +75,48 @@ export interface Thread {
   readonly metadata: JsonObject;
   readonly config: JsonObject;
   readonly status: ThreadStatus;
-  /** Set exactly while `status` is `interrupted`. */
+  /** Non-null exactly while `status` is `interrupted`. */
   readonly pause: PauseKind | null;
-  /** The graph of the newest checkpoint. */
+  /** Graph of the newest checkpoint. */
   readonly graphId: string | null;
   readonly assistantId: string | null;
   /** Newest checkpoint of the root namespace. */
   readonly checkpointId: string | null;
-  /** Values that differ from the checkpoint's, because finished branches wait for a paused sibling. */
+  /** Values that differ from the checkpoint, because finished branches wait for a paused sibling. */
   readonly overlay: Encoded | null;
   readonly error: ErrorInfo | null;
-  /** When its state or status last changed; a change of the metadata is none. */
+  /** Time of the last change of state or status. Metadata changes do not count. */
   readonly stateUpdatedAt: number;
-  /** Milliseconds after the last change at which `ttlStrategy` is done to the thread; null keeps it. */
+  /** Milliseconds between the last change and the `ttlStrategy`; null disables expiry. */
   readonly ttlMs: number | null;
   readonly onCompletion: OnCompletion;
   readonly ttlStrategy: TtlStrategy;
 }
 
-/** `delete`: the thread and all that belongs to it. `keep_latest`: its checkpoints but for the newest. */
+/** `delete`: the thread with all its data. `keep_latest`: all checkpoints except the newest. */
 export type TtlStrategy = "delete" | "keep_latest";
 
-/** One answer that a run carries: which question of which task, and the value. */
+/** One answer of a run: its interrupt, its task, and the value. */
 export interface CarriedAnswer {
   readonly interruptId: string;
-  /** The question's id as the library raised it: the key of its resume map. */
+  /** The library's id of the interrupt: the key in its resume map. */
   readonly libraryId: string;
-  /** Namespace of the graph the task belongs to: `""` at the root, `"child:<uuid>"` below. */
+  /** Namespace of the task's graph: `""` at the root, `"child:<uuid>"` below. */
   readonly graphNs: string;
   readonly taskId: string;
-  /** Checkpoint of that graph at which the question was asked. */
+  /** Checkpoint of that graph at which the node raised the interrupt. */
   readonly checkpointId: string;
-  /** 0 for the task's first question. */
+  /** 0 for the first interrupt of the task. */
   readonly index: number;
   readonly value: Json;
 }
 
 export interface RunCommand {
-  /** Present exactly when the run carries answers. */
+  /** Present exactly if the run carries answers. */
   readonly answers?: readonly CarriedAnswer[];
   readonly update?: Json;
   readonly goto?: Json;
-  /** `goto` says to drop what is pending and come to rest. */
+  /** `goto: "__end__"`: the run drops the pending work and ends the thread. */
   readonly givesUp?: true;
 }
 
@@ -130,17 +132,17 @@ export type StreamMode =
   | "custom"
   | "tools";
 
-/** What those who read a run along get to see. */
+/** Events that a reader of the run receives. */
 export interface StreamRequest {
   readonly modes: readonly StreamMode[];
   readonly subgraphs: boolean;
-  /** Its events are kept for as long as the server is set to. */
+  /** The server keeps the events for the configured time. */
   readonly resumable: boolean;
 }
 
 export const VALUES_ONLY: StreamRequest = { modes: ["values"], subgraphs: false, resumable: false };
 
-/** A checkpoint below the root, with those of all graphs above it. */
+/** Checkpoint of a subgraph with the checkpoints of all its parent graphs. */
 export interface SubgraphCheckpoint {
   readonly ns: string;
   readonly checkpointId: string;
@@ -148,30 +150,30 @@ export interface SubgraphCheckpoint {
   readonly map: Readonly<Record<string, string>>;
 }
 
-/** A wait for a person that a run ends, for its trace. */
+/** Human wait that ends with this run, for its trace. */
 export interface TracedWait {
   readonly interruptId: string;
   readonly node: string;
   readonly kind: InterruptKind;
-  /** When the question was asked. */
+  /** Creation time of the interrupt. */
   readonly since: number;
   readonly by: string;
 }
 
-/** The trace that a run goes on with: that of the run which paused. */
+/** Trace of the paused run that this run continues. */
 export interface TraceLink {
   readonly rootRunId: string;
   readonly rootStartedAt: number;
   readonly waits: readonly TracedWait[];
 }
 
-/** Where questions are told. `event`: as JSON of ours. `slack`: as a message for an incoming webhook of Slack. */
+/** Notification target. `event`: our JSON event. `slack`: a message for a Slack incoming webhook. */
 export interface Notify {
   readonly url: string;
   readonly format: "event" | "slack";
 }
 
-/** What the caller asked for, kept so that a later attempt can do the same. */
+/** Parameters of the call, stored so that a later attempt repeats them. */
 export interface RunRequest {
   readonly command: RunCommand | null;
   readonly config: JsonObject;
@@ -181,22 +183,22 @@ export interface RunRequest {
   readonly durability: Durability;
   /** Start from this checkpoint instead of the newest. */
   readonly checkpointId: string | null;
-  /** Present when the run starts from a checkpoint of a subgraph: `checkpointId` is that of the root above it. */
+  /** Present if the run starts from a subgraph checkpoint. `checkpointId` is then its root checkpoint. */
   readonly subgraph?: SubgraphCheckpoint;
-  /** It answers or continues a pause, and so goes before runs that merely wait for the thread. */
+  /** The run resumes or continues a pause, and precedes other runs in the queue. */
   readonly goesFirst: boolean;
-  /** Who asked for the run, as the authentication knows them: graphs see it in every attempt. Null: nobody had to say. */
+  /** The authenticated user. Graphs see it in every attempt. Null without authentication. */
   readonly user: JsonObject | null;
   readonly permissions: readonly string[];
-  /** Left out when it is VALUES_ONLY. */
+  /** Absent if equal to VALUES_ONLY. */
   readonly stream?: StreamRequest;
-  /** Where to tell how the run ended, as the call gave it. */
+  /** Webhook URL for the end of the run, as given in the call. */
   readonly webhook?: string;
-  /** Where its questions are told, as the call gave it; false for nowhere. */
+  /** Notification target for the interrupts of this run, as given in the call; false disables notifications. */
   readonly notify?: Notify | false;
-  /** Present when the run goes on from a pause. */
+  /** Present if the run continues a pause. */
   readonly trace?: TraceLink;
-  /** Present when the run was to begin later than it was accepted. */
+  /** Present if the call delayed the run. */
   readonly afterSeconds?: number;
 }
 
@@ -207,47 +209,49 @@ export interface Run {
   readonly graphId: string;
   readonly status: RunStatus;
   readonly endedBy: EndedBy | null;
-  /** Number of times the run was claimed; every write of a run carries it. */
+  /** Number of claims. Every write of a run carries it. */
   readonly attempt: number;
-  /** Number of times the process died in it while it executed alone there (crash.ts). */
+  /** Number of process deaths while the run executed alone (crash-suspects.ts). */
   readonly crashes: number;
-  /** Number of times the process died while it executed beside others. */
+  /** Number of process deaths while the run executed concurrently with others. */
   readonly suspicions: number;
-  /** 1 while it executes as a suspect and nothing else does in its process. */
+  /** 1 while the run executes as a quarantined suspect, alone in its process. */
   readonly alone: number;
-  /** Attempts in a row that the storage failed in and that stored no checkpoint. */
+  /** Consecutive attempts that ended with a storage failure and without a checkpoint. */
   readonly storageFailures: number;
-  /** The worker that has it while it is running; null where the process is alone with its storage. */
+  /** The worker of a running run; null in a single-process server. */
   readonly workerId: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly metadata: JsonObject;
   readonly multitaskStrategy: MultitaskStrategy;
-  /** While this is set, the run is delayed: its thread does not wait for it. Null as soon as its time has come. */
+  /** Non-null for a delayed run, which does not block its thread. Null once the run is due. */
   readonly dueAt: number | null;
   readonly request: RunRequest;
-  /** The input as received, or null when there is none. */
+  /** The input as received, or null if absent. */
   readonly input: Encoded | null;
   readonly error: ErrorInfo | null;
-  /** Newest root checkpoint when the run ended. */
+  /** Newest root checkpoint at the end of the run. */
   readonly checkpointId: string | null;
   readonly overlay: Encoded | null;
-  /** Questions open when the run paused, in task order. */
+  /** Open interrupts at the pause, in task order. */
   readonly pausedOn: readonly string[];
 }
 
-/** What is still to be told to somebody: a row of the outbox. */
+/** Outbox row: one HTTP delivery. */
 export interface Webhook {
-  /** Names the event. A run ends once, so its id names its end; a question that is told has an id of the same form. */
+  /**
+   * Event id. A run ends once, so the run id identifies its end. Notifications of interrupts have ids of the same form.
+   */
   readonly runId: string;
   readonly url: string;
-  /** Host and port of the URL: those that share it share its patience. */
+  /** Host and port of the URL, the key of per-destination limits. */
   readonly host: string;
   /** JSON text. */
   readonly body: string;
-  /** How often it was tried. */
+  /** Number of delivery attempts. */
   readonly attempts: number;
-  /** Not tried before this. While it is being tried, when another may take over. */
+  /** Earliest time of the next attempt. During an attempt: the time after which another process may retry. */
   readonly dueAt: number;
   readonly createdAt: number;
 }
@@ -255,53 +259,53 @@ export interface Webhook {
 export type InterruptState = "open" | "answered" | "abandoned";
 
 /**
- * What a person is asked for. `breakpoint`: the word to go on; it is kept as a row like a question, so that the inbox
- * lists both in one order, and is no question anywhere else.
+ * Kind of an inbox item. `breakpoint` waits for a continuation. It has a row like an interrupt, so that the inbox lists
+ * both in one order. Other code does not treat it as an interrupt.
  */
 export type InterruptKind = "tool_approval" | "form" | "question" | "breakpoint";
 
-/** Somebody has taken it on themselves to answer. */
+/** Assignment of an inbox item to a person. */
 export interface Claim {
   readonly by: string;
   readonly at: number;
-  /** Null: until it is released. */
+  /** Null: no expiry. */
   readonly until: number | null;
 }
 
-/** What happens when nobody has answered in time. */
+/** Action at the deadline. */
 export type OnExpiry = "fail" | { readonly answer: Json };
 
-/** One question of one task. Kept after it was answered, until the thread is deleted. */
+/** One interrupt of one task. The row outlives its answer until the thread is deleted. */
 export interface Interrupt {
   readonly threadId: string;
   readonly interruptId: string;
-  /** As the library raised it last; before 1.7, all questions of a task share one. */
+  /** The library's latest id. Before LangGraph 1.7, all interrupts of a task share one. */
   readonly libraryId: string;
   readonly taskId: string;
   readonly graphNs: string;
-  /** Checkpoint of the graph that the task belongs to. */
+  /** Checkpoint of the task's graph. */
   readonly checkpointId: string;
   /** Checkpoint of the root graph at that time. */
   readonly rootCheckpointId: string;
   readonly index: number;
   /** `["<node>:<task uuid>", …]`, the whole path from the root. */
   readonly ns: readonly string[];
-  /** Position among the questions of the same pause. */
+  /** Position among the interrupts of the same pause. */
   readonly position: number;
   readonly value: Json;
   readonly responseSchema: JsonObject | null;
   readonly state: InterruptState;
   readonly createdAt: number;
-  /** The run that asked, its graph and its assistant. */
+  /** The run that raised the interrupt. */
   readonly runId: string;
   readonly graphId: string;
   readonly assistantId: string;
-  /** The node that asks: the innermost of `ns`. At a breakpoint, the nodes that come next. */
+  /** The node that raised the interrupt: the innermost of `ns`. For a breakpoint, the next nodes. */
   readonly node: string;
   readonly kind: InterruptKind;
   readonly claim: Claim | null;
   readonly expiresAt: number | null;
-  /** Null: when it expires it is overdue, and waits on. */
+  /** Null: after the deadline the interrupt is overdue and stays open. */
   readonly onExpiry: OnExpiry | null;
   readonly answer: AnswerRecord | null;
 }
@@ -323,14 +327,14 @@ export type AuditAction =
   | "claimed"
   | "released"
   | "expired"
-  /** An edit in the name of a node has left it behind. */
+  /** An edit in the name of a node bypassed the interrupt. */
   | "bypassed"
-  /** A run has switched off breakpoints that its graph was compiled with. */
+  /** A run disabled breakpoints compiled into its graph. */
   | "breakpoints_off"
-  /** Its deadline passed, and what was to happen then could not be done: it waits on. */
+  /** The deadline passed, but its action was refused. The interrupt stays open. */
   | "expiry_refused";
 
-/** By which way something came about. */
+/** Channel of an action. */
 export type AuditVia = "api" | "inbox" | "deadline" | "server";
 
 export interface AuditEntry {
@@ -341,7 +345,7 @@ export interface AuditEntry {
   readonly interruptId: string | null;
   readonly runId: string | null;
   readonly value: Json;
-  /** `api` when absent. */
+  /** `api` if absent. */
   readonly via?: AuditVia;
   readonly origin?: Origin;
 }
@@ -354,19 +358,18 @@ export interface Assistant {
   readonly metadata: JsonObject;
   readonly config: JsonObject;
   readonly context: Json;
-  /** The version that is in use: the newest, or an older one that was chosen again. */
+  /** The active version: the newest, or an older one after a restore. */
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** What an assistant was from one change to the next; `createdAt` is the version's own. */
+/** Snapshot of an assistant; `createdAt` is the creation time of the version. */
 export type AssistantVersion = Omit<Assistant, "updatedAt">;
 
 /**
- * One saved superstep of one graph. `small` holds the values written in this step;
- * `from` says for every channel with a value where it is: empty for this row, the id of the checkpoint
- * whose `small` has it, or `#<hash>` of a blob of the thread.
+ * One saved superstep of one graph. `small` contains the values written in this step. `from` locates every channel
+ * value: empty for this row, a checkpoint id for the `small` of that row, or `#<hash>` for a blob of the thread.
  */
 export interface Checkpoint {
   readonly threadId: string;
@@ -374,23 +377,25 @@ export interface Checkpoint {
   readonly checkpointId: string;
   readonly parentId: string | null;
   readonly runId: string;
-  /** Hash of the graph's fingerprint. */
+  /** Hash of the graph fingerprint. */
   readonly fingerprint: string;
   /** JSON text: `{ts, versions, seen, from}`. */
   readonly body: string;
   /** JSON text: `{channel: value}` in the stored encoding. */
   readonly small: string;
-  /** JSON text: the library's metadata and ours. */
+  /** JSON text: metadata of the library and of this server. */
   readonly metadata: string;
 }
 
-/** What one run wrote for one task of one checkpoint. Text: `[[index, channel, value], …]` in the stored encoding. */
+/** Writes of one run for one task of one checkpoint. Text: `[[index, channel, value], …]` in the stored encoding. */
 export interface TaskWrites {
   readonly threadId: string;
   readonly ns: string;
   readonly checkpointId: string;
   readonly taskId: string;
-  /** Where the library puts the task in its superstep; empty for input and for rows older than the column. */
+  /**
+   * Position of the task in its superstep, as given by the library. Empty for input and for rows older than the column.
+   */
   readonly taskPath: string;
   readonly runId: string;
   readonly entries: string;
@@ -402,14 +407,14 @@ export interface Blob {
   readonly data: string;
 }
 
-/** Everything a run has to store since it last did, in the order in which it came about. */
+/** Pending writes of a run in their order of creation. */
 export interface WriteSet {
   readonly checkpoints: readonly Checkpoint[];
   readonly writes: readonly TaskWrites[];
   readonly blobs: readonly Blob[];
 }
 
-/** A graph as far as a paused thread depends on it. */
+/** Parts of a graph that a paused thread depends on. */
 export interface Fingerprint {
   readonly hash: string;
   readonly graphId: string;
@@ -417,50 +422,50 @@ export interface Fingerprint {
   readonly nodes: Readonly<Record<string, readonly string[]>>;
   /** Channel classes of the root graph and of its known subgraphs, by the same paths. */
   readonly channels: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Channels that make up the state: a list, or one channel that is the state itself. */
+  /** Channels that form the state: a list, or a single channel that is the state itself. */
   readonly outputs: string | readonly string[];
 }
 
-/** One entry of the long-term memory: a JSON object under a key of a namespace. */
+/** Entry of the long-term memory: a JSON object under a namespace and key. */
 export interface StoreItem {
-  /** Labels from the outside in; at least one. */
+  /** At least one label, outermost first. */
   readonly namespace: readonly string[];
   readonly key: string;
   readonly value: JsonObject;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Milliseconds from the last write, or the last read that counts, to the end; null keeps it. */
+  /** Milliseconds between the last write, or the last refreshing read, and the expiry; null disables expiry. */
   readonly ttlMs: number | null;
   readonly expiresAt: number | null;
 }
 
-/** What one text of an item became, for search by meaning. */
+/** Embedding of one text of an item, for semantic search. */
 export interface StoreVector {
-  /** Where in the item the text was. */
+  /** Path of the text in the item. */
   readonly field: string;
   readonly vector: Float32Array;
 }
 
-/** Runs of an assistant at times that a schedule gives. */
+/** Scheduled runs of an assistant. */
 export interface Cron {
   readonly cronId: string;
   readonly assistantId: string;
-  /** The thread that its runs are on; null: each run has one of its own. */
+  /** The thread of all its runs; null gives each run a new thread. */
   readonly threadId: string | null;
   readonly schedule: string;
   readonly timezone: string | null;
   readonly endTime: number | null;
   readonly enabled: boolean;
-  /** What becomes of the thread of a run that has one of its own. */
+  /** Fate of a thread that the cron created for a run. */
   readonly onRunCompleted: OnCompletion;
   readonly metadata: JsonObject;
-  /** The members of a run-creating request, as received. */
+  /** Members of the run-creating request, as received. */
   readonly payload: JsonObject;
-  /** When it is due; null while it is not enabled, and when no tick is left. */
+  /** Next tick; null while disabled, and after the last tick. */
   readonly nextAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Who made it: its runs are theirs, and reach no further than they did. */
+  /** The creator. Runs of the cron have the same identity and reach. */
   readonly caller: Caller;
   readonly reach: { readonly threads: Scope; readonly assistants: Scope };
 }

@@ -1,15 +1,16 @@
-// Transitions: which status follows which, for threads and runs, complete. The tables of ARCHITECTURE.md as code.
-// Invariant status.1: nothing else decides a status; a null is a move that must not happen.
+// State machines of threads and runs: the complete transition tables of ARCHITECTURE.md as code.
+// Invariants:
+//   status.1. No other code decides a status. A null is a forbidden transition.
 import type { EndedBy, RunStatus, ThreadStatus } from "./model.ts";
 
 export type ThreadEvent =
-  /** A run was accepted. */
+  /** A run claims the thread at acceptance. */
   | "take"
-  /** Its run paused, or what it was answering still waits. */
+  /** The run paused, or its pending interrupts remain open. */
   | "pause"
-  /** Its run ended and nothing is pending. */
+  /** The run ended and the thread has no pending work. */
   | "rest"
-  /** Its run failed, or nobody answered in time. */
+  /** The run failed, or a deadline expired. */
   | "fail";
 
 export const THREAD_TRANSITIONS = {
@@ -61,14 +62,14 @@ function ended(): Record<RunEvent, null> {
   };
 }
 
-/** @throws {Error} for a move that the table does not have: a defect of ours. */
+/** @throws {Error} on a forbidden transition, which is a bug. */
 export function nextRunStatus(from: RunStatus, event: RunEvent): RunStatus {
   const next = RUN_TRANSITIONS[from][event];
   if (next === null) throw new Error(`a ${from} run cannot ${event}`);
   return next;
 }
 
-/** @throws {Error} for a move that the table does not have: a defect of ours. */
+/** @throws {Error} on a forbidden transition, which is a bug. */
 export function nextThreadStatus(from: ThreadStatus, event: ThreadEvent): ThreadStatus {
   const next = THREAD_TRANSITIONS[from][event];
   if (next === null) throw new Error(`a thread that is ${from} cannot ${event}`);

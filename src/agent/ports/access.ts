@@ -1,8 +1,8 @@
-// Access: who a caller is, and what they may reach.
+// Access port: authentication and authorization of callers.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Caller, Scope } from "../model/model.ts";
 
-/** A request as far as authentication looks at it. */
+/** Request members available to authentication. */
 export interface AccessRequest {
   readonly method: string;
   /** Path and query, as received. */
@@ -10,7 +10,7 @@ export interface AccessRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** What a caller is about to do: `threads:create_run` and the like, and the members of the request. */
+/** Operation to authorize: an event such as `threads:create_run`, and the members of the request. */
 export interface AccessQuestion {
   readonly event: string;
   readonly value: JsonObject;
@@ -18,7 +18,7 @@ export interface AccessQuestion {
 
 export interface AccessAnswer {
   readonly scope: Scope;
-  /** The members, possibly with additions of the handler, such as an owner in the metadata. */
+  /** The members, including additions by the handler such as an owner in the metadata. */
   readonly value: JsonObject;
 }
 

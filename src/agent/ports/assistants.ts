@@ -1,4 +1,4 @@
-// Assistants in storage, with their versions.
+// Storage port for assistants and their versions.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
@@ -6,7 +6,7 @@ import type { Awaitable } from "./awaitable.ts";
 export interface AssistantFilter {
   readonly scope: Scope;
   readonly graphIds: readonly string[];
-  /** Part of the name, in whatever case. */
+  /** Substring of the name, case-insensitive. */
   readonly name: string | null;
   readonly metadata: JsonObject | null;
 }
@@ -25,20 +25,20 @@ export interface AssistantVersionQuery {
 }
 
 export interface AssistantTx {
-  /** @param toChange nobody else changes it before the commit. */
+  /** @param toChange locks the row until the commit. */
   assistant(assistantId: string, toChange?: boolean): Awaitable<Assistant | null>;
   searchAssistants(query: AssistantQuery): Awaitable<readonly Assistant[]>;
   countAssistants(query: AssistantFilter): Awaitable<number>;
-  /** All that are stored, whatever their graph. */
+  /** Counts the assistants of all graphs, including graphs that are not deployed. */
   countAllAssistants(): Awaitable<number>;
   insertAssistant(assistant: Assistant): Awaitable<void>;
   updateAssistant(assistantId: string, patch: Partial<Assistant>): Awaitable<void>;
-  /** The assistant and its versions; its runs are not looked at. */
+  /** Deletes the assistant and its versions without a check for runs. */
   deleteAssistant(assistantId: string): Awaitable<void>;
   /** Newest first. */
   assistantVersions(assistantId: string, query: AssistantVersionQuery): Awaitable<readonly AssistantVersion[]>;
   assistantVersion(assistantId: string, version: number): Awaitable<AssistantVersion | null>;
-  /** 0 when it has none. */
+  /** 0 if the assistant has no version. */
   newestAssistantVersion(assistantId: string): Awaitable<number>;
   insertAssistantVersion(version: AssistantVersion): Awaitable<void>;
   deleteAssistantVersionsBefore(assistantId: string, version: number): Awaitable<void>;

@@ -1,4 +1,4 @@
-// Awaitable: what an adapter answers.
+// Awaitable: result type of adapter methods.
 
-/** An adapter in the same process answers at once, a remote one later. */
+/** A local adapter returns a value, a remote one a promise. */
 export type Awaitable<T> = T | Promise<T>;

@@ -1,4 +1,4 @@
-// Checkpoints in storage, with the values and writes that belong to them.
+// Storage port for checkpoints, their values and their writes.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Checkpoint, Stored, TaskWrites, WriteSet } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
@@ -8,7 +8,7 @@ export interface CheckpointQuery {
   readonly ns: string;
   readonly before: string | null;
   readonly limit: number | null;
-  /** Keep a checkpoint whose metadata contains this. */
+  /** Subset of the checkpoint metadata. */
   readonly metadata: JsonObject | null;
 }
 
@@ -17,30 +17,30 @@ export interface Line {
   readonly channels: readonly string[];
 }
 
-/** A checkpoint as read: `values` has every channel that has a value. */
+/** Checkpoint as read; `values` contains every channel with a value. */
 export interface StoredCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly values: ReadonlyMap<string, Stored>;
   readonly writes: readonly TaskWrites[];
-  /** Blobs that `writes` refer to, by `#<hash>`. */
+  /** Blobs referenced by `writes`, by `#<hash>`. */
   readonly blobs: ReadonlyMap<string, Stored>;
 }
 
 /**
- * What a run goes on from, as far as is known before it begins: `none` when its thread certainly has no checkpoint yet,
- * the newest checkpoint when it has been read already, else `stored`.
+ * Starting point of a run as far as known before it starts. `none`: the thread certainly has no checkpoint. A
+ * checkpoint: the newest, already read. `stored`: anything else.
  */
 export type History = "none" | "stored" | StoredCheckpoint;
 
 export interface CheckpointTx {
-  /** A checkpoint with its values; the newest of the namespace when no id is given. */
+  /** Checkpoint with its values; the newest of the namespace if the id is null. */
   checkpoint(threadId: string, ns: string, checkpointId: string | null): Awaitable<StoredCheckpoint | null>;
-  /** Fingerprint of the graph that wrote it; null when there is no such checkpoint. */
+  /** Fingerprint of the graph that wrote the checkpoint; null if the checkpoint does not exist. */
   checkpointFingerprint(threadId: string, checkpointId: string | null): Awaitable<string | null>;
   checkpoints(threadId: string, query: CheckpointQuery): Awaitable<readonly StoredCheckpoint[]>;
   /**
-   * A checkpoint and those that it descends from, newest first: at most `limit`, with the values of these channels only.
-   * Empty when there is no such checkpoint.
+   * A checkpoint and its ancestors, newest first: at most `limit`, with the values of these channels only. Empty if the
+   * checkpoint does not exist.
    */
   checkpointLine(
     threadId: string,
@@ -48,13 +48,13 @@ export interface CheckpointTx {
     checkpointId: string,
     line: Line,
   ): Awaitable<readonly StoredCheckpoint[]>;
-  /** Stores a write set of an operation that no run fences, such as a state update. */
+  /** Stores the write set of an operation without a run fence, such as a state update. */
   putWriteSet(set: WriteSet): Awaitable<void>;
   /**
-   * Stores a run's write set if the run is still in this attempt.
-   * @returns false, having written nothing, when it is not.
+   * Stores the write set of a run if the run is still in this attempt.
+   * @returns false, without any write, if it is not
    */
   putRunWrites(run: RunAttempt, set: WriteSet): Awaitable<boolean>;
-  /** Takes back everything that a run wrote on its thread. */
+  /** Rolls back all writes of a run on its thread. */
   deleteRunData(threadId: string, runId: string): Awaitable<void>;
 }

@@ -1,4 +1,4 @@
-// Crons in storage.
+// Storage port for crons.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Cron, Scope } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
@@ -18,7 +18,7 @@ export interface CronQuery extends CronFilter {
   readonly descending: boolean;
 }
 
-/** The crons' verbs. Those of a thread go with it. */
+/** Cron operations. Deleting a thread deletes its crons. */
 export interface CronTx {
   cron(cronId: string): Awaitable<Cron | null>;
   insertCron(cron: Cron): Awaitable<void>;
@@ -26,10 +26,12 @@ export interface CronTx {
   deleteCron(cronId: string): Awaitable<void>;
   searchCrons(query: CronQuery): Awaitable<readonly Cron[]>;
   countCrons(filter: CronFilter): Awaitable<number>;
-  /** Those that are due at `at` or were before, the longest due first. */
+  /** Crons due at or before `at`, longest overdue first. */
   dueCrons(at: number, limit: number): Awaitable<readonly Cron[]>;
-  /** When the next one is due; null when none is. */
+  /** Next due time; null if no cron is due. */
   nextCronAt(): Awaitable<number | null>;
-  /** The conditional update that gives a tick to one: true when the cron was due at `dueAt` and now is at `nextAt`. */
+  /**
+   * Conditional update that assigns a tick to one process. @returns true if it moved the cron from `dueAt` to `nextAt`
+   */
   claimTick(cronId: string, dueAt: number, nextAt: number | null): Awaitable<boolean>;
 }

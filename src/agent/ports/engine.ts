@@ -1,4 +1,4 @@
-// Engine: what runs and their readers need beside storage: queue, lease, peers and wakes.
+// Engine: coordination of runs and readers beside storage, as four ports: queue, lease, peers and wakes.
 import type { Service } from "../../base/lifecycle.ts";
 import type { Run } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
@@ -6,94 +6,99 @@ import type { History } from "./checkpoints.ts";
 import type { ClaimedRow, RunClaim } from "./runs.ts";
 import type { Tx } from "./storage.ts";
 
-/** Tells readers that there is more to read. Telling is cheap when nobody listens. */
+/** Wakes readers of new events. Waking is cheap without listeners. */
 export interface Wakes {
-  /** @param key a run's or a thread's id */
+  /** @param key id of a run or a thread */
   wake(key: string): void;
-  /** @returns the way to stop listening. */
+  /** @returns an unsubscribe function */
   listen(key: string, woken: () => void): () => void;
-  /** How many listen in this process. */
+  /** Number of listeners in this process. */
   listeners(key: string): number;
-  /** Somebody listens in another process: what they are to read has to be stored. */
+  /** True if another process has listeners. Their events must be stored. */
   hasRemoteListeners(key: string): boolean;
-  /** Calls back when somebody in another process begins to listen, and now and then while they do. */
+  /** Calls back when another process starts to listen, and periodically while it does. */
   onRemoteListener(callback: (key: string) => void): void;
 }
 
-/** Claims a run that waits, if there is one. */
+/** Claims a pending run, if any. */
 export type ChooseRun = (tx: Tx, claim: RunClaim) => Awaitable<ClaimedRow | null>;
 
-/** A place for a run in this process, held from before the run is claimed. */
+/** Execution slot in this process, reserved before its run is claimed. */
 export interface Slot {
-  /** Starts a run that was accepted as running. */
+  /** Starts a run that acceptance stored as running. */
   start(run: Run, history: History): void;
-  /** Claims a run in one transaction, and starts it; when there is none, gives the slot back. @returns whether */
+  /**
+   * Claims a run in one transaction and starts it; releases the slot if no run is pending. @returns true if a run
+   * started
+   */
   claim(choose: ChooseRun): Promise<boolean>;
-  /** Gives back a slot in which nothing was started; else it does nothing. */
+  /** Releases an unused slot. No effect after a start. */
   release(): void;
 }
 
-/** Who takes what the queue hands out. */
+/** Consumer of the queue: the worker. */
 export interface QueueConsumer {
-  /** Null when no slot is free. */
+  /** Null if no slot is free. */
   reserve(): Slot | null;
 }
 
-/** Hands pending runs out: one of a thread at a time, in their order. What it hands out is read from the rows of runs. */
+/** Delivers pending runs in order, one per thread at a time. The rows of the runs are the source of truth. */
 export interface Queue {
   start(consumer: QueueConsumer): Promise<void>;
-  /** There may be something to hand out. */
+  /** Signals that a run may be deliverable. */
   readonly wake: () => void;
-  /** The consumer has a free slot again. */
+  /** Signals a free slot. */
   slotFree(): void;
-  /** The consumer may use a free slot for a run that is just being accepted: nothing waits that was there before. */
+  /** True if no run waits ahead, so that a newly accepted run may use a free slot at once. */
   mayStartDirectly(): boolean;
-  /** In the transaction that ends a run: the one that is to have its slot. Null when that comes by claim(). */
+  /**
+   * Claims the next run for the slot, in the transaction that ends its run. Null if the queue delivers it by claim().
+   */
   readonly next: ChooseRun;
-  /** Nothing is handed out any more. */
+  /** Stops the delivery of runs. */
   stop(): Promise<void>;
 }
 
-/** The right of this process to have runs, and to write as the one that has them. */
+/** The right of this process to own runs and to write for them. */
 export interface Lease extends Service {
-  /** The id that it has runs under; null where it is alone with its storage. */
+  /** Worker id of this process; null in a single-process server. */
   readonly workerId: () => string | null;
-  /** False from when on others may take its runs. Cheap: asked before each step of a run. */
+  /** False as soon as other processes may take over its runs. Cheap: called before each step of a run. */
   readonly holds: () => boolean;
   watch(watcher: LeaseWatcher): void;
 }
 
 export interface LeaseWatcher {
   readonly onLost: () => void;
-  /** There is a new one, after one that was lost. */
+  /** A new lease replaces a lost one. */
   readonly onHeld: () => void;
   /**
-   * Called now and then: takes over from a worker that is no more.
-   * @param own the id that this process had its lease under and has lost: its runs go back, and count as no crash
-   * @returns false when there is none
+   * Called periodically; takes over the runs of a dead worker.
+   * @param own the lost lease id of this process: its runs are requeued without counting a crash
+   * @returns false if no worker is dead
    */
   readonly takeOver: (leaseMs: number, own?: string) => Promise<boolean>;
 }
 
-/** What processes tell each other. All of it is a hint to look: what counts is stored. */
+/** Notice between processes. Every notice is a hint to read storage, which is authoritative. */
 export type Notice =
   | { readonly kind: "abort"; readonly runId: string; readonly reason: "cancel" | "rollback" | "deleted" }
-  /** `expected`: whoever waits for it is rather elsewhere. */
+  /** `expected`: the waiting caller is probably in another process. */
   | { readonly kind: "ended"; readonly threadId: string; readonly runId: string; readonly expected?: boolean }
   | { readonly kind: "gone"; readonly runId: string }
-  /** What waits for people has changed. */
+  /** The set of open inbox items changed. */
   | { readonly kind: "inbox" };
 
 /** The other processes of this server. */
 export interface Peers {
-  /** There are no others, and never will be. */
+  /** This is the only process, now and later. */
   readonly alone: boolean;
   tell(notice: Notice): void;
-  /** @param onMissed notices may have been missed: everything that was waited for has to be looked at. */
+  /** @param onMissed notices may be lost: check everything that is awaited */
   listen(onNotice: (notice: Notice) => void, onMissed: () => void): void;
 }
 
-/** What runs and their readers need beside storage; one process has it in memory, many have it in their database. */
+/** Coordination of runs and readers. A single process keeps it in memory, several processes in their database. */
 export interface Engine {
   readonly queue: Queue;
   readonly lease: Lease;

@@ -1,21 +1,21 @@
-// Events of runs in storage, in rows of many.
+// Storage port for run events, batched into rows.
 import type { Awaitable } from "./awaitable.ts";
 
-/** Some events of a run in a row, as they are kept. */
+/** Row with a batch of events of one run. */
 export interface EventRow {
   readonly threadId: string;
   readonly runId: string;
-  /** Ids of the first and the last event; every id between them is there. */
+  /** Ids of the first and last event; the row contains all ids between them. */
   readonly first: number;
   readonly last: number;
-  /** A line an event: `<name>\t<JSON text>`, or `<name>\t@<where the text can be had again>`. */
+  /** One line per event: `<name>\t<JSON text>`, or `<name>\t@<reference to the text>`. */
   readonly lines: string;
-  /** Set on the last row of a run that has ended: when all its events may go. */
+  /** Expiry of all events of the run. Set on the last row of an ended run. */
   readonly goneAt: number | null;
 }
 
 export interface StoredEvents extends EventRow {
-  /** Grows from row to row of a thread. */
+  /** Increases from row to row of a thread. */
   readonly seq: number;
 }
 
@@ -23,29 +23,29 @@ export interface EventQuery {
   /** Null for all runs of the thread. */
   readonly runId: string | null;
   readonly afterSeq: number;
-  /** Rows that end before this id are left out. */
+  /** Skips rows that end before this id. */
   readonly fromId: number;
   readonly limit: number;
 }
 
-/** How much of a run's events is kept. */
+/** Stored extent of a run's events. */
 export interface EventExtent {
   readonly first: number;
   readonly last: number;
   readonly events: number;
-  /** Of the lines. */
+  /** Size of the lines. */
   readonly bytes: number;
 }
 
 export interface EventTx {
   appendEvents(rows: readonly EventRow[]): Awaitable<void>;
-  /** In the order in which they were appended. */
+  /** In insertion order. */
   events(threadId: string, query: EventQuery): Awaitable<readonly StoredEvents[]>;
-  /** The `seq` of the thread's newest row; 0 when there is none. */
+  /** The `seq` of the thread's newest row; 0 if it has none. */
   newestEvents(threadId: string): Awaitable<number>;
   eventExtent(threadId: string, runId: string): Awaitable<EventExtent | null>;
-  /** Drops the oldest rows of a run until what is left is within both limits. */
+  /** Deletes the oldest rows of a run until the rest is within both limits. */
   trimEvents(threadId: string, runId: string, eventsMax: number, bytesMax: number): Awaitable<void>;
-  /** All events of runs whose time has come. @returns the number of runs. */
+  /** Deletes all events of expired runs. @returns the number of runs */
   deleteGoneEvents(at: number, runsMax: number): Awaitable<number>;
 }

@@ -1,4 +1,4 @@
-// Graphs: the deployed graphs, what running one gives, and what is read from and written to its state.
+// Port to the deployed graphs: describe and run them, read and edit their states.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type {
   CarriedAnswer,
@@ -13,15 +13,15 @@ import type {
 import type { CheckpointQuery, History, StoredCheckpoint } from "./checkpoints.ts";
 import type { Tx } from "./storage.ts";
 
-/** What a graph did with a run. */
+/** Result of running a graph. */
 export type GraphOutcome =
   | { readonly kind: "done"; readonly values: unknown }
   | { readonly kind: "question"; readonly values: unknown; readonly questions: readonly Question[] }
-  /** `next`: the nodes that it holds back. */
+  /** `next`: the nodes held back by the breakpoint. */
   | { readonly kind: "breakpoint"; readonly values: unknown; readonly next: readonly string[] }
   /**
-   * `storageFailed`: the cause is the storage, not the graph. `answerRefused`: the library refused an answer, and takes
-   * another one for the same question.
+   * `storageFailed`: the storage caused the failure, not the graph. `answerRefused`: the library rejected an answer and
+   * accepts another one for the same interrupt.
    */
   | {
       readonly kind: "failed";
@@ -29,7 +29,7 @@ export type GraphOutcome =
       readonly storageFailed?: boolean;
       readonly answerRefused?: boolean;
     }
-  /** Ended because its signal was aborted; the reason is the signal's. */
+  /** The signal aborted the run; the signal has the reason. */
   | { readonly kind: "aborted" };
 
 export type Question = Pick<
@@ -45,24 +45,24 @@ export type Question = Pick<
   | "value"
   | "responseSchema"
 > & {
-  /** What the deployment says of the questions of this node: `{expires_in_seconds, on_expiry}`. */
+  /** Deadline that the deployment configures for interrupts of this node: `{expires_in_seconds, on_expiry}`. */
   readonly deadline?: JsonObject;
 };
 
 /**
- * Where a run's checkpoints go while it is running. `take` yields what has come up since it was last called.
- * Neither call rejects: when a write fails or is refused, the run's signal is aborted.
+ * Sink for the checkpoints of a running graph. `take` returns the writes since its previous call. Neither method
+ * rejects: a failed or refused write aborts the run's signal.
  */
 export interface RunSink {
-  /** With one of the next commits. */
+  /** Stores with one of the next commits. */
   readonly soon: (take: () => WriteSet) => void;
   /** Resolves after the commit. */
   readonly now: (take: () => WriteSet) => Promise<void>;
-  /** Something that readers of the run see. */
+  /** Publishes an event to the readers of the run. */
   readonly emit: (event: RunEvent) => void;
 }
 
-/** Something that readers of a run see, before it has an id. */
+/** Event of a run before it has an id. */
 export interface RunEvent {
   /** `values`, or `updates|child:<uuid>` in a subgraph. */
   readonly name: string;
@@ -70,25 +70,25 @@ export interface RunEvent {
 }
 
 /**
- * JSON text, or a state that is stored elsewhere: `reference` is the checkpoint that has it. It is kept as that, and its
- * text is made only when somebody reads along.
+ * JSON text, or a reference to a stored state. `reference` is the checkpoint with that state. The log keeps the
+ * reference and renders the text only for active readers.
  */
 export type EventData = string | { readonly reference: string; readonly text: () => string };
 
-/** An event that shows a pause: told when the pause is stored, with the questions as they are stored. */
+/** Event that shows a pause. It is published after the pause is stored, with the stored interrupts. */
 export interface HeldEvent {
   readonly name: string;
-  /** @param questions as clients see them, by the library's id. */
-  readonly text: (questions: ReadonlyMap<string, JsonObject>) => string;
+  /** @param interrupts API objects of the interrupts by library id */
+  readonly text: (interrupts: ReadonlyMap<string, JsonObject>) => string;
 }
 
 export interface GraphRunResult {
   readonly outcome: GraphOutcome;
-  /** Written, but not stored yet: belongs in the transaction that ends the run. */
+  /** Writes not stored yet, for the transaction that ends the run. */
   readonly rest: WriteSet;
   readonly checkpointId: string | null;
   readonly overlay: Encoded | null;
-  /** Carried answers that no task has used. */
+  /** Answers that no task consumed. */
   readonly unused: readonly CarriedAnswer[];
   readonly held: readonly HeldEvent[];
 }
@@ -97,9 +97,9 @@ export interface GraphDescription {
   readonly graphId: string;
   readonly description: string | null;
   readonly fingerprint: Fingerprint;
-  /** Null where a function makes the graph for each run: its nodes depend on the run's config. */
+  /** Null for a graph factory: its nodes depend on the config of the run. */
   readonly nodeNames: readonly string[] | null;
-  /** Those that the graph was compiled with. */
+  /** Breakpoints compiled into the graph. */
   readonly breakpoints?: Breakpoints;
 }
 
@@ -108,7 +108,7 @@ export interface Breakpoints {
   readonly after: "*" | readonly string[];
 }
 
-/** A saved state as the wire shows it, questions still under the library's ids. */
+/** Saved state in API shape, with the library's interrupt ids. */
 export interface StateSnapshot {
   readonly values: Json;
   readonly next: readonly string[];
@@ -137,7 +137,7 @@ export interface StateTask {
   readonly result: Json;
 }
 
-/** Values of a caller that a graph is to get. */
+/** Caller-supplied values for a graph. */
 export interface GivenValues {
   readonly input?: unknown;
   readonly update?: unknown;
@@ -155,14 +155,14 @@ export interface StateAddress {
 export interface StateUpdate {
   readonly values: Json;
   readonly asNode: string | null;
-  /** `{update, goto}` in place of values, as a node may return it. */
+  /** `{update, goto}` instead of values, as a node may return it. */
   readonly command?: JsonObject | null;
 }
 
 export interface UpdateResult {
   readonly set: WriteSet;
   readonly checkpoint: StateCheckpoint;
-  /** Nodes that would run next on the edited graph. */
+  /** Nodes that would run next on the edited state. */
   readonly next: readonly string[];
 }
 
@@ -172,7 +172,7 @@ export interface GraphDrawing {
   readonly edges: readonly JsonObject[];
 }
 
-/** JSON Schemas of a graph. One that says nothing is `{}`; null where nothing was declared. */
+/** JSON Schemas of a graph. `{}` accepts anything; null means that the graph declares no schema. */
 export interface GraphSchemas {
   readonly input: JsonObject;
   readonly output: JsonObject;
@@ -180,39 +180,40 @@ export interface GraphSchemas {
   readonly context: JsonObject | null;
 }
 
-/** The values of a state, not looked into until they are needed. */
+/** Values of a state, decoded on demand. */
 export interface StateValues {
   readonly json: () => Json;
-  /** A big value that needs no translation is neither parsed nor written anew. */
+  /** Large values that need no translation are passed through without parsing. */
   readonly text: () => string;
 }
 
 export interface Graphs {
   list(): readonly GraphDescription[];
   describe(graphId: string): GraphDescription | null;
-  /** @throws {ApiError} `control_value_refused`: the library would act on a value instead of passing it on */
+  /** @throws {ApiError} `control_value_refused` if the library would execute a value instead of passing it on */
   checkGiven(values: GivenValues): void;
-  /**
-   * Runs a graph until it ends, pauses, fails or `signal` aborts. Never rejects.
-   */
+  /** Runs a graph until it ends, pauses or fails, or `signal` aborts. Never rejects. */
   run(run: Run, sink: RunSink, signal: AbortSignal, history: History): Promise<GraphRunResult>;
   state(address: StateAddress, options: { readonly subgraphs: boolean }): Promise<StateSnapshot>;
-  /** Newest first, read as they are taken. */
+  /** Newest first; reads each state on demand. */
   history(address: StateAddress, query: CheckpointQuery): AsyncIterable<StateSnapshot>;
-  /** Works out a state update without storing it. @throws {ApiError} `state_update_invalid`, `node_unknown` */
+  /** Computes a state update without storing it. @throws {ApiError} `state_update_invalid`, `node_unknown` */
   update(address: StateAddress, update: StateUpdate, metadata: JsonObject, operationId: string): Promise<UpdateResult>;
-  /** Works out the state of a thread that is yet to be made, superstep by superstep. @throws as update() */
+  /**
+   * Computes the state of a new thread, superstep by superstep.
+   * @throws as update()
+   */
   build(
     address: StateAddress,
     supersteps: readonly (readonly StateUpdate[])[],
     metadata: JsonObject,
     operationId: string,
   ): Promise<UpdateResult>;
-  /** State values of a stored checkpoint, as wire JSON. */
+  /** State values of a stored checkpoint as API JSON. */
   valuesOf(tx: Tx, stored: StoredCheckpoint, fingerprint: Fingerprint): Promise<StateValues>;
   /**
-   * Parts that the deployed graph lacks to continue the pending work of this checkpoint; empty when it lacks none, or
-   * when only the run's config decides it. Then run() fails the run with `graph_incompatible`.
+   * Parts that the deployed graph lacks to continue the pending work of this checkpoint. Empty if none is missing, or
+   * if only the config of the run decides; run() then fails the run with `graph_incompatible`.
    */
   missingFor(
     graphId: string,
@@ -220,21 +221,24 @@ export interface Graphs {
     from: Fingerprint,
     pausedAt: readonly (readonly string[])[],
   ): readonly string[];
-  /** @param depth levels of subgraphs to open: 0 none, infinity all. @throws {ApiError} `graph_not_made` */
+  /**
+   * @param depth levels of subgraphs to expand: 0 none, infinity all
+   * @throws {ApiError} `graph_not_made`
+   */
   draw(graphId: string, depth: number, config: JsonObject): Promise<GraphDrawing>;
   schemas(graphId: string): Promise<GraphSchemas>;
   /** Schemas of subgraphs by namespace: `"child"`, `"child|grandchild"`. */
   subgraphSchemas(graphId: string): Promise<ReadonlyMap<string, GraphSchemas>>;
   encode(value: unknown): Encoded;
   toWire(encoded: Encoded): Json;
-  /** A live value of the graph (may hold messages and the like) as wire JSON text. */
+  /** API JSON text of a live graph value, which may contain messages and other library objects. */
   wireText(value: unknown): string;
 }
 
-/** The end of a run, as those who wait for it need it. */
+/** End of a run, as waiting callers receive it. */
 export interface RunEnd {
   readonly run: Run;
-  /** State at the end as JSON text, present for an end seen as it happened. */
+  /** Final state as JSON text; present if this process observed the end. */
   readonly valuesText: string | null;
   readonly interrupts: readonly Interrupt[];
   readonly pause: PauseKind | null;

@@ -1,9 +1,9 @@
-// Interrupts in storage: questions and breakpoints, the inbox over them, and the audit trail.
+// Storage port for interrupts, breakpoints, the inbox over them, and the audit trail.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AuditEntry, Interrupt, InterruptKind, InterruptState, Scope, ThreadStatus } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
-/** Items of the inbox in a total order: by time of asking, then by their ids. */
+/** Inbox query. The total order is creation time, then thread and interrupt id. */
 export interface InboxQuery {
   readonly scope: Scope;
   readonly threadId: string | null;
@@ -13,10 +13,10 @@ export interface InboxQuery {
   readonly kind: InterruptKind | null;
   readonly claimedBy: string | null;
   readonly unclaimed: boolean;
-  /** Present time, by which a claim that has run out is none. */
+  /** Current time; expired claims do not count. */
   readonly now: number;
   readonly createdBefore: number | null;
-  /** The thread's metadata contains this. */
+  /** Subset of the thread metadata. */
   readonly metadata: JsonObject | null;
   readonly after: InboxPlace | null;
   readonly limit: number;
@@ -36,30 +36,33 @@ export interface InboxRow {
 }
 
 export interface AuditRecord extends AuditEntry {
-  /** Counts up within the thread, without gaps. */
+  /** Increments within the thread, without gaps. */
   readonly seq: number;
 }
 
 export interface InterruptTx {
-  /** Questions; breakpoints are left out. */
+  /** Interrupts without breakpoints. */
   interrupts(threadId: string, state: InterruptState | null): Awaitable<readonly Interrupt[]>;
-  /** One question or breakpoint, whatever its state. */
+  /** One interrupt or breakpoint in any state. */
   interrupt(threadId: string, interruptId: string): Awaitable<Interrupt | null>;
-  /** The breakpoint that the thread is paused at. */
+  /** The breakpoint at which the thread is paused. */
   openBreakpoint(threadId: string): Awaitable<Interrupt | null>;
-  /** What waits on paused threads: open questions and breakpoints. */
+  /** Open interrupts and breakpoints of paused threads. */
   inbox(query: InboxQuery): Awaitable<readonly InboxRow[]>;
-  /** Open questions of paused threads whose deadline has passed and says what happens then; earliest first. */
+  /** Open interrupts of paused threads with a passed deadline and an expiry action; earliest first. */
   dueInterrupts(at: number, limit: number): Awaitable<readonly Interrupt[]>;
   /** The earliest such deadline. */
   nextDeadline(): Awaitable<number | null>;
-  /** Written again when the same question is asked again. */
+  /** Upsert: a repeated interrupt replaces its row. */
   putInterrupts(interrupts: readonly Interrupt[]): Awaitable<void>;
   countOpenInterrupts(): Awaitable<number>;
   audit(entries: readonly AuditEntry[]): Awaitable<void>;
-  /** Deletes entries from before this, but the newest of the thread: numbers are not given twice. @returns how many. */
+  /**
+   * Deletes older entries but keeps the newest of the thread, so that sequence numbers stay unique.
+   * @returns the number deleted
+   */
   deleteAuditBefore(threadId: string, before: number): Awaitable<number>;
-  /** Oldest first, those after `seq`. */
+  /** Oldest first, after `seq`. */
   auditOf(
     threadId: string,
     page?: { readonly after: number; readonly limit: number },

@@ -1,4 +1,4 @@
-// Ports: what the agent room needs from the outside. Adapters live in graphs/ and storage/; src/main/ chooses them.
+// Ports: interfaces that the agent room requires. Adapters live in graphs/ and storage/; src/main/ selects them.
 export type * from "./access.ts";
 export type * from "./assistants.ts";
 export type * from "./awaitable.ts";

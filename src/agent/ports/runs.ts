@@ -1,14 +1,14 @@
-// Runs in storage: rows, the queue that they stand in, and the workers that have them.
+// Storage port for runs, their queue, and the workers that execute them.
 import type { Run, RunStatus, Thread } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
-/** One attempt of a run: what it writes carries all three. */
+/** Identity of one attempt. Every write of a run carries all three members. */
 export type RunAttempt = Pick<Run, "threadId" | "runId" | "attempt">;
 
-/** What a claim changes of its run. */
+/** Columns that a claim changes. */
 export type RunClaim = Pick<Run, "status" | "workerId" | "updatedAt">;
 
-/** A run as it is since it was claimed, and its thread as it was then. */
+/** A run after its claim, and its thread before it. */
 export interface ClaimedRow {
   readonly run: Run;
   readonly thread: Thread | null;
@@ -16,61 +16,65 @@ export interface ClaimedRow {
 
 export interface RunTx {
   run(threadId: string, runId: string): Awaitable<Run | null>;
-  /** The thread that a run belongs to. */
+  /** The thread of a run. */
   threadOfRun(runId: string): Awaitable<string | null>;
   runs(
     threadId: string,
     query: { readonly limit: number; readonly offset: number; readonly status: RunStatus | null },
   ): Awaitable<readonly Run[]>;
-  /** Running and pending runs of a thread in the order in which they go, delayed ones last. */
+  /** Running and pending runs of a thread in execution order, delayed runs last. */
   activeRuns(threadId: string): Awaitable<readonly Run[]>;
-  /** Runs on an assistant, oldest first: those that are pending or running, or those that have ended. */
+  /** Runs of an assistant, oldest first: either active (pending or running) or ended ones. */
   runsOfAssistant(assistantId: string, which: "active" | "ended", limit: number): Awaitable<readonly Run[]>;
-  /** Runs of all threads by thread and id, those that come after `after`. */
+  /** Runs of all threads ordered by thread and run id, starting after `after`. */
   allActiveRuns(query: {
     readonly status: "pending" | "running";
     readonly after: Pick<Run, "threadId" | "runId"> | null;
     readonly limit: number;
   }): Awaitable<readonly Run[]>;
-  /** A run waits for the thread; delayed ones do not yet. */
+  /** True if a run waits for the thread. Delayed runs do not count. */
   hasPendingRun(threadId: string): Awaitable<boolean>;
-  /** The greatest id of a run: ids made from now on follow it, also when the clock has gone back. */
+  /** The greatest run id. New ids sort after it even if the clock went back. */
   newestRunId(): Awaitable<string | null>;
   insertRun(run: Run): Awaitable<void>;
   updateRun(runId: string, patch: Partial<Run>): Awaitable<void>;
   deleteRun(runId: string): Awaitable<void>;
-  /** Deletes runs of a thread that ended before this. @returns how many. */
+  /** Deletes runs of a thread that ended before `before`. @returns the number deleted */
   deleteEndedRuns(threadId: string, before: number): Awaitable<number>;
   /**
-   * Claims the next pending run of a thread that neither runs nor waits for a person, and counts its attempt up.
-   * @param dueBy a delayed run whose time has come by then stands in the queue from that time on, as if it had been
-   *   accepted then; null when none is looked for
+   * Claims the next pending run whose thread is neither running nor paused, and increments its attempt.
+   * @param dueBy delayed runs due by then join the queue at their due time, as if accepted then; null ignores delayed
+   *   runs
    * @param threadId null for any thread
    */
   claimPendingRun(claim: RunClaim, dueBy: number | null, threadId?: string | null): Awaitable<ClaimedRow | null>;
-  /** When the next delayed run is due. */
+  /** Due time of the next delayed run. */
   nextDueAt(): Awaitable<number | null>;
-  /** @param workerId those that this worker has; all when it is left out. */
+  /** @param workerId runs of this worker; all runs if absent */
   runningRuns(workerId?: string): Awaitable<readonly Run[]>;
   countPendingRuns(): Awaitable<number>;
-  /** The run is running, and in this attempt: what it writes counts. */
+  /** True if the run is running in this attempt, so that its writes count. */
   isCurrent(run: RunAttempt): Awaitable<boolean>;
 }
 
-/** The queue's engine, and the workers that may have runs. Where there is one process, there is no list of them. */
+/** The queue's engine and the registered workers. A single-process server has no worker list. */
 export interface QueueTx {
-  /** Tells the queue of a pending run that can be claimed, or can be from `dueAt` on, with the commit. Twice is as once. */
+  /** Enqueues a pending run with the commit: now, or at `dueAt` for a delayed run. Idempotent. */
   queueRun(run: Run): Awaitable<void>;
-  /** The same for the next run of a thread that has come to rest, if one waits for it. */
+  /** Enqueues the next run of an idle thread, if it has one. */
   queueNext(threadId: string): Awaitable<void>;
   /**
-   * Puts a worker on the list of those that may have runs, as alive now. Where there is one process, there is no list.
-   * @param jobsLockedAs under which id the queue's engine locks jobs for it
+   * Registers a worker as alive now. No effect in a single-process server.
+   * @param jobsLockedAs id under which the queue's engine locks jobs for this worker
    */
   addWorker(workerId: string, jobsLockedAs?: string | null): Awaitable<void>;
-  /** A worker whose last heartbeat is older than `leaseMs` by the database's clock. Nobody claims in its name meanwhile. @param workerId this one */
+  /**
+   * A worker whose last heartbeat is older than `leaseMs` by the database clock. Until the commit, that worker cannot
+   * claim runs.
+   * @param workerId this worker
+   */
   deadWorker(leaseMs: number, workerId?: string | null): Awaitable<string | null>;
-  /** Takes a worker off the list, and frees the jobs that it had: nothing is claimed in its name any more. */
+  /** Unregisters a worker and releases its jobs. No run can be claimed under its id afterwards. */
   removeWorker(workerId: string): Awaitable<void>;
 }
 

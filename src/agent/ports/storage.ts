@@ -1,4 +1,4 @@
-// Storage: transactions over everything that a server keeps.
+// Storage port: transactions over all data of the server.
 import type { Fingerprint } from "../model/model.ts";
 import type { AssistantTx } from "./assistants.ts";
 import type { Awaitable } from "./awaitable.ts";
@@ -11,17 +11,17 @@ import type { StoreTx } from "./store.ts";
 import type { PruneTx, ThreadTx } from "./threads.ts";
 import type { WebhookTx } from "./webhooks.ts";
 
-/** What belongs to no thread. */
+/** Data that belongs to no thread. */
 export interface CatalogueTx {
   fingerprint(hash: string): Awaitable<Fingerprint | null>;
   putFingerprint(fingerprint: Fingerprint, at: number): Awaitable<void>;
-  /** Writes something of no meaning: a storage that can take it can take runs. */
+  /** Test write without meaning: a storage that accepts it can accept runs. */
   checkWritable(at: number): Awaitable<void>;
 }
 
 /**
- * One transaction. It sees its own writes; nobody else does until it is durable.
- * What is awaited inside one is the transaction's own methods and nothing else.
+ * One transaction. It sees its own writes; others see them once they are durable. Inside a transaction, await only
+ * methods of the transaction.
  */
 export interface Tx
   extends
@@ -41,16 +41,16 @@ export interface Tx
 
 export interface Storage {
   /**
-   * Runs `work` in a transaction and resolves with its result once that is durable.
-   * Whatever `work` throws undoes what it wrote and comes out here.
-   * @throws {ApiError} `storage_unavailable` when the commit failed: nothing was written.
+   * Runs `work` in a transaction and resolves with its result once the writes are durable. An error from `work` rolls
+   * back the transaction and rejects the promise.
+   * @throws {ApiError} `storage_unavailable` if the commit failed, with nothing written
    */
   transaction<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
   /**
-   * Runs `work`, which only reads, and on whose findings nothing is changed: it locks nothing and waits for nobody's
-   * locks, and what it reads one after the other may be of different moments. It sees what was stored before it.
+   * Runs read-only `work`. It takes no locks and waits for none. Successive reads may observe different moments. It
+   * sees all data stored before the call. Do not base writes on the result.
    */
   read<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
-  /** As transaction(), but nothing waits for it: it shares the next commit, within a few milliseconds. */
+  /** Like transaction(), for writes without a waiting caller: it joins the next commit within a few milliseconds. */
   transactionDeferred<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
 }

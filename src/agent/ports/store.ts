@@ -1,32 +1,32 @@
-// Store: the long-term memory, its rows in storage, and the function that makes vectors.
+// Ports of the long-term memory: the store, its rows in storage, and the embedder.
 import type { FilterCondition } from "../../base/json/json-filter.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Scope, StoreItem, StoreVector } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 export interface StoreQuery {
-  /** Items of this namespace and of those below it. */
+  /** Matches items of this namespace and of nested namespaces. */
   readonly prefix: readonly string[];
   readonly filter: readonly FilterCondition[];
-  /** Ranks by likeness to this, and leaves out what has no vector; null: newest first. */
+  /** Ranks by similarity and omits items without a vector; null sorts newest first. */
   readonly vector: Float32Array | null;
   readonly limit: number;
   readonly offset: number;
-  /** Items and vectors that one search may look at. */
+  /** Maximum number of items and vectors that one search may read. */
   readonly lookMax: number;
   readonly at: number;
 }
 
 export interface FoundItem extends StoreItem {
-  /** Cosine of the angle to the query's vector; null when there was none. */
+  /** Cosine similarity to the query vector; null without one. */
   readonly score: number | null;
 }
 
 export interface NamespaceQuery {
-  /** Labels, `*` for any one. */
+  /** Labels; `*` matches any label. */
   readonly prefix: readonly string[];
   readonly suffix: readonly string[];
-  /** Namespaces are cut off after so many labels, and listed once. */
+  /** Truncates namespaces to this many labels, without duplicates. */
   readonly depthMax: number | null;
   readonly limit: number;
   readonly offset: number;
@@ -34,19 +34,19 @@ export interface NamespaceQuery {
   readonly at: number;
 }
 
-/** The long-term memory's verbs. What has expired by `at` is not there, though it may still be on disk. */
+/** Rows of the long-term memory. Items expired at `at` are invisible, even if still on disk. */
 export interface StoreTx {
   storeItem(namespace: readonly string[], key: string, at: number): Awaitable<StoreItem | null>;
-  /** In the place of what was there, vectors too. */
+  /** Replaces the item and its vectors. */
   putStoreItem(item: StoreItem, vectors: readonly StoreVector[]): Awaitable<void>;
   deleteStoreItem(namespace: readonly string[], key: string): Awaitable<void>;
-  /** Their time to live, where they have one, begins anew. */
+  /** Restarts the time to live of items that have one. */
   refreshStoreItems(items: readonly Pick<StoreItem, "namespace" | "key">[], at: number): Awaitable<void>;
-  /** @returns null when more than `lookMax` would have to be looked at. */
+  /** @returns null if the search would read more than `lookMax` */
   searchStore(query: StoreQuery): Awaitable<readonly FoundItem[] | null>;
-  /** In an order that stays the same. @returns null when more than `lookMax` would have to be looked at. */
+  /** Stable order. @returns null if the search would read more than `lookMax` */
   storeNamespaces(query: NamespaceQuery): Awaitable<readonly (readonly string[])[] | null>;
-  /** @returns how many were deleted, at most `limit`. */
+  /** @returns the number deleted, at most `limit` */
   deleteExpiredStoreItems(at: number, limit: number): Awaitable<number>;
 }
 
@@ -54,9 +54,9 @@ export interface StorePut {
   readonly namespace: readonly string[];
   readonly key: string;
   readonly value: JsonObject;
-  /** Fields to make vectors of; false: none; null: those of the configuration. */
+  /** Fields to embed; false: none; null: the configured fields. */
   readonly index: false | readonly string[] | null;
-  /** null: no end; undefined: that of the configuration. */
+  /** null: no expiry; undefined: the configured time to live. */
   readonly ttlMs: number | null | undefined;
   readonly scope?: Scope;
 }
@@ -64,11 +64,11 @@ export interface StorePut {
 export interface StoreSearch {
   readonly prefix: readonly string[];
   readonly filter: JsonObject;
-  /** In words; ranks by meaning when the server has an embedding function, and is passed over when it has none. */
+  /** Natural-language query; ranks by meaning if the server has an embedding function, and is ignored otherwise. */
   readonly query: string | null;
   readonly limit: number;
   readonly offset: number;
-  /** Whether finding an item counts as a use of it; null: as configured. */
+  /** True if a match restarts the time to live; null: as configured. */
   readonly refreshTtl: boolean | null;
   readonly scope?: Scope;
 }
@@ -78,23 +78,23 @@ export type NamespaceSearch = Pick<NamespaceQuery, "prefix" | "suffix" | "depthM
 };
 
 /**
- * The long-term memory, as HTTP calls and graphs use it: one set of rules for both. Graphs have no scope.
+ * The long-term memory with one set of rules for HTTP calls and graphs. Graphs have no scope.
  * @throws {ApiError} `store_namespace_invalid`, `store_item_invalid`, `store_item_too_large`, `store_filter_invalid`,
- * `store_search_too_broad`, `embedding_failed`, with a scope also `forbidden`, from whichever call they fit.
+ *   `store_search_too_broad`, `embedding_failed`, and with a scope `forbidden`
  */
 export interface Store {
   get(namespace: readonly string[], key: string, refreshTtl: boolean | null, scope?: Scope): Promise<StoreItem | null>;
-  /** Resolves once it is on disk. */
+  /** Resolves once the item is durable. */
   put(request: StorePut): Promise<void>;
   delete(namespace: readonly string[], key: string, scope?: Scope): Promise<void>;
   search(request: StoreSearch): Promise<readonly FoundItem[]>;
   listNamespaces(request: NamespaceSearch): Promise<readonly (readonly string[])[]>;
 }
 
-/** The deployment's embedding function. */
+/** Embedding function of the deployment. */
 export interface Embedder {
-  /** Numbers in a vector. */
+  /** Length of a vector. */
   readonly dims: number;
-  /** One vector a text, in their order. Rejects with what the function threw, or a reason. */
+  /** One vector per text, in order. Rejects with the error of the function, or with a reason. */
   embed(texts: readonly string[], as: "item" | "query"): Promise<readonly Float32Array[]>;
 }

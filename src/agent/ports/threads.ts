@@ -1,4 +1,4 @@
-// Threads in storage: one row each, and everything that belongs to them.
+// Storage port for threads: one row each, with all dependent data.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Scope, Thread, ThreadStatus } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
@@ -19,32 +19,32 @@ export interface ThreadTx {
   insertThread(thread: Thread): Awaitable<void>;
   updateThread(threadId: string, patch: Partial<Thread>): Awaitable<void>;
   /**
-   * The conditional update that decides every race: the thread had the status `from`, and now is busy. Otherwise the
-   * transaction fails, at its commit at the latest: what follows in it need not wait for this.
+   * Conditional update that decides every race: sets a thread with the status `from` to busy. If the status differs,
+   * the transaction fails, at the latest at its commit. The caller need not await this before its other statements.
    * @throws {ApiError} `thread_busy`
    */
   takeThread(threadId: string, from: ThreadStatus, patch: Partial<Thread>): Awaitable<void>;
-  /** The thread and everything that belongs to it. */
+  /** Deletes the thread with all its data. */
   deleteThread(threadId: string): Awaitable<boolean>;
   searchThreads(query: ThreadQuery): Awaitable<readonly Thread[]>;
-  /** @param max counting stops there: an exact total of many is no part of a page. */
+  /** @param max upper bound of the count: a page needs no exact total of many threads */
   countThreads(query: ThreadQuery, max: number | null): Awaitable<number>;
   /**
-   * Threads whose time to live has passed and on which their strategy has not been carried out since.
-   * @param paused also those that wait for a person.
+   * Threads with an expired time to live whose strategy has not run since.
+   * @param paused includes paused threads
    */
   expiredThreads(at: number, limit: number, paused: boolean): Awaitable<readonly Thread[]>;
-  /** Threads in the order of their ids, for sweeps. */
+  /** Threads in id order, for sweeps. */
   threadsAfter(threadId: string | null, limit: number): Awaitable<readonly Thread[]>;
-  /** Checkpoints, writes, blobs and interrupts of one thread, under another thread's id. */
+  /** Copies checkpoints, writes, blobs and interrupts to another thread. */
   copyThreadData(from: string, to: string): Awaitable<void>;
 }
 
 export interface PruneTx {
   /**
-   * Deletes the checkpoints of a thread but the newest of each namespace that may be gone on from, with what only they had.
-   * @param at when, so that it is not done again before the thread has changed.
-   * @returns how many there were.
+   * Deletes all checkpoints except the newest resumable one of each namespace, with the data only they reference.
+   * @param at time of pruning, so that the thread is skipped until it changes
+   * @returns the number of deleted checkpoints
    */
   pruneThread(threadId: string, at: number): Awaitable<number>;
 }

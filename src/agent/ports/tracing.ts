@@ -1,21 +1,21 @@
-// Tracing: runs as traces, for who wants them.
+// Tracing port: runs as traces.
 import type { Run } from "../model/model.ts";
 
-/** Tells what runs do. */
+/** Records runs. */
 export interface Tracing {
   begin(run: Run): RunTrace;
 }
 
-/** One attempt of one run. Nothing of it throws. */
+/** One attempt of one run. Its methods never throw. */
 export interface RunTrace {
-  /** @param value asked for only if content is wanted */
+  /** @param value called only if the trace includes content */
   input(value: () => unknown): void;
   step(step: TraceStep): TracedStep;
-  /** `handed_back`: another attempt will take it up. */
+  /** `handed_back`: the run was requeued for another attempt. */
   end(end: StepEnd | "handed_back"): void;
 }
 
-/** What a run does on its way. `input` is called at once or never. */
+/** Step of a run. `input` is called at once or never. */
 export type TraceStep =
   | { readonly kind: "node"; readonly name: string; readonly superstep: number; readonly input: () => unknown }
   | {
@@ -37,7 +37,7 @@ export interface TracedStep {
 export interface StepEnd {
   readonly output?: () => unknown;
   readonly error?: { readonly name: string; readonly message: string };
-  /** How it ended, where that is no error. */
+  /** Final state, if it is not an error. */
   readonly state?: string;
   readonly model?: string;
   readonly finishReason?: string;
