@@ -161,7 +161,7 @@ const signal = (name: NodeJS.Signals): void => {
 };
 
 const timesListed = ({ logs }: TestServer): number =>
-  logs.filter(({ event }) => event === "worker_listed_again").length;
+  logs.filter(({ event }) => event === "worker_registered_again").length;
 
 for (const order of ["after its runs have ended elsewhere", "while its runs are in hand elsewhere"] as const) {
   const batches = FULL ? BATCHES / 2 : order === "while its runs are in hand elsewhere" ? BATCHES : 0;

@@ -1,8 +1,10 @@
-// The storage port's contract for assistants; storage.contract.ts runs these cases with the others. Checked:
-//   contract/assistants.1. What is stored comes back as it was, a context of null included; an id is taken once.
-//   contract/assistants.2. A search keeps what its filters and its scope leave, in its order; a count says how many without the page.
-//   contract/assistants.3. Versions are listed newest first; an assistant goes with its versions, and with nothing of any other.
-//   contract/assistants.4. Runs are found by their assistant, those that go on apart from those that have ended.
+// Contract of the storage port for assistants, one part of storage.contract.ts.
+// Rules:
+//   contract/assistants.1. An assistant reads back as stored, a context of null included; an id exists once.
+//   contract/assistants.2. A search returns the matches of its filters and its scope, in order; a count ignores the
+//        page.
+//   contract/assistants.3. Versions come newest first; deletion removes an assistant's versions and no others.
+//   contract/assistants.4. Runs are found by assistant, active and ended ones apart.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Assistant, AssistantVersion, Run, RunStatus, Scope } from "../../agent/model/model.ts";
@@ -75,7 +77,7 @@ export function assistantCases(
   newRun: (changes: Partial<Run>) => Run,
   newId: NewId,
 ): void {
-  test("an assistant comes back as it was stored, also with a context of null (contract/assistants.1)", async (t) => {
+  test("an assistant reads back as stored, also with a context of null (contract/assistants.1)", async (t) => {
     const storage = await open(t);
     for (const context of [null, [odd], "text", 0, false]) {
       const assistant = newAssistant(newId(), { metadata: odd, config: odd, context, description: "d" });
@@ -85,7 +87,7 @@ export function assistantCases(
     assert.equal(await storage.transaction((tx) => tx.assistant(newId())), null);
   });
 
-  test("an id is taken once; a change changes what it names (contract/assistants.1)", async (t) => {
+  test("an id exists once; a change affects only the assistant it names (contract/assistants.1)", async (t) => {
     const storage = await open(t);
     await storage.transaction((tx) => tx.insertAssistant(newAssistant("a")));
     await assert.rejects(storage.transaction((tx) => tx.insertAssistant(newAssistant("a", { name: "other" }))));
@@ -98,7 +100,7 @@ export function assistantCases(
     assert.deepEqual(await storage.transaction((tx) => tx.assistant("b")), newAssistant("b"));
   });
 
-  test("assistants are searched and counted by what is asked for (contract/assistants.2)", async (t) => {
+  test("every filter narrows the search and the count (contract/assistants.2)", async (t) => {
     const storage = await open(t);
     await storage.transaction(async (tx) => {
       for (const assistant of STORED) await tx.insertAssistant(assistant);
@@ -113,7 +115,7 @@ export function assistantCases(
     assert.equal(await storage.transaction((tx) => tx.countAllAssistants()), STORED.length);
   });
 
-  test("a search goes by the metadata of now, not by what was before, and by all of a long text (contract/assistants.2)", async (t) => {
+  test("a search uses the current metadata, and the whole of a long text (contract/assistants.2)", async (t) => {
     const storage = await open(t);
     const long = "x".repeat(300);
     const find = (metadata: JsonObject) =>
@@ -131,7 +133,7 @@ export function assistantCases(
     assert.deepEqual([await find({ team: "y" }), await find({ team: "z" })], ["", "a"]);
   });
 
-  test("versions: newest first, filtered, by number, the oldest forgotten; they go with their assistant (contract/assistants.3)", async (t) => {
+  test("versions: newest first, filtered, by number; the oldest expire; deletion removes them (contract/assistants.3)", async (t) => {
     const storage = await open(t);
     const versionOf = (assistantId: string, version: number): AssistantVersion => {
       const { updatedAt: _updatedAt, ...rest } = newAssistant(assistantId, {
@@ -176,7 +178,7 @@ export function assistantCases(
     assert.deepEqual(await storage.transaction((tx) => tx.assistant("b")), newAssistant("b"));
   });
 
-  test("runs are found by their assistant, active and ended apart, oldest first (contract/assistants.4)", async (t) => {
+  test("runs by assistant, active and ended apart, oldest first (contract/assistants.4)", async (t) => {
     const storage = await open(t);
     const statuses: readonly RunStatus[] = ["success", "pending", "error", "running", "timeout", "interrupted"];
     const runs = statuses.map((status) => newRun({ assistantId: "a", status }));

@@ -1,8 +1,9 @@
-// The storage port's contract for crons; storage.contract.ts runs these cases with the others. Checked:
-//   contract/crons.1. What is stored comes back as it was; a patch changes what it names.
-//   contract/crons.2. A search keeps what its filters and its scope leave, in its order; a count says how many without the page.
-//   contract/crons.3. A tick is given to one, whoever asks and how often.
-//   contract/crons.4. What is due comes in its order; what is not enabled is never due; crons go with their thread.
+// Contract of the storage port for crons, one part of storage.contract.ts.
+// Rules:
+//   contract/crons.1. A cron reads back as stored; a patch changes only the fields it names.
+//   contract/crons.2. A search returns the matches of its filters and its scope, in order; a count ignores the page.
+//   contract/crons.3. Exactly one caller gets a tick, however many ask and how often.
+//   contract/crons.4. Due crons come in order; a disabled cron is never due; deleting a thread deletes its crons.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Cron } from "../../agent/model/model.ts";
@@ -47,7 +48,7 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     });
   };
 
-  test("a cron comes back as it was; a patch changes what it names (contract/crons.1)", async (t) => {
+  test("a cron reads back as stored; a patch changes only the fields it names (contract/crons.1)", async (t) => {
     const storage = await open(t);
     const cron = newCron({
       threadId: newId(),
@@ -72,7 +73,7 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     assert.equal(await get(), null);
   });
 
-  test("crons are searched by what they are and by metadata, in order, in pages (contract/crons.2)", async (t) => {
+  test("a search filters by fields and by metadata, in order, in pages (contract/crons.2)", async (t) => {
     const storage = await open(t);
     const threadId = newId();
     const one = newCron({ createdAt: 1, nextAt: 30, metadata: { owner: "ann", n: 1 } });
@@ -97,7 +98,7 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     assert.deepEqual(await found({ scope: [{ key: "owner", op: "eq", value: "bob" }] }), [[2], 1]);
   });
 
-  test("a tick is given to one of all that ask at once (contract/crons.3)", async (t) => {
+  test("one of several concurrent callers gets the tick (contract/crons.3)", async (t) => {
     const storage = await open(t);
     const cron = newCron({ nextAt: 10 });
     await insert(storage, [cron]);
@@ -111,7 +112,7 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     assert.equal(await claim(20, 30), false, "none is left");
   });
 
-  test("what is due comes in its order; crons go with their thread (contract/crons.4)", async (t) => {
+  test("due crons come in order; deleting a thread deletes its crons (contract/crons.4)", async (t) => {
     const storage = await open(t);
     const threadId = newId();
     const crons = [10, 30, 20].map((nextAt) => newCron({ nextAt, createdAt: nextAt }));

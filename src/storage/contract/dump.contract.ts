@@ -1,5 +1,6 @@
-// Contract of dumps, run by every adapter: dump-tables.1 (nothing of a storage is left out), dump.1 (whole or not at all), dump.2 (what is
-// damaged is refused), dump.3 (rows come as they were). That threads go on after a move is in test/cluster/move.test.ts.
+// Contract of dumps, for every adapter: dump-tables.1 (complete), dump.1 (all or nothing), dump.2 (rejects damage),
+// dump.3 (rows keep their content).
+// test/cluster/move.test.ts checks that threads continue after a move.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { DUMP_TABLES, type DumpTable } from "../dump/dump-tables.ts";
@@ -7,7 +8,7 @@ import { exportLines, importLines, type Dumpable, type DumpRow } from "../dump/d
 
 export interface OpenedForDumps {
   readonly storage: Dumpable;
-  /** `table.column` of all that is stored, but for what the adapter derives. */
+  /** `table.column` of every stored column that the adapter does not derive. */
   readonly stored: () => Promise<readonly string[]>;
 }
 
@@ -19,7 +20,7 @@ async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
 
 const ODD = 'NUL \u0000, lone \ud800, lines \u2028\u2029\r\n, "quotes" \\ 🙂';
 
-/** A row with something in every column, told apart from others by `number`. */
+/** A row with a value in every column; `number` makes it unique. */
 function rowOf({ columns }: DumpTable, number: number): DumpRow {
   const values = {
     text: `${ODD} ${number}`,
@@ -36,7 +37,7 @@ function rowOf({ columns }: DumpTable, number: number): DumpRow {
 
 const ROWS = DUMP_TABLES.flatMap((table) => Array.from({ length: 60 }, (_, at) => [table, rowOf(table, at)] as const));
 
-/** @param open an empty storage for the test */
+/** @param open opens an empty storage for the test */
 export function dumpContract(adapter: string, open: (t: TestContext) => Promise<OpenedForDumps>): void {
   const exported = (storage: Dumpable): Promise<readonly string[]> =>
     storage.dump((port) => Array.fromAsync(exportLines(port, VERSIONS)));
@@ -48,7 +49,7 @@ export function dumpContract(adapter: string, open: (t: TestContext) => Promise<
     return exported(storage);
   };
 
-  test(`${adapter}: every table and column of the storage is in a dump (dump-tables.1)`, async (t) => {
+  test(`${adapter}: a dump contains every table and column of the storage (dump-tables.1)`, async (t) => {
     const stored = await (await open(t)).stored();
     const listed = DUMP_TABLES.flatMap(({ name, columns }) =>
       Object.keys(columns).map((column) => `${name}.${column}`),
@@ -60,16 +61,17 @@ export function dumpContract(adapter: string, open: (t: TestContext) => Promise<
     );
   });
 
-  test(`${adapter}: what is loaded is dumped as the same bytes, over many pages, whatever it is (dump.3)`, async (t) => {
+  test(`${adapter}: loading and dumping again yields the same bytes, over many pages, for any value (dump.3)`, async (t) => {
     const lines = await dumped(t);
     assert.equal(lines.length, ROWS.length + 2);
-    for (const line of lines) assert.equal(line.split(/[\n\r\u2028\u2029]/).length, 2); // one line, however it is read
+    // one line for every line reader
+    for (const line of lines) assert.equal(line.split(/[\n\r\u2028\u2029]/).length, 2);
     const { storage } = await open(t);
     await imported(storage, lines);
     assert.deepEqual(await exported(storage), lines);
   });
 
-  test(`${adapter}: columns that an older dump does not have get what a migration gives them (dump.3)`, async (t) => {
+  test(`${adapter}: a column missing from an older dump gets the default of its migration (dump.3)`, async (t) => {
     const { storage } = await open(t);
     const threads = DUMP_TABLES.find(({ name }) => name === "threads");
     assert.ok(threads !== undefined);
@@ -78,23 +80,23 @@ export function dumpContract(adapter: string, open: (t: TestContext) => Promise<
     assert.equal((await storage.dump(async (port) => port.read(threads, null, 1)))[0]?.["pruned_at"], 0);
   });
 
-  test(`${adapter}: a dump that is damaged, cut off, or from a newer version is refused whole (dump.1, dump.2)`, async (t) => {
+  test(`${adapter}: a dump that is damaged, truncated or newer fails as a whole (dump.1, dump.2)`, async (t) => {
     const lines = await dumped(t);
     const at = (index: number, line: string): readonly string[] => lines.with(index, `${line}\n`);
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [lines.slice(0, -1), /cut off/],
-      [lines.slice(0, 40), /cut off/],
+      [lines.slice(0, -1), /truncated/],
+      [lines.slice(0, 40), /truncated/],
       [lines.toSpliced(50, 1), /checksum/],
-      [[...lines, lines[50] ?? ""], /after the end/],
+      [[...lines, lines[50] ?? ""], /follows the last line/],
       [at(50, (lines[50] ?? "").slice(0, 20)), /line 51 is not JSON/],
-      [at(50, '["secrets",{}]'), /line 51 is no row/],
-      [at(50, '["threads",{"mood":"x"}]'), /threads has no mood/],
-      [at(50, '["threads",{"toString":"x"}]'), /threads has no toString/],
+      [at(50, '["secrets",{}]'), /line 51 is not a row/],
+      [at(50, '["threads",{"mood":"x"}]'), /threads has no column mood/],
+      [at(50, '["threads",{"toString":"x"}]'), /threads has no column toString/],
       [at(50, '["threads",{"created_at":"x"}]'), /wrong type/],
       [at(0, '{"holdpoint_dump":2,"library":"1.4.18"}'), /newer version of Holdpoint/],
-      [at(0, '{"holdpoint_dump":1,"library":"9.0.0"}'), /9\.0\.0 wrote its states/],
-      [at(0, '["threads",{}]'), /no dump of Holdpoint/],
-      [[], /cut off/],
+      [at(0, '{"holdpoint_dump":1,"library":"9.0.0"}'), /states come from @langchain\/langgraph 9\.0\.0/],
+      [at(0, '["threads",{}]'), /not a Holdpoint dump/],
+      [[], /truncated/],
     ];
     const { storage } = await open(t);
     const empty = await exported(storage);

@@ -1,8 +1,10 @@
-// The storage port's contract for events; storage.contract.ts runs these cases with the others. Checked:
-//   contract/events.1. Rows come back as they were, in the order of arrival: of a run, and of all runs of a thread.
-//   contract/events.2. `seq` grows, and is not used again after the newest row has gone.
-//   contract/events.3. Trimming drops the oldest rows of one run and keeps what fits both limits.
-//   contract/events.4. Events go when their run's time has come, all of them and no others'; and with their run or thread.
+// Contract of the storage port for events, one part of storage.contract.ts.
+// Rules:
+//   contract/events.1. Rows read back as stored, in order of arrival: of a run, and of all runs of a thread.
+//   contract/events.2. `seq` grows and is never reused, even after the newest row expires.
+//   contract/events.3. Trimming drops the oldest rows of one run and keeps the rows that fit both limits.
+//   contract/events.4. Events of an ended run expire at its time, all of them and no others; also with their run or
+//        thread.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Run, Thread } from "../../agent/model/model.ts";
@@ -30,7 +32,7 @@ export function eventCases(
       runId === run ? first : -first,
     );
 
-  test("events come back as they were, of a run and of a thread, from a place on (contract/events.1, contract/events.2)", async (t) => {
+  test("events read back as stored, of a run and of a thread, from a position on (contract/events.1, contract/events.2)", async (t) => {
     const storage = await open(t);
     const odd = row(thread, run, 0, { last: 2, lines: 'a|ä:1\t"\\u0000\\ud800"\nb\t@ref\nend\t{}\n', goneAt: 9 });
     await storage.transaction(async (tx) => {
@@ -52,7 +54,7 @@ export function eventCases(
     assert.equal(await storage.transaction((tx) => tx.newestEvents(thread)), (stored?.seq ?? 0) + 2);
   });
 
-  test("a place in a thread stays true when the newest row has gone (contract/events.2)", async (t) => {
+  test("a position in a thread stays valid after the newest row expires (contract/events.2)", async (t) => {
     const storage = await open(t);
     await storage.transaction((tx) => tx.appendEvents([row(thread, run, 0, { goneAt: 1 })]));
     const before = await storage.transaction((tx) => tx.newestEvents(thread));
@@ -78,7 +80,7 @@ export function eventCases(
     });
   }
 
-  test("events go when their run's time has come, and not before (contract/events.4)", async (t) => {
+  test("events of a run expire at its time, and not before (contract/events.4)", async (t) => {
     const storage = await open(t);
     await storage.transaction(async (tx) => {
       await tx.appendEvents([row(thread, run, 0), row(thread, run, 1, { goneAt: 100 })]);
@@ -93,7 +95,7 @@ export function eventCases(
     assert.deepEqual(await firstsOf(storage, {}), []);
   });
 
-  test("events go with their run, and with their thread (contract/events.4)", async (t) => {
+  test("deleting a run or a thread deletes its events (contract/events.4)", async (t) => {
     const storage = await open(t);
     const owner = newThread();
     const [gone, stays] = [newRun(owner.threadId), newRun(owner.threadId)];

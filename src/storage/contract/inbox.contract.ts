@@ -1,8 +1,9 @@
-// The contract of the storage port, what waits for people: part of storage.contract.ts. Checked:
-//   contract/inbox.8. The inbox lists what is open on paused threads, and nothing else.
-//   contract/inbox.9. Pages in the order of asking, each beginning where the last one ended; what comes meanwhile moves nothing.
-//   contract/inbox.10. Every filter holds, alone and with others, however many items it leaves.
-//   contract/inbox.11. A deadline is due when it has passed, its question waits, and it is said what happens then.
+// Contract of the storage port for the inbox, one part of storage.contract.ts.
+// Rules:
+//   contract/inbox.8. The inbox lists the open interrupts of paused threads, and nothing else.
+//   contract/inbox.9. Pages follow the creation order, each after the end of the previous one; new items move nothing.
+//   contract/inbox.10. Every filter holds, alone and combined, for any number of matches.
+//   contract/inbox.11. A deadline is due if it has passed, its interrupt is open, and it has an action.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Interrupt, Thread } from "../../agent/model/model.ts";
@@ -40,7 +41,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     return rows.map(({ interrupt }) => interrupt.interruptId);
   };
 
-  test("the inbox has what is open on paused threads, with the thread's metadata (contract/inbox.8)", async (t) => {
+  test("the inbox has the open interrupts of paused threads, with the thread's metadata (contract/inbox.8)", async (t) => {
     const storage = await open(t);
     const threads = (["interrupted", "busy", "idle", "error"] as const).map((status) =>
       newThread({ status, metadata: { status } }),
@@ -73,7 +74,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     assert.deepEqual(await list(storage), ["stop"]);
   });
 
-  test("a breakpoint is an item of the inbox, and no question (contract/inbox.8)", async (t) => {
+  test("a breakpoint is an inbox item without an interrupt (contract/inbox.8)", async (t) => {
     const storage = await open(t);
     const thread = paused({ pause: "breakpoint" });
     const stop = newInterrupt(thread.threadId, "stop", { kind: "breakpoint" });
@@ -92,7 +93,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     assert.deepEqual(seen, [[], stop, stop, null, null, 0]);
   });
 
-  test("pages follow each other in the order of asking, both ways, whatever comes meanwhile (contract/inbox.9)", async (t) => {
+  test("pages follow the creation order both ways, while new items arrive (contract/inbox.9)", async (t) => {
     const storage = await open(t);
     const times = [5, 1, 3, 3, 3, 2, 4];
     const threads = times.map(() => paused({ metadata: { team: "a" } }));
@@ -116,7 +117,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
           seen.push(...rows.map(({ interrupt }) => interrupt.interruptId));
           after = rows.at(-1)?.interrupt ?? after;
           if (page > 0) continue;
-          const late = paused(); // before everything that is still to be read, in either direction
+          const late = paused(); // before all unread items, in either direction
           await storage.transaction(async (tx) => {
             await tx.insertThread(late);
             await ask(tx, late, descending ? 9 : 0);
@@ -131,7 +132,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     }
   });
 
-  test("every filter holds, alone and with others (contract/inbox.10)", async (t) => {
+  test("every filter holds, alone and combined (contract/inbox.10)", async (t) => {
     const storage = await open(t);
     const items: readonly (readonly [string, Partial<Interrupt>, Thread["metadata"]])[] = [
       ["a", { graphId: "g1", node: "ask", kind: "form" }, { team: "x", n: 1, tags: ["t"] }],
@@ -183,7 +184,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     }
   });
 
-  test("an item is found by its thread's metadata as that is now (contract/inbox.10)", async (t) => {
+  test("a metadata filter uses the thread's current metadata (contract/inbox.10)", async (t) => {
     const storage = await open(t);
     const thread = paused({ metadata: { owner: "ann", kept: 1 } });
     const { threadId } = thread;
@@ -211,7 +212,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     assert.equal(await find("cyd"), 2);
   });
 
-  test("a question is due when its time has passed and it is said what happens then (contract/inbox.11)", async (t) => {
+  test("an interrupt is due after its deadline, if the deadline has an action (contract/inbox.11)", async (t) => {
     const storage = await open(t);
     const [waits, busy] = [paused(), newThread({ status: "busy" })];
     const fail = { onExpiry: "fail" } as const;
@@ -236,7 +237,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     assert.equal(await storage.transaction((tx) => tx.nextDeadline()), null);
   });
 
-  test("the audit trail is read in pages", async (t) => {
+  test("the audit trail comes in pages", async (t) => {
     const storage = await open(t);
     const threadId = newId();
     const origin = { address: "::1", userAgent: null };
@@ -258,5 +259,5 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
   });
 }
 
-/** Longer than an index would keep. */
+/** Longer than an index entry. */
 const LONG = "long ".repeat(100);

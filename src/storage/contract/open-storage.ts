@@ -1,5 +1,5 @@
 import type { TestContext } from "node:test";
 import type { Storage } from "../../agent/ports/ports.ts";
 
-/** Opens an empty storage, and closes it after the test. */
+/** Opens an empty storage and closes it after the test. */
 export type OpenStorage = (t: TestContext) => Promise<Storage>;

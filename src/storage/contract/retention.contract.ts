@@ -1,6 +1,7 @@
-// The contract of the storage port, what is deleted by age: part of storage.contract.ts. Checked:
-//   contract/retention.12. A pruned thread has its newest checkpoints, whole, and nothing that only older ones had.
-//   contract/retention.13. Ended runs and old entries of the trail go by their age, others stay.
+// Contract of the storage port for retention, one part of storage.contract.ts.
+// Rules:
+//   contract/retention.12. Pruning keeps the newest checkpoints complete and deletes data of older ones only.
+//   contract/retention.13. Ended runs and old audit entries expire by age; others stay.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AuditEntry, Blob, Checkpoint, Run, TaskWrites, Thread } from "../../agent/model/model.ts";
@@ -34,7 +35,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     runId: "r2",
   });
 
-  test("a pruned thread has its newest checkpoints, whole, and nothing besides (contract/retention.12)", async (t) => {
+  test("a pruned thread keeps its newest checkpoints, complete, and nothing else (contract/retention.12)", async (t) => {
     const storage = await open(t);
     const thread = newThread({ checkpointId: "3" });
     const { threadId } = thread;
@@ -85,7 +86,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     assert.deepEqual(await values(""), { a: 1, b: { $hp: "date" }, c: 3, big: JSON.parse(used.data) as string });
   });
 
-  /** As the library saves a channel that has a value in every third checkpoint only, and one that has one in the first. */
+  /** As LangGraph saves one channel with a value in every third checkpoint, and one with a value in the first only. */
   const rebuilt = (threadId: string, count: number): readonly Checkpoint[] =>
     Array.from({ length: count }, (_, at): Checkpoint => {
       const since = at % 3;
@@ -105,7 +106,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
       };
     });
 
-  test("a pruned thread keeps what a value of its newest checkpoint is rebuilt from, and that stands alone (contract/retention.12)", async (t) => {
+  test("pruning keeps the checkpoints that rebuild a value of the newest one (contract/retention.12)", async (t) => {
     const storage = await open(t);
     for (const [count, left] of [
       [6, ["5", "4", "3"]],
@@ -134,7 +135,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     }
   });
 
-  test("a checkpoint comes with those before it, with the values that are asked for", async (t) => {
+  test("a checkpoint comes with its ancestors and the requested values", async (t) => {
     const storage = await open(t);
     const { threadId } = newThread();
     const [first, ...rest] = rebuilt(threadId, 5);
@@ -161,7 +162,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     assert.deepEqual(await line("none", 9, ["a"]), []);
   });
 
-  test("ended runs go by their age; their keys count on (contract/retention.13)", async (t) => {
+  test("ended runs expire by age; their idempotency keys stay valid (contract/retention.13)", async (t) => {
     const storage = await open(t);
     const thread = newThread();
     const { threadId } = thread;
@@ -180,7 +181,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     assert.equal((await storage.transaction((tx) => tx.idempotency("k")))?.runId, runs[0]?.runId);
   });
 
-  test("entries of the trail go by their age, and numbers go on (contract/retention.13)", async (t) => {
+  test("audit entries expire by age, and numbering continues (contract/retention.13)", async (t) => {
     const storage = await open(t);
     const threadId = newId();
     const said = { action: "answered", by: "ann", interruptId: "q", runId: null, value: null } as const;
@@ -195,7 +196,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     assert.deepEqual(await numbers(storage), [3, 4]);
   });
 
-  test("threads come in the order of their ids", async (t) => {
+  test("threads come in id order", async (t) => {
     const storage = await open(t);
     const threads = [newThread(), newThread(), newThread()];
     await storage.transaction(async (tx) => {

@@ -1,11 +1,13 @@
-// The contract of the storage port: what every adapter must do, run by each adapter's own test file. Checked:
-//   contract/storage.1. A transaction sees its own writes; its result comes out once they are stored; what throws has written nothing.
-//   contract/storage.2. Works that share a commit do not share a fate.
-//   contract/storage.3. One thread has one running run, whatever the callers do.
-//   contract/storage.4. What a run writes counts only in its present attempt.
-//   contract/storage.5. A big value is stored once per content and thread, and read as if it were in its row.
-//   contract/storage.6. Deleting a thread leaves nothing of it; copying leaves the original alone.
-//   contract/storage.7. What is stored comes back as it was, NUL and lone surrogates included.
+// Contract of the storage port; each adapter's test file runs it.
+// Rules:
+//   contract/storage.1. A transaction sees its own writes; its result arrives after the commit; a throw discards all
+//        writes.
+//   contract/storage.2. Transactions that share a commit succeed or fail separately.
+//   contract/storage.3. A thread has at most one running run, whatever the callers do.
+//   contract/storage.4. A run's writes count only in its current attempt.
+//   contract/storage.5. A large value exists once per content and thread, and reads as if it were in its row.
+//   contract/storage.6. Deleting a thread removes all of its rows; a copy leaves the original unchanged.
+//   contract/storage.7. Values read back as stored, NUL and lone surrogates included.
 import assert from "node:assert/strict";
 import { type TestContext, suite, test } from "node:test";
 import {
@@ -130,7 +132,7 @@ const newInterrupt = (threadId: string, interruptId: string, changes: Partial<In
   ...changes,
 });
 
-/** A checkpoint whose `small` is `values`, and which also has the values that `from` names elsewhere. */
+/** A checkpoint with `values` in `small`, and references to values of earlier checkpoints in `from`. */
 function newCheckpoint(
   threadId: string,
   checkpointId: string,
@@ -164,7 +166,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
   const called = new Set<string>();
   let verbs: readonly string[] = [];
 
-  /** The adapter's storage; notes which operations the tests have used. */
+  /** The adapter's storage, which records the operations that the tests use. */
   const open = async (t: TestContext): Promise<Storage> => {
     const storage = await openStorage(t);
     const noted = (tx: Tx): Tx => {
@@ -184,7 +186,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
   };
 
   suite(`the storage port on ${adapter}`, () => {
-    test("a transaction gives its result, and sees its own writes (contract/storage.1)", async (t) => {
+    test("a transaction returns its result and sees its own writes (contract/storage.1)", async (t) => {
       const storage = await open(t);
       const thread = newThread();
       const seen = await storage.transaction(async (tx) => {
@@ -197,7 +199,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(await storage.read((tx) => tx.thread(thread.threadId)), seen);
     });
 
-    test("what throws has written nothing, and comes out as it was (contract/storage.1)", async (t) => {
+    test("a throw discards all writes, and the caller gets the same error (contract/storage.1)", async (t) => {
       const storage = await open(t);
       const thread = newThread();
       const fault = new RangeError("on purpose");
@@ -217,7 +219,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(await storage.transaction((tx) => tx.auditOf(thread.threadId)), []);
     });
 
-    test("a work that throws takes nothing of its neighbours along (contract/storage.2)", async (t) => {
+    test("a failed transaction leaves its neighbours in the commit untouched (contract/storage.2)", async (t) => {
       const storage = await open(t);
       const [one, two, three] = [newThread(), newThread(), newThread()];
       const results = await Promise.allSettled([
@@ -228,7 +230,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
           throw new Error("on purpose");
         }),
         storage.transactionDeferred((tx) => tx.insertThread(three)),
-        storage.transaction((tx) => tx.insertThread(one)), // taken: refused by the storage itself
+        storage.transaction((tx) => tx.insertThread(one)), // in use: the storage itself rejects it
       ]);
       assert.deepEqual(
         results.map(({ status }) => status),
@@ -242,7 +244,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(found, [one, null, three]);
     });
 
-    test("works of one turn happen in the order in which they were asked for (contract/storage.2)", async (t) => {
+    test("transactions of one turn run in call order (contract/storage.2)", async (t) => {
       const storage = await open(t);
       const thread = newThread();
       await storage.transaction((tx) => tx.insertThread(thread));
@@ -254,7 +256,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal((await storage.transaction((tx) => tx.thread(thread.threadId)))?.updatedAt, 0);
     });
 
-    test("a thread comes back as it was; a patch changes what it names (contract/storage.7)", async (t) => {
+    test("a thread reads back as stored; a patch changes only the fields it names (contract/storage.7)", async (t) => {
       const storage = await open(t);
       const thread = newThread({
         metadata: ODD,
@@ -277,7 +279,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.thread(newId())), null);
     });
 
-    test("a thread is taken from one status only, and is busy then", async (t) => {
+    test("a thread becomes busy from one expected status only", async (t) => {
       const storage = await open(t);
       const thread = newThread({ status: "interrupted", pause: "question" });
       await storage.transaction((tx) => tx.insertThread(thread));
@@ -285,7 +287,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         storage
           .transaction(async (tx) => {
             await tx.takeThread(threadId, from, { graphId: "new" });
-            await tx.updateThread(threadId, { updatedAt: 5 }); // it goes with it
+            await tx.updateThread(threadId, { updatedAt: 5 }); // deleted with its thread
           })
           .then(
             () => "taken",
@@ -300,7 +302,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(await storage.transaction((tx) => tx.thread(thread.threadId)), busy);
     });
 
-    test("threads are found by status, ids and metadata, sorted and cut (contract/storage.7)", async (t) => {
+    test("a thread search by status, ids and metadata, sorted and paged (contract/storage.7)", async (t) => {
       const storage = await open(t);
       const threads = [
         newThread({ createdAt: 1, updatedAt: 9, metadata: { owner: "ann", tags: ["a", "b"], deep: { x: 1 } } }),
@@ -355,7 +357,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       }
     });
 
-    test("a thread expires when its time has passed, unless it is busy, or paused and such are left alone", async (t) => {
+    test("a thread expires at its time, unless it is busy, or paused with paused threads exempt", async (t) => {
       const storage = await open(t);
       const due = newThread({ updatedAt: 1000, ttlMs: 500 });
       const busy = newThread({ updatedAt: 1000, ttlMs: 500, status: "busy" });
@@ -380,7 +382,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal((await expired(3601, 10, false)).length, 2);
     });
 
-    test("a run comes back as it was; a patch changes what it names (contract/storage.5, contract/storage.7)", async (t) => {
+    test("a run reads back as stored; a patch changes only the fields it names (contract/storage.5, contract/storage.7)", async (t) => {
       const storage = await open(t);
       const thread = newThread();
       const run = newRun(thread.threadId, {
@@ -410,7 +412,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.run(thread.threadId, run.runId)), null);
     });
 
-    test("runs are listed newest first, and active ones in the order in which they go", async (t) => {
+    test("runs come newest first, active ones in queue order", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const goesFirst = { request: { ...REQUEST, goesFirst: true } };
@@ -445,7 +447,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.hasPendingRun(newId())), false);
     });
 
-    test("the next run is the oldest whose thread neither runs nor waits for a person", async (t) => {
+    test("the next run is the oldest whose thread neither runs nor waits for an answer", async (t) => {
       const storage = await open(t);
       const [runs, paused, first, second] = [
         newThread({ status: "busy" }),
@@ -474,7 +476,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(stored, claimed(latest, second).run);
     });
 
-    test("the next run of one thread is looked for on that thread, and telling the queue of it changes no row", async (t) => {
+    test("the next run of one thread is found on that thread; a repeated queue job changes no row", async (t) => {
       const storage = await open(t);
       const [one, other] = [newThread({ status: "busy" }), newThread({ status: "busy" })] as const;
       const runs = [newRun(one.threadId), newRun(other.threadId), newRun(other.threadId)] as const;
@@ -500,7 +502,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await next(other.threadId), null, "it waits for a person");
     });
 
-    test("the running runs of a worker are told from others, and a worker that is alive is left alone", async (t) => {
+    test("a worker's running runs are found by its id, and a live worker keeps its runs", async (t) => {
       const storage = await open(t);
       const workers = [newId(), newId()];
       await storage.transaction(async (tx) => {
@@ -521,7 +523,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       });
     });
 
-    test("a delayed run is in nobody's way until it is due, and queues up as of then", async (t) => {
+    test("a delayed run blocks no other run until it is due, and then queues with its due time", async (t) => {
       const storage = await open(t);
       const threads = [newThread({ status: "busy" }), newThread(), newThread(), newThread()] as const;
       const at = (offsetMs: number): number => startedAt + offsetMs;
@@ -551,7 +553,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await read((tx) => tx.nextDueAt()), null);
     });
 
-    test("a webhook is claimed when it is due, longest due first, and comes back if its try does not end", async (t) => {
+    test("a due webhook is claimed, longest due first, and becomes due again if its attempt never ends", async (t) => {
       const storage = await open(t);
       const newWebhook = (host: string, dueAt: number, body = "{}"): Webhook => {
         const runId = newId();
@@ -606,7 +608,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.threadOfRun(newId())), null);
     });
 
-    test("a second running run of a thread is refused by the storage (contract/storage.3)", async (t) => {
+    test("the storage rejects a second running run of a thread (contract/storage.3)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const [one, two] = [newRun(threadId, { status: "running" }), newRun(threadId)];
@@ -623,7 +625,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       });
     });
 
-    test("what a run writes counts only while it runs in that attempt (contract/storage.4)", async (t) => {
+    test("a run's writes count only while it runs in that attempt (contract/storage.4)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const run = newRun(threadId, { status: "running", attempt: 2 });
@@ -650,7 +652,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       );
     });
 
-    test("a checkpoint has the values of its own step, of earlier ones, and big ones (contract/storage.5, contract/storage.7)", async (t) => {
+    test("a checkpoint has values of its own step, of earlier steps, and large ones (contract/storage.5, contract/storage.7)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const big = JSON.stringify(BIG);
@@ -678,7 +680,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.checkpoint(newId(), "", null)), null);
     });
 
-    test("the newest checkpoint is the one that was written last, whatever its id says; a rollback uncovers the one before", async (t) => {
+    test("the newest checkpoint is the one written last, whatever its id; a rollback restores the one before", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const newest = () =>
@@ -695,7 +697,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await newest(), "5");
     });
 
-    test("the newest run is the one with the greatest id, of whatever thread", async (t) => {
+    test("the newest run is the one with the greatest id, of any thread", async (t) => {
       const storage = await open(t);
       const thread = newThread();
       assert.equal(await storage.transaction((tx) => tx.newestRunId()), null);
@@ -713,7 +715,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       );
     });
 
-    test("checkpoints are listed newest first, by namespace, and cut", async (t) => {
+    test("checkpoints come newest first, by namespace, in pages", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const at = (id: string, metadata: object, ns = "") =>
@@ -739,7 +741,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(await list({ ns: "x:1" }), ["9"]);
     });
 
-    test("what runs wrote for a task is kept run by run; the last of one run counts (contract/storage.5)", async (t) => {
+    test("task writes are kept per run; the last write of a run counts (contract/storage.5)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const big = JSON.stringify(BIG);
@@ -774,7 +776,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual((await storage.transaction((tx) => tx.checkpoint(threadId, "", "1")))?.writes, [other]);
     });
 
-    test("taking back what a run wrote leaves what others wrote", async (t) => {
+    test("undoing the writes of one run leaves the writes of others", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const checkpoints = [
@@ -786,7 +788,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(values(await storage.transaction((tx) => tx.checkpoint(threadId, "", null))), { a: 1 });
     });
 
-    test("questions come back as they were, in order, and change by being put again (contract/storage.7)", async (t) => {
+    test("interrupts read back as stored, in order; storing one again replaces it (contract/storage.7)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const answer = { runId: "r2", at: 5, by: "ann", value: null };
@@ -826,7 +828,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(await storage.transaction((tx) => tx.auditOf(newId())), []);
     });
 
-    /** A thread with one of everything. */
+    /** A thread with one row of every kind. */
     const fill = async (tx: Tx, threadId: string): Promise<Run> => {
       const run = newRun(threadId, { input: JSON.stringify(BIG) });
       const writes = [{ threadId, ns: "", checkpointId: "1", taskId: "t", taskPath: "p", runId: "r", entries: "[]" }];
@@ -841,7 +843,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       return run;
     };
 
-    test("deleting a thread leaves nothing of it, and everything of its neighbour (contract/storage.6)", async (t) => {
+    test("deleting a thread removes all of its rows and none of its neighbour (contract/storage.6)", async (t) => {
       const storage = await open(t);
       const [gone, kept] = [newId(), newId()];
       const run = await storage.transaction(async (tx) => {
@@ -865,7 +867,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.countPendingRuns()), 1);
     });
 
-    test("a copy has the state and the questions, but not the runs and the trail (contract/storage.6)", async (t) => {
+    test("a copy has the state and the interrupts, but no runs and no audit trail (contract/storage.6)", async (t) => {
       const storage = await open(t);
       const [from, to] = [newId(), newId()];
       await storage.transaction(async (tx) => {
@@ -885,7 +887,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(await storage.transaction((tx) => tx.auditOf(to)), []);
     });
 
-    test("a repeated call is found by its key until its time has passed", async (t) => {
+    test("a repeated call is found by its idempotency key until the key expires", async (t) => {
       const storage = await open(t);
       const record = { key: "k\u0000", requestHash: "h", threadId: newId(), runId: newId(), createdAt: 1000 };
       await storage.transaction((tx) => tx.putIdempotency(record));
@@ -897,7 +899,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.idempotency(record.key)), null);
     });
 
-    test("fingerprints are kept from the first time", async (t) => {
+    test("a fingerprint keeps its first time", async (t) => {
       const storage = await open(t);
       const fingerprint: Fingerprint = {
         hash: "h",
@@ -922,7 +924,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     inboxCases(open, { newThread, newInterrupt, newId });
     retentionCases(open, { newThread, newRun, newCheckpoint, newId });
 
-    test("every operation of the port is used above", () => {
+    test("the tests above use every operation of the port", () => {
       assert.deepEqual(
         verbs.filter((verb) => !called.has(verb)),
         [],

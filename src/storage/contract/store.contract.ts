@@ -1,8 +1,9 @@
-// The contract of the long-term memory's verbs: what every storage must do with items, namespaces and vectors. Checked:
-//   contract/store.1. An item is under its own namespace and under every prefix of it, and under no other.
-//   contract/store.2. A list is newest first; what was written again is new again.
-//   contract/store.3. What has expired is in no answer, and is deleted in batches.
-//   contract/store.4. Where too much would have to be looked at, there is no answer instead of a part of one.
+// Contract of the storage port for the long-term store: items, namespaces and vectors.
+// Rules:
+//   contract/store.1. An item is under its own namespace and every prefix of it, and under no other.
+//   contract/store.2. A list comes newest first; a rewritten item counts as new.
+//   contract/store.3. Expired items are invisible; a sweep deletes them in batches.
+//   contract/store.4. A search that would read too much returns no result rather than a partial one.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { StoreItem, StoreVector } from "../../agent/model/model.ts";
@@ -47,14 +48,14 @@ const spaces = (changes: Partial<NamespaceQuery> = {}): NamespaceQuery => ({
 
 const vector = (...numbers: readonly number[]): Float32Array => Float32Array.from(numbers);
 
-/** @param odd an object whose text is hard to keep. */
+/** @param odd an object whose text is hard to store */
 export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: JsonObject): void {
   const put = (storage: Storage, item: StoreItem, vectors: readonly StoreVector[] = []) =>
     storage.transaction((tx) => tx.putStoreItem(item, vectors));
   const keys = async (storage: Storage, query: StoreQuery) =>
     (await storage.transaction((tx) => tx.searchStore(query)))?.map(({ key }) => key) ?? null;
 
-  test("an item comes back as it was, and is replaced and deleted as a whole", async (t) => {
+  test("an item reads back as stored; replacing and deleting affect the whole item", async (t) => {
     const storage = await open(t);
     const item = newItem(["a", "ü"], "käy 'x' %", { value: odd, ttlMs: 5, expiresAt: NOW + 5 });
     const get = () => storage.transaction((tx) => tx.storeItem(item.namespace, item.key, NOW));
@@ -101,7 +102,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     }
   });
 
-  test("a search is newest first, in pages, and what was written again is new again (contract/store.2)", async (t) => {
+  test("a search comes newest first, in pages, and a rewritten item counts as new (contract/store.2)", async (t) => {
     const storage = await open(t);
     for (const at of [1, 2, 3, 4]) await put(storage, newItem(["n", String(at)], `k${at}`, { updatedAt: at }));
     assert.deepEqual(await keys(storage, search(["n"])), ["k4", "k3", "k2", "k1"]);
@@ -111,7 +112,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     assert.deepEqual(await keys(storage, search(["n"], { offset: 4 })), []);
   });
 
-  test("a filter keeps what meets it, whatever its names and values are", async (t) => {
+  test("a filter returns exactly its matches, for any names and values", async (t) => {
     const storage = await open(t);
     const nasty = `x' OR 1=1 --`;
     await put(storage, newItem(["n"], "one", { value: { kind: "a", size: 1, [nasty]: nasty } }));
@@ -133,7 +134,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     }
   });
 
-  test("what has expired is not there, unless it was refreshed in time (contract/store.3)", async (t) => {
+  test("an expired item is invisible, unless refreshed in time (contract/store.3)", async (t) => {
     const storage = await open(t);
     const [short, long] = [newItem(["n"], "short", { ttlMs: 10, expiresAt: NOW }), newItem(["n"], "long")];
     await put(storage, short, [{ field: "x", vector: vector(1) }]);
@@ -156,7 +157,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     assert.deepEqual(await seen(NOW + 10), [false, 0, 0, []]);
   });
 
-  test("what has expired is deleted, so many at a time (contract/store.3)", async (t) => {
+  test("a sweep deletes expired items, up to a limit per call (contract/store.3)", async (t) => {
     const storage = await open(t);
     for (const at of [1, 2, 3, 4]) {
       await put(storage, newItem(["n"], `k${at}`, { ttlMs: 1, expiresAt: at }), [{ field: "x", vector: vector(1) }]);
@@ -169,7 +170,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     assert.deepEqual(await keys(storage, search(["n"], { at: 0, vector: vector(1) })), ["k4"]);
   });
 
-  test("items are ranked by their best vector; those without a fitting one are left out", async (t) => {
+  test("the best vector ranks an item; items without a comparable vector are left out", async (t) => {
     const storage = await open(t);
     const at = (...numbers: readonly number[]): StoreVector => ({ field: numbers.join(), vector: vector(...numbers) });
     await put(storage, newItem(["n"], "same", { value: { kind: "a" } }), [at(2, 0)]);
@@ -195,7 +196,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     assert.deepEqual(await keys(storage, { ...query, filter: parseFilter({ kind: "a" }) }), ["same", "half"]);
   });
 
-  test("a search that would look at too much has no answer (contract/store.4)", async (t) => {
+  test("a search that would read too much returns no result (contract/store.4)", async (t) => {
     const storage = await open(t);
     for (let at = 0; at < 10; at++) {
       await put(storage, newItem(["n", String(at)], "k", { updatedAt: at }), [{ field: "x", vector: vector(1) }]);
@@ -212,7 +213,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     assert.equal(await list({ suffix: ["none"], lookMax: 9 }), null);
   });
 
-  test("namespaces are listed once, by prefix, suffix and depth, in pages", async (t) => {
+  test("each namespace is listed once, by prefix, suffix and depth, in pages", async (t) => {
     const storage = await open(t);
     const all = ["a- v1", "a", "a x", "a x v1", "a y v1", "b x v1", "b x v2"];
     for (const name of all) for (const key of ["1", "2", "3"]) await put(storage, newItem(name.split(" "), key));

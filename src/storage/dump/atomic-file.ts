@@ -1,20 +1,23 @@
-// Whole file: what is written for somebody to keep is there as a whole under its name, or not at all.
+// Atomic file: a file that exists complete under its name, or not at all.
 // Invariants:
-//   atomic-file.1. Nothing is ever replaced.
-//   atomic-file.2. The file has its name only after all of it is on disk; nobody but its owner can read it.
+//   atomic-file.1. It never replaces an existing file.
+//   atomic-file.2. A file gets its name after all of its content is on disk; only its owner can read it.
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** @param write fills the file of the name that it is given, which is there and empty @throws {Error} in words */
+/**
+ * @param write fills the existing empty file of the given name
+ * @throws {Error} with a message for the user
+ */
 export async function writeWhole<T>(target: string, write: (part: string) => Promise<T>): Promise<T> {
-  if (existsSync(target)) throw new Error(`${target} is already there: name another file`); // atomic-file.1
+  if (existsSync(target)) throw new Error(`${target} exists already: choose another file name`); // atomic-file.1
   const part = `${target}.part`;
   rmSync(part, { force: true });
   try {
     closeSync(openSync(part, "wx", 0o600)); // atomic-file.2
     const result = await write(part);
     sync(part);
-    linkSync(part, target); // unlike a renaming, this replaces nothing (atomic-file.1)
+    linkSync(part, target); // unlike rename, link replaces nothing (atomic-file.1)
     sync(dirname(resolve(target)));
     return result;
   } finally {

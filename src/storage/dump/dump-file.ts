@@ -1,4 +1,4 @@
-// Dump file: a dump (dump.ts) in a file of its own.
+// Dump file: a dump (dump.ts) in its own file.
 import { createReadStream, createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import type { Storage } from "../../agent/ports/ports.ts";
@@ -8,12 +8,12 @@ import { writeWhole } from "./atomic-file.ts";
 
 const PAGE = 500;
 
-/** @throws {Error} in words */
+/** @throws {Error} with a message for the user */
 export async function exportFile(storage: Storage & Dumpable, versions: Versions, target: string): Promise<RowCounts> {
   const running = await storage.transaction((tx) => tx.runningRuns());
   if (running.length > 0)
     throw new DumpError(
-      "runs are in progress, or were cut off when their server ended: stop the servers; where none is running, start one and stop it, so that the runs are put right",
+      "runs are in progress, or were interrupted when their server ended: stop all servers; if none is running, start one and stop it again, so that it requeues these runs",
     );
   return storage.dump(async (port) => {
     let counts: RowCounts = {};
@@ -25,7 +25,7 @@ export async function exportFile(storage: Storage & Dumpable, versions: Versions
   });
 }
 
-/** @throws {Error} in words; nothing was loaded then */
+/** @throws {Error} with a message for the user; nothing is loaded then */
 export async function importFile(storage: Storage & Dumpable, versions: Versions, source: string): Promise<RowCounts> {
   const counts = await storage.dump((port) => importLines(port, linesOf(source), versions));
   await queuePending(storage);
@@ -34,7 +34,7 @@ export async function importFile(storage: Storage & Dumpable, versions: Versions
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** The file is opened when the first line is asked for. What does not end with a line break is a line, too. */
+/** Opens the file when the caller asks for the first line. A last line without a line break counts. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest = "";
   const chunks = createReadStream(path, { encoding: "utf8", highWaterMark: CHUNK_BYTES }) as AsyncIterable<string>;
@@ -46,7 +46,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   if (rest !== "") yield rest;
 }
 
-/** What waited for its turn is told to the queue, where that is not in the rows. */
+/** Puts waiting runs into the queue, if the adapter's rows do not contain the queue. */
 async function queuePending(storage: Storage): Promise<void> {
   let after: { readonly threadId: string; readonly runId: string } | null = null;
   do {

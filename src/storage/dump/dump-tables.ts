@@ -1,15 +1,15 @@
-// Dump tables: what is moved from one storage to another, as every adapter stores it.
+// Dump tables: the data that moves between storages, as every adapter stores it.
 // Invariants:
-//   dump-tables.1. Every table and column of a storage is here, but for what an adapter derives from others by itself, and which
-//        process has a run: where it goes on there is none of that name.
-//   dump-tables.2. Tables come in an order in which they can be loaded; rows in the order of their keys.
+//   dump-tables.1. The list has every table and column of a storage, except derived ones and the worker of a run: that
+//        worker does not exist in the target.
+//   dump-tables.2. Tables come in load order; rows come in key order.
 
-/** `json` is text that SQL looks into, `value` the JSON of any value, null too; `bytes` are base64 in a file. */
+/** `json`: text that SQL reads; `value`: JSON of any value, including null; `bytes`: base64 in a file. */
 export type ColumnType = "text" | "integer" | "boolean" | "json" | "value" | "bytes";
 
 export interface DumpTable {
   readonly name: string;
-  /** Columns of the key: no two rows have the same. */
+  /** Columns of the unique key. */
   readonly key: readonly string[];
   readonly columns: Readonly<Record<string, ColumnType>>;
 }

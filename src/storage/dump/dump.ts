@@ -1,11 +1,11 @@
-// Dump: everything that a storage holds as lines of text, and back. The way from one adapter to another.
+// Dump: the full content of a storage as lines of text, and back. It moves data between adapters.
 //   {"holdpoint_dump":1,"holdpoint":"0.1.0","library":"1.4.18"}
 //   ["threads",{"thread_id":"…",…}]            one line a row, tables in the order of DUMP_TABLES
 //   {"rows":{"threads":1,…},"sha256":"…"}      over all bytes before this line
 // Invariants:
-//   dump.1. A dump is loaded whole or not at all, and only into a storage that holds nothing.
-//   dump.2. A dump that was cut off or changed is refused; so is one with something that this version does not know.
-//   dump.3. Rows come as they were stored: ids, order, times and answers are the same after as before.
+//   dump.1. A dump loads completely or not at all, and only into an empty storage.
+//   dump.2. A truncated or changed dump fails; so does one with content that this version does not know.
+//   dump.3. Rows keep their content: ids, order, times and answers stay the same.
 import { createHash } from "node:crypto";
 import type { Awaitable } from "../../agent/ports/ports.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
@@ -15,15 +15,15 @@ import { compareVersions, type Versions } from "../shared/schema-version.ts";
 export type DumpValue = string | number | boolean | null | Uint8Array;
 export type DumpRow = Readonly<Record<string, DumpValue>>;
 
-/** What an adapter gives and takes. */
+/** The adapter's side of a dump. */
 export interface DumpPort {
-  /** At most `limit` rows of a table behind the one with the key `after`, in the order of keys. */
+  /** At most `limit` rows of a table after the key `after`, in key order. */
   read(table: DumpTable, after: readonly DumpValue[] | null, limit: number): Awaitable<readonly DumpRow[]>;
-  /** All in one transaction: what `rows` throws undoes it (dump.1). */
+  /** One transaction for all rows: if `rows` throws, nothing is loaded (dump.1). */
   load(rows: AsyncIterable<readonly [DumpTable, DumpRow]>): Promise<void>;
 }
 
-/** A storage whose whole content can be moved. An embedded one does nothing else meanwhile. */
+/** A storage with movable content. An embedded one does nothing else during a dump. */
 export interface Dumpable {
   dump<T>(work: (port: DumpPort) => Promise<T>): Promise<T>;
 }
@@ -40,15 +40,15 @@ export type RowCounts = Readonly<Record<string, number>>;
 const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16)}`;
 
 const FORMAT = 1;
-/** Rows may be large: a page of them is held at once. */
+/** Rows may be large, so a page of them is in memory at once. */
 const PAGE = 50;
 
-/** Lines with their line breaks. The storage must not be written to meanwhile. @throws {DumpError} */
+/** Lines with their line breaks. The storage must not change during the dump. @throws {DumpError} */
 export async function* exportLines(port: DumpPort, versions: Versions): AsyncGenerator<string, RowCounts> {
   const hash = createHash("sha256");
   const counts: Record<string, number> = {};
   const line = (value: Json): string => {
-    const text = `${JSON.stringify(value).replace(/[\u2028\u2029]/g, escaped)}\n`; // readers of lines would end one there
+    const text = `${JSON.stringify(value).replace(/[\u2028\u2029]/g, escaped)}\n`; // some line readers end a line there
     hash.update(text);
     return text;
   };
@@ -68,7 +68,7 @@ export async function* exportLines(port: DumpPort, versions: Versions): AsyncGen
   return counts;
 }
 
-/** @param lines without their line breaks @throws {DumpError} dump.1, dump.2; nothing has been loaded then. */
+/** @param lines without their line breaks @throws {DumpError} dump.1, dump.2; nothing is loaded then */
 export async function importLines(
   port: DumpPort,
   lines: AsyncIterable<string>,
@@ -83,7 +83,7 @@ export async function importLines(
   return counts;
 }
 
-/** dump.2: what does not fit is thrown before the transaction of `load` can end. */
+/** dump.2: any mismatch throws before the transaction of `load` can end. */
 async function* checkedRows(
   lines: AsyncIterable<string>,
   versions: Versions,
@@ -95,7 +95,7 @@ async function* checkedRows(
   for await (const line of lines) {
     number++;
     const value = parsed(line, number);
-    if (end !== null) throw new DumpError(`line ${number} comes after the end`);
+    if (end !== null) throw new DumpError(`line ${number} follows the last line`);
     if (number === 1) checkHead(value, versions);
     else if (isJsonObject(value)) {
       end = value;
@@ -107,24 +107,29 @@ async function* checkedRows(
     }
     hash.update(line).update("\n");
   }
-  if (end === null) throw new DumpError("it ends in the middle: it was cut off");
-  if (end["sha256"] !== hash.digest("hex")) throw new DumpError("it was changed or damaged: its checksum does not fit");
+  if (end === null) throw new DumpError("the dump is truncated: its last line is missing");
+  if (end["sha256"] !== hash.digest("hex"))
+    throw new DumpError("the dump was changed or damaged: its checksum differs");
 }
 
 function parsed(line: string, number: number): Json {
   try {
     return JSON.parse(line) as Json;
   } catch {
-    throw new DumpError(`line ${number} is not JSON: it was cut off or damaged`);
+    throw new DumpError(`line ${number} is not JSON: the dump is truncated or damaged`);
   }
 }
 
 function checkHead(head: Json, versions: Versions): void {
   const { holdpoint_dump: format, library } = isJsonObject(head) ? head : {};
-  if (typeof format !== "number" || typeof library !== "string") throw new DumpError("it is no dump of Holdpoint");
-  if (format > FORMAT) throw new DumpError("a newer version of Holdpoint made it: import it with that one");
+  if (typeof format !== "number" || typeof library !== "string")
+    throw new DumpError("the file is not a Holdpoint dump");
+  if (format > FORMAT)
+    throw new DumpError("the dump comes from a newer version of Holdpoint: import it with that version");
   if (compareVersions(library, versions.library) > 0)
-    throw new DumpError(`@langchain/langgraph ${library} wrote its states: install that version, or a newer one`);
+    throw new DumpError(
+      `the dump's states come from @langchain/langgraph ${library}: install that version or a newer one`,
+    );
 }
 
 const TABLES = new Map(DUMP_TABLES.map((table) => [table.name, table]));
@@ -132,12 +137,15 @@ const TABLES = new Map(DUMP_TABLES.map((table) => [table.name, table]));
 function rowOf(value: Json, number: number): readonly [DumpTable, DumpRow] {
   const [name, members] = Array.isArray(value) ? (value as readonly Json[]) : [];
   const table = typeof name === "string" ? TABLES.get(name) : undefined;
-  if (table === undefined || !isJsonObject(members)) throw new DumpError(`line ${number} is no row that is known here`);
+  if (table === undefined || !isJsonObject(members))
+    throw new DumpError(`line ${number} is not a row of a known table`);
   const row: Record<string, DumpValue> = {};
   for (const [column, member] of Object.entries(members)) {
     const type = table.columns[column];
     if (type === undefined || !Object.hasOwn(table.columns, column))
-      throw new DumpError(`line ${number}: ${table.name} has no ${column} here; a newer version of Holdpoint made it`);
+      throw new DumpError(
+        `line ${number}: ${table.name} has no column ${column} in this version; the dump comes from a newer version of Holdpoint`,
+      );
     row[column] = valueOf(member, type, number);
   }
   return [table, row];

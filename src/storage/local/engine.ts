@@ -1,4 +1,4 @@
-// Local engine: what one process that has its storage alone needs of queue, lease, peers and wakes.
+// Local engine: queue, lease, peers and wakes for a process with its own storage.
 import type { Engine, Storage } from "../../agent/ports/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";

@@ -1,8 +1,8 @@
-// Local queue: the rows of pending runs, looked through when something may have come, for a process that has them alone.
+// Local queue: polls the rows of pending runs, for a process with its own storage.
 // Invariants:
-//   local/queue.1. When a slot is free and a run can be claimed, one is claimed: whatever may have changed either calls wake() or
+//   local/queue.1. A free slot claims a claimable run at once: every change that can make one calls wake() or
 //        slotFree().
-//   local/queue.2. A delayed run is claimed when it is due: a look that finds nothing sets a timer for the next one.
+//   local/queue.2. A delayed run is claimed when it is due: a poll without a result sets a timer for the next one.
 import type { ChooseRun, Queue, QueueConsumer, Storage } from "../../agent/ports/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/api-error.ts";
@@ -30,7 +30,7 @@ export function createLocalQueue(ports: {
     return claimed;
   };
 
-  /** local/queue.2. The wait is on the clock that never jumps: it is cut in parts, so that a wall clock set forward is noticed. */
+  /** local/queue.2. The timer is monotonic; it waits in parts, so that it notices a wall clock set forward. */
   const wakeAt = (dueAt: number | null, now: number): void => {
     stopTimer();
     if (dueAt === null || consumer === null) return;
@@ -68,7 +68,7 @@ export function createLocalQueue(ports: {
     slotFree() {
       if (maybePending) void claim(); // local/queue.1
     },
-    mayStartDirectly: () => true, // a slot that is free is one that the queue has no use for
+    mayStartDirectly: () => true, // the queue does not need this free slot
     async start(given) {
       consumer = given;
       wake();

@@ -1,4 +1,4 @@
-// Local wakes: readers and runs are in one process, so a wake is a call.
+// Local wakes: readers and runs share one process, so a wake is a function call.
 import type { Wakes } from "../../agent/ports/ports.ts";
 
 export function createLocalWakes(): Wakes {

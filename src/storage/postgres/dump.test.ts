@@ -1,4 +1,5 @@
-// Tests of dumps of a PostgreSQL storage: the contract, postgres/dump.2 (counters go on behind what was loaded) and postgres/dump.3 (so do runs).
+// Tests of dumps of a PostgreSQL storage: the contract, postgres/dump.2 (counters continue after the loaded ids) and
+// postgres/dump.3 (runs continue).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "pg";
@@ -46,7 +47,7 @@ async function emptied() {
 
 dumpContract("PostgreSQL", emptied);
 
-test("ids are counted on behind those that were loaded (postgres/dump.2)", async () => {
+test("new ids follow the loaded ones (postgres/dump.2)", async () => {
   const { storage } = await emptied();
   const item = { key: "k", value: "1", created_at: 1, updated_at: 1, ttl_ms: null, expires_at: null };
   const items = DUMP_TABLES.find(({ name }) => name === "store_items");
@@ -66,7 +67,7 @@ test("ids are counted on behind those that were loaded (postgres/dump.2)", async
   assert.deepEqual([ids[0], (ids[1] ?? 0) > 1_000_000], [1_000_000, true]);
 });
 
-test("a run that waited has its job, and one that was running is of a worker that is no more (postgres/dump.3)", async () => {
+test("a pending run has its job, and a running one belongs to a dead worker (postgres/dump.3)", async () => {
   const { storage, client } = await emptied();
   const runs = DUMP_TABLES.find(({ name }) => name === "runs");
   assert.ok(runs !== undefined);

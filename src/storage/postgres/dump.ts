@@ -1,8 +1,9 @@
-// Dump of a PostgreSQL storage: rows out in the order of their keys, rows in (../dump.ts), each in one transaction.
+// Dump of a PostgreSQL storage: rows out in key order, and rows in, each in one transaction (../dump/dump.ts).
 // Invariants:
-//   postgres/dump.1. What is read is of one moment, also while servers are at work.
-//   postgres/dump.2. What this adapter derives from other columns, and the counters behind its ids, are made anew.
-//   postgres/dump.3. Runs go on: those that wait get their jobs, those that were running belong to a worker that counts as dead.
+//   postgres/dump.1. An export shows one moment, also while servers run.
+//   postgres/dump.2. An import recomputes derived columns and the counters behind ids.
+//   postgres/dump.3. Runs continue after an import: pending ones get their jobs, running ones belong to a worker that
+//        counts as dead.
 import type { Pool } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
 import type { Run } from "../../agent/model/model.ts";
@@ -12,10 +13,10 @@ import { tenantOf } from "./tables/queue.ts";
 import { fromJsonText, toJsonText } from "./client/text-encoding.ts";
 import { wireOf, type Wire } from "./client/pipelined-connection.ts";
 
-/** Rows that are on their way at once. */
+/** Rows in flight at once. */
 const IN_FLIGHT_MAX = 200;
 
-/** Nothing is written unless all of `work` ends well. */
+/** Writes nothing unless all of `work` succeeds. */
 export async function withDump<T>(pool: Pool, work: (dump: DumpPort) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   const { send } = wireOf(client);
@@ -26,7 +27,7 @@ export async function withDump<T>(pool: Pool, work: (dump: DumpPort) => Promise<
     await send("COMMIT", []);
     return result;
   } catch (error) {
-    await send("ROLLBACK", []).catch(() => undefined); // a lost connection has done that
+    await send("ROLLBACK", []).catch(() => undefined); // a lost connection has rolled back
     throw error;
   } finally {
     client.release();
@@ -45,7 +46,8 @@ function createDump({ send }: Wire): DumpPort {
     async load(rows) {
       let sent: Promise<unknown>[] = [];
       for await (const [table, row] of rows) {
-        if (table.name === "runs" && row["status"] === "running") sent.push(send(LIST_NOBODY, [NOBODY])); // postgres/dump.3
+        // postgres/dump.3
+        if (table.name === "runs" && row["status"] === "running") sent.push(send(LIST_NOBODY, [NOBODY]));
         sent.push(insert(send, table, row));
         if (table.name === "runs" && row["status"] === "pending") sent.push(queue(send, row)); // postgres/dump.3
         if (sent.length < IN_FLIGHT_MAX) continue;
@@ -62,7 +64,7 @@ function createDump({ send }: Wire): DumpPort {
   };
 }
 
-/** The worker that imported runs were left by. */
+/** The dead worker of imported runs. */
 const NOBODY = "imported";
 const LIST_NOBODY = `
   INSERT INTO holdpoint.workers (worker_id, beat_at) VALUES ($1, to_timestamp(0)) ON CONFLICT DO NOTHING`;
@@ -98,7 +100,7 @@ function queue(send: Wire["send"], { run_id: run, thread_id: thread, due_at: due
   return send("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", values);
 }
 
-/** postgres/dump.2: columns that only this adapter has. */
+/** postgres/dump.2: columns of this adapter only. */
 function derived(table: string, row: DumpRow): readonly (readonly [string, Parameter])[] {
   const { name, claim } = row;
   if (table === "runs") return [["worker_id", row["status"] === "running" ? NOBODY : null]]; // postgres/dump.3

@@ -1,10 +1,11 @@
-// Tests of storage on PostgreSQL, what one machine cannot show: several servers on one database, and a database that fails.
-//   many.1. What is read under a thread's lock stays true until the commit, whoever else wants to change it.
-//   many.6. A look waits for nobody's lock and lets nobody wait; what it would write is refused.
-//   commit-outcome.1, commit-outcome.2. A COMMIT without an answer is looked up: a success if it was one, else 503 with nothing written.
-//   many.1. A deadlock is no failure: one of the two is done again.
-//   many.1. A database that is away is 503 with Retry-After, and its storage works again with it.
-//   many.3. A transaction that stands still loses its connection, and with it its lock.
+// Tests of storage on PostgreSQL with several servers on one database, and with a failing database.
+//   many.1. Reads under a thread's lock stay valid until the commit, whatever other servers do.
+//   many.6. A read-only transaction neither waits for a lock nor holds one; it cannot write.
+// commit-outcome.1, commit-outcome.2. A COMMIT without an answer is looked up: a success if it was one, else 503 with
+// nothing written.
+//   many.1. After a deadlock one of the two transactions runs again.
+//   many.1. An unreachable database is 503 with Retry-After, and the storage works again with it.
+//   many.3. A stalled transaction loses its connection, and with it its lock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPostgres } from "../../../test/harness/postgres/server.ts";
@@ -54,7 +55,7 @@ beforeDrop(async () => void (await Promise.all([one.stop(), two.stop()])));
 const unavailable = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "storage_unavailable" && error.headers["Retry-After"] === "1";
 
-test("100 calls on two servers that want one thread: one gets it, and nothing that it decided on changed meanwhile (many.1)", async () => {
+test("100 calls on two servers want one thread: one gets it, and its reads stay valid (many.1)", async () => {
   const thread = newThread({ status: "interrupted" });
   await one.transaction((tx) => tx.insertThread(thread));
   const takes = Array.from({ length: 100 }, (_, at) =>
@@ -69,7 +70,7 @@ test("100 calls on two servers that want one thread: one gets it, and nothing th
   assert.equal((await two.transaction((tx) => tx.thread(thread.threadId)))?.updatedAt, 1);
 });
 
-test("a look at a thread that another server has in hand sees what is stored, at once, and holds nobody up (many.6)", async () => {
+test("a read of a thread in use by another server sees the stored rows at once and blocks no writer (many.6)", async () => {
   const thread = newThread();
   await one.transaction((tx) => tx.insertThread(thread));
   const status = async (tx: Tx): Promise<string | undefined> => (await tx.thread(thread.threadId))?.status;
@@ -86,12 +87,12 @@ test("a look at a thread that another server has in hand sees what is stored, at
   });
   await assert.rejects(
     two.read((tx) => tx.takeThread(thread.threadId, "busy", {})),
-    /a look writes nothing/,
+    /a read-only transaction cannot write/,
   );
   assert.equal(await two.read(status), "busy");
 });
 
-test("numbers of the audit trail have no gap and no double, whichever server counts (many.1)", async () => {
+test("audit numbers have no gap and no duplicate, whichever server assigns them (many.1)", async () => {
   const { threadId } = newThread();
   const said = { at: 1, by: "ann", interruptId: null, runId: null, value: null } as const;
   await Promise.all(
@@ -106,7 +107,7 @@ test("numbers of the audit trail have no gap and no double, whichever server cou
   );
 });
 
-test("two that want the same two threads the other way round both come through (many.1)", async () => {
+test("two transactions that lock two threads in opposite order both succeed (many.1)", async () => {
   const [a, b] = [newThread(), newThread()];
   await one.transaction(async (tx) => {
     for (const thread of [a, b]) await tx.insertThread(thread);
@@ -134,7 +135,7 @@ for (const [cut, stored] of [
   ["late", false],
 ] as const) {
   const outcome = stored ? "a success (commit-outcome.1)" : "503, and nothing is written (commit-outcome.2)";
-  test(`a COMMIT whose connection is cut, and which the database gets as said (${cut}): ${outcome}`, async (t) => {
+  test(`a COMMIT whose connection breaks, with this effect on the database (${cut}): ${outcome}`, async (t) => {
     const proxy = await startPostgresProxy(uri);
     t.after(() => proxy.close());
     const storage = await open(proxy.uri);
@@ -153,12 +154,12 @@ for (const [cut, stored] of [
   });
 }
 
-test("a COMMIT that the database did not get is not taken for one when the look-up's own answer is lost (commit-outcome.2)", async (t) => {
+test("a COMMIT that never reached the database fails even if the answer to the lookup is lost (commit-outcome.2)", async (t) => {
   const proxy = await startPostgresProxy(uri);
   t.after(() => proxy.close());
   const storage = await open(proxy.uri);
   t.after(() => storage.stop());
-  const fates: Fate[] = ["before", "after"]; // of the transaction, and of the first look-up
+  const fates: Fate[] = ["before", "after"]; // of the transaction, and of the first lookup
   proxy.fateOf = () => fates.shift() ?? "pass";
   const thread = newThread();
   await assert.rejects(
@@ -169,7 +170,7 @@ test("a COMMIT that the database did not get is not taken for one when the look-
   assert.equal(proxy.cuts(), 2);
 });
 
-test("a database that is restarted at once: what was acknowledged is there, the rest is 503, and all goes on (many.1)", async (t) => {
+test("after an immediate restart of the database: acknowledged writes are there, the rest is 503, and service resumes (many.1)", async (t) => {
   const server = await startPostgres(true);
   t.after(() => server.stop());
   const storage = await open(server.uri);
@@ -186,7 +187,8 @@ test("a database that is restarted at once: what was acknowledged is there, the 
       } catch (error) {
         assert.ok(unavailable(error), String(error));
         refused++;
-        await new Promise((resolve) => void setTimeout(resolve, 5)); // as a caller that heeds Retry-After, but sooner
+        // as a caller that respects Retry-After, but sooner
+        await new Promise((resolve) => void setTimeout(resolve, 5));
       }
     }
   });
@@ -209,7 +211,7 @@ test("a database that is restarted at once: what was acknowledged is there, the 
   assert.ok(refused > 0);
 });
 
-test("more calls than connections wait their turn; on one thread they take no connections from others", async (t) => {
+test("calls beyond the number of connections queue; those on one thread take no connections from others", async (t) => {
   const small = await open(uri, 2);
   t.after(() => small.stop());
   const thread = newThread();
@@ -221,7 +223,7 @@ test("more calls than connections wait their turn; on one thread they take no co
   });
   const waiting = Array.from({ length: 20 }, () => small.transaction((tx) => tx.thread(thread.threadId)));
   const other = newThread();
-  await small.transaction((tx) => tx.insertThread(other)); // though 20 wait
+  await small.transaction((tx) => tx.insertThread(other)); // although 20 wait
   (await held.promise)();
   await holding;
   assert.equal((await Promise.all(waiting)).filter((found) => found !== null).length, 20);

@@ -1,4 +1,5 @@
-// Tests of storage on PostgreSQL: the port's contract, and that each of its statements has an index (many.test.ts: the rest).
+// Tests of storage on PostgreSQL: the port's contract, and an index for each of its statements (many.test.ts: the
+// rest).
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +42,7 @@ async function emptied(_t: TestContext): Promise<PostgresStorage> {
 
 storageContract("PostgreSQL", emptied);
 
-/** A part of a plan, as EXPLAIN tells it. */
+/** Part of a plan, from EXPLAIN. */
 interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
@@ -50,7 +51,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Tables that are small by a limit of their own, and statements for operators that count everything there is. */
+/** Tables that are small by their own limit, and operators' statements that count all rows. */
 const MAY_BE_READ_WHOLE = new Set([
   "workers",
   "crons",
@@ -60,14 +61,19 @@ const MAY_BE_READ_WHOLE = new Set([
   "meta",
   "commits",
 ]);
-/** Indexes of what waits, runs or is due: as small as that, however much has ended. Or read in order up to a limit. */
+/**
+ * Indexes of open, running or due rows: as small as those, however many have ended. Or an ordered read up to a limit.
+ */
 const IN_ORDER =
   /^(?:threads_(?:created|interrupted|error|busy|expiry|pkey)|runs_(?:pending|delayed|running|one_running|active_thread|pkey)|interrupts_(?:open|due)|events_gone)/;
 
-/** Threads by last change or status, or by a list or object in their metadata: an index would cost each step of a run more. */
+/**
+ * Threads by last change or status, or by a list or object in their metadata: an index would cost each step of a run
+ * more.
+ */
 const WITHOUT_INDEX = /ORDER BY t\.(?:updated_at|status) |^SELECT count.*threads AS t WHERE t\.metadata::jsonb @>/;
 
-/** All that was asked so far and has a plan. */
+/** All statements so far that have a plan. */
 function planned(): readonly string[] {
   return statementTexts().filter((text) => !/^(?:BEGIN|COMMIT|ROLLBACK|SET)\b/.test(text));
 }
@@ -85,9 +91,9 @@ function wholeReads(plan: PlanNode): readonly string[] {
   return [...own, ...(plan.Plans ?? []).flatMap(wholeReads)];
 }
 
-test("every statement of the contract reads by an index, whatever its parameters are", async () => {
+test("every statement of the contract reads by an index, for any parameters", async () => {
   const { client } = await (shared ??= openShared());
-  await client.query("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan"); // only where there is no other way
+  await client.query("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan"); // only as the last resort
   const texts = planned().filter((text) => !WITHOUT_INDEX.test(text));
   assert.ok(texts.length > 100);
   const found: string[] = [];
@@ -106,14 +112,14 @@ test("every statement of the contract reads by an index, whatever its parameters
   assert.deepEqual(found, []);
 });
 
-test("a server of the schema that is there changes nothing: its role may be one that can make nothing (migrate.5)", async () => {
+test("a server on its current schema changes nothing: its role needs no right to create (migrate.5)", async () => {
   const { uri } = await (shared ??= openShared());
   const readOnly = `${uri}?options=-c%20default_transaction_read_only%3Don`;
   const { from, to } = await migrateDatabase(readOnly, VERSIONS);
   assert.equal(from, to);
 });
 
-test("what connections leave behind is swept while the server runs, not only when it starts", async (t) => {
+test("the sweep of dead connections' marks runs while the server runs, not only at start", async (t) => {
   const { uri, client } = await (shared ??= openShared());
   t.mock.timers.enable({ apis: ["setInterval"] });
   const storage = createPostgresStorage({ uri, poolMax: 2, versions: VERSIONS, log: silent });
@@ -126,7 +132,7 @@ test("what connections leave behind is swept while the server runs, not only whe
   await storage.stop();
 });
 
-test("every statement goes on when its tables get columns, also of names that other tables have (postgres/migrations.1)", async () => {
+test("every statement still works after its tables get columns, also with names that other tables have (postgres/migrations.1)", async () => {
   const { client } = await (shared ??= openShared());
   const texts = planned();
   const callOf = (at: number): string => {
@@ -156,7 +162,7 @@ const UNNAMED_COLUMNS = /\b(?:SELECT|RETURNING)\s+(?:\w+\.)?\*|\bINSERT\s+INTO\s
 /** Numbers are hexadecimal from PostgreSQL 16 on. */
 const HEXADECIMAL = /\(0x/g;
 
-test("no SQL leaves out the names of its columns (postgres/migrations.1), or has what PostgreSQL 14 does not", () => {
+test("all SQL names its columns (postgres/migrations.1) and works on PostgreSQL 14", () => {
   for (const name of readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" }).filter(
     (one) => one.endsWith(".ts") && !one.endsWith(".test.ts"),
   )) {

@@ -1,7 +1,16 @@
-// Storage on PostgreSQL: many servers, one database. Puts the verbs, the sessions and the pool together.
-// Invariant postgres/storage.1: a work that lost a race for locks (a deadlock) is done again, as if it had come later: nothing of it
-// was written. Any other failure comes out. postgres/storage.2: what nobody waits for lingers, and by the time that it begins there may be
-// more to store with it, or nothing any more, because a transaction that somebody waited for has taken it along.
+// Storage on PostgreSQL: many servers, one database.
+// The pieces:
+//   client/      the pool, pipelined connections, transactions, the outcome of a lost COMMIT
+//   engine/      jobs, leases, heartbeats and notices between processes
+//   schema/      the migrations and graphile-worker's schema
+//   tables/      the SQL of the storage port, one file per table
+//   dump.ts      rows out and in, for moves between adapters
+//   storage.ts   opens, migrates and closes the storage
+// Invariants:
+//   postgres/storage.1. A transaction that loses a race for locks (a deadlock) runs again as if it came later: it wrote
+//        nothing. Any other failure reaches the caller.
+//   postgres/storage.2. A deferred transaction lingers. At its start there may be more to store with it, or nothing any
+//        more, because an earlier transaction stored it.
 import type { Pool } from "pg";
 import type { Awaitable, Storage, Tx } from "../../agent/ports/ports.ts";
 import { settlesWithin, type Service } from "../../base/lifecycle.ts";
@@ -30,7 +39,7 @@ import { webhookVerbs } from "./tables/webhooks.ts";
 
 export interface PostgresOptions {
   readonly uri: string;
-  /** Connections that this process may have. */
+  /** Connections of this process. */
   readonly poolMax: number;
   readonly versions: Versions;
   readonly log: Log;
@@ -82,7 +91,8 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
       pool = openPool(options);
       const opened = pool;
       await sweepMarks(opened);
-      sweeping = setInterval(() => void sweepMarks(opened).catch(() => undefined), SWEEP_MS).unref(); // the next one does it
+      // the next sweep does it
+      sweeping = setInterval(() => void sweepMarks(opened).catch(() => undefined), SWEEP_MS).unref();
     },
     async stop() {
       const open = pool;
@@ -105,7 +115,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
   };
 }
 
-/** The verbs, for one session after the other: making them costs more than most of them do. */
+/** The verbs for one transaction after another: creating them costs more than most of them do. */
 interface Desk {
   readonly tx: Tx;
   serve(session: Session | null): void;
@@ -114,7 +124,7 @@ interface Desk {
 function createDesk(): Desk {
   let served: Session | null = null;
   const current = (): Session => {
-    if (served === null) throw new Error("the transaction is over");
+    if (served === null) throw new Error("the transaction has ended");
     return served;
   };
   const db: Sql = {

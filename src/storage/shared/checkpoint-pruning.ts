@@ -1,15 +1,15 @@
-// Pruning: which checkpoints of a thread stay, what makes them stand alone, and which big values are still referred to:
-// what every adapter decides alike.
+// Checkpoint pruning: the checkpoints of a thread to keep, the values to copy into them, and the large values still in
+// use. The same rules hold for every adapter.
 // Invariants:
-//   checkpoint-pruning.1. What can be gone on from stays: the newest checkpoint of the root, and of every subgraph that keeps a state of its
-//        own or whose newest checkpoint is of the root's run or later (it may be in the middle of what the root waits for).
-//   checkpoint-pruning.2. Before a row goes that a row which stays refers to, the values are copied over.
-//   checkpoint-pruning.3. A big value stays while a checkpoint, a write or the input of a run that stays refers to it.
-//   checkpoint-pruning.4. A value that the library rebuilds (DeltaChannel) has its snapshot in an older checkpoint: that one stays, and those
-//        between, with their writes.
+//   checkpoint-pruning.1. The newest checkpoint of the root stays, and that of every subgraph that keeps its own state
+//        or that wrote it in the root's run or later (the root may be paused inside it).
+//   checkpoint-pruning.2. Values that a kept row references in a deleted one move to the kept row first.
+//   checkpoint-pruning.3. A large value stays while a remaining checkpoint, write or run input references it.
+//   checkpoint-pruning.4. LangGraph rebuilds a DeltaChannel from a snapshot in an older checkpoint: that checkpoint and
+//        all later ones stay, with their writes.
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 
-/** A checkpoint that may stay. */
+/** A checkpoint that pruning may keep. */
 export interface Kept {
   readonly ns: string;
   readonly checkpointId: string;
@@ -23,10 +23,10 @@ export interface Head extends Kept {
   readonly metadata: string;
 }
 
-/** A checkpoint on the way back from a head. */
+/** An ancestor of a head. */
 export type Ancestor = Pick<Kept, "checkpointId" | "body">;
 
-/** More supersteps than the library lets pass without a snapshot, which are 5,000 unless its environment says otherwise. */
+/** More supersteps than LangGraph allows between two snapshots (5,000 by default). */
 export const ANCESTORS_MAX = 20_000;
 
 type Body = JsonObject & {
@@ -40,7 +40,7 @@ export function headsThatStay(heads: readonly Head[]): readonly Head[] {
   return heads.filter(({ ns, runId }) => ns === "" || !ns.includes(":") || (root !== undefined && runId >= root.runId));
 }
 
-/** Channels whose value at a head is rebuilt from writes: those that the library counts updates of since a snapshot. */
+/** Channels that a head rebuilds from writes: LangGraph counts their updates since a snapshot. */
 export function rebuiltChannels({ metadata, body }: Head): readonly string[] {
   const { counters_since_delta_snapshot: counters, delta_writes_versioned: versioned } = JSON.parse(
     metadata,
@@ -51,7 +51,7 @@ export function rebuiltChannels({ metadata, body }: Head): readonly string[] {
   return Object.keys(counters).filter((channel) => from[channel] === undefined && written(channel));
 }
 
-/** checkpoint-pruning.4. @param line the checkpoints before the head, from its parent on. */
+/** checkpoint-pruning.4. @param line the ancestors of the head, from its parent on */
 export function ancestorsThatStay(head: Head, line: readonly Ancestor[]): readonly string[] {
   const missing = new Set(rebuiltChannels(head));
   const kept: string[] = [];
@@ -64,14 +64,14 @@ export function ancestorsThatStay(head: Head, line: readonly Ancestor[]): readon
   return kept;
 }
 
-/** Ids of the checkpoints whose values a checkpoint refers to and that do not stay. */
+/** Ids of referenced checkpoints that pruning deletes. */
 export function stepsReferredTo({ body }: Kept, kept: ReadonlySet<string>): readonly string[] {
   const { from } = JSON.parse(body) as Body;
   const steps = Object.values(from).filter((origin) => origin !== "" && !origin.startsWith("#") && !kept.has(origin));
   return [...new Set(steps)];
 }
 
-/** checkpoint-pruning.2. @param steps `small` of each of the checkpoints that are referred to and go, by id. */
+/** checkpoint-pruning.2. @param steps `small` of each referenced checkpoint to delete, by id */
 export function standingAlone(head: Kept, steps: ReadonlyMap<string, string>): Pick<Kept, "body" | "small"> {
   const body = JSON.parse(head.body) as Body;
   const values = new Map(Object.entries(JSON.parse(head.small) as Record<string, Json>));
@@ -89,7 +89,7 @@ export function standingAlone(head: Kept, steps: ReadonlyMap<string, string>): P
   };
 }
 
-/** checkpoint-pruning.3: the hashes in bodies of checkpoints, entries of writes and inputs of runs. */
+/** checkpoint-pruning.3: the hashes in checkpoint bodies, write entries and run inputs. */
 export function hashesIn(
   bodies: readonly string[],
   entries: readonly string[],

@@ -1,5 +1,5 @@
-// Columns: the fields of the model and the columns that keep them, the same in every database. What a database keeps in a
-// form of its own, it says where it declares its table (rows.ts in each).
+// Columns: the fields of the model and their columns, the same in every database. An adapter's own column types are in
+// its rows.ts.
 import type {
   AssistantVersion,
   Blob,
@@ -14,7 +14,7 @@ import type {
 } from "../../agent/model/model.ts";
 import type { AuditRecord, IdempotencyRecord, StoredEvents } from "../../agent/ports/ports.ts";
 
-/** `json` keeps null as NULL; `value` is JSON text always, for what may be null itself. */
+/** `json` stores null as NULL; `value` is always JSON text, for values that may be null. */
 export type ColumnKind = "plain" | "json" | "value";
 
 /** `field → [column, kind]`, for every field of `T`. */
@@ -23,7 +23,7 @@ export type Columns<T, Kind = ColumnKind> = {
 };
 
 export interface RunRow extends Run {
-  /** Runs that answer or continue a pause go before those that merely wait. */
+  /** Runs that resume a pause come before other pending runs. */
   readonly urgent: number;
   readonly queueKey: string;
 }

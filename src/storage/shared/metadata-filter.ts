@@ -1,8 +1,10 @@
-// Metadata conditions: what a scope and a metadata filter ask for, in the parts that an index can tell and the rest.
-// Every adapter keeps the members of an object's metadata as rows, so that a search by one reads only what has it.
+// Metadata filter: the conditions of a scope and a metadata filter, divided into those an index decides and the rest.
+// Every adapter stores the members of a metadata object as rows, so a search by one member reads only its matches.
 // Invariants:
-//   metadata-filter.1. Text, numbers, booleans and null have a row each; lists and objects have none, and are looked at in the JSON.
-//   metadata-filter.2. A row has at most VALUE_UNITS_MAX units of the value's JSON text; a longer one is compared in the JSON as well.
+//   metadata-filter.1. Text, numbers, booleans and null have one row each; lists and objects have none, so the filter
+//        reads them in the JSON.
+//   metadata-filter.2. A row has at most VALUE_UNITS_MAX units of the value's JSON text; the filter also compares a
+//        longer one in the JSON.
 import type { Scope } from "../../agent/model/model.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 
@@ -10,17 +12,17 @@ const VALUE_UNITS_MAX = 200;
 
 export interface IndexedCondition {
   readonly key: string;
-  /** The value's JSON text, as the index has it. */
+  /** The value's JSON text in the index. */
   readonly text: string;
 }
 
-/** Null when the index has no row for it. */
+/** Null if the index has no row for it. */
 export function indexText(value: Json): string | null {
   if (typeof value === "object" && value !== null) return null; // metadata-filter.1
   return JSON.stringify(value).slice(0, VALUE_UNITS_MAX); // metadata-filter.2
 }
 
-/** What the index can tell, and the rest as JSON texts to be contained. */
+/** The conditions an index decides, and the rest as JSON texts that the metadata must contain. */
 export function metadataConditions(
   scope: Scope,
   metadata: JsonObject | null,

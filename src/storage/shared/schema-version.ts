@@ -1,4 +1,4 @@
-// Versions: the refusal of a database that a newer version wrote.
+// Schema version: rejects a database that a newer version wrote.
 
 export interface Versions {
   readonly holdpoint: string;
@@ -12,7 +12,7 @@ export class NewerDatabaseError extends Error {
   }
 }
 
-/** Compares `major.minor.patch`, what follows is ignored. */
+/** Compares `major.minor.patch` and ignores any suffix. */
 export function compareVersions(left: string, right: string): number {
   const parts = (version: string): readonly number[] => version.split(/[.+-]/).slice(0, 3).map(Number);
   const [a, b] = [parts(left), parts(right)];

@@ -1,7 +1,7 @@
-// Store keys: namespaces of the long-term memory as text that sorts and ends where a namespace does, and the geometry of
-// its vectors: what every adapter does alike.
+// Store namespaces: namespaces of the long-term store as sortable text with a mark at each label's end, and the
+// geometry of its vectors, the same for every adapter.
 
-/** `["a", "b"]` → `"a.b."`: what begins with it is the namespace and all below. Labels have no dots. */
+/** `["a", "b"]` → `"a.b."`: a prefix of the namespace and all below it. Labels have no dots. */
 export const encodeNamespace = (labels: readonly string[]): string => labels.map((label) => `${label}.`).join("");
 export const decodeNamespace = (ns: string): readonly string[] => ns.slice(0, -1).split(".");
 
@@ -11,22 +11,22 @@ export function prefixesOf(ns: string): readonly string[] {
   return ["", ...labels.map((_, at) => encodeNamespace(labels.slice(0, at + 1)))];
 }
 
-/** The first text behind all that begin with an encoded namespace: "/" follows "." in Unicode. */
+/** The first text after all with this encoded prefix: "/" follows "." in Unicode. */
 export const behindNamespace = (ns: string): string => `${ns.slice(0, -1)}/`;
 
-/** @param pattern labels, `*` for any one. */
+/** @param pattern labels; `*` matches any one label */
 export function matchesLabels(labels: readonly string[], pattern: readonly string[], from: number): boolean {
   if (from < 0 || pattern.length > labels.length) return false;
   return pattern.every((label, at) => label === "*" || label === labels[from + at]);
 }
 
-/** The same direction with length 1, so that a cosine is one sum of products; null when it has none. */
+/** The same direction with length 1, so that a cosine is one sum of products; null for a zero vector. */
 export function unitVector(vector: Float32Array): Float32Array | null {
   const length = Math.hypot(...vector);
   return length > 0 && Number.isFinite(length) ? vector.map((number) => number / length) : null;
 }
 
-/** Cosine of the angle between unit vectors; null when they have not the same number of numbers. */
+/** Cosine of the angle between unit vectors; null if their dimensions differ. */
 export function cosine(a: Float32Array, b: Float32Array): number | null {
   if (a.length !== b.length) return null;
   let sum = 0;

@@ -1,5 +1,6 @@
-// Stored value: a value of a checkpoint as it is read, for both storages.
-// Invariant stored-value.1: the text of a big value is parsed only where somebody looks inside: lists and replies pass it on as it is.
+// Stored value: a value of a checkpoint as read, for both storages.
+// Invariant stored-value.1: reading the content parses the text of a large value; lists and replies pass the text
+// through.
 import { TAG, type Stored } from "../../agent/model/model.ts";
 
 export function storedValue(text: string): Stored {

@@ -1,6 +1,6 @@
-// Taken: what a call is told whose thread another call has taken first.
+// Thread busy: the error for a call that lost the race for its thread.
 import { ApiError } from "../../base/api-error.ts";
 
 export function takenByAnother(): ApiError {
-  return new ApiError("thread_busy", "Another call was faster.", { pending: [] });
+  return new ApiError("thread_busy", "Another call took the thread first.", { pending: [] });
 }

@@ -1,5 +1,5 @@
-// Backup: a copy of a database file while a server works on it.
-// Invariant backup.1: the copy is of one moment: it is read in one step, which writers do not wait for.
+// Backup: a copy of a database file in use by a server.
+// Invariant backup.1: the copy shows one moment: one step reads it, and writers do not wait for it.
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
@@ -11,13 +11,13 @@ export interface BackupResult {
   readonly threads: number;
 }
 
-/** One step for the whole file: a copy in several would begin anew whenever somebody writes. */
+/** One step for the whole file: a copy in several steps restarts after every write. */
 const PAGES = 2 ** 31 - 1;
 
-/** @param folder the data folder @throws {Error} in words */
+/** @param folder the data folder @throws {Error} with a message for the user */
 export async function backUp(folder: string, target: string): Promise<BackupResult> {
   const file = join(folder, "holdpoint.db");
-  if (!existsSync(file)) throw new Error(`there is no database in ${folder}: name its folder with --data-dir`);
+  if (!existsSync(file)) throw new Error(`${folder} has no database: name its folder with --data-dir`);
   const threads = await writeWhole(target, async (part) => {
     const source = new DatabaseSync(file, { readOnly: true });
     try {
@@ -30,13 +30,13 @@ export async function backUp(folder: string, target: string): Promise<BackupResu
   return { file: target, bytes: statSync(target).size, threads };
 }
 
-/** @returns how many threads are in it. @throws {Error} when the copy is not sound. */
+/** @returns the number of threads in the copy @throws {Error} if the copy is damaged */
 function checked(path: string): number {
   const copy = new DatabaseSync(path);
   try {
-    copy.exec("PRAGMA journal_mode = DELETE"); // one file, without a log beside it
+    copy.exec("PRAGMA journal_mode = DELETE"); // one file, without a write-ahead log
     const said = String(copy.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]);
-    if (said !== "ok") throw new Error(`the copy is damaged (${said}): look at the disk of the original, too`);
+    if (said !== "ok") throw new Error(`the copy is damaged (${said}): check the disk of the original, too`);
     return Number(copy.prepare("SELECT count(*) AS n FROM threads").get()?.["n"]);
   } finally {
     copy.close();

@@ -1,4 +1,4 @@
-// Dump of a SQLite storage: rows out in the order of their keys, rows in by one transaction (../dump.ts).
+// Dump of a SQLite storage: rows out in key order, rows in by one transaction (../dump/dump.ts).
 import type { SQLInputValue } from "node:sqlite";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
 import type { ColumnType, DumpTable } from "../dump/dump-tables.ts";
@@ -38,7 +38,7 @@ function readRow(columns: DumpTable["columns"], row: Row): DumpRow {
   return Object.fromEntries(cells);
 }
 
-/** Columns that a row does not have get what a migration gives to rows from before. */
+/** A missing column gets the default of its migration. */
 function insert(db: Database, { name, columns }: DumpTable, row: DumpRow): void {
   const given = Object.keys(columns).filter((column) => Object.hasOwn(row, column));
   const places = given.map(() => "?").join(", ");
@@ -46,7 +46,7 @@ function insert(db: Database, { name, columns }: DumpTable, row: DumpRow): void 
   db.run(`INSERT INTO ${name} (${given.join(", ")}) VALUES (${places})`, ...values);
 }
 
-/** A value is stored as the one item of a list, so that null is a value too (interrupts.ts). */
+/** A value is a list of one item in its row, so that null is a value too (interrupts.ts). */
 function bound(type: ColumnType | undefined, value: DumpValue): SQLInputValue {
   if (type === "value" && typeof value === "string") return `[${value}]`;
   return typeof value === "boolean" ? Number(value) : value;

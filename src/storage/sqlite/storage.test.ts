@@ -1,5 +1,6 @@
-// Tests of storage on SQLite: the port's contract, and what belongs to the file: sqlite/migrations.1 and sqlite/migrations.2 (schema), folder-lock.1 and folder-lock.2 (lock),
-// client/database.2 (what was acknowledged is there after the next start), sqlite/checkpoints.2 (big values once), group-commit.3 (a failing commit).
+// Tests of storage on SQLite: the port's contract, and the rules of the file: sqlite/migrations.1, sqlite/migrations.2,
+// folder-lock.1, folder-lock.2, client/database.2 (durability), sqlite/checkpoints.2 (large values once),
+// group-commit.3 (failed commit).
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +37,7 @@ async function open(
 
 storageContract("SQLite", (t) => open(t, newFolder(t)));
 
-/** Reads or changes the file behind the storage's back. */
+/** Reads or changes the file without the storage's knowledge. */
 function sql(folder: string, text: string): readonly Record<string, unknown>[] {
   const db = new DatabaseSync(join(folder, "holdpoint.db"));
   try {
@@ -59,18 +60,18 @@ const assistant = (assistantId: string, context: string) => ({
   updatedAt: 1,
 });
 
-test("what was acknowledged is there after the next start (client/database.2)", async (t) => {
+test("an acknowledged write is there after the next start (client/database.2)", async (t) => {
   const folder = newFolder(t);
   const first = await open(t, folder);
   await first.transaction((tx) => tx.insertAssistant(assistant("a", "kept")));
   const late = first.transactionDeferred((tx) => tx.insertAssistant(assistant("b", "kept too")));
-  await first.stop(); // settles what was asked for
+  await first.stop(); // waits for all work requested so far
   await late;
   const second = await open(t, folder);
   assert.equal(await second.transaction((tx) => tx.countAllAssistants()), 2);
 });
 
-test("an assistant that is deleted leaves nothing in the index of metadata (sqlite/assistants.2)", async (t) => {
+test("a deleted assistant leaves no row in the metadata index (sqlite/assistants.2)", async (t) => {
   const folder = newFolder(t);
   const storage = await open(t, folder);
   const rows = () => sql(folder, "SELECT assistant_id, value FROM assistant_metadata").map((row) => ({ ...row }));
@@ -80,7 +81,7 @@ test("an assistant that is deleted leaves nothing in the index of metadata (sqli
   assert.deepEqual(rows(), []);
 });
 
-test("the folder and its files are the owner's alone", async (t) => {
+test("only the owner can read the folder and its files", async (t) => {
   const folder = join(newFolder(t), "made", "deep");
   const storage = await open(t, folder);
   await storage.transaction((tx) => tx.checkWritable(1));
@@ -90,7 +91,7 @@ test("the folder and its files are the owner's alone", async (t) => {
   }
 });
 
-test("a big value is stored once per content and thread, whoever writes it (sqlite/checkpoints.2)", async (t) => {
+test("a large value exists once per content and thread, whichever run writes it (sqlite/checkpoints.2)", async (t) => {
   const folder = newFolder(t);
   const storage = await open(t, folder);
   const data = JSON.stringify("x".repeat(100_000));
@@ -116,7 +117,7 @@ const NEWER: readonly { readonly name: string; readonly change: string; readonly
 ];
 
 for (const { name, change, says } of NEWER) {
-  test(`a file of ${name} is refused by name and not touched (sqlite/migrations.2)`, async (t) => {
+  test(`a file of ${name} is rejected with its version and stays untouched (sqlite/migrations.2)`, async (t) => {
     const folder = newFolder(t);
     await (await open(t, folder)).stop();
     sql(folder, change);
@@ -132,7 +133,7 @@ for (const { name, change, says } of NEWER) {
   });
 }
 
-test("a file of the same or an older version is opened, and notes the present one (sqlite/migrations.1)", async (t) => {
+test("a file of the same or an older version opens and records the current one (sqlite/migrations.1)", async (t) => {
   const folder = newFolder(t);
   await (await open(t, folder)).stop();
   await (await open(t, folder, { holdpoint: "1.3.0", library: "1.5.0" })).stop();
@@ -153,7 +154,7 @@ for (const [left, right, sign] of [
   });
 }
 
-test("a second user of the folder learns who has it; the folder is free after the first has stopped (folder-lock.1, folder-lock.2)", async (t) => {
+test("a second process learns the owner of the folder; the folder is free after the owner stops (folder-lock.1, folder-lock.2)", async (t) => {
   const folder = newFolder(t);
   const first = await open(t, folder);
   await assert.rejects(open(t, folder, VERSIONS, "the second process"), (error) => {
@@ -168,12 +169,12 @@ test("a second user of the folder learns who has it; the folder is free after th
   assert.equal(await second.transaction((tx) => tx.countAllAssistants()), 1);
 });
 
-test("a commit that fails, fails every work in it; the next group starts clean (group-commit.3)", async (t) => {
+test("a failed commit fails every task in it; the next group starts clean (group-commit.3)", async (t) => {
   const folder = newFolder(t);
   const storage = await open(t, folder);
   await storage.transaction((tx) => tx.insertAssistant(assistant("before", "")));
   const blocker = new DatabaseSync(join(folder, "holdpoint.db"));
-  blocker.exec("BEGIN IMMEDIATE"); // nobody else can write now
+  blocker.exec("BEGIN IMMEDIATE"); // no other connection can write now
   const works = await Promise.allSettled([
     storage.transaction((tx) => tx.insertAssistant(assistant("one", ""))),
     storage.transaction((tx) => tx.insertAssistant(assistant("two", ""))),
@@ -190,7 +191,7 @@ test("a commit that fails, fails every work in it; the next group starts clean (
 });
 
 for (const name of ["holdpoint.db", "holdpoint.db-wal", "lock.db"]) {
-  test(`${name} deleted under the storage: writes are refused, reads of the same turn are not (file-guard.1, file-guard.2, group-commit.3)`, async (t) => {
+  test(`${name} deleted under the storage: writes fail, reads of the same turn succeed (file-guard.1, file-guard.2, group-commit.3)`, async (t) => {
     const folder = newFolder(t);
     const said: string[] = [];
     const log: Log = { ...silent, error: (event) => void said.push(event), info: (event) => void said.push(event) };

@@ -1,4 +1,11 @@
-// Storage on one SQLite file: the embedded default. Puts the verbs, the group commit and the folder lock together.
+// Storage on one SQLite file, the embedded default: one process, one data folder.
+// The pieces:
+//   client/      the connection, group commit, the lock on the data folder
+//   schema/      the migrations
+//   tables/      the SQL of the storage port, one file per table
+//   dump.ts      rows out and in, for moves between adapters
+//   backup.ts    a copy of the file in use by a server
+//   storage.ts   opens, migrates and closes the storage
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { Storage, Tx } from "../../agent/ports/ports.ts";
@@ -31,7 +38,7 @@ import { webhookVerbs } from "./tables/webhooks.ts";
 
 export interface SqliteOptions {
   readonly folder: string;
-  /** How another process that wants the folder is told who has it. */
+  /** Name of this process for others that want the folder. */
   readonly owner: string;
   readonly versions: Versions;
   readonly log: Log;
@@ -119,12 +126,12 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
   };
 }
 
-/** @throws {ConfigError} when it cannot be used: starting again will not help. */
+/** @throws {ConfigError} if the folder is unusable: a restart does not help */
 function openFolder(folder: string): void {
   try {
     makeFolder(folder);
   } catch (error) {
-    const reason = `${folder} cannot be used: ${describeError(error).message}`;
+    const reason = `cannot use ${folder}: ${describeError(error).message}`;
     throw new ConfigError([{ name: "HOLDPOINT_DATA_DIR", reason }]);
   }
 }

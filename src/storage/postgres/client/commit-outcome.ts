@@ -1,11 +1,12 @@
-// Outcome: whether a transaction was committed whose COMMIT got no answer. Each connection has a name, and its writing
-// transactions have numbers that count up; the number is written in the transaction itself, so it is there exactly when
-// the rest is. (The transaction's own id would not do: after a crash PostgreSQL gives it to another one.)
+// Commit outcome: finds out whether a transaction was committed after its COMMIT got no answer.
+// Each connection has a name, and its writing transactions have ascending numbers. A transaction writes its own number,
+// so the number exists exactly if the rest does. (The transaction's own id does not work: PostgreSQL reuses it after a
+// crash.)
 // Invariants:
-//   commit-outcome.1. A transaction that was committed is a success, whatever became of its connection.
-//   commit-outcome.2. One that was not has written nothing, never will, and is told so: looking closes the door behind it, in case its
-//        COMMIT is still on the way. Whoever looks once more finds it closed, and not committed.
-//   commit-outcome.3. When that cannot be found out in time, the caller is told just that.
+//   commit-outcome.1. A committed transaction is a success, whatever happened to its connection.
+//   commit-outcome.2. A transaction that was not committed fails and never commits later: the lookup fences it, in case
+//        its COMMIT is still in flight. A later lookup finds the fence and reports the same.
+//   commit-outcome.3. If no lookup succeeds in time, the caller gets an error that says so.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ClientBase, Pool } from "pg";
@@ -18,7 +19,7 @@ export interface Mark {
 
 const marks = new WeakMap<ClientBase, Mark>();
 
-/** The mark of the next transaction on a connection. */
+/** Mark of the next transaction on a connection. */
 export function nextMark(client: ClientBase): Mark {
   const last = marks.get(client) ?? { connection: randomUUID(), number: 0 };
   const next = { ...last, number: last.number + 1 };
@@ -26,21 +27,24 @@ export function nextMark(client: ClientBase): Mark {
   return next;
 }
 
-/** Writes the mark, right before the COMMIT. Where the door is closed, the division by zero fails the transaction (commit-outcome.2). */
+/**
+ * Writes the mark, right before the COMMIT. Behind a fence, the division by zero fails the transaction
+ * (commit-outcome.2).
+ */
 export const MARK = `
   INSERT INTO holdpoint.commits AS c (connection, number) VALUES ($1, $2)
   ON CONFLICT (connection) DO UPDATE SET at = now(), number = excluded.number / (c.number < excluded.number)::int`;
 
-/** Every connection that has ever written has left one. */
+/** Every connection with a past write has a mark. */
 export async function sweepMarks(pool: Pool): Promise<void> {
   await pool.query("DELETE FROM holdpoint.commits WHERE at < now() - interval '1 day'");
 }
 
 const ASK_AGAIN_MS = 50;
-/** Longer than a crashed database takes to recover, shorter than a caller waits. */
+/** Longer than PostgreSQL's crash recovery, shorter than a caller's patience. */
 const ASK_FOR_MS = 10_000;
 
-/** Resolves when the transaction was committed. @throws {ApiError} `storage_unavailable`, `commit_unknown` */
+/** Resolves if the transaction was committed. @throws {ApiError} `storage_unavailable`, `commit_unknown` */
 export async function settleOutcome(pool: Pool, mark: Mark, lost: unknown): Promise<void> {
   const giveUpAt = performance.now() + ASK_FOR_MS;
   for (let leftMs = ASK_FOR_MS; leftMs > 0; leftMs = giveUpAt - performance.now()) {
@@ -52,7 +56,7 @@ export async function settleOutcome(pool: Pool, mark: Mark, lost: unknown): Prom
   throw commitFailure(lost); // commit-outcome.3
 }
 
-/** Null when it cannot be asked at present, or has no answer by then. */
+/** Null if the query fails at present, or has no answer by then. */
 async function inTime(asked: Promise<boolean>, ms: number): Promise<boolean | null> {
   const answered = new AbortController();
   try {
@@ -62,7 +66,7 @@ async function inTime(asked: Promise<boolean>, ms: number): Promise<boolean | nu
   }
 }
 
-/** Waits for the transaction, if it is still under way. */
+/** Waits for the transaction, if it is still in progress. */
 async function wasCommitted(pool: Pool, { connection, number }: Mark): Promise<boolean> {
   const client = await pool.connect();
   let broken = true;
@@ -78,7 +82,7 @@ async function wasCommitted(pool: Pool, { connection, number }: Mark): Promise<b
     );
     const committed = rows[0]?.number === number;
     if (!committed) {
-      // commit-outcome.2. Of the connection's next transaction, which there will not be: it was lost in this one.
+      //   commit-outcome.2. The fence is the mark of the next transaction: this connection is lost and never has one.
       await client.query("UPDATE holdpoint.commits SET number = $2 WHERE connection = $1", [connection, number + 1]);
     }
     await client.query("COMMIT");

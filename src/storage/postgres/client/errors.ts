@@ -1,54 +1,55 @@
-// Failures: what PostgreSQL, or the way to it, says went wrong, in the words of the API.
+// Errors: failures of PostgreSQL or of its connection as errors of the API.
 // Invariants:
-//   client/errors.1. Before COMMIT was sent, a lost connection means that nothing was written.
-//   client/errors.2. After it, that is looked up (outcome.ts). When it cannot be, just that is said; it is never guessed.
+//   client/errors.1. A connection lost before COMMIT means that nothing was written.
+//   client/errors.2. After COMMIT, a lookup decides (commit-outcome.ts). If the lookup fails, the error says so; it
+//        never guesses.
 import { ApiError, describeError } from "../../../base/api-error.ts";
 
 const RETRY_AFTER = { "Retry-After": "1" };
 
-/** `deadlock_detected` and `serialization_failure`: nothing was written, and the same work can be done again at once. */
+/** `deadlock_detected` and `serialization_failure`: nothing was written, and a retry can start at once. */
 export function mayBeDoneAgain(error: unknown): boolean {
   const code = codeOf(error);
   return code === "40P01" || code === "40001";
 }
 
-/** A lock was waited for in vain, or was given to whoever else waited: `lock_not_available`, `deadlock_detected`. */
+/** A lock wait ended without the lock: `lock_not_available`, `deadlock_detected`. */
 export function gaveWay(error: unknown): boolean {
   const code = codeOf(error);
   return code === "55P03" || code === "40P01";
 }
 
-/** Errors of the storage become 503; others, refusals and defects, stay what they are. */
+/** Storage failures become 503; rejections and defects stay unchanged. */
 export function storageFailure(error: unknown): unknown {
   if (isClaimOfNobody(error)) {
-    const detail = "This server was away for too long, and others have taken its runs. Nothing was written. Try again.";
+    const detail = "This server lost its lease, and other workers took over its runs. Nothing was written. Try again.";
     return new ApiError("worker_not_listed", detail, {}, RETRY_AFTER);
   }
   return error instanceof ApiError || !isPassing(error) ? error : nothingWritten(error);
 }
 
-/** A run was claimed in the name of a worker that was taken off the list (queue-verbs.ts, tables/queue.3). */
+/** A claim in the name of a worker without a row (tables/queue.ts, tables/queue.3). */
 function isClaimOfNobody(error: unknown): boolean {
   return error instanceof Error && "constraint" in error && error.constraint === "runs_worker_is_listed";
 }
 
-/** A statement that was to find a row has found none (session.ts). */
+/** A statement that requires a row found none (transaction.ts). */
 export function isDivisionByZero(error: unknown): boolean {
   return codeOf(error) === "22012";
 }
 
-/** Whatever the reason is that there is no connection. */
+/** For any reason without a connection. */
 export function nothingWritten(error: unknown): ApiError {
   return new ApiError("storage_unavailable", `Nothing was written: ${reasonOf(error)}. Try again.`, {}, RETRY_AFTER);
 }
 
 /** client/errors.2. */
 export function commitFailure(lost: unknown): ApiError {
-  const detail = `The connection was lost before the storage had said whether this was stored (${reasonOf(lost)}). Look whether it is there, or send it again with its Idempotency-Key.`;
+  const detail = `The connection was lost before the storage confirmed the commit (${reasonOf(lost)}). Check whether the write was stored, or send it again with its Idempotency-Key.`;
   return new ApiError("commit_unknown", detail, {}, RETRY_AFTER);
 }
 
-/** Nothing more is heard of the statement. Other errors are the database's answer to it. */
+/** The connection will not answer this statement. Other errors are the database's answer to it. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   return code === null || FROM_THE_SYSTEM.test(code) || /^(?:08|57P)/.test(code);
@@ -61,13 +62,13 @@ const FROM_THE_SYSTEM = /^E[A-Z]+$/;
 function isPassing(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== null) return PASSING.test(code) || FROM_THE_SYSTEM.test(code);
-  // What `pg` makes itself has no code.
+  // Errors that `pg` itself creates have no code.
   return /connection|connect|not queryable|Client was closed|timeout/i.test(describeError(error).message);
 }
 
-/** In words, or as a code where there are none: of a refused connection, Node says only that. */
+/** The message, or the code if there is none: for a refused connection, Node has only the code. */
 export function reasonOf(error: unknown): string {
-  return describeError(error).message || codeOf(error) || "no reason was given";
+  return describeError(error).message || codeOf(error) || "no reason given";
 }
 
 function codeOf(error: unknown): string | null {

@@ -1,10 +1,10 @@
-// Lock keys: what an advisory lock is taken on, as PostgreSQL wants it: two 32-bit numbers made of a name.
-// Two names that share a lock by chance wait for each other and do no harm.
+// Lock keys: names of advisory locks as PostgreSQL takes them, two 32-bit numbers per name. Two names with equal
+// numbers wait for each other, which does no harm.
 
-/** The lock that whoever changes a thread, or anything that belongs to it, holds until its commit. */
+/** Every transaction that changes a thread or its rows holds this lock until its commit. */
 export const threadKey = (threadId: string): string => `thread ${threadId}`;
 
-/** FNV-1a twice, from different starts. */
+/** FNV-1a twice, with different start values. */
 export function lockNumbers(key: string): readonly [number, number] {
   let high = 0x811c9dc5;
   let low = 0x01000193 ^ key.length;

@@ -1,4 +1,4 @@
-// Tests of turns: who has a key when, and for how long anybody waits for it (lock-queue.1, lock-queue.2, lock-queue.3).
+// Tests of the lock queue: order per key and limited waits (lock-queue.1, lock-queue.2, lock-queue.3).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../../base/api-error.ts";
@@ -7,7 +7,7 @@ import { createTurns } from "./lock-queue.ts";
 const LONG_MS = 300_000;
 const refused = (error: unknown): boolean => error instanceof ApiError && error.code === "storage_unavailable";
 
-test("works on one key go one after the other, in the order in which they asked; other keys are free (lock-queue.1)", async () => {
+test("tasks on one key run one after the other, in call order; other keys are free (lock-queue.1)", async () => {
   const turns = createTurns(LONG_MS);
   const log: string[] = [];
   const works = ["a", "b", "c"].map(async (name) => {
@@ -23,7 +23,7 @@ test("works on one key go one after the other, in the order in which they asked;
   assert.equal(turns.passed("key"), null, "nothing is kept of it (lock-queue.2)");
 });
 
-test("nobody waits for longer than that; who gives up is not in the way of those behind (lock-queue.3)", async () => {
+test("a wait ends after the limit, and a task that times out does not block those behind it (lock-queue.3)", async () => {
   const turns = createTurns(20);
   const leave = await turns.enter("key");
   const waiting = [turns.enter("key"), turns.passed("key") ?? Promise.resolve()];

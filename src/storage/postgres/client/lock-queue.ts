@@ -1,16 +1,16 @@
-// Turns: the works of this process on one thread go one after the other, in the order in which they were asked for. Those
-// that wait hold no connection, so a thread that everybody wants takes none from the others.
+// Lock queue: transactions of this process on one thread run one after the other, in call order. Waiting ones hold no
+// connection, so a busy thread takes none from other threads.
 // Invariants:
-//   lock-queue.1. Whoever enters a key has it until the way out that they were given is called; then the next in line has it.
-//   lock-queue.2. A key that nobody has or waits for takes no memory.
-//   lock-queue.3. Nobody waits longer than `patienceMs`: when the database does not answer, a line would move by one at each of its
-//        timeouts, and whoever is last in it would wait for all of them.
+//   lock-queue.1. A task holds its key until it calls its release function; then the next task in line gets it.
+//   lock-queue.2. A key without a holder and without waiters takes no memory.
+//   lock-queue.3. A wait lasts at most `patienceMs`. Without an answer from the database a line moves by one per
+//        statement timeout, and the last waiter would wait for all of them.
 import { nothingWritten } from "./errors.ts";
 
 export interface Turns {
-  /** @returns the way out. @throws {ApiError} `storage_unavailable` (lock-queue.3) */
+  /** @returns the release function @throws {ApiError} `storage_unavailable` (lock-queue.3) */
   enter(key: string): Promise<() => void>;
-  /** Resolves when all that are in line now have left. Null when there is nobody. @throws as enter() */
+  /** Resolves after all present holders and waiters. Null for a free key. @throws as enter() */
   passed(key: string): Promise<void> | null;
 }
 
@@ -24,7 +24,7 @@ export function createTurns(patienceMs: number): Turns {
       };
       const timer = setTimeout(() => {
         line.delete(next);
-        reject(nothingWritten(new Error("others have had the thread for too long"))); // lock-queue.3
+        reject(nothingWritten(new Error("other calls kept the thread for too long"))); // lock-queue.3
       }, patienceMs);
       line.add(next);
     });

@@ -1,4 +1,5 @@
-// Tests of the wire: pipelined-connection.1 to pipelined-connection.4, on a real connection whose packets are counted.
+// Tests of the pipelined connection: pipelined-connection.1 to pipelined-connection.4, on a real connection that counts
+// packets.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { Pool, type PoolClient } from "pg";
@@ -47,7 +48,7 @@ const VALUES: readonly (readonly [type: string, parameter: Parameter, read: unkn
   ["bytea", new Uint8Array([0, 1, 255]), Buffer.from([0, 1, 255])],
 ];
 
-test("every kind of value goes there and back", async (t) => {
+test("every kind of value makes the round trip", async (t) => {
   const { send } = await open(t);
   for (const [type, parameter, read] of VALUES) {
     const { rows } = await send(`SELECT $1::${type} AS value`, [parameter]);
@@ -61,7 +62,7 @@ test("every kind of value goes there and back", async (t) => {
   );
 });
 
-test("what is sent in one turn is answered in one piece, each statement with its own rows (pipelined-connection.1)", async (t) => {
+test("statements of one turn share one packet, and each gets its own rows (pipelined-connection.1)", async (t) => {
   const { send, answered } = await open(t);
   const before = answered();
   const all = await Promise.all([
@@ -86,7 +87,7 @@ test("what is sent in one turn is answered in one piece, each statement with its
   );
 });
 
-test("what is sent while an answer is on its way goes with the next piece (pipelined-connection.1)", async (t) => {
+test("statements sent before the answer arrives go with the next packet (pipelined-connection.1)", async (t) => {
   const { send, answered } = await open(t);
   const before = answered();
   const first = send("SELECT 1 AS one", []);
@@ -99,7 +100,7 @@ test("what is sent while an answer is on its way goes with the next piece (pipel
   assert.equal(answered() - before, 2);
 });
 
-test("a statement that fails takes those behind it along, and none before or after (pipelined-connection.2)", async (t) => {
+test("a failing statement fails those behind it in its packet, and none before or after (pipelined-connection.2)", async (t) => {
   const { send } = await open(t);
   await send("CREATE TEMPORARY TABLE list (at INT)", []);
   await send("BEGIN", []);
@@ -114,7 +115,7 @@ test("a statement that fails takes those behind it along, and none before or aft
   assert.deepEqual((await send("SELECT count(*) AS n FROM list", [])).rows, [{ n: 0 }]);
 });
 
-test("a statement is parsed once, and again after it failed the first time (pipelined-connection.3)", async (t) => {
+test("the connection parses a statement once, and again after its first execution failed (pipelined-connection.3)", async (t) => {
   const { client, send } = await open(t);
   const halved = "SELECT 10 / $1::int AS half_of_it";
   assert.equal(await outcome(send(halved, [0])), "division by zero");
@@ -127,7 +128,7 @@ test("a statement is parsed once, and again after it failed the first time (pipe
   assert.equal((await namesIn(client)).length, 4, "the two of the first statement, the table, and the last");
 });
 
-test("an answer that does not come ends the connection (pipelined-connection.4)", async (t) => {
+test("a missing answer ends the connection (pipelined-connection.4)", async (t) => {
   const proxy = await startPostgresProxy(await newDatabase());
   t.after(() => proxy.close());
   const { client, send } = await open(t, { query_timeout: 200 }, Promise.resolve(proxy.uri));

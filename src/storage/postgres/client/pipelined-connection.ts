@@ -1,23 +1,24 @@
-// Wire: the way of statements to one connection and of their answers back, several in one piece.
-// `pg` ends each statement with a Sync, which PostgreSQL answers with a packet of its own, and asks what its columns are
-// each time. Here one Sync ends all that is sent in one turn of the event loop: one packet there, one back.
+// Pipelined connection: several statements to PostgreSQL, and their answers, per packet.
+// `pg` ends each statement with a Sync, which PostgreSQL answers in its own packet, and asks for its columns each time.
+// Here one Sync ends all statements of one turn of the event loop: one packet there, one back.
 // Invariants:
-//   pipelined-connection.1. What is sent while an answer is on its way goes with the next piece; all of a piece is answered at once.
-//   pipelined-connection.2. A statement that fails takes those behind it in its piece along: PostgreSQL leaves them out, up to the Sync.
-//   pipelined-connection.3. A statement is parsed and described once a connection. When one fails that came with its text, nobody knows
-//        whether it was parsed: it is sent again under another name.
-//   pipelined-connection.4. An answer that is too late ends the connection: what else is on its way could not be told from it.
+//   pipelined-connection.1. Statements sent before an answer arrives go with the next packet; a packet gets its answers
+//        at once.
+//   pipelined-connection.2. PostgreSQL skips the statements after a failed one up to the Sync, so they fail with it.
+//   pipelined-connection.3. A connection parses and describes a statement once. If the first execution fails, its state
+//        is unknown: the connection sends the statement again under another name.
+//   pipelined-connection.4. A late answer ends the connection: it could not be matched to its statement.
 import type { Connection, PoolClient } from "pg";
 import { columnParser, statementName, wireText, type Parameter, type Row } from "./pool.ts";
 
 export interface Answer {
   readonly rows: readonly Row[];
-  /** Rows that were changed, or given back. */
+  /** Changed or returned rows. */
   readonly rowCount: number;
 }
 
 export interface Wire {
-  /** @throws what PostgreSQL says, or why there is no answer. */
+  /** @throws PostgreSQL's error, or the reason for the missing answer */
   readonly send: (sql: string, parameters: readonly Parameter[]) => Promise<Answer>;
 }
 
@@ -26,7 +27,7 @@ interface Column {
   readonly parse: (cell: string) => unknown;
 }
 
-/** What a connection knows of a statement. */
+/** Statement state on one connection. */
 interface Prepared {
   readonly name: string;
   readonly columns: readonly Column[];
@@ -75,9 +76,9 @@ function createWire(client: PoolClient): Wire {
   };
 }
 
-/** As `pg` calls what is given to it in place of a statement. */
+/** Interface that `pg` expects of a statement object. */
 interface Piece {
-  /** Set by `pg`, to hear that there will be no more of it. */
+  /** `pg` sets it, and calls it when no more answers come. */
   callback?: () => void;
   submit(connection: Connection): void;
   handleRowDescription(message: {
@@ -138,7 +139,8 @@ function createPiece(
     handleCommandComplete({ text }) {
       const at = answers.length;
       const { sql } = sent[at] ?? { sql: "" };
-      if (!prepared.has(sql) && names[at] !== "") prepared.set(sql, { name: names[at] ?? "", columns: columns ?? [] }); // pipelined-connection.3
+      // pipelined-connection.3
+      if (!prepared.has(sql) && names[at] !== "") prepared.set(sql, { name: names[at] ?? "", columns: columns ?? [] });
       answers.push({ rows, rowCount: Number(/\d+$/.exec(text)?.[0] ?? 0) });
       columns = null;
       rows = [];
@@ -161,13 +163,13 @@ function createPiece(
   return piece;
 }
 
-/** Empty for one that is not kept. */
+/** Empty for an unnamed statement. */
 function newName(sql: string, suffix: string): string {
   const name = statementName(sql);
   return name === null ? "" : name + suffix;
 }
 
-/** What `pg` says when `query_timeout` is over; it has no code. */
+/** The error of `pg` after `query_timeout`; it has no code. */
 function isTooLate(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }

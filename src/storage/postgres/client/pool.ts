@@ -1,11 +1,11 @@
-// Connections: the pool, with limits on everything, and how values pass between JavaScript and PostgreSQL.
+// Pool: connections with limits on every wait, and the conversion of values between JavaScript and PostgreSQL.
 // Invariants:
 //   pool.1. Every value reaches SQL as a bound parameter.
-//   pool.2. Statements are parsed once a connection (wire.ts): the number of their texts is bounded.
-//   pool.3. A transaction that its process has left standing loses its connection, and with it every lock, after
+//   pool.2. A connection parses a statement once (pipelined-connection.ts): the number of statement texts has a limit.
+//   pool.3. A transaction that its process abandons loses its connection, with every lock, after
 //        IDLE_IN_TRANSACTION_MS.
-//   pool.4. Everything that is waited for has an end: a connection, a lock, a statement, and the answer of a network that
-//        swallows everything, which comes after any that the database could have given.
+//   pool.4. Every wait ends: for a connection, a lock, a statement, and for an answer on a network that drops all
+//        packets. The last limit is longer than those of the database.
 import { Pool, type ClientConfig } from "pg";
 import { describeError } from "../../../base/api-error.ts";
 import type { Log } from "../../../base/log/log.ts";
@@ -20,20 +20,20 @@ export interface ConnectionOptions {
 export type Parameter = string | number | boolean | null | Uint8Array | readonly string[];
 export type Row = Readonly<Record<string, unknown>>;
 
-/** How long a call waits for a connection before it is told to come again. */
+/** Longest wait of a call for a connection. */
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 export const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
 export const LOCK_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_MS = 5000;
-/** How long a process that stops waits for the end of a connection. */
+/** Longest wait of a stopping process for the end of a connection. */
 export const CLOSE_MS = 2000;
 const IDLE_CONNECTION_MS = 30_000;
 
 const OID = { bool: 16, bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, float4: 700, float8: 701, numeric: 1700 };
 const NUMBERS = new Set([OID.int8, OID.int2, OID.int4, OID.float4, OID.float8, OID.numeric]);
 
-/** Numbers are JavaScript's: counts and milliseconds fit. */
+/** JavaScript numbers: counts and milliseconds fit. */
 export function columnParser(oid: number): (cell: string) => unknown {
   if (oid === OID.text) return fromText;
   if (NUMBERS.has(oid)) return Number;
@@ -41,7 +41,7 @@ export function columnParser(oid: number): (cell: string) => unknown {
   return oid === OID.bool ? (cell) => cell === "t" : (cell) => cell;
 }
 
-/** Settings of every connection, the pool's and those that stand alone. */
+/** Settings of every connection, in the pool and outside. */
 export function connectionConfig(uri: string): ClientConfig {
   return { connectionString: uri, application_name: "holdpoint", keepAlive: true };
 }
@@ -59,29 +59,29 @@ export function openPool({ uri, poolMax, log }: ConnectionOptions): Pool {
     types: { getTypeParser: columnParser },
   });
   const lost = (error: Error): void => log.debug("connection_lost", { reason: describeError(error).message });
-  pool.on("error", lost); // one that nobody uses
-  pool.on("connect", (client) => void client.on("error", lost)); // one in use: its statements fail, and tell
+  pool.on("error", lost); // an idle one
+  pool.on("connect", (client) => void client.on("error", lost)); // one in use: its statements fail and report it
   return pool;
 }
 
 const STATEMENTS_MAX = 500; // pool.2
 const names = new Map<string, string>();
 
-/** Under which a statement is kept by the connections that have parsed it; null for one too many. */
+/** Name under which connections keep the parsed statement; null above the limit. */
 export function statementName(sql: string): string | null {
   let name = names.get(sql);
   if (name !== undefined) return name;
-  if (names.size >= STATEMENTS_MAX) return null; // only odd searches make new texts
+  if (names.size >= STATEMENTS_MAX) return null; // only unusual searches create new texts
   names.set(sql, (name = `holdpoint_${names.size}`));
   return name;
 }
 
-/** All that was asked so far, to be explained. */
+/** All statement texts so far, for EXPLAIN. */
 export function statementTexts(): readonly string[] {
   return [...names.keys()];
 }
 
-/** A parameter as it goes over the wire (pool.1). */
+/** A parameter in the form for the protocol (pool.1). */
 export function wireText(parameter: Parameter): string | Buffer | null {
   if (typeof parameter === "string") return toText(parameter);
   if (parameter === null) return null;
@@ -90,7 +90,7 @@ export function wireText(parameter: Parameter): string | Buffer | null {
   return `{${parameter.map((text) => `"${toText(text).replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
 }
 
-/** UTF-16 units of text in them. */
+/** UTF-16 units of their text. */
 export function unitsOf(parameters: readonly Parameter[]): number {
   let units = 0;
   for (const parameter of parameters) if (typeof parameter === "string") units += parameter.length;

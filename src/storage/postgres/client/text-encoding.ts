@@ -1,15 +1,18 @@
-// Text: any JavaScript string as text that PostgreSQL takes, which has no NUL and no lone surrogates.
+// Text encoding: any JavaScript string as text that PostgreSQL accepts, without NUL and lone surrogates.
 // Invariants:
-//   text-encoding.1. What is written comes back as it was; two texts that differ stay different.
-//   text-encoding.2. A text without odd characters is stored as it is.
-//   text-encoding.3. JSON that is looked into by SQL has the same characters written in the same way inside its strings.
+//   text-encoding.1. A text reads back as written; different texts stay different.
+//   text-encoding.2. A text without special characters stays as it is.
+//   text-encoding.3. JSON for SQL conditions writes equal characters equally inside its strings.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 
-/** Begins an escape: `\u0001` and four hex digits. Hardly any text has it, JSON text never. */
+/** Starts an escape: `\u0001` and four hex digits. Hardly any text has it, JSON text never. */
 const ESCAPE = "\u0001";
 const ODD = /[\u0000\u0001]|\p{Surrogate}/gu;
 const ESCAPED = /\u0001([0-9a-f]{4})/g;
-/** How JSON text writes what is odd. A backslash before it may make it something else: then nothing is lost by looking. */
+/**
+ * Escapes that JSON text uses for special characters. A backslash before one may change its meaning; then the extra
+ * check does no harm.
+ */
 const ODD_IN_JSON = /\\u(?:000[01]|d[89a-f])/;
 
 const escapeOne = (found: string): string => ESCAPE + found.charCodeAt(0).toString(16).padStart(4, "0");
@@ -24,7 +27,7 @@ export function fromText(text: string): string {
   return text.replace(ESCAPED, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 
-/** JSON text that PostgreSQL can look into. */
+/** JSON text for SQL conditions. */
 export function toJsonText(json: string): string {
   return ODD_IN_JSON.test(json) ? JSON.stringify(mapTexts(JSON.parse(json) as Json, toText)) : json; // text-encoding.3
 }

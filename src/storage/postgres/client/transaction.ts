@@ -1,16 +1,17 @@
-// Session: one transaction on PostgreSQL, in few round trips.
-// Its first reads that lock nothing are statements by themselves: no transaction is open yet, and none would make them
-// truer. The first lock or write opens one. From then on statements are sent at once, writes without waiting for their
-// answers, and the commit right behind them.
+// Transaction: one transaction on PostgreSQL, in few round trips.
+// Reads before the first lock or write are single statements without a transaction. The first lock or write opens one.
+// From then on it sends statements at once, writes without waiting for their answers, and the commit right behind them.
 // Invariants:
-//   transaction.1. What a session has locked by name nobody else changes until it ends, on whatever server: whoever changes a
-//        thread, or what belongs to it, holds the thread's lock, and everything that decides is read after it was taken.
-//   transaction.2. The first lock is waited for in this process without a connection (turns.ts), so that works on one thread go in
-//        the order in which they were asked for.
-//   transaction.3. A result is handed out after the commit that holds it.
-//   transaction.4. A transaction that writes has a mark, so that its outcome can be looked up when its COMMIT gets no answer (outcome.ts).
-//   transaction.5. A transaction with a failed statement is rolled back, whatever its work makes of that; the first failure comes out.
-//   transaction.6. A session that only looks is a row of statements by themselves: it locks nothing and cannot write.
+//   transaction.1. A lock excludes all other writers of its thread on every server until the transaction ends: every
+//        change of a thread or its rows takes the thread's lock, and all reads for a decision come after it.
+//   transaction.2. The wait for the first lock happens in this process without a connection (lock-queue.ts), so
+//        transactions on one thread run in call order.
+//   transaction.3. A result reaches its caller after the commit that holds it.
+//   transaction.4. A transaction with writes has a mark, so that commit-outcome.ts can look up its outcome if COMMIT
+//        gets no answer.
+//   transaction.5. A transaction with a failed statement always rolls back, even if the callback swallows the error;
+//        the caller gets the first error.
+//   transaction.6. A read-only transaction is a series of single statements: it locks nothing and cannot write.
 import type { Pool, PoolClient } from "pg";
 import { unitsOf, type Parameter, type Row } from "./pool.ts";
 import { isConnectionLost, isDivisionByZero, nothingWritten } from "./errors.ts";
@@ -19,29 +20,29 @@ import { MARK, nextMark, settleOutcome } from "./commit-outcome.ts";
 import type { Turns } from "./lock-queue.ts";
 import { wireOf, type Answer } from "./pipelined-connection.ts";
 
-/** What the verbs need of a session. */
+/** Statements for the files in tables/. */
 export interface Sql {
   /** First row, or null. */
   get(sql: string, ...parameters: Parameter[]): Promise<Row | null>;
   all(sql: string, ...parameters: Parameter[]): Promise<readonly Row[]>;
   /** Waits for the number of changed rows. */
   count(sql: string, ...parameters: Parameter[]): Promise<number>;
-  /** As all(), of a statement that changes something. */
+  /** As all(), for a statement that changes rows. */
   change(sql: string, ...parameters: Parameter[]): Promise<readonly Row[]>;
-  /** Sends a change; a failure comes out at the commit. */
+  /** Sends a change; a failure appears at the commit. */
   run(sql: string, ...parameters: Parameter[]): void;
-  /** As run(), of a change that finds a row: otherwise the transaction fails with this. */
+  /** As run(), for a change of an existing row: without a match the transaction fails with this error. */
   require(otherwise: () => Error, sql: string, ...parameters: Parameter[]): void;
-  /** What follows waits until the lock of this name is ours. */
+  /** All later statements wait for the lock of this name. */
   hold(key: string): void;
-  /** What is read next has what was asked for before, under this name and in this process. Locks nothing. */
+  /** The next read sees all writes that this process requested before under this name. Takes no lock. */
   follow(key: string): void;
 }
 
 export interface Session extends Sql {
-  /** Ends the transaction well. @throws what failed. */
+  /** Commits the transaction. @throws the first failure */
   commit(): Promise<void>;
-  /** Ends it as if it had not been. */
+  /** Rolls the transaction back. */
   rollBack(): Promise<void>;
 }
 
@@ -60,12 +61,12 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
   let before: Promise<void> | null = null;
   let client: PoolClient | null = null;
   let opening: Promise<void> | null = null;
-  /** What is to be sent as soon as there is a connection. */
+  /** Statements to send as soon as there is a connection. */
   let waiting: (() => void)[] = [];
   let leaveTurn: () => void = () => undefined;
   let failure = null as { readonly reason: unknown } | null;
   let written = false;
-  /** Of statements that are not waited for, it may come in at any time. */
+  /** The first failure of a statement without a waiting caller; it may arrive at any time. */
   const failureNow = (otherwise: unknown): unknown => failure?.reason ?? otherwise;
   const failed = (reason: unknown): void => {
     failure ??= { reason };
@@ -111,7 +112,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
     parameters: readonly Parameter[],
     describe?: (error: unknown) => unknown,
   ): Promise<Answer> => {
-    if (looks) throw new Error("a look writes nothing"); // transaction.6
+    if (looks) throw new Error("a read-only transaction cannot write"); // transaction.6
     written = true;
     onWritten(unitsOf(parameters));
     return send(sql, parameters, describe);
@@ -134,7 +135,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
   const follow = (key: string): void => {
     if (opening !== null) return;
     before = turns.passed(key);
-    before?.catch(() => undefined); // it comes out at the read, if there is one
+    before?.catch(() => undefined); // the next read reports it, if there is one
   };
 
   return {
@@ -154,7 +155,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
       write(sql, parameters).catch(failed);
     },
     require(otherwise, sql, ...parameters) {
-      // The commit is right behind it: it is the database that has to refuse.
+      // The commit follows at once, so the database has to reject it.
       const counted = `WITH changed AS (${sql} RETURNING 1) SELECT 1 / count(*) FROM changed`;
       write(counted, parameters, (error) => (isDivisionByZero(error) ? otherwise() : error)).catch(failed);
     },
@@ -171,7 +172,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
       await opening;
       if (failure !== null || client === null) throw failure?.reason;
       if (!written) {
-        // Nothing hangs on it: the answer is not waited for.
+        // No caller depends on the answer.
         wireOf(client)
           .send("COMMIT", [])
           .then(
@@ -185,7 +186,7 @@ export function createSession({ pool, looks, turns, onWritten }: SessionPorts): 
         const wire = wireOf(client);
         await Promise.all([wire.send(MARK, [mark.connection, mark.number]), wire.send("COMMIT", [])]);
       } catch (error) {
-        // What failed before has said so before: there was nothing left to commit.
+        // Earlier failures reached their callers; nothing was left to commit.
         if (!isConnectionLost(error)) throw failureNow(error);
         disconnect(true);
         await settleOutcome(pool, mark, error);
@@ -214,7 +215,7 @@ function connect(pool: Pool): Promise<PoolClient> {
   });
 }
 
-/** A statement by itself. */
+/** A single statement outside a transaction. */
 async function alone(pool: Pool, sql: string, parameters: readonly Parameter[]): Promise<Answer> {
   const client = await connect(pool);
   let broken = true;

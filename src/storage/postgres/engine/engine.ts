@@ -14,7 +14,7 @@ import { createJobQueue } from "./queue.ts";
 const JOB_CONNECTIONS = 4;
 
 export interface EngineOptions extends LeaseOptions {
-  /** It has callers, who wait for runs and read them. */
+  /** The process serves callers that wait for runs and read them. */
   readonly servesCalls: boolean;
 }
 
@@ -33,7 +33,7 @@ export function createPostgresEngine(
       max: JOB_CONNECTIONS,
       connectionTimeoutMillis: 5000,
       query_timeout: ANSWER_TIMEOUT_MS,
-      options: "-c synchronous_commit=off", // a job that is forgotten is made again, one that comes twice does no harm
+      options: "-c synchronous_commit=off", // a forgotten job is created again, and a second job does no harm
     });
     const lost = (error: Error): void => log.debug("connection_lost", { reason: describeError(error).message });
     pool.on("error", lost);
@@ -54,7 +54,7 @@ export function createPostgresEngine(
       async stop() {
         await lease.stop();
         await notices.stop();
-        if (pool !== null) await settlesWithin(pool.end(), CLOSE_MS); // it waits for statements under way
+        if (pool !== null) await settlesWithin(pool.end(), CLOSE_MS); // it waits for statements in progress
       },
     },
     queue,

@@ -1,9 +1,9 @@
-// Heartbeat: a thread beside the main one, with a connection of its own, that keeps the worker's row alive.
+// Heartbeat: a thread with its own connection that keeps the worker's row alive.
 // Invariants:
-//   heartbeat.1. The time of a beat is the database's. The lease is good until a lease after the moment at which a beat that
-//        succeeded was sent, on the clock of this machine that runs on while the process is stopped.
-//   heartbeat.2. An id whose lease has run out, or whose row is gone, is never beaten for again.
-//   heartbeat.3. A main loop that has not turned for `stuckMs`, while this thread did, ends the process.
+//   heartbeat.1. A beat has the database's time. The lease lasts one lease time from the moment before a successful
+//        beat was sent, on a clock that also runs while the process is stopped.
+//   heartbeat.2. An expired id, or one without a row, never gets a beat again.
+//   heartbeat.3. If the main event loop stands still for `stuckMs` while this thread runs, the process ends.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { Client } from "pg";
@@ -20,7 +20,7 @@ const connection: { client: Client | null } = { client: null };
 const stopping = new AbortController();
 let turns = -1n;
 let stuckFor = 0;
-/** It was listed again, and has not been kept yet. */
+/** The worker has a row again, without a beat so far. */
 let isNew = false;
 const tell = (news: HeartbeatNews): void => parentPort?.postMessage(news, []);
 
@@ -50,7 +50,7 @@ async function beat(id: string): Promise<void> {
     const text = "UPDATE holdpoint.workers SET beat_at = clock_timestamp() WHERE worker_id = $1";
     const { rowCount } = await connection.client.query({ name: "beat", text, values: [id] });
     if (rowCount !== 1) return lose(id);
-    if (process.hrtime.bigint() >= until) return lose(id); // it took too long to be sure
+    if (process.hrtime.bigint() >= until) return lose(id); // too late to be sure
     until = sentAt + BigInt(leaseMs) * 1_000_000n; // heartbeat.1
     Atomics.store(clocks, UNTIL, until);
     if (isNew) tell({ held: id });
@@ -63,7 +63,7 @@ async function beat(id: string): Promise<void> {
 }
 
 function lose(id: string): void {
-  if (workerId !== id) return; // there is a new one already
+  if (workerId !== id) return; // a new one exists already
   workerId = null;
   Atomics.store(clocks, UNTIL, 0n);
   tell({ lost: id });

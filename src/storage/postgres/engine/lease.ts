@@ -1,11 +1,11 @@
-// Lease: this process's place on the list of workers, kept by the heartbeat (heartbeat.ts), lost and taken anew.
+// Lease: this process's row in the list of workers; the heartbeat (heartbeat.ts) renews it, and a lost one is replaced.
 // Invariants:
-//   lease.1. holds() is true only while no other process can have taken this worker off the list: the time that it looks at
-//        ends before the lease does.
-//   lease.2. A lease that was lost is not mended: the process goes on under a new id, with new runs.
-//        Its runs go back as those of a process that lives: nothing is counted as a crash, if no other process was faster.
-//   lease.3. Every process looks now and then for workers whose heartbeat has stopped, with or without runs of its own.
-//   lease.4. A worker that could not hand all of its runs back stays on the list, so that they are found.
+//   lease.1. holds() is true only while no other process can have removed this worker: its deadline is earlier than
+//        that of the lease.
+//   lease.2. A lost lease stays lost: the process continues under a new id, with new runs. Its runs are requeued as
+//        those of a live process: without a faster other process, none counts as a crash.
+//   lease.3. Every process scans for workers without a heartbeat from time to time, with or without its own runs.
+//   lease.4. A worker that cannot requeue all of its runs keeps its row, so that a scan finds them.
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -18,9 +18,9 @@ import { CLOSE_MS } from "../client/pool.ts";
 
 export interface LeaseOptions {
   readonly uri: string;
-  /** False for a process that has no runs: it is not on the list. */
+  /** False for a process without slots: it has no row. */
   readonly isWorker: boolean;
-  /** A main loop that does not turn for so long ends the process. */
+  /** A main event loop that stands still for so long ends the process. */
   readonly stuckMs: number;
 }
 
@@ -30,18 +30,18 @@ export interface HeartbeatData {
   readonly everyMs: number;
   readonly leaseMs: number;
   readonly stuckMs: number;
-  /** Until when the lease is good, and how often the main loop has turned. */
+  /** Deadline of the lease, and the number of turns of the main event loop. */
   readonly shared: SharedArrayBuffer;
 }
 
-/** What the heartbeat tells: a lease was lost, or a new one has been kept for the first time. */
+/** Messages of the heartbeat: a lease was lost, or a new one got its first beat. */
 export type HeartbeatNews = { readonly lost: string } | { readonly held: string };
 
-/** A dead worker's runs are claimable within LEASE_MS + LOOK_MS of its last heartbeat, and some milliseconds. */
+/** A dead worker's runs are claimable within LEASE_MS + SCAN_MS of its last heartbeat, and some milliseconds. */
 const LEASE_MS = 7000;
-const LOOK_MS = 1500;
+const SCAN_MS = 1500;
 const BEAT_MS = 1000;
-/** What clocks may differ by in the length of a second, over a lease, and more than that. */
+/** Largest expected clock drift over a lease, with a margin. */
 const MARGIN_MS = 500;
 const TURN_MS = 250;
 const AGAIN_MS = 500;
@@ -84,9 +84,9 @@ export function createLease(
       await watcher?.takeOver(0, lostId);
       await register();
       heartbeat?.postMessage({ workerId }, []);
-      log.info("worker_listed_again", { worker: workerId });
+      log.info("worker_registered_again", { worker: workerId });
     } catch (error) {
-      log.debug("worker_not_listed", { reason: describeError(error).message });
+      log.debug("worker_registration_failed", { reason: describeError(error).message });
       clock.after(AGAIN_MS, () => void registerAgain(lostId));
     }
   };
@@ -103,9 +103,9 @@ export function createLease(
       do found = !stopped && (await watcher?.takeOver(LEASE_MS)) === true;
       while (found);
     } catch (error) {
-      log.debug("look_failed", { reason: describeError(error).message });
+      log.debug("recovery_scan_failed", { reason: describeError(error).message });
     }
-    if (!stopped) stopLooking = clock.after(LOOK_MS, () => void (looking = look())); // lease.3
+    if (!stopped) stopLooking = clock.after(SCAN_MS, () => void (looking = look())); // lease.3
   };
 
   return {
@@ -119,10 +119,11 @@ export function createLease(
       poolId = id;
       const listed = workerId;
       if (listed === null) return;
-      storage.transaction((tx) => tx.addWorker(listed, id)).catch(() => undefined); // a lost job is made again
+      // the job check creates a lost job again
+      storage.transaction((tx) => tx.addWorker(listed, id)).catch(() => undefined);
     },
     async start() {
-      stopLooking = clock.after(LOOK_MS, () => void (looking = look()));
+      stopLooking = clock.after(SCAN_MS, () => void (looking = look()));
       if (!options.isWorker) return;
       await register();
       const data: HeartbeatData = {

@@ -1,4 +1,4 @@
-// Tests of notices: notices.5, what only concerns those who wait does not wake a worker.
+// Tests of notices: notices.5, a notice for waiting callers does not wake a worker.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { newDatabase } from "../../../../test/harness/postgres/databases.ts";
@@ -23,7 +23,7 @@ async function open(t: TestContext, uri: string, servesCalls: boolean) {
   return { ...notices, heard };
 }
 
-test("a worker hears of what it is to end, a process with callers also of what has ended (notices.5)", async (t) => {
+test("a worker gets notices of runs to cancel, a process with callers also those of ended runs (notices.5)", async (t) => {
   const uri = await newDatabase();
   const [teller, worker, server] = [await open(t, uri, true), await open(t, uri, false), await open(t, uri, true)];
   const ended: Notice = { kind: "ended", runId: "r", threadId: "t", expected: true };
@@ -34,7 +34,7 @@ test("a worker hears of what it is to end, a process with callers also of what h
   assert.deepEqual([worker.heard, teller.heard], [["abort"], []]);
 });
 
-test("more than a notice takes goes in several, to each its own (notices.1, notices.5)", async (t) => {
+test("more lines than a notice holds go in several, each to its channel (notices.1, notices.5)", async (t) => {
   const uri = await newDatabase();
   const [teller, worker, server] = [await open(t, uri, true), await open(t, uri, false), await open(t, uri, true)];
   const runId = "r".repeat(90);

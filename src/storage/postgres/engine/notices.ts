@@ -1,13 +1,14 @@
-// Notices: what the processes of a server tell each other, over LISTEN and NOTIFY on a connection of its own.
+// Notices: messages between the processes of a server, over LISTEN and NOTIFY on a separate connection.
 // Invariants:
-//   notices.1. A notice is a hint to look. It is told after the commit that it hints at, and many go in one statement: NOTIFY in
-//        the transactions themselves would make them commit one by one.
-//   notices.2. A process says which runs and threads it has readers of; others wake it for those and for nothing else. It says so
-//        again and again, and what it has not repeated is forgotten.
-//   notices.3. The connection is made anew when it is lost; whoever listens is then told that they may have missed something.
-//   notices.4. Bounded: what cannot be sent is dropped beyond PENDING_MAX, and counts as missed by everybody when it can.
-//   notices.5. What only concerns those who wait for something goes to processes that serve calls: to a worker each notice that
-//        it has no use for is a wake-up, and there may be many workers.
+//   notices.1. A notice is a hint to read the database. It follows the commit it refers to, and one statement carries
+//        many: NOTIFY inside transactions would serialize their commits.
+//   notices.2. A process publishes the runs and threads its readers follow; others wake it for those only. It repeats
+//        this list, and entries without a repetition expire.
+//   notices.3. A lost connection is replaced; listeners then get a signal that notices may be missing.
+//   notices.4. Bounded: beyond PENDING_MAX unsent notices are dropped, and the next one sent counts as a gap for all
+//        processes.
+//   notices.5. Notices for waiting callers go to API processes only: for a worker they would be useless wake-ups, and
+//        there may be many workers.
 import { randomUUID } from "node:crypto";
 import { Client, type Notification } from "pg";
 import type { Notice, Peers, Wakes } from "../../../agent/ports/ports.ts";
@@ -25,7 +26,7 @@ export interface Notices extends Service {
 
 /** For every process. */
 const CHANNEL = "holdpoint";
-/** For those that serve calls. */
+/** For API processes. */
 const CALLS_CHANNEL = "holdpoint_calls";
 const FOR_CALLS: ReadonlySet<string> = new Set(["wake", "ended", "gone", "inbox"]);
 /** NOTIFY takes less than 8,000 bytes. */
@@ -45,9 +46,9 @@ export function createNotices(ports: {
   const { clock, log } = ports;
   const self = randomUUID().slice(0, 8);
   const local = createLocalWakes();
-  /** Keys that others have readers of: until when, by process. */
+  /** Keys with readers elsewhere: expiry by process. */
   const remote = new Map<string, Map<string, number>>();
-  /** Keys with readers here, and how many. */
+  /** Keys with readers here, and their number. */
   const listened = new Map<string, number>();
   const listeners: { readonly told: (notice: Notice) => void; readonly missed: () => void }[] = [];
   const interested: ((key: string) => void)[] = [];
@@ -69,7 +70,7 @@ export function createNotices(ports: {
   };
   const flush = async (): Promise<void> => {
     const by = client;
-    if (by === null) return; // once there is a connection again
+    if (by === null) return; // after the reconnect
     const lines = [...pending];
     pending = new Set();
     try {
@@ -78,7 +79,7 @@ export function createNotices(ports: {
       }
     } catch {
       pending = new Set([MISSED]);
-      by.end().catch(() => undefined); // it may be dead without having said so: notices.3
+      by.end().catch(() => undefined); // it may be dead without a signal: notices.3
     }
   };
 
@@ -159,7 +160,8 @@ export function createNotices(ports: {
       stopRepeating = clock.after(REPEAT_MS, repeat);
     },
     async stop() {
-      if (client !== null && sending !== null) await settlesWithin(sending, CLOSE_MS); // others may wait for the last of it
+      // other tasks may wait for the last of it
+      if (client !== null && sending !== null) await settlesWithin(sending, CLOSE_MS);
       stopped = true;
       stopRepeating();
       if (client !== null) await settlesWithin(client.end(), CLOSE_MS);
@@ -199,7 +201,7 @@ export function createNotices(ports: {
   };
 }
 
-/** `[channel, payload]` for each that takes lines. */
+/** `[channel, payload]` for each channel with lines. */
 function payloads(lines: readonly string[]): readonly (readonly [string, string])[] {
   const made: (readonly [string, string])[] = [];
   const open = new Map<string, string>();

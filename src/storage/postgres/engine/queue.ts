@@ -1,21 +1,23 @@
-// Queue: graphile-worker hands out jobs, each of which says "look at this thread"; what is there is claimed from the rows.
-// Its named queues are not used: a look for a job locks every named queue that is free, so one for each thread would make
-// each look as dear as there are threads, and hide them all from the other workers meanwhile. One run of a thread at a time
-// is what the thread's status says, and a unique index besides.
+// Queue: graphile-worker delivers jobs, each of which says "check this thread"; the claim itself reads the rows.
+// It does not use graphile-worker's named queues: fetching a job locks every free named queue. With one per thread each
+// fetch would cost as much as there are threads, and hide all of them from the other workers meanwhile. The thread's
+// status allows one run per thread at a time, and a unique index enforces it.
 // Invariants:
-//   engine/queue.1. A job is fetched only into a slot that is reserved for it: no job waits in a busy process while another is idle.
-//   engine/queue.2. A job is done as soon as somebody has looked. The claim is the run's row, not the job.
-//   engine/queue.3. A slot that gets free is first offered to the queue, until a look has found it empty: runs that have just come
-//        do not overtake those that wait.
-//   engine/queue.4. A job that was lost (its worker died at the wrong moment) is made again: now and then, and soon after something
-//        went wrong here, somebody looks whether there is a run that can be claimed and has none. So a job that fails is
-//        not left to be tried again by graphile-worker, whose pauses grow with every failure.
-//   engine/queue.5. A pool whose first look finds no database never finds any job: it keeps that failure as the answer to what its tasks
-//        are. So a new one begins when there is a database, and one that was deceived gives way to the next.
-//   engine/queue.7. The jobs that were handed out here are known. One that is locked for this process and was not handed out is lost:
-//        the reply that brought it was. After a fetch that failed such jobs are looked for each second, otherwise with engine/queue.4.
-//   engine/queue.6. Stopping has a limit: graphile-worker tells the database of jobs that are done twenty times, with pauses of up to
-//        30 seconds, and waits for as long. A job that was not told of is a job too many, which does no harm.
+//   engine/queue.1. A job is fetched only into a slot reserved for it: no job waits in a busy process while another is
+//        idle.
+//   engine/queue.2. A job is complete after the check of its thread. The claim is the run's row, not the job.
+//   engine/queue.3. A free slot goes to the queue first, until a fetch finds it empty: new runs do not overtake waiting
+//        ones.
+//   engine/queue.4. A lost job (its worker died at the wrong moment) is created again: a check for claimable runs
+//        without a job runs periodically, and soon after a failure here. Therefore graphile-worker does not retry a
+//        failed job; its pauses grow with every failure.
+//   engine/queue.5. A pool whose first query fails never finds a job: it caches that failure as the ids of its tasks.
+//        So a new pool starts after the database is reachable, and one with a cached failure gives way to the next.
+//   engine/queue.6. Stopping has a limit: graphile-worker tries up to twenty times to mark jobs as complete, with
+//        pauses of up to 30 seconds. A job left unmarked is one job too many, which does no harm.
+//   engine/queue.7. The queue keeps track of delivered jobs. A job that is locked for this process but was not
+//        delivered was lost with the reply to its fetch. After a failed fetch the check for such jobs runs each second,
+//        otherwise with engine/queue.4.
 import { EventEmitter } from "node:events";
 import { runTaskList, type WorkerEventMap, type WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
@@ -31,22 +33,22 @@ export interface QueuePorts {
   readonly pool: () => Pool;
   readonly clock: Clock;
   readonly log: Log;
-  /** Names the pool under whose id jobs are locked, for whoever takes over from this worker. */
+  /** Names the pool whose id locks the jobs, for the worker that takes over. */
   readonly onPool: (poolId: string) => void;
 }
 
-/** Jobs fetched at the same time: each only takes as long as a claim. */
+/** Concurrent fetches: each lasts only as long as a claim. */
 const FETCHES_MAX = 4;
-/** How long until jobs are looked for that no notice has told of: those whose time has come, mostly. */
+/** Poll interval for jobs without a notice, mostly delayed ones. */
 const POLL_MS = 1000;
-/** Jobs that are done within this time are told in one statement. */
+/** One statement marks the jobs that complete within this time. */
 const DONE_WAITS_MS = 10;
 const AGAIN_MS = 1000;
 const STOP_MS = 2000;
 const REPAIR_MS = 30_000;
-/** After a fetch that failed: the database may still be busy with it. */
+/** After a failed fetch: the database may still execute it. */
 const SUSPECT_MS = 10_000;
-/** Says to graphile-worker: fetch nothing. */
+/** Signals graphile-worker to fetch nothing. */
 const NONE = ["none"];
 
 interface Look {
@@ -58,16 +60,16 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
   let consumer: QueueConsumer | null = null;
   let workers: WorkerPool | null = null;
   let stopping = false;
-  /** Slots reserved for fetches that are under way. */
+  /** Slots reserved for fetches in progress. */
   const reserved: Slot[] = [];
   /** Fetches that wait for a slot. */
   let gates: ((flags: string[] | null) => void)[] = [];
   let maybeMore = true;
   let stopRepair: () => void = () => undefined;
-  /** Jobs that graphile-worker has handed out and that are not done. */
+  /** Jobs that graphile-worker delivered and that are not complete. */
   const handedOut = new Set<string>();
   let suspectUntil = -Infinity;
-  /** Pools whose jobs are to be anybody's again: one that gave up, or ours, when it could not say that a job is done. */
+  /** Pools whose jobs to unlock: one that ended, or ours after it failed to mark a job as complete. */
   const toUnlock = new Set<string>();
 
   const gate = (): string[] | null | Promise<string[] | null> => {
@@ -90,7 +92,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     reserved.pop()?.release();
   };
 
-  /** The job of a delayed run comes when it is due by the database's clock, which may be ahead of ours. */
+  /** The job of a delayed run arrives when it is due by the database's clock, which may be ahead of ours. */
   const dueBy = (due: number | null): number | null => (due === null ? null : Math.max(clock.now(), due));
 
   const look = async ({ thread, due }: Look): Promise<void> => {
@@ -122,7 +124,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     on("job:complete", ({ job }) => void handedOut.delete(job.id));
     on("worker:getJob:error", () => {
       // engine/queue.5
-      if (!works) Promise.resolve(made.gracefulShutdown()).catch(() => undefined); // its own promise tells
+      if (!works) Promise.resolve(made.gracefulShutdown()).catch(() => undefined); // its own promise reports it
       works = true; // once is enough
     });
     const options = {
@@ -138,7 +140,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
     const made = runTaskList(options, { run: (payload) => look(payload as Look) }, pool());
     workers = made;
     onPool(made.id);
-    // It gives up when it cannot tell the database that a job is done. A new one begins where it left off.
+    // It ends when it cannot mark a job as complete. A new one continues in its place.
     const again = (error: unknown): void => {
       if (stopping) return;
       log.warning("jobs_restarted", { reason: error === undefined ? "ended" : describeError(error).message });
@@ -157,7 +159,7 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
   const unlock = async (): Promise<void> => {
     if (toUnlock.size === 0) return;
     const ids = [...toUnlock];
-    await pool().query(`SELECT ${JOBS_SCHEMA}.force_unlock_workers($1)`, [ids]); // a job that comes twice does no harm
+    await pool().query(`SELECT ${JOBS_SCHEMA}.force_unlock_workers($1)`, [ids]); // a second job does no harm
     for (const id of ids) toUnlock.delete(id);
   };
   /** engine/queue.7. */
@@ -189,37 +191,38 @@ export function createJobQueue({ pool, clock, log, onPool }: QueuePorts): Queue 
   const repairSoon = (): void => repairIn(AGAIN_MS);
 
   return {
-    next: () => null, // the slot gets its next run by a job
-    wake: () => undefined, // the job itself wakes whoever is idle, in every process
+    next: () => null, // a job brings the slot its next run
+    wake: () => undefined, // the job itself wakes an idle process
     slotFree: openGates,
     mayStartDirectly: () => consumer !== null && !maybeMore && gates.length === 0, // engine/queue.3
     async start(given) {
       consumer = given;
       run();
-      repairSoon(); // the jobs of a database that was restored, or migrated from one that had none, are not there
+      repairSoon(); // a restored or migrated database has no jobs
     },
     async stop() {
       stopping = true;
       stopRepair();
       openGates();
       const stopped = Promise.resolve(workers?.gracefulShutdown()).catch((error: unknown) =>
-        log.debug("jobs_stopped_badly", { reason: describeError(error).message }),
+        log.debug("job_runner_stop_failed", { reason: describeError(error).message }),
       );
-      if (!(await settlesWithin(stopped, STOP_MS))) log.warning("jobs_not_stopped", { after_ms: STOP_MS }); // engine/queue.6
+      // engine/queue.6
+      if (!(await settlesWithin(stopped, STOP_MS))) log.warning("jobs_not_stopped", { after_ms: STOP_MS });
       consumer = null;
     },
   };
 }
 
-/** engine/queue.7. A reply that is still on its way is not lost. One that takes longer comes twice, which does no harm. */
+/** engine/queue.7. A reply still in flight is not lost. A later one delivers the job twice, which does no harm. */
 const LOST = `
   SELECT 1 FROM ${JOBS_SCHEMA}.jobs
   WHERE locked_by = $1 AND locked_at < now() - interval '500 milliseconds' AND id <> ALL($2::bigint[]) LIMIT 1`;
 
-/** Any number that nobody else in the database uses. In SQL it is decimal: PostgreSQL 15 knows no other. */
+/** Any number unused elsewhere in the database. In SQL it is decimal: PostgreSQL 15 knows no other form. */
 const REPAIR_LOCK = 0x686f6c65;
 
-/** Heads of the line of threads that could go on, and whose job is not there any more; one server at a time looks. */
+/** First claimable runs of threads without a job; one server at a time checks. */
 const REPAIR = `
   WITH lost AS (
     SELECT DISTINCT ON (r.thread_id) r.thread_id, r.run_id, r.due_at, r.urgent

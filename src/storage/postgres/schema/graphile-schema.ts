@@ -1,6 +1,7 @@
-// Jobs schema: graphile-worker's own tables, in a schema of ours beside those of an application that uses it too.
-// Its migrations are part of ours (migrations.ts, postgres/migrations.1): one that it calls breaking stops the queues of servers that run the
-// version before, so it may only come with a release that says so.
+// Graphile schema: graphile-worker's own tables, in a schema of ours, apart from those of an application that uses it
+// too.
+// Its migrations are part of ours (migrations.ts, postgres/migrations.1). A breaking one stops the queues of servers
+// with the previous version, so it may only come with a release that says so.
 import { Pool } from "pg";
 import { Logger, runMigrations } from "graphile-worker";
 import { describeError } from "../../../base/api-error.ts";
@@ -13,7 +14,7 @@ const WORTH_TELLING: ReadonlySet<string> = new Set(["error", "warning"]);
 
 export async function migrateJobs(uri: string): Promise<void> {
   const pool = new Pool({ ...connectionConfig(uri), max: 1 });
-  pool.on("error", () => undefined); // what uses it fails, and tells
+  pool.on("error", () => undefined); // a query on it fails and reports that
   pool.on("connect", (client) => void client.on("error", () => undefined));
   try {
     await runMigrations({ pgPool: pool, schema: JOBS_SCHEMA, logger: jobsLogger(null) });
@@ -22,7 +23,7 @@ export async function migrateJobs(uri: string): Promise<void> {
   }
 }
 
-/** What it says goes to our log, and only what an operator may have to know. */
+/** Its messages go to our log, limited to those an operator may need. */
 export function jobsLogger(log: Log | null): Logger {
   return new Logger(() => (level, message, meta) => {
     if (!WORTH_TELLING.has(level)) return;

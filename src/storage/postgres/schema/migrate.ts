@@ -1,11 +1,11 @@
-// Migrate: brings the database up to the schema of this version, or refuses it.
+// Migrate: brings the database to the schema of this version, or rejects it.
 // Invariants:
-//   migrate.1. One server migrates at a time; those that start meanwhile wait for it and find nothing left to do.
-//   migrate.2. All missing steps and the note that they ran are one transaction.
-//   migrate.3. A database of a newer schema, or written with a newer library, is not touched.
-//   migrate.4. Servers of the version before are at work meanwhile. A step that has to wait for a table makes everybody wait who
-//        comes after it, so it gives way, and tries again when the others have had their turn.
-//   migrate.5. Where nothing is missing nothing is made, so that servers may have a role that can only read and write rows.
+//   migrate.1. One server migrates at a time; servers that start meanwhile wait and find nothing left to do.
+//   migrate.2. All missing steps and the record of their run are one transaction.
+//   migrate.3. A database of a newer schema, or of a newer LangGraph, stays untouched.
+//   migrate.4. Servers of the previous version work during a migration. A step that waits for a table blocks all later
+//        statements on it, so the step gives up its wait and retries after a pause.
+//   migrate.5. Without missing steps it creates nothing, so a server's role needs only rights to read and write rows.
 import { Client, type ClientBase } from "pg";
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import { connectionConfig } from "../client/pool.ts";
@@ -13,15 +13,15 @@ import { gaveWay, reasonOf } from "../client/errors.ts";
 import { migrateJobs } from "./graphile-schema.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
-/** Any number that nobody else in the database uses. */
+/** Any number unused elsewhere in the database. */
 const MIGRATION_LOCK = 0x686f6c64;
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** migrate.4: calls that wait behind a step have 15 seconds (connections.ts), which this and the step itself have to fit into. */
+/** migrate.4: calls behind a waiting step have 15 seconds (pool.ts), which must cover this wait and the step itself. */
 const LOCK_TIMEOUT_MS = 1000;
 const GIVE_WAY_MS = 2000;
-/** Three minutes: a backup, or a transaction that somebody has left open, may last for hours. */
+/** Three minutes: a backup, or an abandoned transaction, may last for hours. */
 const TRIES_MAX = 60;
 
 export interface Migrated {
@@ -29,14 +29,17 @@ export interface Migrated {
   readonly to: number;
 }
 
-/** migrate.1: the lock goes with the transaction, also where a pooler keeps the connection. Others may take as long as they take. */
+/**
+ * migrate.1: the lock ends with the transaction, also behind a connection pooler. The wait for other servers has no
+ * limit.
+ */
 async function begin(client: ClientBase): Promise<void> {
   await client.query("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0");
   await client.query("SET LOCAL idle_in_transaction_session_timeout = 0");
   await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
 }
 
-/** @throws {NewerDatabaseError} migrate.3. */
+/** @throws {NewerDatabaseError} migrate.3 */
 async function migrate(client: ClientBase, versions: Versions, steps: readonly string[]): Promise<Migrated> {
   try {
     await begin(client);
@@ -51,7 +54,8 @@ async function migrate(client: ClientBase, versions: Versions, steps: readonly s
     );
     const meta = new Map(rows.map(({ key, value }) => [key, value]));
     const from = Number(meta.get("schema") ?? 0);
-    if (from > steps.length) throw new NewerDatabaseError(`Holdpoint ${meta.get("holdpoint") ?? "of a newer release"}`); // migrate.3
+    // migrate.3
+    if (from > steps.length) throw new NewerDatabaseError(`Holdpoint ${meta.get("holdpoint") ?? "of a newer release"}`);
     const library = meta.get("library");
     if (library !== undefined && compareVersions(library, versions.library) > 0)
       throw new NewerDatabaseError(`@langchain/langgraph ${library} (this process has ${versions.library})`);
@@ -67,7 +71,7 @@ async function migrate(client: ClientBase, versions: Versions, steps: readonly s
     await client.query("COMMIT"); // migrate.2
     return { from, to: steps.length };
   } catch (error) {
-    await client.query("ROLLBACK").catch(() => undefined); // the connection is gone: nothing is left to take back
+    await client.query("ROLLBACK").catch(() => undefined); // the connection is gone, and with it the transaction
     throw error;
   }
 }
@@ -81,7 +85,7 @@ async function migratePatiently(client: ClientBase, versions: Versions, steps: r
       if (!gaveWay(error)) throw error;
       if (attempt === TRIES_MAX)
         throw new Error(
-          `the schema cannot be changed while somebody else uses its tables (a backup, or a transaction that was left open: see pg_stat_activity); migrate again when that has ended: ${reasonOf(error)}`,
+          `cannot change the schema while its tables are in use (by a backup, or by an abandoned transaction: see pg_stat_activity); migrate again after it ends: ${reasonOf(error)}`,
           { cause: error },
         );
     }
@@ -90,13 +94,13 @@ async function migratePatiently(client: ClientBase, versions: Versions, steps: r
 }
 
 /**
- * On a connection of its own, without the limits of those that serve calls.
- * @param steps of this version; a test gives those of a later one
- * @throws {NewerDatabaseError} migrate.3.
+ * Uses its own connection, without the limits for serving calls.
+ * @param steps of this version; a test passes those of a later one
+ * @throws {NewerDatabaseError} migrate.3
  */
 export async function migrateDatabase(uri: string, versions: Versions, steps = MIGRATIONS): Promise<Migrated> {
   const client = new Client({ ...connectionConfig(uri), connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  client.on("error", () => undefined); // a connection that is lost fails the statement that is under way
+  client.on("error", () => undefined); // a lost connection fails the statement in progress
   try {
     await client.connect();
   } catch (error) {

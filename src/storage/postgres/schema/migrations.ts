@@ -1,14 +1,14 @@
-// Migrations: the schema on PostgreSQL, step by step. Steps are only ever appended; migrate.ts runs those that are missing.
+// Migrations: the schema on PostgreSQL, step by step. Steps are append-only; migrate.ts runs the missing ones.
 // Invariants:
-//   postgres/migrations.1. A step leaves what the version before it needs, because servers of that version go on while the new ones are rolled
-//        out. It may add tables, indexes, and columns that may be null or have a constant default, and put a function of the
-//        same signature and meaning in the place of another. It takes nothing away,
-//        renames nothing, adds no constraint, and gives no column a value that the version before does not know: that is
-//        for a step of the release after. For the same reason every statement names its columns.
-//        What a step locks stays locked until the last one is made, and calls wait for 15 seconds at most: a step that
-//        reads or writes a whole table has to be quick with a million rows in it.
-//   postgres/migrations.2. Keys are compared byte by byte, whatever the database's own order of text is.
-//   postgres/migrations.3. Times are milliseconds, JSON is text: as it was received, NUL and lone surrogates included (text.ts).
+//   postgres/migrations.1. A step keeps everything the previous version needs, because its servers run during a
+//        rollout. It may add tables, indexes, and columns that are nullable or have a constant default, and replace a
+//        function by one with the same signature and meaning. It removes and renames nothing, adds no constraint, and
+//        gives no column a value unknown to the previous version: that belongs in the next release. For the same reason
+//        every statement names its columns. The locks of a step last until the last step ends, and calls wait at most
+//        15 seconds. So a step that reads or writes a whole table must be quick with a million rows.
+//   postgres/migrations.2. Keys compare byte by byte, whatever the database's collation.
+//   postgres/migrations.3. Times are milliseconds; JSON is text as received, NUL and lone surrogates included
+//        (text-encoding.ts).
 
 export const MIGRATIONS: readonly string[] = [
   `
@@ -149,8 +149,8 @@ export const MIGRATIONS: readonly string[] = [
     item_id BIGINT NOT NULL, field TEXT COLLATE "C" NOT NULL, vector BYTEA NOT NULL, PRIMARY KEY (item_id, field)
   );
   `,
-  // What runs have told. A crash of the database empties it: the state is elsewhere. The counter survives, so that no
-  // place in a thread is given twice.
+  // Events of runs. A crash of the database empties the table: the state is elsewhere. The counter survives, so that no
+  // position in a thread is reused.
   `
   CREATE SEQUENCE holdpoint.event_seq;
   CREATE UNLOGGED TABLE holdpoint.events (
@@ -171,13 +171,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX crons_due ON holdpoint.crons (next_run_date, cron_id) WHERE next_run_date IS NOT NULL;
   CREATE INDEX crons_thread ON holdpoint.crons (thread_id) WHERE thread_id IS NOT NULL;
   `,
-  // The last transaction that wrote, of each connection (outcome.ts).
+  // The last writing transaction of each connection (commit-outcome.ts).
   `
   CREATE TABLE holdpoint.commits (
     connection TEXT COLLATE "C" PRIMARY KEY, number BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now()
   ) WITH (fillfactor = 50);
   `,
-  // Workers, and what a waiting run says to the engine. A run's worker is on the list for as long as it has the run.
+  // Workers, and the engine's view of a waiting run. A run's worker has a row for as long as it has the run.
   `
   CREATE TABLE holdpoint.workers (
     worker_id TEXT COLLATE "C" PRIMARY KEY, beat_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(), jobs_locked_as TEXT
@@ -206,8 +206,8 @@ export const MIGRATIONS: readonly string[] = [
       run_at := to_timestamp(due / 1000.0), priority := ahead, max_attempts := 1000);
   END $$;
   `,
-  // A job under a key of its own for each time that a run is queued, in a transaction or not. Nothing is looked for that it
-  // would replace, which took most of the time, and no job that is just being done can stand in its way.
+  // A job with its own key for each time a run enters the queue, inside or outside a transaction. Without a search for
+  // a job to replace, which took most of the time; and a job in progress cannot block a new one.
   `
   CREATE OR REPLACE FUNCTION holdpoint.queue_run(thread TEXT, run TEXT, due BIGINT, asker TEXT, urgent BOOLEAN)
   RETURNS void LANGUAGE plpgsql AS $$
@@ -222,11 +222,11 @@ export const MIGRATIONS: readonly string[] = [
       run_at := to_timestamp(due / 1000.0), priority := ahead, max_attempts := 1000);
   END $$;
   `,
-  // The order of a superstep's writes: what a DeltaChannel is rebuilt from is replayed in it.
+  // Order of a superstep's writes: LangGraph rebuilds a DeltaChannel by replaying them in this order.
   `
   ALTER TABLE holdpoint.writes ADD COLUMN task_path TEXT COLLATE "C" NOT NULL DEFAULT '';
   `,
-  // What a run was in when its process died, or its storage failed (agent/crash.ts).
+  // State of a run when its process died or its storage failed (agent/model/crash-suspects.ts).
   `
   ALTER TABLE holdpoint.runs ADD COLUMN suspicions INTEGER NOT NULL DEFAULT 0,
     ADD COLUMN alone INTEGER NOT NULL DEFAULT 0,

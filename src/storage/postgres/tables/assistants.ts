@@ -1,8 +1,9 @@
 // Assistants in PostgreSQL: rows, their versions, search.
 // Invariants:
-//   postgres/assistants.1. A filter's keys and values are bound, never part of the SQL text.
-//   postgres/assistants.2. assistant_metadata has what the metadata index tells of each assistant (metadata-conditions.ts), and of no other.
-//   postgres/assistants.3. Whoever changes an assistant holds its lock: its versions are counted one after the other.
+//   postgres/assistants.1. A filter's keys and values are bound parameters, never part of the SQL text.
+//   postgres/assistants.2. assistant_metadata has exactly the index rows of each assistant's metadata
+//        (../../shared/metadata-filter.ts).
+//   postgres/assistants.3. A change of an assistant holds its lock, so version numbers have no duplicate.
 import type { Assistant, AssistantVersion } from "../../../agent/model/model.ts";
 import type { AssistantFilter, AssistantTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
@@ -19,7 +20,7 @@ const SEARCHED_COLUMNS: SearchedColumns<AssistantVersion> = { ...VERSION_COLUMNS
 const VERSIONS = table<AssistantVersion>("assistant_versions", SEARCHED_COLUMNS);
 
 interface AssistantRow extends Assistant {
-  /** For a search in whatever case. */
+  /** For a case-insensitive search. */
   readonly nameLower: string;
 }
 const ASSISTANTS = table<AssistantRow>("assistants", {
@@ -42,7 +43,7 @@ export function assistantVerbs(db: Sql): AssistantTx {
     },
     async searchAssistants(query) {
       const search = conditionsOf(query);
-      const direction = query.descending ? "DESC" : "ASC"; // one for both, as the index has them
+      const direction = query.descending ? "DESC" : "ASC"; // one clock reading for both, as in the index
       const rows = await db.all(
         `SELECT ${ASSISTANTS.columns} FROM holdpoint.assistants AS a ${search.where()}
          ORDER BY ${query.sortBy} ${direction}, assistant_id ${direction}

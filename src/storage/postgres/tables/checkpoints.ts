@@ -1,11 +1,13 @@
-// Checkpoints in PostgreSQL: what graphs saved, and the fence that keeps stale attempts out.
+// Checkpoints in PostgreSQL, and the fence that rejects stale attempts.
 // Invariants:
-//   postgres/checkpoints.1. A run's writes are stored only while the run is `running` in the attempt that made them. The thread's lock is held
-//        from before that is looked up until the commit, by this as by whoever begins another attempt.
-//   postgres/checkpoints.2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
-//        and a clock can go back.
-//   postgres/checkpoints.3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
-//   postgres/checkpoints.4. However many checkpoints are read, their values and writes take one round trip more, blobs of writes another.
+//   postgres/checkpoints.1. A write counts only while its run is `running` in the attempt that made it. From before
+//        this check until the commit it holds the thread's lock, as does every start of another attempt.
+//   postgres/checkpoints.2. The newest checkpoint of a namespace is the one written last: LangGraph's ids carry clock
+//        time, and a clock can go back.
+//   postgres/checkpoints.3. A value exists once: a small one in the row of its step, a large one once per content and
+//        thread.
+//   postgres/checkpoints.4. For any number of checkpoints, their values and writes take one extra round trip, blobs of
+//        writes another.
 import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model/model.ts";
 import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
@@ -31,7 +33,7 @@ const REPLACING_HEAD = HEADS.replacing("thread_id", "ns");
 
 const BLOBS = table<Blob>("blobs", BLOB_COLUMNS);
 
-/** The row that the head of a namespace points at; $1 thread, $2 namespace. */
+/** The row in the head of a namespace; $1 thread, $2 namespace. */
 const AT_HEAD = `thread_id = $1 AND ns = $2
   AND checkpoint_id = (SELECT checkpoint_id FROM holdpoint.heads WHERE thread_id = $1 AND ns = $2)`;
 const BY_ID = "thread_id = $1 AND ns = $2 AND checkpoint_id = $3";
@@ -126,13 +128,13 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
   };
 }
 
-/** The last of each key: one INSERT takes a key once. */
+/** The last of each key: one INSERT accepts a key once. */
 function lastOf<T>(list: readonly T[], key: (one: T) => readonly string[]): readonly T[] {
   if (list.length < 2) return list;
   return [...new Map(list.map((one) => [JSON.stringify(key(one)), one])).values()];
 }
 
-/** What the rows of one namespace refer to: steps and blobs that have their values, and the writes that go with them. */
+/** References of the rows of one namespace: steps and blobs with their values, and their writes. */
 const PARTS = `
   SELECT 'step' AS what, checkpoint_id AS id, '' AS run_id, '' AS task_id, '' AS task_path, small AS data FROM holdpoint.checkpoints
     WHERE thread_id = $1 AND ns = $2 AND checkpoint_id = ANY($3::text[])
@@ -207,7 +209,7 @@ async function readBlobs(
   }
 }
 
-/** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value kept as a blob. */
+/** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value in a blob. */
 function referencesIn(writes: readonly TaskWrites[]): ReadonlySet<string> {
   const references = new Set<string>();
   for (const { entries } of writes) {

@@ -1,11 +1,11 @@
-// Conditions: the WHERE of a search, put together from what is asked for.
-// Invariant conditions.1: keys and values of a caller are parameters, never part of the text.
+// Conditions: builds the WHERE of a search.
+// Invariant conditions.1: a caller's keys and values are parameters, never part of the text.
 import type { Parameter } from "../client/pool.ts";
 
 export interface Conditions {
-  /** @param sql with a `?` for each value. */
+  /** @param sql with a `?` for each value */
   add(sql: string, ...values: readonly Parameter[]): void;
-  /** The mark of one more parameter. */
+  /** Placeholder of one more parameter. */
   mark(value: Parameter): string;
   /** `WHERE …`, or nothing. */
   readonly where: () => string;

@@ -1,5 +1,5 @@
-// Crons in PostgreSQL: rows, search, and the conditional update that gives each tick to one server.
-// Invariant tables/crons.1: whoever reads a cron holds its lock until the end of the transaction, as whoever changes it.
+// Crons in PostgreSQL: rows, search, and the conditional update that assigns each tick to one server.
+// Invariant tables/crons.1: a read of a cron holds its lock until the end of the transaction, as a change does.
 import type { Cron } from "../../../agent/model/model.ts";
 import type { CronFilter, CronTx } from "../../../agent/ports/ports.ts";
 import { CRON_COLUMNS } from "../../shared/columns.ts";
@@ -59,7 +59,7 @@ export function cronVerbs(db: Sql): CronTx {
       return typeof at === "number" ? at : null;
     },
     async claimTick(cronId, dueAt, nextAt) {
-      db.hold(cronKey(cronId)); // whoever asks first is given it
+      db.hold(cronKey(cronId)); // the first caller gets it
       const sql = "UPDATE holdpoint.crons SET next_run_date = $1 WHERE cron_id = $2 AND next_run_date = $3";
       return (await db.count(sql, nextAt, cronId, dueAt)) === 1;
     },
@@ -72,7 +72,7 @@ function conditionsOf(filter: CronFilter): Conditions {
     ...(filter.scope ?? []).map(({ key, op, value }) => [key, op === "eq" ? value : [value]] as const),
     ...Object.entries(filter.metadata ?? {}),
   ];
-  // Crons are few (HOLDPOINT_MAX_CRONS): every one is looked at.
+  // Crons are few (HOLDPOINT_MAX_CRONS), so this reads all of them.
   for (const [key, value] of members)
     search.add("metadata::jsonb @> ?::jsonb", toJsonText(JSON.stringify(Object.fromEntries([[key, value]]))));
   if (filter.assistantId !== null) search.add("assistant_id = ?", filter.assistantId);

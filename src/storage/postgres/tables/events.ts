@@ -1,7 +1,8 @@
-// Events in PostgreSQL: what runs have told, row by row in the order of arrival, until their time has come.
+// Events in PostgreSQL, row by row in order of arrival, until they expire.
 // Invariants:
-//   postgres/events.1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
-//   postgres/events.2. Rows of one thread come in the order of their `seq`: they are written under the thread's lock.
+//   postgres/events.1. `seq` is never reused, even after the newest row expires: a reader's position in a thread stays
+//        valid.
+//   postgres/events.2. Rows of one thread come in `seq` order, because all writers hold the thread's lock.
 import type { EventTx, StoredEvents } from "../../../agent/ports/ports.ts";
 import { EVENT_COLUMNS } from "../../shared/columns.ts";
 import { threadKey } from "../client/lock-key.ts";

@@ -1,4 +1,4 @@
-// What the deployed graphs left behind in PostgreSQL: their fingerprints.
+// Fingerprints of the deployed graphs in PostgreSQL.
 import type { Fingerprint } from "../../../agent/model/model.ts";
 import type { CatalogueTx } from "../../../agent/ports/ports.ts";
 import type { Sql } from "../client/transaction.ts";

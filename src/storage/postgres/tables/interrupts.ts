@@ -1,9 +1,10 @@
 // Interrupts and the audit trail in PostgreSQL.
 // Invariants:
-//   postgres/interrupts.1. Audit rows are only ever added; they go when their thread goes.
-//   postgres/interrupts.2. Only what waits on a paused thread is in the inbox: what is listed can be answered.
-//   postgres/interrupts.3. The order of the inbox is total: time of asking, thread, id. A page begins strictly after the place where the
-//        last one ended. Every filter has an index in that order.
+//   postgres/interrupts.1. Audit rows are append-only; only deletion of their thread removes them.
+//   postgres/interrupts.2. Only open interrupts of paused threads are in the inbox, so every listed item accepts an
+//        answer.
+//   postgres/interrupts.3. The inbox order is total: creation time, thread, id. A page begins strictly after the end of
+//        the previous one. Every filter has an index in that order.
 import type { Claim, Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
 import type { AuditRecord, InboxQuery, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
@@ -18,7 +19,7 @@ import type { Sql } from "../client/transaction.ts";
 import { fromJsonText, toJsonText } from "../client/text-encoding.ts";
 
 interface InterruptRow extends Interrupt {
-  /** The claim once more, as the inbox looks for it. */
+  /** The claim a second time, for the inbox's filter. */
   readonly claimedBy: string | null;
   readonly claimedUntil: number | null;
 }
@@ -97,7 +98,7 @@ export function interruptVerbs(db: Sql): InterruptTx {
     },
     audit(entries) {
       for (const entry of entries) {
-        db.hold(threadKey(entry.threadId)); // so that nobody else counts on at the same time
+        db.hold(threadKey(entry.threadId)); // so that no other server uses the same number
         const { threadId, at, action, by, interruptId, runId, value, via, origin } = entry;
         db.run(
           `INSERT INTO holdpoint.audit (thread_id, seq, at, action, by, interrupt_id, run_id, value, via, origin)
@@ -133,7 +134,7 @@ export function interruptVerbs(db: Sql): InterruptTx {
       );
       return rows.map((row) => {
         const { via, origin, ...entry } = AUDIT.read(row);
-        // What was not said is not there, as in the entry that was given.
+        // Omitted fields stay absent, as in the original entry.
         return { ...entry, ...(via === null ? {} : { via }), ...(origin === null ? {} : { origin }) };
       });
     },
@@ -143,7 +144,7 @@ export function interruptVerbs(db: Sql): InterruptTx {
 const DUE = `FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id
   WHERE i.state = 'open' AND i.on_expiry IS NOT NULL AND t.status = 'interrupted'`;
 
-/** The claim has not run out. */
+/** The claim has not expired. */
 const CLAIM_HOLDS = "i.claimed_by IS NOT NULL AND (i.claimed_until IS NULL OR i.claimed_until > ?)";
 
 function conditionsOf(query: InboxQuery): Conditions {
@@ -174,7 +175,8 @@ function conditionsOf(query: InboxQuery): Conditions {
   if (query.after !== null) {
     const { createdAt, threadId, interruptId } = query.after;
     const beyond = query.descending ? "<" : ">";
-    search.add(`(i.created_at, i.thread_id, i.interrupt_id) ${beyond} (?, ?, ?)`, createdAt, threadId, interruptId); // postgres/interrupts.3
+    // postgres/interrupts.3
+    search.add(`(i.created_at, i.thread_id, i.interrupt_id) ${beyond} (?, ?, ?)`, createdAt, threadId, interruptId);
   }
   return search;
 }

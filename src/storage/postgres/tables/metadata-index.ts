@@ -1,12 +1,12 @@
-// Metadata index: the members of a thread's metadata as rows (../metadata-conditions.ts), and those of the open items of
-// the inbox, in the order in which the inbox is read.
+// Metadata index: the members of a thread's metadata as rows (../../shared/metadata-filter.ts), and those of the open
+// inbox items, in inbox order.
 // Invariant postgres/metadata-index.3: inbox_metadata has exactly the rows of thread_metadata, for each open item.
 import type { Interrupt } from "../../../agent/model/model.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { indexText } from "../../shared/metadata-filter.ts";
 import type { Sql } from "../client/transaction.ts";
 
-/** `key → text` of what has a row. */
+/** `key → text` of the members with a row. */
 export function indexRows(metadata: JsonObject): {
   readonly keys: readonly string[];
   readonly texts: readonly string[];
@@ -18,7 +18,7 @@ export function indexRows(metadata: JsonObject): {
   return { keys: rows.map(([key]) => key), texts: rows.map(([, text]) => text) };
 }
 
-/** The rows of a thread that is new. */
+/** The rows of a new thread. */
 export function indexNewThread(db: Sql, threadId: string, createdAt: number, metadata: JsonObject): void {
   const { keys, texts } = indexRows(metadata);
   if (keys.length === 0) return;
@@ -32,7 +32,7 @@ export function indexNewThread(db: Sql, threadId: string, createdAt: number, met
   );
 }
 
-/** Brings the rows of a thread in line with its metadata. */
+/** Updates the rows of a thread to its metadata. */
 export function indexThread(db: Sql, threadId: string, metadata: JsonObject): void {
   const { keys, texts } = indexRows(metadata);
   db.run(
@@ -58,7 +58,7 @@ export function indexThread(db: Sql, threadId: string, metadata: JsonObject): vo
   ); // postgres/metadata-index.3
 }
 
-/** Looked at on the rows of a thread: the index of all that is open would be the longer way. */
+/** Compares on the thread's rows: the index of all open items takes longer. */
 const IS_OPEN = "coalesce(i.state, '') = 'open'";
 
 /** postgres/metadata-index.3, for all items of a copy. */
@@ -72,7 +72,7 @@ export function indexCopiedItems(db: Sql, threadId: string): void {
   );
 }
 
-/** postgres/metadata-index.3, for items that have been written. */
+/** postgres/metadata-index.3, for new or changed items. */
 export function indexItems(db: Sql, items: readonly Interrupt[]): void {
   const closed = items.filter(({ state }) => state !== "open");
   for (const { threadId, interruptId } of closed) {

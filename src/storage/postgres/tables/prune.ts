@@ -1,4 +1,5 @@
-// Pruning in PostgreSQL: deletes the old checkpoints of a thread, so that what is left stands alone (../pruning.ts, checkpoint-pruning.1 to checkpoint-pruning.4).
+// Pruning in PostgreSQL: deletes the old checkpoints of a thread and keeps the rest self-contained
+// (../../shared/checkpoint-pruning.ts, checkpoint-pruning.1 to checkpoint-pruning.4).
 import type { PruneTx } from "../../../agent/ports/ports.ts";
 import {
   ANCESTORS_MAX,

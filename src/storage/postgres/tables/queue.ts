@@ -1,10 +1,10 @@
-// Queue verbs: what of the queue belongs in a transaction: the job that says "look at this thread", and the list of workers.
+// Queue: its part inside a transaction, namely the job "check this thread" and the list of workers.
 // Invariants:
-//   tables/queue.1. A run that can be claimed has a job, from the same commit on. A job too many does no harm.
-//   tables/queue.2. Jobs of one tenant queue up behind each other: the n-th that waits has priority n, so a tenant with few waiting
-//        runs is served between those of one with many. What ends a pause goes before all.
-//   tables/queue.3. Who claims in a worker's name locks its row by the reference, who takes it off the list locks it to write: a claim
-//        comes before and is handed back, or after and is refused.
+//   tables/queue.1. A claimable run has a job from the same commit on. An extra job does no harm.
+//   tables/queue.2. Jobs of one tenant queue behind each other: the n-th waiting job has priority n, so a tenant with
+//        few waiting runs gets its turn among those of one with many. Runs that resume a pause come first.
+//   tables/queue.3. A claim in a worker's name locks its row for reference; its removal locks the row for writing. A
+//        claim before the removal is requeued, one after it fails.
 import type { Run } from "../../../agent/model/model.ts";
 import type { QueueTx } from "../../../agent/ports/ports.ts";
 import { threadKey } from "../client/lock-key.ts";
@@ -12,7 +12,7 @@ import type { Sql } from "../client/transaction.ts";
 
 type Asked = Pick<Run["request"], "user" | "goesFirst">;
 
-/** Whose runs share a place in the line: those of one identity; without authentication, all. */
+/** Runs that share a place in the queue: those of one identity; without authentication, all. */
 export function tenantOf(user: Asked["user"]): string {
   const identity = user?.["identity"];
   return typeof identity === "string" ? identity : "";
@@ -20,7 +20,8 @@ export function tenantOf(user: Asked["user"]): string {
 
 export function queueVerbs(db: Sql): QueueTx {
   const queue = (threadId: string, runId: string, dueAt: number | null, { user, goesFirst }: Asked): void => {
-    db.run("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", threadId, runId, dueAt, tenantOf(user), goesFirst); // tables/queue.1, tables/queue.2
+    // tables/queue.1, tables/queue.2
+    db.run("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", threadId, runId, dueAt, tenantOf(user), goesFirst);
   };
   return {
     queueRun: ({ threadId, runId, dueAt, request }) => queue(threadId, runId, dueAt, request),
@@ -46,7 +47,7 @@ export function queueVerbs(db: Sql): QueueTx {
       const where = `WHERE beat_at < clock_timestamp() - $1 * interval '1 millisecond'
         AND ($2::text IS NULL OR worker_id = $2) ORDER BY beat_at LIMIT 1`;
       const sql = `SELECT worker_id FROM holdpoint.workers ${where}`;
-      if ((await db.get(sql, leaseMs, workerId)) === null) return null; // hardly ever is one, and a look locks nothing
+      if ((await db.get(sql, leaseMs, workerId)) === null) return null; // rarely any, and a read locks nothing
       const [dead] = await db.change(`${sql} FOR UPDATE SKIP LOCKED`, leaseMs, workerId); // tables/queue.3
       return dead === undefined ? null : String(dead["worker_id"]);
     },

@@ -1,30 +1,30 @@
-// Rows: columns ↔ the model's fields, (columns.ts), read and written.
-// Invariant postgres/rows.1: a column that holds JSON holds text that JSON.parse reads; a `searched` one is also read by PostgreSQL.
+// Rows: columns ↔ the model's fields (columns.ts), for reads and writes.
+// Invariant postgres/rows.1: a JSON column holds text that JSON.parse accepts; PostgreSQL also reads a `searched` one.
 import type { ColumnKind, Columns } from "../../shared/columns.ts";
 import type { Parameter, Row } from "../client/pool.ts";
 import type { Sql } from "../client/transaction.ts";
 import { fromJsonText, toJsonText } from "../client/text-encoding.ts";
 
-/** `searched` is JSON that SQL looks into; `searched-text` the same, given and taken as text. */
+/** `searched` is JSON for SQL conditions; `searched-text` the same, passed as text. */
 type Kind = ColumnKind | "searched" | "searched-text";
 
 export type SearchedColumns<T> = Columns<T, Kind>;
 
 export interface Table<T> {
   readonly columns: string;
-  /** The same, of a table under another name. */
+  /** The same, for a table under another name. */
   readonly columnsOf: (alias: string) => string;
   readonly read: (row: Row) => T;
-  /** @param conflict what follows ON CONFLICT, if that is to be no failure. */
+  /** @param conflict the text after ON CONFLICT, if a conflict is no failure */
   insert(db: Sql, values: readonly T[], conflict?: string): void;
   patch(db: Sql, keyColumn: string, key: string, patch: Partial<T>): void;
-  /** As patch(), of a row that has to be there. @param also a further condition, of constant text. */
+  /** As patch(), for an existing row. @param also a further condition, of constant text */
   require(db: Sql, keyColumn: string, key: string, patch: Partial<T>, also: string, otherwise: () => Error): void;
-  /** ON CONFLICT on these columns: the new row in the old one's place. */
+  /** ON CONFLICT on these columns: the new row replaces the old one. */
   replacing(...key: readonly string[]): string;
 }
 
-/** Rows of one INSERT: more save little, and every count is a statement of its own. */
+/** Rows of one INSERT: more save little, and every count needs its own statement. */
 const ROWS_PER_INSERT_MAX = 8;
 
 export function table<T extends object>(name: string, columns: SearchedColumns<T>): Table<T> {

@@ -1,9 +1,9 @@
-// Runs in PostgreSQL: rows, the queue's order, idempotency keys.
+// Runs in PostgreSQL: rows, queue order, idempotency keys.
 // Invariants:
-//   postgres/runs.1. At most one run of a thread is `running`; the unique partial index refuses a second.
-//   postgres/runs.2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
-//   postgres/runs.3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
-//   postgres/runs.4. Whoever reads a run to change it holds its thread's lock (session.ts, transaction.1).
+//   postgres/runs.1. At most one run of a thread is `running`; the unique partial index rejects a second.
+//   postgres/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
+//   postgres/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
+//   postgres/runs.4. A read of a run for a change holds its thread's lock (transaction.ts, transaction.1).
 import { BIG_VALUE_UNITS, type Run } from "../../../agent/model/model.ts";
 import type {
   ClaimedRow,
@@ -25,15 +25,15 @@ const RUNS = table<RunRow>("runs", RUN_COLUMNS);
 
 const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
 
-/** Delayed runs that enter the queue in one claim: more follow with the next. */
+/** Delayed runs that enter the queue in one claim; more follow with the next. */
 const DUE_AT_ONCE_MAX = 100;
 
 /** Runs that others may claim before us in one claim of ours. */
 const CLAIM_TRIES_MAX = 20;
 
 /**
- * Holds the thread's lock (postgres/runs.4). The row is asked for by its key alone: a condition on the status would have PostgreSQL
- * look in the index of what is running, which has few rows and, of a busy server, thousands of dead ones.
+ * Holds the thread's lock (postgres/runs.4). The condition is the key alone: with one on the status, PostgreSQL would
+ * use the index of running runs, which has few rows and, on a busy server, thousands of dead ones.
  */
 export async function isCurrent(db: Sql, { threadId, runId, attempt }: RunAttempt): Promise<boolean> {
   db.hold(threadKey(threadId));
@@ -46,7 +46,7 @@ const FIRST_IN_LINE = `FROM holdpoint.runs AS r WHERE status = 'pending' AND due
   AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')
   ORDER BY urgent DESC, queue_key LIMIT 1`;
 
-/** Of one thread, whose few active runs are looked at by themselves: not in the order of all that wait anywhere. */
+/** The few active runs of one thread, instead of the order of all waiting runs. */
 const CLAIM = `
   UPDATE holdpoint.runs SET status = $2, attempt = attempt + 1, worker_id = $3, updated_at = $4 WHERE run_id = (
     WITH own AS MATERIALIZED (
@@ -174,7 +174,7 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
         const found = await value(`SELECT thread_id AS value ${FIRST_IN_LINE}`);
         if (typeof found !== "string") return null;
         const claimed = await claimOn(found, claim);
-        if (claimed !== null) return claimed; // otherwise somebody else was faster
+        if (claimed !== null) return claimed; // otherwise another caller was faster
       }
       return null;
     },
@@ -199,7 +199,7 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
     isCurrent: (run) => isCurrent(db, run),
 
     async idempotency(key) {
-      db.hold(`call ${key}`); // of two calls with one key, the second finds what the first has made
+      db.hold(`call ${key}`); // of two calls with one key, the second finds the row of the first
       const row = await db.get(`SELECT ${IDEMPOTENCY.columns} FROM holdpoint.idempotency WHERE key = $1`, key);
       return row === null ? null : IDEMPOTENCY.read(row);
     },

@@ -1,10 +1,10 @@
-// The long-term memory in PostgreSQL: items, their order of age under every prefix, their vectors.
+// Long-term store in PostgreSQL: items, their age order under every prefix, their vectors.
 // Invariants:
-//   postgres/store.1. A prefix's newest items are read in order from `store_order`, which has a row for each item under each prefix of
-//        its namespace: a search with a limit costs what it returns, however many items there are.
-//   postgres/store.2. What has expired is in no answer, swept or not.
-//   postgres/store.3. No search looks at more than its `lookMax` items, vectors or namespaces; they are read page by page.
-//   postgres/store.4. Whoever writes an item holds its lock: two that write it at once do so one after the other.
+//   postgres/store.1. `store_order` has a row for each item under each prefix of its namespace, so a prefix's newest
+//        items are read in order. A search with a limit costs as much as it returns, however many items exist.
+//   postgres/store.2. Expired items are invisible, swept or not.
+//   postgres/store.3. No search reads more than its `lookMax` items, vectors or namespaces; it reads them page by page.
+//   postgres/store.4. A write of an item holds its lock: concurrent writers run one after the other.
 import type { StoreItem } from "../../../agent/model/model.ts";
 import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports/ports.ts";
 import { meetsFilter } from "../../../base/json/json-filter.ts";
@@ -25,7 +25,7 @@ import type { Sql } from "../client/transaction.ts";
 
 const ITEMS = table<ItemRow>("store_items", ITEM_COLUMNS);
 
-/** Rows that are looked at in JavaScript come so many at a time. */
+/** Page size for rows that JavaScript tests. */
 const PAGE_ROWS = 1000;
 
 const itemKey = (ns: string, key: string): string => `item ${ns} ${key}`;
@@ -116,7 +116,8 @@ function readItem(row: Row): StoreItem {
   return { namespace: decodeNamespace(ns), ...item };
 }
 
-const isAlive = ({ expiresAt }: StoreItem, at: number): boolean => expiresAt === null || expiresAt > at; // postgres/store.2
+// postgres/store.2
+const isAlive = ({ expiresAt }: StoreItem, at: number): boolean => expiresAt === null || expiresAt > at;
 
 async function newest(db: Sql, query: StoreQuery): Promise<readonly FoundItem[] | null> {
   const prefix = encodeNamespace(query.prefix);
@@ -197,7 +198,7 @@ async function nearest(db: Sql, query: StoreQuery, wanted: Float32Array): Promis
   );
 }
 
-/** The items themselves, from the best on, as far as they meet the filter. */
+/** The items themselves, from the best on, as far as they match the filter. */
 async function best(db: Sql, query: StoreQuery, ranked: readonly Ranked[]): Promise<readonly FoundItem[]> {
   const found: FoundItem[] = [];
   let skipped = 0;
@@ -217,14 +218,14 @@ async function best(db: Sql, query: StoreQuery, ranked: readonly Ranked[]): Prom
   return found;
 }
 
-/** Goes from one namespace to the next by the index, however many items lie between. */
+/** Jumps from one namespace to the next by the index, however many items lie between. */
 async function namespaces(db: Sql, query: NamespaceQuery): Promise<readonly (readonly string[])[] | null> {
   const wildcard = query.prefix.indexOf("*");
   const within = encodeNamespace(wildcard < 0 ? query.prefix : query.prefix.slice(0, wildcard));
   const end = within === "" ? null : behindNamespace(within);
   const found: (readonly string[])[] = [];
   let skipped = 0;
-  /** The next namespace is this one or behind it, or strictly behind it. */
+  /** The next namespace is this one or later, or strictly later. */
   let from = within;
   let strictly = false;
   for (let looked = 0; found.length < query.limit; looked++) {
@@ -244,7 +245,7 @@ async function namespaces(db: Sql, query: NamespaceQuery): Promise<readonly (rea
     const fits = matchesLabels(labels, query.prefix, 0) && matchesLabels(labels, query.suffix, suffixFrom);
     const shown = query.depthMax === null ? labels : labels.slice(0, query.depthMax);
     if (fits && skipped++ >= query.offset) found.push(shown);
-    // All that has the same labels up to the depth is one entry of the list.
+    // All namespaces with the same labels up to the depth form one entry of the list.
     const asOne = fits && shown.length === query.depthMax;
     from = asOne ? behindNamespace(encodeNamespace(shown)) : ns;
     strictly = !asOne;

@@ -1,7 +1,9 @@
 // Threads in PostgreSQL: rows, the conditional update, search, deletion, copies.
 // Invariants:
-//   postgres/threads.1. Whoever reads a thread here holds its lock until the end of the transaction (session.ts, transaction.1).
-//   postgres/threads.2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
+//   postgres/threads.1. A read of a thread holds its lock until the end of the transaction (transaction.ts,
+//        transaction.1).
+//   postgres/threads.2. Deleting a thread deletes every row with its id; an Idempotency-Key stays valid, without the
+//        id.
 import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
@@ -57,9 +59,10 @@ export function threadVerbs(db: Sql): ThreadTx {
     },
     async deleteThread(threadId) {
       db.hold(threadKey(threadId));
-      // The key itself counts on.
+      // The key itself stays valid.
       db.run("UPDATE holdpoint.idempotency SET thread_id = '', run_id = '' WHERE thread_id = $1", threadId);
-      for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId); // postgres/threads.2
+      // postgres/threads.2
+      for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId);
       return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
     },
     async searchThreads(query) {
@@ -114,7 +117,7 @@ export function threadVerbs(db: Sql): ThreadTx {
   };
 }
 
-/** Columns beside thread_id. The audit trail is not copied: the copy's own begins with the copy. */
+/** Columns beside thread_id. The audit trail is not copied: a copy starts its own. */
 const COPIED = [
   ["checkpoints", "ns, checkpoint_id, parent_id, run_id, fingerprint, body, small, metadata"],
   ["heads", "ns, checkpoint_id"],
@@ -128,7 +131,7 @@ const COPIED = [
 
 function conditionsOf(query: ThreadQuery): Conditions {
   const search = createConditions();
-  // A word of a closed list, as a literal: only so does PostgreSQL see that a partial index fits.
+  // A word of a closed list, as a literal: only then does PostgreSQL use a partial index.
   if (query.status !== null) search.add(`t.status = '${query.status}'`);
   if (query.ids !== null) search.add("t.thread_id = ANY(?::text[])", query.ids);
   const { indexed, rest } = metadataConditions(query.scope, query.metadata);

@@ -1,7 +1,7 @@
 // Webhooks in PostgreSQL: the outbox.
 // Invariants:
-//   postgres/webhooks.1. Rows carry no thread id: what is to be told about a run outlives the run's thread.
-//   postgres/webhooks.2. Of several servers that look for work at the same time, each gets another webhook.
+//   postgres/webhooks.1. Rows carry no thread id: a webhook about a run outlives the run's thread.
+//   postgres/webhooks.2. Servers that search for work at the same time each get a different webhook.
 import type { Webhook } from "../../../agent/model/model.ts";
 import type { WebhookTx } from "../../../agent/ports/ports.ts";
 import { WEBHOOK_COLUMNS } from "../../shared/columns.ts";

@@ -1,11 +1,11 @@
-// Database: one SQLite connection with a statement cache, and the count of bytes that go in.
+// Database: one SQLite connection with a statement cache and a count of written bytes.
 // Invariants:
 //   client/database.1. Every value reaches SQL as a bound parameter.
-//   client/database.2. A transaction that was acknowledged survives kill -9 and power loss: WAL with synchronous=FULL.
+//   client/database.2. An acknowledged transaction survives kill -9 and power loss: WAL with synchronous=FULL.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 
 export type Row = Record<string, unknown>;
-/** What SQL passes to a function of ours. */
+/** Argument of a custom SQL function. */
 export type SqlValue = string | number | null | Uint8Array;
 
 export interface Database {
@@ -15,10 +15,10 @@ export interface Database {
   /** Writes; returns the number of changed rows. */
   run(sql: string, ...parameters: SQLInputValue[]): number;
   exec(sql: string): void;
-  /** Called before each write; a group commit sets its marks there. */
+  /** Called before each write; a group commit sets its savepoints there. */
   onWrite(callback: (() => void) | null): void;
   readonly inTransaction: () => boolean;
-  /** UTF-16 units of text bound to writes since the start: what the storage is asked to keep. */
+  /** UTF-16 units of text bound to writes since the start. */
   readonly boundUnits: () => number;
   defineFunction(name: string, body: (...parameters: SqlValue[]) => number | null): void;
   close(): void;
@@ -42,7 +42,7 @@ export function openDatabase(path: string): Database {
   const prepared = (sql: string): StatementSync => {
     let statement = statements.get(sql);
     if (statement === undefined) {
-      if (statements.size >= STATEMENTS_MAX) statements.clear(); // only odd searches make new texts
+      if (statements.size >= STATEMENTS_MAX) statements.clear(); // only unusual searches create new texts
       statement = connection.prepare(sql);
       statements.set(sql, statement);
     }

@@ -1,7 +1,8 @@
-// Lock: one process a data folder, freed by the operating system however that process ends.
+// Folder lock: one process per data folder; the operating system frees it however that process ends.
 // Invariants:
-//   folder-lock.1. The lock is a transaction held open on a file of its own: kill -9 frees it, a stale file does not hold it.
-//   folder-lock.2. Who is refused learns who has it.
+//   folder-lock.1. The lock is an open transaction on its own file: kill -9 frees it, and a stale file does not hold
+//        it.
+//   folder-lock.2. A rejected process learns the name of the owner.
 import { closeSync, fchmodSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -19,12 +20,12 @@ export interface FolderLock {
   release(): void;
 }
 
-/** @param self how the next process names this one, e.g. `process 4711 (holdpoint serve)`. */
+/** @param self the name of this process for the next one, e.g. `process 4711 (holdpoint serve)` */
 export function lockFolder(folder: string, self: string): FolderLock {
   const ownerFile = join(folder, "owner.txt");
   const lockFile = join(folder, "lock.db");
   const file = openSync(lockFile, "a", 0o600);
-  fchmodSync(file, 0o600); // one that an earlier version made
+  fchmodSync(file, 0o600); // a lock file of an earlier version
   closeSync(file);
   const db = new DatabaseSync(lockFile);
   try {

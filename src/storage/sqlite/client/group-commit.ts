@@ -1,23 +1,22 @@
-// Group commit: everything that is asked of the database in one turn of the event loop shares one transaction.
+// Group commit: one transaction for all database work of one turn of the event loop.
 // Invariants:
-//   group-commit.1. A result is handed out only after the commit that holds it has returned, and so is on disk.
-//   group-commit.2. A piece of work that throws takes back its own writes and nobody else's.
-//   group-commit.3. When the commit fails, every piece that wrote fails; the next group starts clean. Pieces that only read are run
-//       again without those.
-//   group-commit.5. A commit that failed in the file may be found there after a crash: its frames are in the log, complete, and only
-//       not synced. A commit of nothing in the same place overwrites them. Once that is synced the failed one is known to be
-//       void, and its callers get `storage_unavailable`; until then they get `commit_unknown`, and nobody else gets a
-//       reply but `storage_unavailable`.
+//   group-commit.1. A result reaches its caller after the commit that holds it is on disk.
+//   group-commit.2. A task that throws undoes its own writes only.
+//   group-commit.3. When the commit fails, every task with writes fails, and the next group starts clean. Tasks that
+//        only read run again without those.
 //   group-commit.4. From BEGIN to COMMIT only microtasks run: no other code sees the open transaction.
+//   group-commit.5. A failed commit may survive a crash: its frames are in the log, complete but unsynced. An empty
+//        commit in the same place overwrites them. After its sync the failed commit is void, and its callers get
+//        `storage_unavailable`. Until then they get `commit_unknown`, and all other callers get `storage_unavailable`.
 import { randomUUID } from "node:crypto";
 import { ApiError, describeError } from "../../../base/api-error.ts";
 import type { Log } from "../../../base/log/log.ts";
 import type { Database } from "./database.ts";
 
 export interface GroupCommit {
-  /** @param soon true when nothing waits: the work may linger to share a commit. */
+  /** @param soon true if no caller waits: the task may linger to share a commit */
   run<T>(work: () => T | Promise<T>, soon: boolean): Promise<T>;
-  /** Resolves when everything asked for so far is on disk. */
+  /** Resolves when all work requested so far is on disk. */
   settle(): Promise<void>;
 }
 
@@ -30,13 +29,13 @@ interface Piece {
   failure: { readonly reason: unknown } | null;
 }
 
-/** How long work that nobody waits for may wait for company. */
+/** Longest wait of a task without a waiting caller. */
 const LINGER_MS = 10;
 
 const OVERWRITE =
   "INSERT INTO meta (key, value) VALUES ('overwritten', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
 
-/** @param checkFiles throws when what is written would not be in the file that the next start opens. */
+/** @param checkFiles throws if writes would miss the file that the next start opens */
 export function createGroupCommit(db: Database, log: Log, checkFiles: () => void): GroupCommit {
   let waiting: Piece[] = [];
   let scheduled: "no" | "soon" | "now" = "no";
@@ -45,7 +44,7 @@ export function createGroupCommit(db: Database, log: Log, checkFiles: () => void
 
   let inDoubt = false;
 
-  /** @throws {Error} when nothing can be synced yet (group-commit.5). */
+  /** @throws {Error} while no sync succeeds (group-commit.5) */
   const overwrite = (): void => {
     if (!inDoubt) return;
     rollBack(db);
@@ -55,10 +54,10 @@ export function createGroupCommit(db: Database, log: Log, checkFiles: () => void
     inDoubt = false;
   };
 
-  /** @throws {Error} when it is not committed; `inDoubt` says whether it may be found nevertheless. */
+  /** @throws {Error} if the commit fails; `inDoubt` says whether its writes may survive nevertheless */
   const commit = async (pieces: readonly Piece[]): Promise<void> => {
     overwrite();
-    rollBack(db); // what is still open when an earlier rollback failed
+    rollBack(db); // the rest of an earlier failed rollback
     db.run("BEGIN");
     for (const piece of pieces) await runPiece(db, piece);
     if (pieces.some(({ wrote }) => wrote)) checkFiles();
@@ -86,7 +85,7 @@ export function createGroupCommit(db: Database, log: Log, checkFiles: () => void
       try {
         rollBack(db);
       } catch (second) {
-        log.error("rollback_failed", { reason: describeError(second).message }); // tried again before the next BEGIN
+        log.error("rollback_failed", { reason: describeError(second).message }); // the next BEGIN tries again
       }
       log.error("commit_failed", { reason: failure.message, works: pieces.length });
       const writers = pieces.filter(({ wrote }) => wrote);
@@ -104,7 +103,7 @@ export function createGroupCommit(db: Database, log: Log, checkFiles: () => void
     }
   };
 
-  /** group-commit.5: tried at once, because the fault may have been one of a moment. */
+  /** group-commit.5: tried at once, because the fault may have been brief. */
   const voided = (): boolean => {
     try {
       overwrite();
@@ -152,12 +151,12 @@ async function runPiece(db: Database, piece: Piece): Promise<void> {
     db.onWrite(null);
     marked = true;
     piece.wrote = true;
-    db.run("SAVEPOINT piece"); // at its first write: most reads and refusals need none
+    db.run("SAVEPOINT piece"); // before its first write: most reads and refusals need none
   });
   try {
     piece.result = await piece.work();
   } catch (error) {
-    if (!db.inTransaction()) throw error; // the database gave up on the whole transaction
+    if (!db.inTransaction()) throw error; // SQLite rolled back the whole transaction
     if (marked) db.run("ROLLBACK TO piece"); // group-commit.2
     piece.failure = { reason: isStorageFault(error) ? storageFailure(error) : error };
   } finally {
@@ -166,10 +165,10 @@ async function runPiece(db: Database, piece: Piece): Promise<void> {
   if (marked) db.run("RELEASE piece");
 }
 
-/** SQLite's codes for a file that cannot be used at present: BUSY, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN. */
+/** SQLite's codes for an unusable file: BUSY, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN. */
 const STORAGE_CODES = new Set([5, 7, 8, 10, 11, 13, 14]);
 
-/** Other database errors are defects of ours, and come out as such. */
+/** Other database errors are defects; their callers get them unchanged. */
 function isStorageFault(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -179,7 +178,10 @@ function isStorageFault(error: unknown): boolean {
   );
 }
 
-/** SQLite's IOERR: a write or a sync of the file itself. A full disk is another one, and leaves no whole commit. */
+/**
+ * SQLite's IOERR: a failed write or sync of the file itself. A full disk has another code and leaves no complete
+ * commit.
+ */
 function isFileFault(error: unknown): boolean {
   return (
     error instanceof Error && "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === 10
@@ -189,7 +191,7 @@ function isFileFault(error: unknown): boolean {
 function unknownOutcome(error: unknown): ApiError {
   return new ApiError(
     "commit_unknown",
-    `The disk did not say whether it was stored: ${describeError(error).message}. Look whether it is there, or send the call again with its Idempotency-Key.`,
+    `The disk did not confirm the write: ${describeError(error).message}. Check whether it was stored, or send the call again with its Idempotency-Key.`,
     {},
     { "Retry-After": "1" },
   );

@@ -1,11 +1,11 @@
-// Schema: numbered migrations, and the refusal of a file that a newer version wrote.
+// Schema: numbered migrations; rejects a file that a newer version wrote.
 // Invariants:
-//   sqlite/migrations.1. Migration n runs once, in its own transaction together with the note that it ran.
-//   sqlite/migrations.2. A file of a newer schema, or written with a newer library, is not touched.
+//   sqlite/migrations.1. Migration n runs once, in one transaction with the record of its run.
+//   sqlite/migrations.2. A file of a newer schema, or of a newer LangGraph, stays untouched.
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import type { Database } from "../client/database.ts";
 
-/** Rows are found by prefix of their key: keys are clustered (WITHOUT ROWID) and ordered in time. */
+/** Key prefixes find rows: keys are clustered (WITHOUT ROWID) and in time order. */
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE threads (
@@ -102,7 +102,8 @@ const MIGRATIONS: readonly string[] = [
     item_id INTEGER NOT NULL, field TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (item_id, field)
   ) WITHOUT ROWID;
   `,
-  // Delayed runs, and threads that go when their runs have ended. queue_key: the place in the queue, ordered like run ids.
+  // Delayed runs, and threads with an expiry after their last run. queue_key: the place in the queue, ordered like run
+  // ids.
   `
   ALTER TABLE threads ADD COLUMN on_completion TEXT NOT NULL DEFAULT 'keep';
   ALTER TABLE runs ADD COLUMN due_at INTEGER;
@@ -112,7 +113,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_pending ON runs (urgent DESC, queue_key) WHERE status = 'pending' AND due_at IS NULL;
   CREATE INDEX runs_delayed ON runs (due_at) WHERE status = 'pending' AND due_at IS NOT NULL;
   `,
-  // What waits for people, and metadata, by index. Rows from before get what can be told of them in SQL.
+  // Indexes for open interrupts and for metadata. The migration fills older rows as far as SQL can.
   `
   ALTER TABLE threads ADD COLUMN state_updated_at INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE threads ADD COLUMN ttl_strategy TEXT NOT NULL DEFAULT 'delete';
@@ -176,7 +177,7 @@ const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX webhooks_due ON webhooks (due_at);
   `,
-  // What runs have told; gone_at is on the last row of a run that has ended.
+  // Events of runs; gone_at is on the last row of an ended run.
   `
   CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, thread_id TEXT NOT NULL, run_id TEXT NOT NULL, first INTEGER NOT NULL,
@@ -206,18 +207,18 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX crons_thread ON crons (thread_id) WHERE thread_id IS NOT NULL;
   CREATE INDEX crons_created ON crons (created_at);
   `,
-  // When a thread's old checkpoints were last deleted.
+  // Time of the last pruning of a thread's checkpoints.
   `
   ALTER TABLE threads ADD COLUMN pruned_at INTEGER NOT NULL DEFAULT 0;
   `,
   `
   ALTER TABLE runs ADD COLUMN worker_id TEXT;
   `,
-  // The order of a superstep's writes: what a DeltaChannel is rebuilt from is replayed in it.
+  // Order of a superstep's writes: LangGraph rebuilds a DeltaChannel by replaying them in this order.
   `
   ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT '';
   `,
-  // What a run was in when its process died, or its storage failed (agent/crash.ts).
+  // State of a run when its process died or its storage failed (agent/model/crash-suspects.ts).
   `
   ALTER TABLE runs ADD COLUMN suspicions INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE runs ADD COLUMN alone INTEGER NOT NULL DEFAULT 0;
@@ -225,7 +226,7 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** @throws {NewerDatabaseError} sqlite/migrations.2. */
+/** @throws {NewerDatabaseError} sqlite/migrations.2 */
 export function migrate(db: Database, versions: Versions): void {
   db.exec("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID");
   const meta = (key: string): string | null => {

@@ -1,7 +1,8 @@
 // Assistants in SQLite: rows, their versions, search.
 // Invariants:
-//   sqlite/assistants.1. A filter's keys and values are bound, never part of the SQL text.
-//   sqlite/assistants.2. assistant_metadata has what the metadata index tells of each assistant (metadata-index.ts), and of no other.
+//   sqlite/assistants.1. A filter's keys and values are bound parameters, never part of the SQL text.
+//   sqlite/assistants.2. assistant_metadata has exactly the index rows of each assistant's metadata
+//        (metadata-index.ts).
 import type { SQLInputValue } from "node:sqlite";
 import type { Assistant, AssistantVersion } from "../../../agent/model/model.ts";
 import type { AssistantFilter, AssistantTx } from "../../../agent/ports/ports.ts";
@@ -24,7 +25,7 @@ export function assistantVerbs(db: Database): AssistantTx {
     },
     searchAssistants(query) {
       const { where, parameters } = filterOf(query);
-      const direction = query.descending ? "DESC" : "ASC"; // one for both, as the index has them
+      const direction = query.descending ? "DESC" : "ASC"; // one clock reading for both, as in the index
       const rows = db.all(
         `SELECT ${ASSISTANTS.columns} FROM assistants ${where}
          ORDER BY ${query.sortBy} ${direction}, assistant_id ${direction} LIMIT ? OFFSET ?`,
@@ -97,7 +98,8 @@ function filterOf(query: AssistantFilter): { readonly where: string; readonly pa
   };
   const [graphId, ...others] = query.graphIds;
   if (graphId !== undefined && others.length === 0) add("graph_id = ?", graphId);
-  else add("+graph_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.graphIds)); // +: nearly all are, so read in order
+  // +: nearly all rows match, so SQLite reads in order
+  else add("+graph_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.graphIds));
   if (query.name !== null) add("name_contains(name, ?)", query.name.toLowerCase());
   const { indexed, rest } = metadataConditions(query.scope, query.metadata);
   for (const { key, text } of indexed)

@@ -1,9 +1,10 @@
-// Checkpoints in SQLite: what graphs saved, and the fence that keeps stale attempts out.
+// Checkpoints in SQLite, and the fence that rejects stale attempts.
 // Invariants:
-//   sqlite/checkpoints.1. A run's writes are stored only while the run is `running` in the attempt that made them.
-//   sqlite/checkpoints.2. The newest checkpoint of a namespace is the one that was written last: the library's ids carry the clock's time,
-//        and a clock can go back.
-//   sqlite/checkpoints.3. A value is stored once: small ones in the row of the step that wrote them, big ones once per content and thread.
+//   sqlite/checkpoints.1. A write counts only while its run is `running` in the attempt that made it.
+//   sqlite/checkpoints.2. The newest checkpoint of a namespace is the one written last: LangGraph's ids carry clock
+//        time, and a clock can go back.
+//   sqlite/checkpoints.3. A value exists once: a small one in the row of its step, a large one once per content and
+//        thread.
 import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model/model.ts";
 import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
@@ -113,7 +114,7 @@ function rowById(db: Database, threadId: string, ns: string, checkpointId: strin
   );
 }
 
-/** @param channels whose values are read; all of them by default. */
+/** @param channels the channels to read; all by default */
 function readStored(db: Database, row: Row, channels: ReadonlySet<string> | null = null): StoredCheckpoint {
   const checkpoint = CHECKPOINTS.read(row);
   const { from } = JSON.parse(checkpoint.body) as { readonly from: Readonly<Record<string, string>> };
@@ -160,7 +161,7 @@ function readBlob(db: Database, threadId: string, reference: string): Stored | u
   return storedValue(data);
 }
 
-/** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value kept as a blob. */
+/** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value in a blob. */
 function blobsOf(db: Database, threadId: string, writes: readonly TaskWrites[]): ReadonlyMap<string, Stored> {
   const blobs = new Map<string, Stored>();
   for (const { entries } of writes) {

@@ -1,4 +1,4 @@
-// Crons in SQLite: rows, search, and the conditional update that gives each tick to one.
+// Crons in SQLite: rows, search, and the conditional update that assigns each tick once.
 import type { SQLInputValue } from "node:sqlite";
 import type { Cron } from "../../../agent/model/model.ts";
 import type { CronFilter, CronTx } from "../../../agent/ports/ports.ts";
@@ -72,7 +72,7 @@ function filterOf(filter: CronFilter): { readonly where: string; readonly parame
     ...(filter.scope ?? []).map(({ key, op, value }) => [key, op === "eq" ? value : [value]] as const),
     ...Object.entries(filter.metadata ?? {}),
   ];
-  // Crons are few (HOLDPOINT_MAX_CRONS): every one is looked at.
+  // Crons are few (HOLDPOINT_MAX_CRONS), so this reads all of them.
   for (const [key, value] of members) add("json_contains(metadata, ?)", JSON.stringify({ [key]: value }));
   if (filter.assistantId !== null) add("assistant_id = ?", filter.assistantId);
   if (filter.threadId !== null) add("thread_id = ?", filter.threadId);

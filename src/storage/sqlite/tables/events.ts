@@ -1,7 +1,8 @@
-// Events in SQLite: what runs have told, row by row in the order of arrival, until their time has come.
+// Events in SQLite, row by row in order of arrival, until they expire.
 // Invariants:
-//   sqlite/events.1. `seq` is never used twice, also not after the newest row has gone: a reader's place in a thread stays true.
-//   sqlite/events.2. `lines` is the last column: looking for a place reads none of it.
+//   sqlite/events.1. `seq` is never reused, even after the newest row expires: a reader's position in a thread stays
+//        valid.
+//   sqlite/events.2. `lines` is the last column, so a search for a position does not read it.
 import type { EventTx, StoredEvents } from "../../../agent/ports/ports.ts";
 import { EVENT_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
@@ -15,7 +16,8 @@ export function eventVerbs(db: Database): EventTx {
     appendEvents(rows) {
       for (const { threadId, runId, first, last, goneAt, lines } of rows) {
         db.run(
-          "INSERT INTO events (thread_id, run_id, first, last, gone_at, lines) VALUES (?, ?, ?, ?, ?, ?)", // sqlite/events.1: AUTOINCREMENT
+          // sqlite/events.1: AUTOINCREMENT
+          "INSERT INTO events (thread_id, run_id, first, last, gone_at, lines) VALUES (?, ?, ?, ?, ?, ?)",
           threadId,
           runId,
           first,

@@ -1,4 +1,4 @@
-// What the deployed graphs left behind in SQLite: their fingerprints.
+// Fingerprints of the deployed graphs in SQLite.
 import type { Fingerprint } from "../../../agent/model/model.ts";
 import type { CatalogueTx } from "../../../agent/ports/ports.ts";
 import type { Database } from "../client/database.ts";

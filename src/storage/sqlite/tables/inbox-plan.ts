@@ -1,8 +1,9 @@
-// Inbox plan: which index a page of the inbox is read from. Every filter has an index in the order of the inbox, so the
-// page is there after as many rows as it has, however many wait.
+// Inbox plan: the index for a page of the inbox. Every filter has an index in inbox order, so a page reads as many rows
+// as it has, however many items are open.
 // Invariants:
-//   inbox-plan.1. Only what waits on a paused thread is listed: what is listed can be answered.
-//   inbox-plan.2. The order is total: time of asking, thread, id. A page begins strictly after the place where the last one ended.
+//   inbox-plan.1. Only open interrupts of paused threads are in the list, so every listed item accepts an answer.
+//   inbox-plan.2. The order is total: creation time, thread, id. A page begins strictly after the end of the previous
+//        one.
 import type { SQLInputValue } from "node:sqlite";
 import type { InboxQuery } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
@@ -13,7 +14,7 @@ export interface InboxPlan {
   readonly from: string;
   readonly where: string;
   readonly parameters: readonly SQLInputValue[];
-  /** The columns of the order, in the index that is read. */
+  /** The columns of the order, in the index to read. */
   readonly place: readonly [string, string, string];
 }
 
@@ -22,7 +23,7 @@ interface Condition {
   readonly parameters: readonly SQLInputValue[];
 }
 
-/** Null reads a metadata row; otherwise the index of interrupts to read, the table itself when empty. */
+/** Null reads a metadata row; otherwise the index of interrupts, or an empty text for the table itself. */
 interface Driver extends Condition {
   readonly index: string | null;
 }
@@ -50,7 +51,7 @@ export function planInbox(db: Database, query: InboxQuery): InboxPlan {
   }
   for (const part of rest) others.push({ sql: "json_contains(t.metadata, ?)", parameters: [part] });
 
-  // The items of one thread are few, and next to each other in the table.
+  // The items of one thread are few and adjacent in the table.
   const ofThread: Driver = { index: "", sql: "i.thread_id = ?", parameters: [query.threadId] };
   const driver = query.threadId !== null ? ofThread : drivers.length === 0 ? null : fewest(db, drivers);
   for (const { what } of drivers) {
@@ -89,5 +90,5 @@ export function planInbox(db: Database, query: InboxQuery): InboxPlan {
 const HAS_METADATA = `EXISTS (SELECT 1 FROM inbox_metadata AS o
   WHERE o.thread_id = i.thread_id AND o.interrupt_id = i.interrupt_id AND o.key = ? AND o.value = ?)`;
 
-/** The claim has not run out. */
+/** The claim has not expired. */
 const CLAIM_HOLDS = "coalesce(i.claim ->> '$.until', 9e15) > ?";

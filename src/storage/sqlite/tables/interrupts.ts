@@ -1,5 +1,5 @@
 // Interrupts and the audit trail in SQLite.
-// Invariant sqlite/interrupts.1: audit rows are only ever added; they go when their thread goes.
+// Invariant sqlite/interrupts.1: audit rows are append-only; only deletion of their thread removes them.
 import type { Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
 import type { AuditRecord, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
@@ -88,7 +88,7 @@ export function interruptVerbs(db: Database): InterruptTx {
       return rows.map((row) => {
         const { via, origin, ...entry } = AUDIT.read(row);
         const value = unwrap(entry.value);
-        // What was not said is not there, as in the entry that was given.
+        // Omitted fields stay absent, as in the original entry.
         return {
           ...entry,
           value,
@@ -108,7 +108,7 @@ const COLUMNS = INTERRUPTS.columns
 const DUE = `FROM interrupts AS i INDEXED BY interrupts_due CROSS JOIN threads AS t ON t.thread_id = i.thread_id
   WHERE i.state = 'open' AND on_expiry IS NOT NULL AND t.status = 'interrupted'`;
 
-/** JSON null and SQL NULL differ: values are kept in a list of one. */
+/** JSON null and SQL NULL differ, so a value is a list of one item in its row. */
 const wrap = (value: Interrupt["value"]): Interrupt["value"] => [value];
 const unwrap = (value: Interrupt["value"]): Interrupt["value"] =>
   Array.isArray(value) ? ((value as readonly Interrupt["value"][])[0] ?? null) : null;

@@ -1,4 +1,4 @@
-// Metadata filter: the condition that a JSON column contains what a caller asks for, as SQLite's own functions cannot say it.
+// Metadata filter as a SQL function, because SQLite has none for JSON containment.
 import { contains, type Json } from "../../../base/json/json.ts";
 import type { Database } from "../client/database.ts";
 

@@ -1,12 +1,12 @@
-// Metadata index: the members of a thread's metadata as rows (../metadata-conditions.ts), and those of the open items of
-// the inbox, in the order in which the inbox is read.
+// Metadata index: the members of a thread's metadata as rows (../../shared/metadata-filter.ts), and those of the open
+// inbox items, in inbox order.
 // Invariant sqlite/metadata-index.3: inbox_metadata has exactly the rows of thread_metadata, for each open item.
 import type { SQLInputValue } from "node:sqlite";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { indexText } from "../../shared/metadata-filter.ts";
 import type { Database } from "../client/database.ts";
 
-/** Brings the rows of a thread in line with its metadata. */
+/** Updates the rows of a thread to its metadata. */
 export function indexMetadata(db: Database, threadId: string, metadata: JsonObject): void {
   const createdAt = Number(db.get("SELECT created_at FROM threads WHERE thread_id = ?", threadId)?.["created_at"]);
   db.run("DELETE FROM thread_metadata WHERE thread_id = ?", threadId);
@@ -31,7 +31,7 @@ export function indexOpenItems(db: Database, threadId: string): void {
   );
 }
 
-/** sqlite/metadata-index.3, for one item that has been written. */
+/** sqlite/metadata-index.3, for one new or changed item. */
 export function indexItem(
   db: Database,
   {
@@ -56,11 +56,11 @@ export function indexItem(
 
 export interface Candidate<What> {
   readonly what: What;
-  /** A query that yields a row for each entry that would be read. */
+  /** A query with one row for each entry to read. */
   readonly probe: readonly [sql: string, ...parameters: SQLInputValue[]];
 }
 
-/** Beyond this many entries, one index is as good as another: a page is full long before. */
+/** Above this number of entries the choice does not matter: a page fills long before. */
 const PROBE_MAX = 1000;
 
 /** The candidate with the fewest entries; the first of equals. */
@@ -72,6 +72,6 @@ export function fewest<What>(db: Database, candidates: readonly Candidate<What>[
     const count = Number(db.get(`SELECT count(*) AS n FROM (${sql} LIMIT ${PROBE_MAX})`, ...parameters)?.["n"]);
     if (best === null || count < best.count) best = { what, count };
   }
-  if (best === null) throw new Error("there is no index to choose from");
+  if (best === null) throw new Error("no index to choose from");
   return best.what;
 }

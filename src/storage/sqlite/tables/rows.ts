@@ -1,5 +1,5 @@
-// Rows: columns ↔ the model's fields (columns.ts), read and written.
-// Invariant sqlite/rows.1: a column that holds JSON holds text that JSON.parse reads; NUL and lone surrogates are escaped in it.
+// Rows: columns ↔ the model's fields (columns.ts), for reads and writes.
+// Invariant sqlite/rows.1: a JSON column holds text that JSON.parse accepts, with NUL and lone surrogates escaped.
 import type { SQLInputValue } from "node:sqlite";
 import type { ColumnKind, Columns } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
@@ -8,11 +8,11 @@ export interface Table<T> {
   readonly columns: string;
   readonly read: (row: Row) => T;
   insert(db: Database, values: readonly T[], conflict?: string): void;
-  /** @param also a further condition, of constant text. @returns the number of rows changed. */
+  /** @param also a further condition, of constant text @returns the number of changed rows */
   update(db: Database, keyColumn: string, key: string, patch: Partial<T>, also?: string): number;
 }
 
-/** Rows of one INSERT: more save little, and every count is a statement of its own. */
+/** Rows of one INSERT: more save little, and every count needs its own statement. */
 const ROWS_PER_INSERT_MAX = 8;
 
 export function table<T extends object>(name: string, columns: Columns<T>): Table<T> {

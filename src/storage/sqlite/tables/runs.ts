@@ -1,8 +1,8 @@
-// Runs in SQLite: rows, the queue's order, idempotency keys.
+// Runs in SQLite: rows, queue order, idempotency keys.
 // Invariants:
-//   sqlite/runs.1. At most one run of a thread is `running`; the unique partial index refuses a second.
-//   sqlite/runs.2. A big input is a blob of the thread, so that the checkpoints that hold the same value store it no second time.
-//   sqlite/runs.3. A run that is delayed is not in the queue; when it is due, it takes the place of one that was accepted then.
+//   sqlite/runs.1. At most one run of a thread is `running`; the unique partial index rejects a second.
+//   sqlite/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
+//   sqlite/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
 import { BIG_VALUE_UNITS, type Run } from "../../../agent/model/model.ts";
 import type { IdempotencyRecord, IdempotencyTx, QueueTx, RunTx } from "../../../agent/ports/ports.ts";
 import { contentHash, firstIdAt } from "../../../base/ids.ts";
@@ -15,7 +15,7 @@ const RUNS = table<RunRow>("runs", RUN_COLUMNS);
 
 const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
 
-/** Delayed runs that enter the queue in one claim: more follow with the next. */
+/** Delayed runs that enter the queue in one claim; more follow with the next. */
 const DUE_AT_ONCE_MAX = 100;
 
 export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
@@ -107,7 +107,7 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
     },
     claimPendingRun(claim, dueBy, threadId = null) {
       const dueAt = dueBy === null ? null : nextDueAt();
-      // sqlite/runs.3. Asked first: an update that finds nothing costs twenty times as much.
+      //   sqlite/runs.3. A read first: an update without a match costs twenty times as much.
       if (dueBy !== null && dueAt !== null && dueAt <= dueBy) {
         db.run(
           `UPDATE runs SET due_at = NULL WHERE run_id IN
@@ -130,7 +130,7 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
     },
     queueRun: () => undefined, // the rows are the queue
     queueNext: () => undefined,
-    addWorker: () => undefined, // nobody else has the file
+    addWorker: () => undefined, // no other process has the file
     deadWorker: () => null,
     removeWorker: () => undefined,
     nextDueAt,

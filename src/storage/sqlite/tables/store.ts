@@ -1,10 +1,10 @@
-// The long-term memory in SQLite: items, their order of age under every prefix, their vectors.
+// Long-term store in SQLite: items, their age order under every prefix, their vectors.
 // Invariants:
-//   sqlite/store.1. A prefix's newest items are read in order from `store_order`, which has a row for each item under each prefix of
-//        its namespace: a search with a limit costs what it returns, however many items there are.
-//   sqlite/store.2. A filter's names and values are bound, never part of the SQL text.
-//   sqlite/store.3. What has expired is in no answer, swept or not.
-//   sqlite/store.4. No search looks at more than its `lookMax` items, vectors or namespaces.
+//   sqlite/store.1. `store_order` has a row for each item under each prefix of its namespace, so a prefix's newest
+//        items are read in order. A search with a limit costs as much as it returns, however many items exist.
+//   sqlite/store.2. A filter's names and values are bound parameters, never part of the SQL text.
+//   sqlite/store.3. Expired items are invisible, swept or not.
+//   sqlite/store.4. No search reads more than its `lookMax` items, vectors or namespaces.
 import type { SQLInputValue } from "node:sqlite";
 import type { StoreItem } from "../../../agent/model/model.ts";
 import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports/ports.ts";
@@ -122,7 +122,7 @@ function readItem(row: Row): StoreItem {
   return { namespace: decodeNamespace(ns), ...item };
 }
 
-/** CROSS JOIN is SQLite's word for: in this order. */
+/** CROSS JOIN fixes the join order in SQLite. */
 const UNDER_PREFIX = "FROM store_order AS o CROSS JOIN store_items AS i USING (item_id)";
 
 function newest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
@@ -144,7 +144,7 @@ function newest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
   return found.map((row) => ({ ...readItem(row), score: null }));
 }
 
-/** Where a search that passes items by has to end; null when there are not so many. */
+/** The last position that a search with skipped items may read; null if there are fewer items. */
 function lastToLookAt(db: Database, prefix: string, lookMax: number): readonly [number, number] | null {
   const row = db.get(
     `SELECT updated_at, item_id FROM store_order WHERE prefix = ?
@@ -196,7 +196,7 @@ function filterOf(filter: readonly FilterCondition[]): {
   let where = "";
   for (const { path, op, value } of filter) {
     const [name = ""] = path;
-    // A plain member that must equal a text is compared by SQLite itself; the exact test sees only what is left.
+    // SQLite itself compares a plain member with a text; the exact test sees only the rest.
     const plain = op === "eq" && path.length === 1 && typeof value === "string" && /^\w+$/.test(name);
     if (!plain || !value.isWellFormed() || value.includes("\u0000")) continue;
     where += " AND i.value ->> ? = ?";
@@ -210,7 +210,7 @@ function floats(bytes: SqlValue | undefined): Float32Array {
   return bytes instanceof Uint8Array ? floatsOf(bytes) : new Float32Array();
 }
 
-/** Goes from one namespace to the next by the index, however many items lie between. */
+/** Jumps from one namespace to the next by the index, however many items lie between. */
 function namespaces(db: Database, query: NamespaceQuery): readonly (readonly string[])[] | null {
   const wildcard = query.prefix.indexOf("*");
   const within = encodeNamespace(wildcard < 0 ? query.prefix : query.prefix.slice(0, wildcard));
@@ -234,7 +234,7 @@ function namespaces(db: Database, query: NamespaceQuery): readonly (readonly str
       matchesLabels(labels, query.suffix, labels.length - query.suffix.length);
     const shown = query.depthMax === null ? labels : labels.slice(0, query.depthMax);
     if (fits && skipped++ >= query.offset) found.push(shown);
-    // All that has the same labels up to the depth is one entry of the list.
+    // All namespaces with the same labels up to the depth form one entry of the list.
     from = fits && shown.length === query.depthMax ? behindNamespace(encodeNamespace(shown)) : `${ns}\u0000`;
   }
   return found;

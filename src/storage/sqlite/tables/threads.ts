@@ -1,7 +1,7 @@
 // Threads in SQLite: rows, the conditional update, search, deletion, copies.
 // Invariants:
-//   sqlite/threads.1. A filter's keys and values are bound, never part of the SQL text.
-//   sqlite/threads.2. Deleting a thread deletes every row that carries its id; an Idempotency-Key counts on, without the id.
+//   sqlite/threads.1. A filter's keys and values are bound parameters, never part of the SQL text.
+//   sqlite/threads.2. Deleting a thread deletes every row with its id; an Idempotency-Key stays valid, without the id.
 import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
@@ -52,8 +52,10 @@ export function threadVerbs(db: Database): ThreadTx {
     },
     deleteThread(threadId) {
       let existed = false;
-      db.run("UPDATE idempotency SET thread_id = '', run_id = '' WHERE thread_id = ?", threadId); // the key itself counts on
-      for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0; // sqlite/threads.2; threads is the last
+      // the key itself stays valid
+      db.run("UPDATE idempotency SET thread_id = '', run_id = '' WHERE thread_id = ?", threadId);
+      // sqlite/threads.2; threads comes last
+      for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0;
       return existed;
     },
     searchThreads(query) {
@@ -109,7 +111,7 @@ export function threadVerbs(db: Database): ThreadTx {
   };
 }
 
-/** Columns beside thread_id. The audit trail is not copied: the copy's own begins with the copy. */
+/** Columns beside thread_id. The audit trail is not copied: a copy starts its own. */
 const COPIED = [
   ["checkpoints", "ns, checkpoint_id, parent_id, run_id, fingerprint, body, small, metadata"],
   ["heads", "ns, checkpoint_id"],
@@ -125,7 +127,9 @@ interface SearchPlan {
   readonly from: string;
   readonly where: string;
   readonly parameters: readonly SQLInputValue[];
-  /** The table whose index is read, in the order of its created_at and thread_id: named so, SQLite need not sort. */
+  /**
+   * The table whose index is read, in the order of its created_at and thread_id: with this name SQLite need not sort.
+   */
   readonly ordered: "t" | "m";
 }
 
@@ -138,7 +142,7 @@ function planSearch(db: Database, query: ThreadQuery): SearchPlan {
     conditions.push(condition);
     parameters.push(...values);
   };
-  // A word of a closed list, as a literal: only so does SQLite see that a partial index fits.
+  // A word of a closed list, as a literal: only then does SQLite use a partial index.
   const status = query.status === null ? null : `t.status = '${query.status}'`;
   const candidates: Candidate<(typeof indexed)[number] | null>[] = indexed.map((one) => ({
     what: one,

@@ -1,5 +1,5 @@
 // Webhooks in SQLite: the outbox.
-// Invariant sqlite/webhooks.1: rows carry no thread id: what is to be told about a run outlives the run's thread.
+// Invariant sqlite/webhooks.1: rows carry no thread id: a webhook about a run outlives the run's thread.
 import type { Webhook } from "../../../agent/model/model.ts";
 import type { WebhookTx } from "../../../agent/ports/ports.ts";
 import { WEBHOOK_COLUMNS } from "../../shared/columns.ts";
