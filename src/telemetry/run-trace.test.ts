@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SpanStatusCode, TraceFlags } from "@opentelemetry/api";
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Run, RunRequest } from "../agent/model/model.ts";
 import type { RunTrace } from "../agent/ports/ports.ts";
 import { beginRunTrace, type SpanIds } from "./run-trace.ts";
@@ -68,12 +68,12 @@ const AFTER_PAUSE: Run = {
 function spansOf(runs: readonly Run[], captureContent: boolean, tell: (trace: RunTrace) => void) {
   return runs.flatMap((run) => {
     const exporter = new InMemorySpanExporter();
-    const spanProcessors = [new SimpleSpanProcessor(exporter)];
+    const spanProcessors = [new SimpleSpanProcessor({ exporter })];
     let next = { traceId: "", spanId: "" };
     let random = 0;
     const generateSpanId = () => next.spanId || String(++random).padStart(16, "0");
     const idGenerator = { generateTraceId: () => next.traceId, generateSpanId };
-    const provider = new BasicTracerProvider({ idGenerator, spanProcessors });
+    const provider = new TracerProvider({ idGenerator, spanProcessors });
     const ids: SpanIds = {
       use(given, begin) {
         next = given;

@@ -10,7 +10,6 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
-  BasicTracerProvider,
   BatchSpanProcessor,
   ParentBasedSampler,
   RandomIdGenerator,
@@ -19,7 +18,8 @@ import {
   type Sampler,
   SamplingDecision,
   type SpanExporter,
-} from "@opentelemetry/sdk-trace-base";
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
 import type { Tracing } from "../agent/ports/ports.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
@@ -37,15 +37,15 @@ export interface TracingOptions {
 export function createTracing(config: TelemetryConfig, options: TracingOptions, log: Log): Tracing & Service {
   const ids = createIds();
   const root = rootSampler(config);
-  const provider = new BasicTracerProvider({
+  const provider = new TracerProvider({
     resource: resourceFromAttributes(resourceOf(config, options.version)),
     sampler: config.otelSampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root,
     idGenerator: ids,
     spanProcessors: [
-      new BatchSpanProcessor(
-        reporting(openExporter(config, options.address), log),
-        options.delayMs === null ? {} : { scheduledDelayMillis: options.delayMs },
-      ),
+      new BatchSpanProcessor({
+        exporter: reporting(openExporter(config, options.address), log),
+        ...(options.delayMs === null ? {} : { scheduledDelayMillis: options.delayMs }),
+      }),
     ],
   });
   const tracer = provider.getTracer("holdpoint", options.version);

@@ -7,28 +7,28 @@ import { fileURLToPath } from "node:url";
 import { CallbackManager } from "@langchain/core/callbacks/manager";
 import * as callbackManager from "@langchain/core/callbacks/manager";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
+import { LegacyOpenTelemetry, OpenTelemetry } from "@ai-sdk/otel";
 import { LangChainInstrumentation } from "@arizeai/openinference-instrumentation-langchain";
 import { context, SpanStatusCode, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { BatchSpanProcessor, type SpanExporter } from "@opentelemetry/sdk-trace-base";
-import { NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from "@opentelemetry/sdk-trace";
 import { generateText } from "ai";
-import { MockLanguageModelV3 } from "ai/test";
+import { MockLanguageModelV4 } from "ai/test";
 import { startBackend, type TakenRun } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 
 /** Runs `work` with a tracer provider that exports to a collector; returns what the backend got. */
 async function runsOf(
   exporterFor: (url: string) => SpanExporter,
-  work: (provider: NodeTracerProvider) => Promise<void>,
+  work: (provider: TracerProvider) => Promise<void>,
 ): Promise<readonly TakenRun[]> {
   const backend = await startBackend();
   const collector = await startCollector(backend.url);
-  const provider = new NodeTracerProvider({
+  const provider = new TracerProvider({
     resource: resourceFromAttributes({ "service.name": "sender" }),
-    spanProcessors: [new BatchSpanProcessor(exporterFor(`${collector.url}/v1/traces`))],
+    spanProcessors: [new BatchSpanProcessor({ exporter: exporterFor(`${collector.url}/v1/traces`) })],
   });
   try {
     await work(provider);
@@ -89,40 +89,42 @@ describe("OpenTelemetry's exporters with the Node SDK", () => {
       });
 });
 
-test("the ai SDK's telemetry with a mock model becomes an llm run below its operation", async () => {
-  const runs = await runsOf(
-    (url) => new ProtobufExporter({ url, headers }),
-    async (provider) => {
-      const model = new MockLanguageModelV3({
-        doGenerate: {
-          content: [{ type: "text", text: "Hello there" }],
-          finishReason: { unified: "stop", raw: "stop" },
-          usage: {
-            inputTokens: { total: 10, noCache: 10, cacheRead: 0, cacheWrite: 0 },
-            outputTokens: { total: 20, text: 20, reasoning: 0 },
+for (const [form, Integration, operations] of [
+  ["OpenTelemetry", OpenTelemetry, ["invoke_agent mock-model-id", "step 1"]],
+  ["LegacyOpenTelemetry", LegacyOpenTelemetry, ["greeter"]],
+] as const) {
+  test(`the ai SDK's telemetry (${form}) with a mock model becomes an llm run below its operation`, async () => {
+    const runs = await runsOf(
+      (url) => new ProtobufExporter({ url, headers }),
+      async (provider) => {
+        const model = new MockLanguageModelV4({
+          doGenerate: {
+            content: [{ type: "text", text: "Hello there" }],
+            finishReason: { unified: "stop", raw: "stop" },
+            usage: {
+              inputTokens: { total: 10, noCache: 10, cacheRead: 0, cacheWrite: 0 },
+              outputTokens: { total: 20, text: 20, reasoning: 0 },
+            },
+            warnings: [],
           },
-          warnings: [],
-        },
-      });
-      await generateText({
-        model,
-        prompt: "Say hello",
-        experimental_telemetry: {
-          isEnabled: true,
-          functionId: "greeter",
-          tracer: provider.getTracer("ai"),
-          metadata: { userId: "u1" },
-        },
-      });
-    },
-  );
-  const llm = runs.filter((run) => run.main["run_type"] === "llm");
-  assert.equal(runs.length, 2);
-  assert.equal(llm.length, 1);
-  assert.match(JSON.stringify(llm[0]?.outputs), /Hello there/);
-  assert.match(JSON.stringify(llm[0]?.inputs), /Say hello/);
-  assert.match(llm[0]?.text ?? "", /"input_tokens":10,"output_tokens":20/);
-});
+        });
+        const integrations = [new Integration({ tracer: provider.getTracer("ai") })];
+        await generateText({ model, prompt: "Say hello", telemetry: { functionId: "greeter", integrations } });
+      },
+    );
+    const llm = runs.filter((run) => run.main["run_type"] === "llm");
+    const others = runs.filter((run) => run.main["run_type"] !== "llm");
+    assert.deepEqual(
+      others.map((run) => String(run.main["name"])).toSorted((a, b) => a.localeCompare(b)),
+      operations,
+    );
+    assert.equal(llm.length, 1);
+    assert.ok(others.some((run) => run.id === llm[0]?.main["parent_run_id"]));
+    assert.match(JSON.stringify(llm[0]?.outputs), /Hello there/);
+    assert.match(JSON.stringify(llm[0]?.inputs), /Say hello/);
+    assert.match(llm[0]?.text ?? "", /"input_tokens":10,"output_tokens":20/);
+  });
+}
 
 test("OpenInference's LangChain instrumentation: a chat model's messages arrive", async () => {
   const runs = await runsOf(

@@ -4,7 +4,7 @@
 //   traces.3. Bad uploads are refused with the reason and change nothing.
 import { context, SpanStatusCode, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import { BasicTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { Client, RunTree } from "langsmith";
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
@@ -77,7 +77,7 @@ function found(query: string, done: (items: readonly Item[]) => boolean): Promis
 
 test("spans of an exporter that knows no key become a trace that can be found; it survives a restart (traces.1)", async () => {
   const exporter = new OTLPTraceExporter({ url: started.collector });
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
   const tracer = provider.getTracer("tests");
   const parent = tracer.startSpan("plan a trip");
   const attributes = {

@@ -46,11 +46,10 @@ function javaScript(url: string, headers: readonly Header[]): string {
   const given = headers.length === 0 ? "" : `, headers: ${JSON.stringify(Object.fromEntries(headers))}`;
   return [
     'import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";',
-    'import { BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";',
-    'import { NodeTracerProvider } from "@opentelemetry/sdk-trace-node";',
+    'import { NodeSDK } from "@opentelemetry/sdk-node";',
     "",
-    `const exporter = new OTLPTraceExporter({ url: "${url}/v1/traces"${given} });`,
-    "new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register();",
+    `const traceExporter = new OTLPTraceExporter({ url: "${url}/v1/traces"${given} });`,
+    "new NodeSDK({ traceExporter }).start();",
   ].join("\n");
 }
 
