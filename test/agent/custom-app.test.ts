@@ -4,6 +4,7 @@
 //   agent/custom-app.3. A run's webhook may name a route of the app, and nothing else of the server.
 //   agent/custom-app.4. `getLogger()` writes into the server's log, with node and run.
 //   agent/custom-app.5. `middleware_order` decides whether callers authenticate before middleware sees them.
+//   agent/custom-app.6. A page of another site reaches neither a route nor middleware of the app, unless `http.cors` allows its origin.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -111,6 +112,44 @@ test("a webhook may name a route of the app (agent/custom-app.3)", PATIENCE, asy
   const closed = await serve({}, {}, { webhooks: { url: { disable_loopback: true } } });
   const refused = await call(closed, "POST", "/runs/wait", { ...run, webhook: "/custom/webhook" });
   assert.equal((refused.body as { readonly code: string }).code, "webhook_refused");
+});
+
+const PAGE = "https://app.example";
+const FOREIGN: readonly Record<string, string>[] = [
+  { origin: PAGE, "sec-fetch-site": "cross-site" },
+  { origin: PAGE },
+  { "sec-fetch-site": "same-site" },
+];
+
+test("a foreign page changes nothing through the app (agent/custom-app.6)", async () => {
+  const received = async (at: ServerHere): Promise<unknown> => (await call(at, "GET", "/custom/received")).body;
+  const plain = await serve({ app: `${INSIDE}:plain` });
+  const before = await received(server);
+  for (const [at, path] of [
+    [server, "/custom/webhook"],
+    [server, "/custom/webhook?stop"],
+    [server, "/ok?stop"],
+    [plain, "/plain"],
+  ] as const)
+    for (const headers of FOREIGN) {
+      const refused = await call(at, "POST", path, {}, headers);
+      assert.deepEqual(
+        [refused.status, (refused.body as { readonly code: string }).code],
+        [403, "forbidden_origin"],
+        path,
+      );
+      assert.equal(refused.headers.get("x-seen"), null, "middleware has not run");
+    }
+  assert.deepEqual(await received(server), before);
+  assert.equal(
+    (await call(server, "GET", "/custom/received", undefined, FOREIGN[0])).status,
+    200,
+    "a read is no change",
+  );
+  assert.equal((await call(plain, "POST", "/plain", {})).status, 200, "a program has no origin");
+  const allowing = await serve({ app: `${INSIDE}:plain`, cors: { allow_origins: [PAGE] } });
+  const allowed = await call(allowing, "POST", "/plain", {}, FOREIGN[0]);
+  assert.deepEqual([allowed.status, allowed.headers.get("access-control-allow-origin")], [200, PAGE]);
 });
 
 test("the SDK's logger writes into the server's log (agent/custom-app.4)", PATIENCE, async () => {

@@ -6,6 +6,7 @@
 //   app.3. The URL that handlers see comes from the routed path, never from the Host header.
 //   app.4. HEAD sends the head of the reply and ends: it does not wait for streamed chunks.
 //   app.5. A long reply is encoded and written in pieces, with a turn of the event loop between two.
+//   app.6. The cross-site check comes before every handler: routes of the server, routes and middleware of a custom app.
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -108,7 +109,6 @@ export function createApp(options: AppOptions): RequestListener {
       const { path, query, search } = address;
       const seen = `${options.prefix}${path}${search}`; // app.3
       const ask = async (found: Found<HttpRoute>, read: (() => Promise<string>) | null): Promise<HttpReply> => {
-        checkSite(incoming, cors.allows, "http.cors can allow an origin");
         const { params } = found;
         route = found.route;
         const readBody = async (): Promise<JsonBody> =>
@@ -124,6 +124,7 @@ export function createApp(options: AppOptions): RequestListener {
         const allowed = cors.preflight(headers.origin, headers["access-control-request-headers"]);
         return await write(outgoing, { status: 204, body: null, headers: allowed }, method);
       }
+      checkSite(incoming, cors.allows, "http.cors can allow an origin"); // app.6
       if (answerer.kind === "custom") {
         const { app } = answerer;
         const head = { method, url: seen, headers };

@@ -54,4 +54,7 @@ const logs = new StateGraph(State)
   .addEdge("__start__", "speak")
   .compile();
 
-export { app, logs };
+/** Not a Hono app: it gets what the server has no route for. */
+const plain = { fetch: () => Response.json({ plain: true }) };
+
+export { app, logs, plain };
