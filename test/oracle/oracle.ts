@@ -24,6 +24,14 @@ interface LibrarySide {
 
 interface LibraryGraph {
   invoke(input: unknown, config: object): Promise<{ readonly log?: readonly string[] }>;
+  getState(config: object, options: { readonly subgraphs: true }): Promise<LibraryState>;
+}
+
+interface LibraryState {
+  readonly tasks: readonly {
+    readonly interrupts: readonly { readonly value?: unknown }[];
+    readonly state?: LibraryState | object;
+  }[];
 }
 
 /** A folder with a graph `s<seed>` for each seed. It goes with the process. */
@@ -43,10 +51,18 @@ export async function oracleProject(seeds: readonly number[], oldest: boolean): 
   return { config, library, plan: (seed) => planOf(seed, !oldest) };
 }
 
+interface Pause {
+  readonly open: readonly string[];
+  /** Of these, as far as the library gives them an order: groups in order, no order inside a group. */
+  readonly groups: Groups;
+}
+
+type Groups = readonly (readonly string[])[];
+
 /** One side of a comparison. */
 interface Side {
-  /** @param answers by question; null at the start @returns what is open; null when the program has ended */
-  next(answers: ReadonlyMap<string, string> | null): Promise<readonly string[] | null>;
+  /** @param answers by question; null at the start @returns the open questions; null when the program has ended */
+  next(answers: ReadonlyMap<string, string> | null): Promise<Pause | null>;
   readonly log: () => unknown;
 }
 
@@ -67,16 +83,38 @@ function librarySide({ library, plan }: OracleProject, seed: number): Side {
       const input = answers === null ? {} : new library.Command({ resume });
       const config = { configurable: { thread_id: threadId }, recursionLimit: 200 };
       ({ log } = await graph.invoke(input, config));
-      return open.size === 0 ? null : [...open.values()];
+      if (open.size === 0) return null;
+      const asked = [...open.values()];
+      const groups = groupsOf(await graph.getState(config, { subgraphs: true }));
+      // The state also lists answered questions of a task that finished beside others, and some questions twice.
+      const left = new Set(asked);
+      return { open: asked, groups: groups.map((group) => group.filter((question) => left.delete(question))) };
     },
     log: () => log,
   };
 }
 
+/** By task, in the order in which the library makes tasks; questions of one task that calls others have no order of their own. */
+function groupsOf({ tasks }: LibraryState): Groups {
+  return tasks.flatMap(({ interrupts, state }) => {
+    const nested = state !== undefined && "tasks" in state ? groupsOf(state) : [];
+    if (nested.length > 0) return nested;
+    return interrupts.length === 0 ? [] : [interrupts.map(({ value }) => String(value))];
+  });
+}
+
 /** How a call is made to the server; the tests with kills make it otherwise. */
 export type Send = (threadId: string, body: object) => Promise<Result>;
 
-export async function serverSide(server: () => { readonly url: string }, seed: number, send: Send): Promise<Side> {
+export interface ServerOptions {
+  readonly server: () => { readonly url: string };
+  readonly seed: number;
+  readonly send: Send;
+  /** Of a server in this process: ids and questions as its library raises them. */
+  readonly raised: LibrarySide["raised"] | null;
+}
+
+export async function serverSide({ server, seed, send, raised }: ServerOptions): Promise<Side> {
   const { thread_id: threadId } = (await call(server(), "POST", "/threads", {})).body as { readonly thread_id: string };
   let open: readonly WireInterrupt[] = [];
   let log: unknown;
@@ -89,16 +127,39 @@ export async function serverSide(server: () => { readonly url: string }, seed: n
         assert.equal(seen.has(id), false, `two questions have the id ${id}`);
         seen.add(id);
       }
+      const now = new Map<string, string>();
+      raised?.set(threadId, now);
       const what = answers === null ? { input: {} } : { command: { resume } };
       const result = await send(threadId, { assistant_id: `s${seed}`, config: { recursion_limit: 200 }, ...what });
       assert.equal(result.__error__, undefined, JSON.stringify(result.__error__));
       log = result["log"];
       open = result.__interrupt__ ?? [];
       assert.equal(result.__interrupt__ === undefined || open.length > 0, true, "a pause without a question");
-      return result.__interrupt__ === undefined ? null : open.map(({ value }) => String(value));
+      if (result.__interrupt__ === undefined) return null;
+      if (raised !== null) checkIds(open, now, seen);
+      const asked = open.map(({ value }) => String(value));
+      return { open: asked, groups: asked.map((question) => [question]) };
     },
     log: () => log,
   };
+}
+
+/**
+ * Before 1.7 the library gives all questions of a task one id: there the first has it, and the next ones have others.
+ * @param raised id → question, of this run
+ * @param answered the ids that answers have named
+ */
+function checkIds(
+  open: readonly WireInterrupt[],
+  raised: ReadonlyMap<string, string>,
+  answered: ReadonlySet<string>,
+): void {
+  const raisedAs = new Map([...raised].map(([id, question]) => [question, id]));
+  for (const { id, value } of open) {
+    const own = raisedAs.get(String(value)) ?? "";
+    if (answered.has(own)) assert.match(id, /^[0-9a-f]{32}$/);
+    else assert.equal(id, own, `the id of ${String(value)}`);
+  }
 }
 
 /** What is answered next: the first, the last, some, or all at once. */
@@ -122,12 +183,13 @@ export async function compare(project: OracleProject, seed: number, server: Side
   let answered = 0;
   try {
     for (let pause = 0; pause < PAUSES_MAX; pause++) {
-      const expected: readonly string[] | null = (await library.next(answers))?.toSorted() ?? null;
-      const actual: readonly string[] | null = (await server.next(answers))?.toSorted() ?? null;
-      story.push(`open: ${JSON.stringify(expected)}`);
-      assert.deepEqual(actual, expected, "the questions");
-      if (expected === null) break;
-      const chosen = choose(expected, random);
+      const expected: Pause | null = await library.next(answers);
+      const actual: Pause | null = await server.next(answers);
+      story.push(`open: ${JSON.stringify(expected?.open)}`);
+      assert.deepEqual(actual?.open.toSorted(), expected?.open.toSorted(), "the questions");
+      if (expected === null || actual === null) break;
+      assert.deepEqual(inGroups(actual.open, expected.groups), sorted(expected.groups), "the order of the questions");
+      const chosen = choose(actual.open.toSorted(), random);
       answers = new Map(chosen.map((question) => [question, `to ${question}`]));
       story.push(`answered: ${JSON.stringify(chosen)}`);
       answered += chosen.length;
@@ -143,6 +205,15 @@ export async function compare(project: OracleProject, seed: number, server: Side
   }
   return answered;
 }
+
+/** Those of the list that stand in the groups, cut as these are. */
+function inGroups(list: readonly string[], groups: Groups): Groups {
+  const known = new Set(groups.flat());
+  const left = list.filter((question) => known.has(question));
+  return sorted(groups.map((group) => left.splice(0, group.length)));
+}
+
+const sorted = (groups: Groups): Groups => groups.map((group) => group.toSorted());
 
 /** Each answer names its question. */
 function checkLine(line: string): void {
