@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stopping as partsInStop } from "./base/lifecycle.ts";
 import { keepHeapSmall } from "./base/v8-heap.ts";
+import type { Command as Program } from "commander";
 import type { Cli } from "./cli/client/command-context.ts";
 import type { DevOptions } from "./main/dev.ts";
 import type { Host, LastingProcess, Product } from "./main/host.ts";
@@ -47,7 +48,9 @@ function readProduct(): Product {
 
 async function main(argv: readonly string[]): Promise<void> {
   const { Command } = await import("commander");
-  const program = new Command("holdpoint")
+  const { withSuggestion } = await import("./cli/program/suggest.ts");
+  const program: Program = new Command("holdpoint")
+    .configureOutput({ outputError: (text, write) => write(withSuggestion(program, text)) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE))
     .description("Runs LangGraph.js graphs that pause for people, and goes on exactly once when they answer.")
     .version(host.product.version);
@@ -98,7 +101,7 @@ async function main(argv: readonly string[]): Promise<void> {
       judged(async () => (await import("./main/collect.ts")).replay(host, options)),
     );
   const [{ registerVerbs }, { createVerbPorts }] = await Promise.all([
-    import("./cli/commands/register.ts"),
+    import("./cli/program/register.ts"),
     import("./main/verb-ports.ts"),
   ]);
   registerVerbs(program, await createCli(), createVerbPorts(host));
@@ -143,6 +146,13 @@ async function createCli(): Promise<Cli> {
     terminal: createTerminal(process, host.env, () => process.exit(0)),
     clock,
     config: async () => configOf((await import("./cli/client/settings.ts")).CLIENT_SETTINGS, host.env),
+    localServer: async () => {
+      const [{ AGENT_SETTINGS }, { readLocalServer }] = await Promise.all([
+        import("./agent/server/settings.ts"),
+        import("./cli/client/local-server.ts"),
+      ]);
+      return readLocalServer((await configOf({ dataDir: AGENT_SETTINGS.dataDir }, host.env)).dataDir);
+    },
     readFile: (path) => readFileSync(path, "utf8"),
     run: (verb) =>
       command(async () => {

@@ -6,7 +6,7 @@ export interface SettingLine {
   readonly name: string;
   /** The server masks secrets. */
   readonly value: string;
-  readonly origin: "default" | "environment" | "file";
+  readonly origin: "default" | "environment" | "file" | "start";
   readonly secret: boolean;
   readonly fallback: string;
   readonly meaning: string;

@@ -1,9 +1,7 @@
-// Free port: a service on its usual port, or on the next one that nobody has.
+// Free port: a service on its usual port, or on the next free one.
 // Invariants:
-//   free-port.1. What decides is whether the service listens: looking first only saves starting it in vain.
-//   free-port.2. A port that is passed over is told, with the one that is tried next.
+//   free-port.1. The service itself listens; the look beforehand only saves a start that fails.
 import { createServer } from "node:net";
-import type { Log } from "../base/log/log.ts";
 
 const PORTS_TRIED = 20;
 
@@ -11,7 +9,6 @@ const PORTS_TRIED = 20;
 export async function onFreePort<T>(
   usual: { readonly host: string; readonly port: number },
   start: (port: number) => Promise<T>,
-  log: Log,
 ): Promise<T> {
   const { host, port: first } = usual;
   for (let port = first; ; port++) {
@@ -24,7 +21,6 @@ export async function onFreePort<T>(
         if (!taken || isLast) throw error;
       }
     }
-    log.warning("port_taken", { port, trying: port + 1 }); // free-port.2
   }
 }
 

@@ -1,4 +1,4 @@
-// Welcome: what a newcomer reads when everything runs: where things are, what waits, and how to answer it.
+// Welcome: the text that `holdpoint dev` prints at its start: addresses, the pending sample, and the ways to answer it.
 import { SAMPLE_GRAPH, type SampleOutcome, type WaitingSample } from "./sample.ts";
 
 export interface Running {
@@ -9,10 +9,24 @@ export interface Running {
   /** Where traces end up, in words. */
   readonly traces: string;
   readonly graphs: readonly string[];
+  /** Ports that this start took instead of the usual ones. */
+  readonly moved: readonly MovedPort[];
   /** Hosted pages that this start allows, as links. */
   readonly pages: readonly string[];
   /** Null: the graphs are the user's own, and none of their runs is started unasked. */
   readonly sample: SampleOutcome | null;
+}
+
+export interface MovedPort {
+  readonly service: string;
+  readonly usual: number;
+  readonly taken: number;
+}
+
+/** One line, or none. */
+function movedLines(moved: readonly MovedPort[]): readonly string[] {
+  const said = moved.map(({ service, usual, taken }) => `${service} ${usual} → ${taken}`).join(", ");
+  return said === "" ? [] : [`  ports moved   ${said} (the usual ones are in use)`];
 }
 
 export function inboxLink(url: string, { threadId, interruptId }: WaitingSample): string {
@@ -28,11 +42,12 @@ export function welcome(running: Running): string {
     `  agent server  ${url}    graphs: ${graphs.join(", ")}`,
     `  collector     ${collectorUrl}    traces: ${traces}`,
     `  API           ${url}/docs`,
+    ...movedLines(running.moved),
     ...pages.map((page) => `  allowed       ${page}`),
     "",
     ...sampleLines(running).map((line) => `  ${line}`),
     "",
-    "  Ctrl-C stops it. What waits, waits on.",
+    "  Ctrl-C stops it. Pending approvals are kept.",
     "",
     "",
   ];
@@ -40,7 +55,7 @@ export function welcome(running: Running): string {
 }
 
 function sampleLines({ url, sample }: Running): readonly string[] {
-  if (sample === null) return [`What waits for you is listed at ${url}/console/inbox`];
+  if (sample === null) return [`Pending approvals: ${url}/console/inbox`];
   if (sample.kind === "none") return [`No sample run was started: ${sample.reason}`];
   const { threadId } = sample.sample;
   const approval = { assistant_id: SAMPLE_GRAPH, command: { resume: { decisions: [{ type: "approve" }] } } };

@@ -7,14 +7,16 @@ import type { AgentConfig } from "../agent/server/settings.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { RecentLog } from "../base/log/recent-log.ts";
+import { callable } from "../cli/client/local-server.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
+import type { MovedPort } from "../dev/welcome.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import type { HttpRoute } from "../http/server/app.ts";
 import type { TelemetryConfig } from "../telemetry/settings.ts";
 import type { TraceConfig } from "../traces/settings.ts";
 import { startAgentServer, type RunningServer } from "./agent-server.ts";
 import { collectorConfig, localBackend, localUrl, openTraceServer } from "./collect.ts";
-import { configOf, isReadable, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
+import { announced, configOf, isReadable, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
 import {
   agentTable,
   besideOf,
@@ -43,7 +45,11 @@ export async function dev(host: Host, options: DevOptions): Promise<LastingProce
   const table = { ...(await collectorConfig(host)).table, ...(await agentTable()) } as const;
   const env = withOptions(host.env, options);
   const given = await configOf(table, env);
-  const config = host.env["TRACES_DIR"] === undefined ? { ...given, traceDir: given.dataDir } : given;
+  const config: DevConfig = {
+    ...given,
+    traceDir: host.env["TRACES_DIR"] === undefined ? given.dataDir : given.traceDir,
+    flushIntervalMs: host.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : given.flushIntervalMs,
+  };
   if (options.printConfig === true) {
     await printConfigOf(host, table, config);
     return null;
@@ -65,7 +71,7 @@ export async function dev(host: Host, options: DevOptions): Promise<LastingProce
       anyPort: options.port === undefined,
       origins,
       running,
-      describe: (parts) => besideOf(host, table, config, env, graphs, parts),
+      describe: (parts, ports) => besideOf(host, table, { ...config, ...ports }, env, graphs, parts),
     });
     const announce = async (): Promise<void> => {
       started.server.announce();
@@ -82,7 +88,11 @@ export async function dev(host: Host, options: DevOptions): Promise<LastingProce
 interface StartedParts {
   readonly server: RunningServer;
   readonly collectorUrl: string;
+  readonly moved: readonly MovedPort[];
 }
+
+/** The ports in force, in the names of the settings. */
+type Ports = Pick<DevConfig, "port" | "httpPort" | "tracePort">;
 
 const PROBLEMS_KEPT = 50;
 
@@ -98,7 +108,7 @@ async function startParts(
     readonly anyPort: boolean;
     readonly origins: readonly string[];
     readonly running: Service[];
-    readonly describe: (parts: ProcessParts) => Promise<LocalServices>;
+    readonly describe: (parts: ProcessParts, ports: Ports) => Promise<LocalServices>;
   },
 ): Promise<StartedParts> {
   const { config, graphs, log, running, origins } = given;
@@ -110,7 +120,7 @@ async function startParts(
   ]);
   const recent = createRecentLog(log, PROBLEMS_KEPT, Date.now);
   const onPort = <T>(name: string, address: string, port: number, open: (port: number) => Promise<T>): Promise<T> =>
-    host.env[name] === undefined ? onFreePort({ host: address, port }, open, log) : open(port); // what was asked for is meant
+    host.env[name] === undefined ? onFreePort({ host: address, port }, open) : open(port); // a port that is set is meant
   let tracePort: number | null = null;
   let traces: ProcessParts["traces"] = null;
   let routes: readonly HttpRoute[] = [];
@@ -125,8 +135,7 @@ async function startParts(
     if (isOpen) routes = traces; // for who asks this port and no other
   }
   const collector = await onPort("HTTP_PORT", config.host, config.httpPort, async (httpPort) => {
-    const flushIntervalMs = host.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : config.flushIntervalMs;
-    const one = runCollector(localBackend({ ...config, httpPort, flushIntervalMs }, tracePort), recent);
+    const one = runCollector(localBackend({ ...config, httpPort }, tracePort), recent);
     await one.start();
     return one;
   });
@@ -144,12 +153,12 @@ async function startParts(
   ]);
   const { readGraphsConfig } = await import("../graphs/config/langgraph-json.ts");
   const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph is loaded
-  const beside = await given.describe({
-    traces,
-    collector: await besideCollector(collectorUrl, config.ingestToken, recent),
-  });
-  const open = (port: number): Promise<RunningServer> =>
-    startAgentServer(host, { config: { ...config, port }, graphs, log, tracing, beside, routes, origins });
+  const parts = { traces, collector: await besideCollector(collectorUrl, config.ingestToken, recent) };
+  const ports = { httpPort: collector.address().port, tracePort: tracePort ?? config.tracePort };
+  const open = async (port: number): Promise<RunningServer> => {
+    const beside = await given.describe(parts, { port, ...ports });
+    return startAgentServer(host, { config: { ...config, port }, graphs, log, tracing, beside, routes, origins });
+  };
   const server = await (given.anyPort ? onPort("PORT", config.host, config.port, open) : open(config.port));
   running.push(server);
   const { deployed, registerGraphs: onReloaded } = server;
@@ -157,7 +166,20 @@ async function startParts(
   const reload = createHotReload(given.path, graphs, { modules, graphs: deployed, readConfig, onReloaded, clock, log });
   await reload.start();
   running.push(reload);
-  return { server, collectorUrl };
+  const tracesUrl = tracePort === null ? null : localUrl(tracePort);
+  running.push(announced(config.dataDir, { pid: host.processId, url: callable(server.url), tracesUrl, collectorUrl }));
+  const moved = movedPorts(config, { port: Number(new URL(server.url).port), ...ports });
+  return { server, collectorUrl, moved };
+}
+
+/** Port 0 asks for any port, so that nothing moved. */
+function movedPorts(usual: Ports, inForce: Ports): readonly MovedPort[] {
+  const services = { port: "agent server", httpPort: "collector", tracePort: "trace store" } as const;
+  return (["port", "httpPort", "tracePort"] as const).flatMap((name) =>
+    usual[name] === 0 || usual[name] === inForce[name]
+      ? []
+      : [{ service: services[name], usual: usual[name], taken: inForce[name] }],
+  );
 }
 
 const METRICS_TIMEOUT_MS = 5000;
@@ -179,7 +201,7 @@ async function besideCollector(url: string, token: string | null, recent: Recent
 /** Says where everything is, makes the sample, and opens it where there is a browser. */
 async function welcome(
   { env, platform, isTerminal, out, product }: Host,
-  { server, collectorUrl }: StartedParts,
+  { server, collectorUrl, moved }: StartedParts,
   config: DevConfig,
   options: DevOptions,
   samples: boolean,
@@ -195,7 +217,7 @@ async function welcome(
   const sample = samples ? await ensureSample(url) : null;
   const traces = config.endpoint ?? config.traceDir;
   const pages = [...(options.studio === true ? [studioLink(url)] : []), ...(options.origin ?? [])];
-  out(welcomeText({ version: product.version, url, collectorUrl, traces, graphs, pages, sample }));
+  out(welcomeText({ version: product.version, url, collectorUrl, traces, graphs, moved, pages, sample }));
   const command = browserCommand({ wanted: options.browser, terminal: isTerminal.out, env, platform });
   if (command !== null && sample?.kind === "waiting") openBrowser(inboxLink(url, sample.sample), command);
 }

@@ -1,6 +1,8 @@
 // Host: what a process has from the machine and from its package. main.ts reads them; nothing below it does.
 import { readFileSync } from "node:fs";
 import type { AgentConfig } from "../agent/server/settings.ts";
+import { writeLocalServer, type LocalServer } from "../cli/client/local-server.ts";
+import type { Service } from "../base/lifecycle.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
 import type { Log } from "../base/log/log.ts";
 
@@ -69,6 +71,12 @@ export async function openLog<Table extends SettingsTable>(
     now: Date.now,
     write: host.err,
   });
+}
+
+/** Names the running server to the commands of its project, until it stops. */
+export function announced(dataDir: string, server: LocalServer): Service {
+  const remove = writeLocalServer(dataDir, server);
+  return { name: "server.json", start: () => Promise.resolve(), stop: async () => remove(), stopMs: null };
 }
 
 export function isReadable(path: string): boolean {

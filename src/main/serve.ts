@@ -5,11 +5,12 @@ import type { LocalServices } from "../agent/server/console-api.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
 import { giveHeapRoom } from "../base/v8-heap.ts";
+import { callable } from "../cli/client/local-server.ts";
 import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import { startAgentServer } from "./agent-server.ts";
-import { configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
+import { announced, configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
 import { openTracing } from "./tracing.ts";
 
 export interface ServeOptions {
@@ -41,10 +42,16 @@ export async function serve(host: Host, options: ServeOptions): Promise<LastingP
   const tracing = await openTracing(host, config, log, null);
   const beside = await besideOf(host, table, config, env, graphs, { traces: null, collector: null });
   const server = await startAgentServer(host, { config, graphs, log, tracing, beside, routes: [], origins: [] });
+  const isLocal = config.databaseUri === null; // many machines share no folder
+  const url = callable(server.url);
+  const local = isLocal
+    ? announced(config.dataDir, { pid: host.processId, url, tracesUrl: null, collectorUrl: null })
+    : null;
   return {
     log,
     async stop() {
       try {
+        if (local !== null) await stopPart(local);
         await stopPart(server);
       } finally {
         if (tracing !== null) await stopPart(tracing); // last: runs tell of their end

@@ -1,7 +1,7 @@
 // Verb ports: what the verbs of the terminal need of rooms that theirs does not know.
 import { join } from "node:path";
 import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
-import type { VerbPorts } from "../cli/commands/register.ts";
+import type { VerbPorts } from "../cli/program/register.ts";
 import { collectorConfig } from "./collect.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { configOf, isReadable, openLog, productTables, type Host } from "./host.ts";
@@ -50,7 +50,8 @@ export function createVerbPorts(host: Host): VerbPorts {
       agent: agentConfig,
       collector: async () => {
         const { httpPort: port, tracePort: tracesPort, endpoint } = (await collectorConfig(host)).config;
-        return { port, tracesPort, endpoint };
+        const isSet = (name: string): boolean => (host.env[name] ?? "") !== "";
+        return { port, tracesPort, endpoint, named: { port: isSet("HTTP_PORT"), tracesPort: isSet("TRACES_PORT") } };
       },
       graphs: async () => {
         const file = graphConfigFile((await agentConfig()).graphConfig);

@@ -10,6 +10,7 @@ import { readConfig } from "../../src/base/config/config.ts";
 import { createLog } from "../../src/base/log/log.ts";
 import { createTraceServer } from "../../src/traces/server.ts";
 import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
+import { holdpoint } from "../harness/cli.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 
 interface Dev {
@@ -64,6 +65,7 @@ test("dev pauses a sample run and prints its link; a second one takes other port
   t.after(() => second.process.kill("SIGKILL"));
   assert.notEqual(first.url, second.url);
 
+  await checkCommands(second, folders[1]);
   const item = await call(first, "GET", `/inbox/${first.threadId}/${first.interruptId}`);
   assert.equal(item.status, 200, "the link is that of an open item");
   assert.equal(await interrupt(first), 0, "Ctrl-C ends it cleanly");
@@ -81,11 +83,39 @@ test("dev pauses a sample run and prints its link; a second one takes other port
   assert.equal((await call(again, "GET", "/traces")).status, 200, "pages may ask the server that they come from");
   assert.equal(await interrupt(again), 0);
   assert.equal(await interrupt(second), 0);
+  const stopped = await holdpoint(["inbox", "ls"], { cwd: folders[1] });
+  assert.equal(stopped.code, 69, "a server that has stopped is named by nothing");
 
   const { runId, tree } = await traceOf(folders[0], again.threadId);
   assert.equal(tree, TREE, "the run before the restart, the wait and the run after it are one trace");
   assert.match(runId, /^[0-9a-f-]{36}$/);
 });
+
+interface About {
+  readonly settings: readonly { readonly name: string; readonly value: string; readonly origin: string }[];
+}
+
+/** Commands in the folder of a dev call that dev (cli-data.6), and its settings page shows the ports in force. */
+async function checkCommands(dev: Dev, folder: string): Promise<void> {
+  const port = new URL(dev.url).port;
+  const moved = /^ {2}ports moved .*$/m.exec(dev.output)?.[0] ?? "";
+  if (port !== "2024") assert.match(moved, new RegExp(`agent server 2024 → ${port}`));
+  const [shown, doctor, traces] = await Promise.all([
+    holdpoint(["inbox", "show", `${dev.threadId}/${dev.interruptId}`, "--json"], { cwd: folder }),
+    holdpoint(["doctor", "--json"], { cwd: folder }),
+    holdpoint(["trace", "ls", "--url", `${dev.url}/console/api`, "--json"], { cwd: folder }),
+  ]);
+  assert.equal((JSON.parse(shown.out) as { readonly thread_id: string }).thread_id, dev.threadId, shown.err);
+  const { findings } = JSON.parse(doctor.out) as { readonly findings: readonly { readonly detail: string }[] };
+  assert.ok(
+    findings.some(({ detail }) => detail.endsWith(` at ${dev.url}`)),
+    doctor.out,
+  );
+  assert.equal(traces.code, 0, traces.err);
+  const { settings } = (await call(dev, "GET", "/console/api/about")).body as About;
+  const named = settings.find(({ name }) => name === "PORT");
+  assert.deepEqual([named?.value, named?.origin], [port, port === "2024" ? "default" : "start"]);
+}
 
 test("--origin takes addresses of pages only", async () => {
   for (const origin of ["*", "https://*.example.com", "example.com", "null", "file:///etc/passwd"]) {

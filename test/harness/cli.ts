@@ -12,7 +12,7 @@ import { EXIT } from "../../src/cli/errors/cli-error.ts";
 import { refusalOf } from "../../src/cli/errors/refusal.ts";
 import { CLIENT_SETTINGS } from "../../src/cli/client/settings.ts";
 import { createTerminal } from "../../src/cli/output/terminal.ts";
-import { registerClientVerbs } from "../../src/cli/commands/register.ts";
+import { registerClientVerbs } from "../../src/cli/program/register.ts";
 import { ROOT } from "./server.ts";
 
 export interface Ended {
@@ -59,6 +59,7 @@ export async function verb(args: readonly string[], { env = {}, input = "" }: Cl
     terminal: createTerminal({ stdin: Readable.from([input]), stdout, stderr }, env, () => undefined),
     clock: systemClock,
     config: async () => readConfig(env, CLIENT_SETTINGS, readText),
+    localServer: () => Promise.resolve(null),
     readFile: readText,
     run: async (work) => {
       try {

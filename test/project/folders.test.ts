@@ -82,7 +82,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "shared",
     "sqlite/client",
   ],
-  "src/cli": ["commands", "template", "client", "errors", "output"],
+  "src/cli": ["program", "commands", "template", "client", "errors", "output"],
 };
 
 const TEST_FILE = /\.(test|contract)\.tsx?$|(^|\/)testkit\.ts$/;

@@ -4,6 +4,7 @@
 //   config.2. A value that does not fit is never replaced by the default.
 //   config.3. Every function here shows a secret as "***" and accepts it as NAME_FILE too. Errors about a secret give no
 //        reason, unless the parser supplies one that reveals nothing.
+import { isDeepStrictEqual } from "node:util";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -201,7 +202,8 @@ function shownValue({ secret }: Setting<unknown>, value: unknown): string {
 export interface SettingLine {
   readonly name: string;
   readonly value: string;
-  readonly origin: "default" | "environment" | "file";
+  /** `start`: this process chose the value, as `holdpoint dev` takes a free port. */
+  readonly origin: "default" | "environment" | "file" | "start";
   readonly secret: boolean;
   readonly fallback: string;
   readonly meaning: string;
@@ -218,13 +220,16 @@ export function describeConfig<Table extends SettingsTable>(
     return {
       name: one.name,
       value: shownValue(one, config[key]),
-      origin: isSet("") ? "environment" : one.secret && isSet("_FILE") ? "file" : "default",
+      origin: isSet("") ? "environment" : one.secret && isSet("_FILE") ? "file" : unset(one, config[key]),
       secret: one.secret,
       fallback: one.fallbackText,
       meaning: one.meaning,
     };
   });
 }
+
+const unset = ({ fallback }: Setting<unknown>, value: unknown): SettingLine["origin"] =>
+  isDeepStrictEqual(value, fallback) ? "default" : "start";
 
 const isGiven = (value: string | undefined): boolean => value !== undefined && value !== "";
 

@@ -2,11 +2,13 @@
 // Invariants:
 //   api-client.1. The key goes into its header only: no message contains it.
 //   api-client.2. No automatic retries: the caller decides, and learns the outcome of the first attempt.
+//   api-client.3. A server is called because an option, a variable or the data folder names it, never because it listens.
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import type { Cli } from "./command-context.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
 import { patiently } from "../output/print.ts";
-import { type ClientConfig, serverUrl } from "./settings.ts";
+import { serverUrl } from "./settings.ts";
 import { oneLine } from "../output/sanitize.ts";
 
 export interface ServerOptions {
@@ -21,40 +23,69 @@ export interface Client {
   /** @throws {CliError} */
   post(path: string, body: object): Promise<never>;
   /** @throws {CliError} */
-  delete(path: string): Promise<void>;
+  patch(path: string, body: object): Promise<never>;
+  /** @throws {CliError} */
+  put(path: string, body: object): Promise<void>;
+  /** @throws {CliError} */
+  delete(path: string, body?: object): Promise<void>;
+  /** The events of a run, without a time limit. @throws {CliError} */
+  stream(path: string, body: object): AsyncIterable<StreamEvent>;
   /** Waits without a time limit. @throws {CliError} */
   wait(path: string, what: string): Promise<never>;
+}
+
+export interface StreamEvent {
+  readonly event: string;
+  readonly data: Json;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 const TIMEOUT_MS = 30_000;
 
-/** @throws {ConfigError} @throws {CliError} for an invalid option. */
+/** Address of the agent server: an option, a variable, or the data folder's server (api-client.3). */
+export async function agentUrl(cli: Cli, { url }: ServerOptions): Promise<string> {
+  if (url !== undefined) return urlOption(url);
+  const found = (await cli.config()).url ?? (await cli.localServer())?.url;
+  if (found !== undefined) return found;
+  throw new CliError(
+    "no server runs in this project: start one with holdpoint dev, or name one with HOLDPOINT_URL or --url",
+    EXIT.unavailable,
+  );
+}
+
+/** @throws {ConfigError} @throws {CliError} for an invalid option, or without a server. */
 export async function agentClient(cli: Cli, options: ServerOptions): Promise<Client> {
-  return clientOf(cli, options, ({ url }) => url, "holdpoint dev");
+  return clientOf(cli, options, { url: await agentUrl(cli, options), starter: "holdpoint dev" });
 }
 
-/** @throws {ConfigError} @throws {CliError} for an invalid option. */
+/** @throws {ConfigError} @throws {CliError} for an invalid option, or without a server. */
 export async function tracesClient(cli: Cli, options: ServerOptions): Promise<Client> {
-  return clientOf(cli, options, ({ tracesUrl }) => tracesUrl, "holdpoint dev or holdpoint collector");
+  const starter = "holdpoint dev or holdpoint collector";
+  return clientOf(cli, options, { url: await tracesUrl(cli, options), starter });
 }
 
-async function clientOf(
-  cli: Cli,
-  options: ServerOptions,
-  urlOf: (config: ClientConfig) => string,
-  starter: string,
-): Promise<Client> {
+async function tracesUrl(cli: Cli, { url }: ServerOptions): Promise<string> {
+  if (url !== undefined) return urlOption(url);
   const config = await cli.config();
-  const { apiKey = config.apiKey } = options;
+  if (config.tracesUrl !== null) return config.tracesUrl;
+  if (config.url !== null) return besideAgent(config.url);
+  const local = await cli.localServer();
+  if (local !== null) return local.tracesUrl ?? besideAgent(local.url);
+  throw new CliError(
+    "no trace store runs in this project: start one with holdpoint dev, or name one with HOLDPOINT_TRACES_URL or --url",
+    EXIT.unavailable,
+  );
+}
+
+/** An agent server shows the traces of its own process there, behind its authentication. */
+const besideAgent = (url: string): string => `${url}/console/api`;
+
+async function clientOf(cli: Cli, options: ServerOptions, server: Omit<Server, "apiKey">): Promise<Client> {
+  const { apiKey = (await cli.config()).apiKey } = options;
   if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey))
     throw new CliError("--api-key is empty or contains invalid characters", EXIT.usage); // api-client.1
-  return createClient(cli, {
-    url: options.url === undefined ? urlOf(config) : urlOption(options.url),
-    apiKey,
-    starter,
-  });
+  return createClient(cli, { ...server, apiKey });
 }
 
 function urlOption(value: string): string {
@@ -73,23 +104,14 @@ interface Server {
 }
 
 function createClient(cli: Cli, server: Server): Client {
-  const { url, apiKey } = server;
+  const { url } = server;
   const call = async (
     method: string,
     path: string,
     what: string,
     { body, timeoutMs = TIMEOUT_MS }: Sending = {},
   ): Promise<never> => {
-    const init: RequestInit = {
-      method,
-      redirect: "manual",
-      headers: {
-        ...(apiKey === null ? {} : { "x-api-key": apiKey }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(timeoutMs === null ? {} : { signal: AbortSignal.timeout(timeoutMs) }),
-    };
+    const init = initOf(server, method, { ...(body === undefined ? {} : { body }), timeoutMs });
     return patiently(cli, what, exchange(server, path, init));
   };
   const asking = `asking ${url}`;
@@ -97,7 +119,10 @@ function createClient(cli: Cli, server: Server): Client {
     url,
     get: (path, query = {}) => call("GET", `${path}${queryText(query)}`, asking),
     post: (path, body) => call("POST", path, asking, { body }),
-    delete: (path) => call("DELETE", path, asking),
+    patch: (path, body) => call("PATCH", path, asking, { body }),
+    put: (path, body) => call("PUT", path, asking, { body }),
+    delete: (path, body) => call("DELETE", path, asking, body === undefined ? {} : { body }),
+    stream: (path, body) => events(server, path, initOf(server, "POST", { body, timeoutMs: null })),
     wait: (path, what) => call("GET", path, what, { timeoutMs: null }),
   };
 }
@@ -106,6 +131,32 @@ interface Sending {
   readonly body?: object;
   /** Null waits without a limit. */
   readonly timeoutMs?: number | null;
+}
+
+function initOf({ apiKey }: Server, method: string, { body, timeoutMs = TIMEOUT_MS }: Sending): RequestInit {
+  return {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(apiKey === null ? {} : { "x-api-key": apiKey }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(timeoutMs === null ? {} : { signal: AbortSignal.timeout(timeoutMs) }),
+  };
+}
+
+/** @throws {CliError} */
+async function* events(server: Server, path: string, init: RequestInit): AsyncGenerator<StreamEvent> {
+  try {
+    const response = await fetch(`${server.url}${path}`, init);
+    if (!response.ok || response.body === null)
+      throw refusal(server, response.status, parsed(await response.text()) ?? null);
+    const messages = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+    for await (const { event = "message", data } of messages) yield { event, data: parsed(data) ?? data };
+  } catch (error) {
+    throw error instanceof CliError ? error : unreachable(server, error);
+  }
 }
 
 function queryText(query: Query): string {

@@ -4,6 +4,7 @@
 //   command-context.2. A command reads no environment, clock or terminal except its own arguments.
 import type { Clock } from "../../base/clock.ts";
 import type { ExitCode } from "../errors/cli-error.ts";
+import type { LocalServer } from "./local-server.ts";
 import type { ClientConfig } from "./settings.ts";
 import type { Terminal } from "../output/terminal.ts";
 
@@ -11,6 +12,8 @@ export interface Cli {
   readonly terminal: Terminal;
   /** @throws {ConfigError} */
   readonly config: () => Promise<ClientConfig>;
+  /** The server that runs on the data folder of this environment; null without one. @throws {ConfigError} */
+  readonly localServer: () => Promise<LocalServer | null>;
   readonly clock: Clock;
   readonly readFile: (path: string) => string;
   /** Runs a command, reports its failure, and ends the process with its exit code (command-context.1). */

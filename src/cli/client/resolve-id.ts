@@ -42,18 +42,19 @@ export function tracesOf(client: Client, query: Query, limit: number): Promise<r
   return cursored(client, "/traces", query, limit, TRACES_PAGE);
 }
 
-export async function threadsOf(client: Client, search: JsonObject, limit: number): Promise<readonly Thread[]> {
-  const found: Thread[] = [];
+/** Pages of a search that takes `limit` and `offset`. */
+export async function paged<T>(client: Client, path: string, search: JsonObject, limit: number): Promise<readonly T[]> {
+  const found: T[] = [];
   for (;;) {
     const wanted = Math.min(PAGE, limit - found.length);
-    const page: readonly Thread[] = await client.post("/threads/search", {
-      ...search,
-      limit: wanted,
-      offset: found.length,
-    });
+    const page: readonly T[] = await client.post(path, { ...search, limit: wanted, offset: found.length });
     found.push(...page);
     if (page.length < wanted || found.length >= limit) return found;
   }
+}
+
+export function threadsOf(client: Client, search: JsonObject, limit: number): Promise<readonly Thread[]> {
+  return paged(client, "/threads/search", search, limit);
 }
 
 /**
@@ -117,7 +118,12 @@ interface Looked {
 const NAMED_MAX = 5;
 
 /** resolve-id.1. @throws {CliError} */
-function only<T>(matching: readonly T[], word: string, nameOf: (one: T) => string, { what, list, looked }: Looked): T {
+export function only<T>(
+  matching: readonly T[],
+  word: string,
+  nameOf: (one: T) => string,
+  { what, list, looked }: Looked,
+): T {
   const [one, ...others] = matching;
   if (one === undefined) {
     const whole = looked < LOOKED_AT_MAX ? "" : ` among ${looked}; use the full id`; // resolve-id.2

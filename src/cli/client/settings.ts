@@ -16,24 +16,26 @@ export function serverUrl(value: string): string {
 }
 
 export const CLIENT_SETTINGS = {
-  url: setting(
+  url: setting<string | null>(
     "HOLDPOINT_URL",
     "url",
-    "http://127.0.0.1:2024",
+    null,
     "http or https",
     {
-      meaning: "The agent server that CLI commands call, with its prefix.",
+      meaning:
+        "The agent server that CLI commands call, with its prefix; without it, the server that runs on the data folder.",
       aliases: ["LANGGRAPH_API_URL"],
     },
     serverUrl,
   ),
-  tracesUrl: setting(
+  tracesUrl: setting<string | null>(
     "HOLDPOINT_TRACES_URL",
     "url",
-    "http://127.0.0.1:4319",
+    null,
     "http or https",
     {
-      meaning: "The trace store that `holdpoint trace` reads.",
+      meaning:
+        "The trace store that `holdpoint trace` reads; without it, that of `HOLDPOINT_URL` or of the data folder's server.",
     },
     serverUrl,
   ),

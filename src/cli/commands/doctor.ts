@@ -29,6 +29,8 @@ export interface Surroundings {
     readonly port: number;
     readonly tracesPort: number;
     readonly endpoint: string | null;
+    /** Whether a variable names the port: without one, the listener on a usual port may be another project's. */
+    readonly named: { readonly port: boolean; readonly tracesPort: boolean };
   }>;
   /** Null without the file. @throws {ConfigFileError} */
   readonly graphs: () => Promise<{
@@ -94,8 +96,8 @@ function checksOf(cli: Cli, around: Surroundings, options: DoctorOptions): reado
     ["disk space", async () => [await spaceCheck((await around.agent()).dataDir)]],
     ["langgraph.json", () => graphsCheck(around)],
     ["server", () => serverCheck(cli, around, options)],
-    ["collector", () => collectorCheck(around)],
-    ["traces", () => backendCheck(around)],
+    ["collector", () => collectorCheck(cli, around)],
+    ["traces", () => backendCheck(cli, around)],
   ];
 }
 
@@ -179,13 +181,15 @@ async function ask(address: string, apiKey: string | null = null): Promise<Reply
 
 async function serverCheck(cli: Cli, { agent }: Surroundings, options: DoctorOptions): Promise<readonly Seen[]> {
   const config = await cli.config();
-  const url = (options.url ?? config.url).replace(/\/+$/, "");
-  const [info, { port }] = [await ask(`${url}/info`, options.apiKey ?? config.apiKey), await agent()];
-  if (info === null) {
-    const start = "start one: holdpoint dev, or holdpoint serve";
-    const seen = `no server responds at ${url}`;
-    return [options.url === undefined ? warn(`${seen}; port ${port} is free`, start) : fail(seen, start)];
+  const named = options.url ?? config.url ?? (await cli.localServer())?.url;
+  const start = "start one: holdpoint dev, or holdpoint serve";
+  if (named === undefined) {
+    const { dataDir } = await agent();
+    return [warn(`no server runs on ${dataDir}, and HOLDPOINT_URL names none`, start)]; // api-client.3
   }
+  const url = named.replace(/\/+$/, "");
+  const info = await ask(`${url}/info`, options.apiKey ?? config.apiKey);
+  if (info === null) return [fail(`no server responds at ${url}`, start)];
   const { version } = (info.body ?? {}) as { readonly version?: string };
   if (info.status === 401)
     return [fail(`${url} requires an API key`, "set HOLDPOINT_API_KEY, or use --api-key"), clockCheck(cli, info)];
@@ -213,9 +217,16 @@ function clockCheck({ clock }: Cli, { headers }: Reply): Seen {
   return ok("server and local clock agree");
 }
 
-async function collectorCheck({ collector }: Surroundings): Promise<readonly Seen[]> {
-  const { port } = await collector();
-  const url = `http://127.0.0.1:${port}`;
+async function collectorCheck(cli: Cli, { collector }: Surroundings): Promise<readonly Seen[]> {
+  const { port, named } = await collector();
+  const url = named.port ? `http://127.0.0.1:${port}` : (await cli.localServer())?.collectorUrl;
+  if (url === undefined || url === null)
+    return [
+      warn(
+        "no collector runs in this project",
+        "to collect traces, start one: holdpoint dev, or holdpoint collector and HTTP_PORT for doctor",
+      ),
+    ];
   const ready = await ask(`${url}/ready`);
   if (ready === null)
     return [warn(`no collector responds at ${url}`, "to collect traces, start one: holdpoint collector")];
@@ -223,10 +234,13 @@ async function collectorCheck({ collector }: Surroundings): Promise<readonly See
   return [fail(`the listener at ${url} is not ready (it returned ${ready.status})`, "check its log, or set HTTP_PORT")];
 }
 
-async function backendCheck({ collector }: Surroundings): Promise<readonly Seen[]> {
-  const { endpoint, tracesPort } = await collector();
-  const url = (endpoint ?? `http://127.0.0.1:${tracesPort}`).replace(/\/+$/, "");
+async function backendCheck(cli: Cli, { collector }: Surroundings): Promise<readonly Seen[]> {
+  const { endpoint, tracesPort, named } = await collector();
+  const local = named.tracesPort ? `http://127.0.0.1:${tracesPort}` : (await cli.localServer())?.tracesUrl;
   const what = endpoint === null ? "the local trace store" : "the tracing backend";
+  const url = (endpoint ?? local)?.replace(/\/+$/, "");
+  if (url === undefined)
+    return [warn("no trace store runs in this project", "it runs with holdpoint dev and holdpoint collector")];
   const info = await ask(`${url}/info`);
   if (info === null) {
     const seen = `${what} does not respond at ${url}`;

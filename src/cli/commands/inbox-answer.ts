@@ -10,6 +10,7 @@ import { changesOf, editArgs } from "./edit-args.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { findItems } from "../client/resolve-id.ts";
 import { questionOf } from "./inbox-list.ts";
+import { jsonOption } from "./input.ts";
 import { type PrintOptions, paint } from "../output/print.ts";
 import { jsonText, oneLine } from "../output/sanitize.ts";
 import type { AnswerResult, InboxItem, State } from "../client/api-types.ts";
@@ -97,26 +98,6 @@ export async function answer(
       ? said(item, answerAll(questionOf(item), { type: "respond", value: text ?? "" }))
       : given;
   });
-}
-
-/** JSON, `@file` with JSON, or `-` for JSON on standard input. @throws {CliError} */
-export async function jsonOption({ terminal, readFile }: Cli, name: string, value: string): Promise<Json> {
-  const text =
-    value === "-" ? await terminal.readInput() : value.startsWith("@") ? fileText(readFile, value.slice(1)) : value;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    const words = name === "the answer" ? `; for plain text use --text` : "";
-    throw new CliError(`${name} is not JSON${words}`, EXIT.usage);
-  }
-}
-
-function fileText(readFile: (path: string) => string, path: string): string {
-  try {
-    return readFile(path);
-  } catch {
-    throw new CliError(`cannot read ${path}`, EXIT.usage);
-  }
 }
 
 function asksSomething(item: InboxItem): InboxItem {

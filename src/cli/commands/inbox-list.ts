@@ -73,7 +73,7 @@ export async function showItem(cli: Cli, word: string, options: ServerOptions & 
   const [item] = await findItems(client, [word]);
   if (item === undefined) return EXIT.failed;
   if (options.json === true) printJson(cli.terminal, item);
-  else cli.terminal.out(`${linesOf(cli.terminal, item, cli.clock.now()).join("\n")}\n`);
+  else cli.terminal.out(`${itemLines(cli.terminal, item, cli.clock.now()).join("\n")}\n`);
   return EXIT.done;
 }
 
@@ -81,7 +81,8 @@ export function questionOf(item: InboxItem): Question {
   return recognise(item.value, item.response_schema ?? null);
 }
 
-function linesOf(terminal: Terminal, item: InboxItem, now: number): readonly string[] {
+/** One item with its question and the commands that answer it. */
+export function itemLines(terminal: Terminal, item: InboxItem, now: number): readonly string[] {
   const { columns } = terminal;
   const fact = (name: string, text: string): string => `${paint(terminal, "dim", name.padEnd(9))} ${oneLine(text)}`;
   const { claim, deadline, answered } = item;

@@ -1,6 +1,4 @@
 // Threads: list, inspect, cancel, end, delete.
-// Invariant commands/threads.1: an irreversible command asks for confirmation on a terminal, and requires --yes elsewhere.
-import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
@@ -9,6 +7,7 @@ import { type PrintOptions, paint, printJson, printList } from "../output/print.
 import type { Column } from "../output/table.ts";
 import { duration, jsonText, oneLine, shortIds } from "../output/sanitize.ts";
 import type { Run, State, Thread } from "../client/api-types.ts";
+import { type Confirmed, confirm, objectOption } from "./input.ts";
 
 type Options = ServerOptions & PrintOptions;
 
@@ -23,11 +22,12 @@ export interface ThreadFilter extends Options {
 const LISTED = ["thread_id", "created_at", "updated_at", "metadata", "status", "interrupts", "error"];
 
 export async function listThreads(cli: Cli, filter: ThreadFilter): Promise<ExitCode> {
+  const metadata = await objectOption(cli, "--metadata", filter.metadata);
   const client = await agentClient(cli, filter);
   const search = {
     select: LISTED,
     sort_by: "updated_at",
-    metadata: { ...metadataOption(filter.metadata), ...(filter.graph === undefined ? {} : { graph_id: filter.graph }) },
+    metadata: { ...metadata, ...(filter.graph === undefined ? {} : { graph_id: filter.graph }) },
     ...(filter.status === undefined ? {} : { status: filter.status }),
   };
   const threads = await threadsOf(client, search, filter.limit);
@@ -36,18 +36,6 @@ export async function listThreads(cli: Cli, filter: ThreadFilter): Promise<ExitC
     none: "No matching threads.",
   });
   return EXIT.done;
-}
-
-/** `{"a": 1}` @throws {CliError} */
-function metadataOption(text: string | undefined): JsonObject {
-  if (text === undefined) return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isJsonObject(value)) return value;
-  } catch {
-    // said below
-  }
-  throw new CliError(`--metadata must be a JSON object, such as '{"tenant": "acme"}'`, EXIT.usage);
 }
 
 function threadColumns(threads: readonly Thread[], now: number, wide: boolean): readonly Column<Thread>[] {
@@ -201,18 +189,6 @@ export async function deleteThreads(
     cli.terminal.out(options.json === true ? `${jsonText({ thread_id: id, deleted: true })}\n` : `deleted  ${id}\n`);
   }
   return EXIT.done;
-}
-
-interface Confirmed {
-  readonly yes?: boolean;
-}
-
-/** commands/threads.1. @throws {CliError} */
-async function confirm({ terminal }: Cli, question: string, { yes }: Confirmed): Promise<void> {
-  if (yes === true) return;
-  if (terminal.ask === null) throw new CliError("this is irreversible: confirm with --yes", EXIT.usage);
-  const said = await terminal.ask(`${question} [y/N] `);
-  if (!/^y(es)?$/i.test(said.trim())) throw new CliError("cancelled: nothing changed");
 }
 
 async function named(

@@ -1,11 +1,16 @@
 // Command registration: the commands that call a server, and those that prepare one.
 // Each command's implementation is imported on use: starting a server loads none of it.
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import type { Cli } from "../client/command-context.ts";
-import type { Surroundings } from "./doctor.ts";
-import type { Mover } from "./backup.ts";
-import type { Template } from "./new.ts";
-import type { Validate } from "./validate.ts";
+import type { Surroundings } from "../commands/doctor.ts";
+import type { Mover } from "../commands/backup.ts";
+import type { Template } from "../commands/new.ts";
+import type { Validate } from "../commands/validate.ts";
+import { EXIT } from "../errors/cli-error.ts";
+import { completionScript, SHELLS } from "./completion.ts";
+import { registerAssistants, registerCrons, registerRun, registerStore } from "./data-verbs.ts";
+import { addExamples } from "./examples.ts";
+import { answering, collect, count, json, listed, milliseconds, ofServer, ofTraces } from "./options.ts";
 
 /** Operations of other rooms that the commands need. */
 export interface VerbPorts {
@@ -17,55 +22,26 @@ export interface VerbPorts {
 
 /** Commands that call a server and need nothing else. */
 export function registerClientVerbs(program: Command, cli: Cli): void {
+  registerRun(program, cli);
   registerInbox(program, cli);
   registerThreads(program, cli);
   registerTrace(program, cli);
+  registerAssistants(program, cli);
+  registerCrons(program, cli);
+  registerStore(program, cli);
 }
 
 export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): void {
   registerClientVerbs(program, cli);
   registerLocal(program, cli, ports);
   registerMove(program, cli, ports);
+  registerCompletion(program, cli);
+  addExamples(program);
 }
-
-const COUNT_MAX = 10_000;
-
-function count(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= COUNT_MAX) return value;
-  throw new InvalidArgumentError(`write a number from 1 to ${COUNT_MAX}.`);
-}
-
-function milliseconds(text: string): number {
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("write a number of milliseconds.");
-}
-
-const json = (command: Command): Command => command.option("--json", "print JSON");
-
-const ofServer = (command: Command): Command =>
-  json(command)
-    .option("--url <address>", "the agent server (HOLDPOINT_URL)")
-    .option("--api-key <key>", "key to send (safer: HOLDPOINT_API_KEY, hidden from other users of the machine)");
-
-const ofStore = (command: Command): Command =>
-  json(command)
-    .option("--url <address>", "the trace store (HOLDPOINT_TRACES_URL)")
-    .option("--api-key <key>", "key to send (safer: HOLDPOINT_API_KEY, hidden from other users of the machine)");
-
-const listed = (command: Command, limit: number): Command =>
-  command
-    .option("--wide", "do not truncate lines")
-    .option("--limit <number>", "maximum number of entries", count, limit);
-
-const answering = (command: Command): Command =>
-  ofServer(command)
-    .option("--by <name>", "your name, on a server without authentication (HOLDPOINT_USER)")
-    .option("--wait", "wait for the resumed run and print the state of the thread");
 
 function registerInbox(program: Command, cli: Cli): void {
   const inbox = program.command("inbox").description("pending interrupts: list, show, answer");
-  const load = { show: () => import("./inbox-list.ts"), answer: () => import("./inbox-answer.ts") };
+  const load = { show: () => import("../commands/inbox-list.ts"), answer: () => import("../commands/inbox-answer.ts") };
   listed(ofServer(inbox.command("ls").description("list pending interrupts, oldest first")), 50)
     .option("--graph <id>", "of this graph")
     .option("--assistant <id>", "of this assistant")
@@ -100,11 +76,9 @@ function registerInbox(program: Command, cli: Cli): void {
     .action((item, value, options) => cli.run(async () => (await load.answer()).answer(cli, item, value, options)));
 }
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
 function registerThreads(program: Command, cli: Cli): void {
   const threads = program.command("threads").description("threads: list, inspect, cancel, delete");
-  const load = () => import("./threads.ts");
+  const load = () => import("../commands/threads.ts");
   listed(ofServer(threads.command("ls").description("list threads, last changed first")), 50)
     .option("--status <status>", "idle, busy, interrupted or error")
     .option("--graph <id>", "of this graph")
@@ -133,8 +107,8 @@ function registerThreads(program: Command, cli: Cli): void {
 
 function registerTrace(program: Command, cli: Cli): void {
   const trace = program.command("trace").description("traces of the local store");
-  const load = () => import("./trace.ts");
-  listed(ofStore(trace.command("ls").description("list traces, newest first")), 50)
+  const load = () => import("../commands/trace.ts");
+  listed(ofTraces(trace.command("ls").description("list traces, newest first")), 50)
     .option("--project <name>", "of this project")
     .option("--name <part>", "whose name contains this")
     .option("--status <status>", "success, error, pending or incomplete")
@@ -144,7 +118,7 @@ function registerTrace(program: Command, cli: Cli): void {
     .option("--metadata <pairs>", "with key:value, several separated by commas")
     .option("--slower <ms>", "that took at least this long", milliseconds)
     .action((options) => cli.run(async () => (await load()).listTraces(cli, options)));
-  ofStore(trace.command("show <trace>").description("show a trace as a tree with timings"))
+  ofTraces(trace.command("show <trace>").description("show a trace as a tree with timings"))
     .option("--wide", "do not truncate lines")
     .action((id, options) => cli.run(async () => (await load()).showTrace(cli, id, options)));
 }
@@ -152,25 +126,25 @@ function registerTrace(program: Command, cli: Cli): void {
 function registerLocal(program: Command, cli: Cli, { around, validate, template }: VerbPorts): void {
   ofServer(
     program.command("doctor").description("check the requirements of this machine; exit code 1 if a check fails"),
-  ).action((options) => cli.run(async () => (await import("./doctor.ts")).doctor(cli, around, options)));
+  ).action((options) => cli.run(async () => (await import("../commands/doctor.ts")).doctor(cli, around, options)));
   json(
     program.command("validate").description("load everything in langgraph.json; exit code 1 if an entry fails to load"),
   )
     .option("-c, --config <file>", "langgraph.json that names the graphs (LANGGRAPH_CONFIG)")
     .action((options) =>
-      cli.run(async () => (await import("./validate.ts")).validate(cli, validate, options.config, options)),
+      cli.run(async () => (await import("../commands/validate.ts")).validate(cli, validate, options.config, options)),
     );
   json(
     program
       .command("new <folder>")
       .description("create a runnable project: a human-in-the-loop graph with a scripted model"),
   ).action((folder, options) =>
-    cli.run(async () => (await import("./new.ts")).makeProject(cli, template, folder, options)),
+    cli.run(async () => (await import("../commands/new.ts")).makeProject(cli, template, folder, options)),
   );
 }
 
 function registerMove(program: Command, cli: Cli, { mover }: VerbPorts): void {
-  const load = () => import("./backup.ts");
+  const load = () => import("../commands/backup.ts");
   const ofFolder = (command: Command): Command =>
     json(command).option("-d, --data-dir <folder>", "folder of the database (HOLDPOINT_DATA_DIR)");
   ofFolder(
@@ -182,4 +156,17 @@ function registerMove(program: Command, cli: Cli, { mover }: VerbPorts): void {
   ofFolder(program.command("import <file>").description("import an exported file into an empty database")).action(
     (file, options) => cli.run(async () => (await load()).importFrom(cli, mover, file, options)),
   );
+}
+
+function registerCompletion(program: Command, cli: Cli): void {
+  program
+    .command("completion")
+    .addArgument(new Argument("<shell>").choices(SHELLS))
+    .description("print a completion script for bash, zsh or fish")
+    .action((shell) =>
+      cli.run(async () => {
+        cli.terminal.out(completionScript(program, shell));
+        return EXIT.done;
+      }),
+    );
 }
