@@ -100,6 +100,13 @@ async function main(argv: readonly string[]): Promise<void> {
     .action((options: { readonly json?: boolean }) =>
       judged(async () => (await import("./main/collect.ts")).replay(host, options)),
     );
+  collector
+    .command("explain <file>")
+    .description("print where each attribute of the spans in an OTLP file goes; sends nothing")
+    .option("--json", "print JSON")
+    .action((file: string, options: { readonly json?: boolean }) =>
+      command(async () => (await import("./main/collect.ts")).explain(host, file, options)),
+    );
   const [{ registerVerbs }, { createVerbPorts }] = await Promise.all([
     import("./cli/program/register.ts"),
     import("./main/verb-ports.ts"),

@@ -143,6 +143,7 @@ function pipelineOf(
         filterNonGenAi: config.filterNonGenai,
         genericOtel: config.genericOtelEnabled,
         project: config.project ?? "",
+        explain: config.explainAttributes,
       }),
       backendLimits: ports.backend.limits,
       deadLetters: letters === null ? null : createDeadLetters(letters, ports.clock.now),

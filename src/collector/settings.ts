@@ -157,7 +157,10 @@ export const collectorSettings = {
     meaning: "Send only spans of generative AI; their children move up to the nearest ancestor that is sent.",
   }),
   genericOtelEnabled: boolean("GENERIC_OTEL_ENABLED", false, {
-    meaning: "Keep attributes that no convention explains under extra.metadata.otel.attributes.",
+    meaning: "Keep spans without GenAI attributes although FILTER_NON_GENAI is on.",
+  }),
+  explainAttributes: boolean("EXPLAIN_ATTRIBUTES", false, {
+    meaning: "Record under extra.metadata.otel.fields where each attribute went; on with the local trace store.",
   }),
 } as const;
 

@@ -1,4 +1,4 @@
-// Collect: `holdpoint collector` and its two tools, each with the backend that the configuration names or with the local one.
+// Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local one.
 import { letOldHeapGrow } from "../base/v8-heap.ts";
 import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
@@ -60,6 +60,17 @@ export async function replay(host: Host, options: { readonly json?: boolean }): 
   return kept === 0;
 }
 
+/** Prints where each attribute of the spans in a file goes. */
+export async function explain(host: Host, path: string, options: { readonly json?: boolean }): Promise<void> {
+  const [{ explainFile, explainedText }, { printable }] = await Promise.all([
+    import("../collector/commands/explain.ts"),
+    import("../cli/output/sanitize.ts"),
+  ]);
+  const { config } = await collectorConfig(host);
+  const spans = await explainFile(path, config);
+  host.out(`${options.json === true ? JSON.stringify(spans) : printable(explainedText(spans))}\n`);
+}
+
 export async function collectorConfig({ env }: Host) {
   const [{ collectorSettings }, { TRACE_SETTINGS }, { LOG_SETTINGS }] = await Promise.all([
     import("../collector/settings.ts"),
@@ -86,5 +97,6 @@ export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
 
 /** Without an endpoint, traces stay on this machine, and no sender needs a key. @param port of the store; null leaves the endpoint. */
 export function localBackend<C extends CollectorConfig>(config: C, port: number | null): C {
-  return port === null ? config : { ...config, endpoint: localUrl(port), apiKey: config.apiKey ?? "local" };
+  if (port === null) return config;
+  return { ...config, endpoint: localUrl(port), apiKey: config.apiKey ?? "local", explainAttributes: true };
 }

@@ -1,11 +1,13 @@
 // Operating it: the check, the settings, the probes, the metrics, and a backend that stays away for hours.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { ConfigError, readConfig } from "../../src/base/config/config.ts";
 import { checkCollector } from "../../src/collector/commands/check.ts";
+import { explainedText, explainFile } from "../../src/collector/commands/explain.ts";
 import type { Backend, SendOutcome } from "../../src/collector/upload/backend/port.ts";
 import { pendingOf } from "../../src/collector/shared/span-accounting.ts";
 import { partsOf } from "../../src/collector/encode/batch-body.ts";
@@ -130,6 +132,58 @@ function scripted(says: () => SendOutcome, onSent: (names: readonly string[]) =>
     close: () => undefined,
   };
 }
+
+describe("explain", () => {
+  const request = (name: string): string =>
+    JSON.stringify({
+      resourceSpans: [
+        {
+          scopeSpans: [
+            {
+              spans: [
+                {
+                  traceId: "5b8efff798038103d269b633813fc60c",
+                  spanId: "eee19b7ec3c1b174",
+                  name,
+                  startTimeUnixNano: "1763715600000000000",
+                  attributes: [
+                    { key: "gen_ai.operation.name", value: { stringValue: "chat" } },
+                    { key: "mine", value: { intValue: "4" } },
+                  ],
+                  events: [{ name: "exception" }, { name: "gen_ai.choice" }],
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+
+  test("names the destination of every attribute, of JSON, JSON lines and protobuf, gzipped or not", async () => {
+    const dir = await mkdtemp(`${tmpdir()}/holdpoint-explain-`);
+    const config = testConfig({});
+    const explained = async (bytes: string | Buffer): Promise<string> => {
+      await writeFile(`${dir}/file`, bytes);
+      return explainedText(await explainFile(`${dir}/file`, config));
+    };
+    const text = await explained(request("one"));
+    assert.equal(
+      text,
+      [
+        'span "one" (eee19b7ec3c1b174) -> llm run "one"',
+        "  gen_ai.operation.name  run_type, extra.metadata",
+        "  mine                   extra.metadata.otel.attributes",
+        "  event exception        error, events",
+        "  event gen_ai.choice    outputs",
+      ].join("\n"),
+    );
+    assert.equal(await explained(gzipSync(request("one"))), text);
+    assert.match(await explained(`${request("one")}\n${request("two")}\n`), /"one".*\n[^]*"two"/);
+    assert.match(await explained(protobufRequest([spanOf(1, 0)])), /^span "/);
+    await assert.rejects(explained("{nothing"));
+    await rm(dir, { recursive: true });
+  });
+});
 
 describe("check", () => {
   test("passes against a backend that takes the run, and names the step that fails", async () => {

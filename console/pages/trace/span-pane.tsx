@@ -13,7 +13,7 @@ import { CopyButton } from "../../ui/copy.tsx";
 import { bytes, count, glance } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { kindOf } from "./kind.ts";
-import { translationOf } from "./translation.ts";
+import { type Destination, translationOf } from "./translation.ts";
 import { microTime } from "./waterfall.ts";
 
 const traceRoute = getRouteApi("/traces/$traceId");
@@ -204,7 +204,7 @@ function Fields({ span }: { readonly span: SpanDetail }): ReactNode {
 }
 
 function Translated({ span }: { readonly span: SpanDetail }): ReactNode {
-  const { fromSpan, lines, kept, copied } = translationOf(span);
+  const { fromSpan, lines, kept, copied, destinations } = translationOf(span);
   const keptNames = Object.keys(kept);
   return (
     <div className="stack">
@@ -242,6 +242,7 @@ function Translated({ span }: { readonly span: SpanDetail }): ReactNode {
           ))}
         </tbody>
       </table>
+      {destinations.length === 0 ? null : <Destinations list={destinations} />}
       {copied.length === 0 ? null : (
         <section className="span-side">
           <h3>Copied under their own names</h3>
@@ -259,5 +260,33 @@ function Translated({ span }: { readonly span: SpanDetail }): ReactNode {
         </section>
       )}
     </div>
+  );
+}
+
+function Destinations({ list }: { readonly list: readonly Destination[] }): ReactNode {
+  return (
+    <table className="translation">
+      <caption className="visually-hidden">Attributes of the span and the run fields that use them</caption>
+      <thead>
+        <tr>
+          <th scope="col">Attribute</th>
+          <th scope="col">Run fields</th>
+        </tr>
+      </thead>
+      <tbody>
+        {list.map(({ attribute, fields }) => (
+          <tr key={attribute}>
+            <th scope="row">
+              <code>{attribute}</code>
+            </th>
+            <td>
+              {fields.map((field) => (
+                <code key={field}>{field}</code>
+              ))}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

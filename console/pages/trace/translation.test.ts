@@ -57,6 +57,16 @@ test("a run that an SDK sent itself was not translated", () => {
   assert.equal(translationOf(plain).fromSpan, false);
 });
 
+test("a run that records the destinations of its attributes has them listed", () => {
+  const otel = { fields: { "gen_ai.request.model": ["extra.metadata.ls_model_name"], odd: "no list" } };
+  const { destinations } = translationOf({ ...RUN, extra: { metadata: { otel } } });
+  assert.deepEqual(destinations, [
+    { attribute: "gen_ai.request.model", fields: ["extra.metadata.ls_model_name"] },
+    { attribute: "odd", fields: [] },
+  ]);
+  assert.deepEqual(translationOf(RUN).destinations, []);
+});
+
 test("every attribute that the explanation names is in the collector's tables", () => {
   const folder = join(import.meta.dirname, "../../../src/collector/translate");
   const tables = readdirSync(folder, { recursive: true, encoding: "utf8" })

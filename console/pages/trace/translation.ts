@@ -103,12 +103,19 @@ const IDS: readonly Rule[] = [
   { field: "parent_run_id", path: ["extra", "metadata", "otel", "parent_span_id"], sources: ["parent id of the span"] },
 ];
 
+export interface Destination {
+  readonly attribute: string;
+  readonly fields: readonly string[];
+}
+
 export interface Translation {
   /** The collector created this run from a span; otherwise an SDK sent it directly. */
   readonly fromSpan: boolean;
   readonly lines: readonly Line[];
   /** Unmapped attributes, kept unchanged. */
   readonly kept: Readonly<Record<string, unknown>>;
+  /** The destination of each attribute, as the collector recorded it; empty without EXPLAIN_ATTRIBUTES. */
+  readonly destinations: readonly Destination[];
   /** Metadata names copied unchanged. */
   readonly copied: readonly string[];
 }
@@ -128,8 +135,17 @@ export function translationOf(run: SpanDetail): Translation {
     fromSpan,
     lines,
     kept: isMembers(kept) ? kept : {},
+    destinations: destinationsIn(at(metadata, ["otel", "fields"])),
     copied: Object.keys(metadata).filter((name) => !named.has(name) && !KNOWN.has(name)),
   };
+}
+
+function destinationsIn(recorded: unknown): readonly Destination[] {
+  if (!isMembers(recorded)) return [];
+  return Object.entries(recorded).map(([attribute, fields]) => ({
+    attribute,
+    fields: Array.isArray(fields) ? fields.filter((field) => typeof field === "string") : [],
+  }));
 }
 
 function at(value: unknown, path: readonly string[]): unknown {

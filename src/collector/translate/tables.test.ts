@@ -88,8 +88,8 @@ describe("run type", () => {
   test("each rule stands before the next", () => {
     const ORDER: readonly (readonly [string, string, RunType])[] = [
       ["langsmith.span.kind", "parser", "parser"],
-      ["gen_ai.tool.name", "t", "tool"],
       ["gen_ai.operation.name", "chat", "llm"],
+      ["gen_ai.tool.name", "t", "tool"],
       ["openinference.span.kind", "PROMPT", "prompt"],
       ["ai.operationId", "ai.embed.doEmbed", "embedding"],
       ["llm.request.type", "chat", "llm"],

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { segmentTime, uuidOfSpan, uuidOfTrace } from "../assemble/dotted-order.ts";
+import type { JsonObject } from "../../base/json/json.ts";
 import { NO_TIME } from "../otlp/span.ts";
 import { contentOf, CONTEXT, extraOf, parsed, spanOf, START, table, translated } from "./testkit.ts";
 import { rfc3339 } from "../shared/rfc3339.ts";
@@ -112,12 +113,7 @@ describe("what surrounds a span", () => {
       },
     },
     {
-      name: "attributes that no table knows are left out unless asked for",
-      span: { attributes: { "http.method": "GET" } },
-      run: { metadata: { otel: { kind: "internal", scope: { version: "1.0" } } } },
-    },
-    {
-      name: "and when asked for are kept as plain JSON, without those that were used",
+      name: "attributes that no rule used are kept as plain JSON, without those that were used",
       span: {
         attributes: {
           "http.method": "GET",
@@ -145,7 +141,36 @@ describe("what surrounds a span", () => {
           ls_model_name: "m",
         },
       },
-      options: { genericOtel: true },
+    },
+    {
+      name: "a known attribute that its run type does not use is kept too, but not a second time under an alias",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "chat",
+          "gen_ai.usage.input_tokens": 3,
+          "gen_ai.usage.prompt_tokens": 3,
+          "llm.token_count.prompt": 4,
+          "gen_ai.retrieval.documents": '[{"id":"d1"}]',
+          "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"Hi"}]}]',
+          "ai.embeddings": ["[1,2]"],
+          "openinference.span.kind": "AGENT",
+          "langsmith.span.dotted_order": "20251121T090000000000Zx",
+        },
+      },
+      run: {
+        metadata: {
+          otel: {
+            kind: "internal",
+            scope: { version: "1.0" },
+            attributes: {
+              "llm.token_count.prompt": 4,
+              "gen_ai.retrieval.documents": '[{"id":"d1"}]',
+              "ai.embeddings": ["[1,2]"],
+              "openinference.span.kind": "AGENT",
+            },
+          },
+        },
+      },
     },
     {
       name: "metadata of a user replaces nothing that the backend reads",
@@ -162,7 +187,17 @@ describe("what surrounds a span", () => {
           OTEL_TRACE_ID: "5b8efff798038103d269b633813fc60c",
           OTEL_SPAN_ID: "eee19b7ec3c1b174",
           ls_provider: "openai",
-          otel: { kind: "internal", scope: { version: "1.0" } },
+          otel: {
+            kind: "internal",
+            scope: { version: "1.0" },
+            resource: { OTEL_TRACE_ID: "forged", ls_provider: "forged", team: "resource" },
+            attributes: {
+              "langsmith.metadata.OTEL_TRACE_ID": "forged",
+              "metadata.OTEL_SPAN_ID": "forged",
+              "metadata.ls_provider": "forged",
+              "metadata.otel": 1,
+            },
+          },
           team: "core",
         },
       },
@@ -326,4 +361,27 @@ test("ids are hex with zeros in front, never read as base64", () => {
   assert.equal(uuidOfTrace("5b8efff798038103d269b633813fc60c"), "5b8efff7-9803-8103-d269-b633813fc60c");
   assert.equal(uuidOfSpan("eee19b7ec3c1b174"), "00000000-0000-0000-eee1-9b7ec3c1b174");
   assert.equal(parsed(contentOf({}).extra) === null, false);
+});
+
+test("with `explain` the metadata names the destination of every attribute", () => {
+  const attributes = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": "m",
+    mine: 1,
+    "langsmith.is_root": true,
+  };
+  const { metadata } = extraOf(contentOf({ attributes }, { explain: true }));
+  assert.deepEqual((metadata["otel"] as JsonObject)["fields"], {
+    "gen_ai.operation.name": ["run_type", "extra.metadata"],
+    "gen_ai.request.model": ["extra.metadata.ls_model_name", "extra.invocation_params"],
+    mine: ["extra.metadata.otel.attributes"],
+    "langsmith.is_root": ["left out: transport noise"],
+  });
+});
+
+test("GENERIC_OTEL_ENABLED decides about spans: none is removed, also with the filter on", () => {
+  const span = { name: "GET /", attributes: { "http.method": "GET" } };
+  const options = { filterNonGenAi: true, genericOtel: true };
+  assert.equal(translated(span, { filterNonGenAi: true }).content, null);
+  assert.equal(translated(span, options).content?.name, "GET /");
 });

@@ -1,16 +1,18 @@
 // Translate: a span → the content of a run and its claims on a place (receive → decode → translate → assemble → …).
-// The rules are tables in the neighbouring files; this one asks them in order and puts the answers together.
+// The rules are tables in the neighbouring files; this one applies them in order and joins the results.
 // Invariants: trace-run.1, trace-run.2 (trace-run.ts), and
 //   translate.1. Every span becomes a run or, with the filter on, a place without content. No span makes translation throw.
 //   translate.2. With content capture off a model call still is an llm run with model and usage.
+//   translate.3. The metadata is read last: it takes every attribute that no other field used.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Span, UnixNano } from "../otlp/span.ts";
 import { attachmentsOf } from "./fields/attachments.ts";
 import type { Found, Subject } from "./fields/content.ts";
-import { createFactsReader, type Facts } from "./attributes/span-facts.ts";
+import { createFactsReader, type Facts, type FactsReader } from "./attributes/span-facts.ts";
 import { inputsOf } from "./fields/inputs.ts";
 import { createObjectWriter, extended } from "./attributes/json-writer.ts";
 import { isGenAiName, isGenAiScope, sources } from "./attributes/known-keys.ts";
+import { type ExplainedAttribute, destinationsOf } from "./fields/destinations.ts";
 import { metadataOf, resourceText } from "./fields/metadata.ts";
 import { invocationParamsOf, modelOf } from "./fields/model.ts";
 import { errorOf } from "./fields/outcome.ts";
@@ -27,10 +29,12 @@ import { usageOf } from "./fields/usage.ts";
 export interface TranslateOptions {
   /** FILTER_NON_GENAI: spans that have nothing to do with generative AI keep their place but are not uploaded. */
   readonly filterNonGenAi: boolean;
-  /** GENERIC_OTEL_ENABLED: attributes that no table knows go to metadata.otel.attributes. */
+  /** GENERIC_OTEL_ENABLED: `filterNonGenAi` removes no span. Attributes are kept either way (leftovers.1). */
   readonly genericOtel: boolean;
   /** TRACING_PROJECT, "" for none. */
   readonly project: string;
+  /** EXPLAIN_ATTRIBUTES: the metadata names the destination of every attribute. */
+  readonly explain?: boolean;
 }
 
 export type Translate = (span: Span, context: RequestContext) => UnplacedRun;
@@ -65,29 +69,47 @@ const SPAN_ID = /^[0-9a-f]{16}$/;
 
 export function createTranslator(options: TranslateOptions): Translate {
   const reader = createFactsReader();
+  return (span, context) => translate(reader, options, span, context);
+}
+
+function translate(reader: FactsReader, options: TranslateOptions, span: Span, context: RequestContext): UnplacedRun {
+  const talk = talkOf(span);
+  const facts = reader.read(span, talk.detailAttributes);
+  const times = timesOf(span, context);
+  const kept = !options.filterNonGenAi || options.genericOtel || isGenAi(facts, talk);
+  facts.enter("place in the trace");
+  const parentSpanId = parentOf(facts);
+  return {
+    tenant: context.tenant,
+    traceId: span.traceId,
+    spanId: span.spanId,
+    parentSpanId,
+    start: times.start,
+    isRoot: parentSpanId === "" || isTrue(facts.value(IS_ROOT)),
+    claims: claimsOf(facts),
+    content: kept ? contentOf({ facts, talk, times, context, options }) : null,
+    origins: NO_ORIGINS,
+  };
+}
+
+/** Like the translator, with the destination of every attribute. For people: slower, and one span at a time. */
+export function createExplainer(
+  options: TranslateOptions,
+): (
+  span: Span,
+  context: RequestContext,
+) => { readonly run: UnplacedRun; readonly attributes: readonly ExplainedAttribute[] } {
+  const reader = createFactsReader();
   return (span, context) => {
-    const facts = reader.read(span);
-    const talk = talkOf(span);
-    const times = timesOf(span, context);
-    const kept = !options.filterNonGenAi || isGenAi(facts, talk);
-    const parentSpanId = parentOf(facts);
-    return {
-      tenant: context.tenant,
-      traceId: span.traceId,
-      spanId: span.spanId,
-      parentSpanId,
-      start: times.start,
-      isRoot: parentSpanId === "" || isTrue(facts.value(IS_ROOT)),
-      claims: claimsOf(facts),
-      content: kept ? contentOf({ facts, talk, times, context, options }) : null,
-      origins: NO_ORIGINS,
-    };
+    let facts: Facts | null = null;
+    const run = translate({ read: (one, details) => (facts = reader.read(one, details)) }, options, span, context);
+    return { run, attributes: facts === null ? [] : destinationsOf(facts) };
   };
 }
 
 /** Named by the backend's SDK, else the span's own, else the span of the SDK's parent run. */
 function parentOf(facts: Facts): string {
-  const named = facts.text(PARENT_SPAN).toLowerCase();
+  const named = facts.peek(PARENT_SPAN).toLowerCase(); // transport noise (leftovers.1)
   if (SPAN_ID.test(named)) return named;
   if (facts.span.parentSpanId !== "") return facts.span.parentSpanId;
   // Its spans have the first half of their run's id, or the run has the span's id after zeros.
@@ -105,17 +127,26 @@ interface Work {
 
 function contentOf(work: Work): RunContent {
   const { facts, talk, times } = work;
+  facts.enter("run_type");
   const typed = runTypeOf(facts, talk);
   const subject: Subject = { facts, talk, type: typed.type };
+  facts.enter("usage_metadata");
   const usage = usageOf(facts);
   const usageIsSum = typed.said && typed.type !== "llm" && typed.type !== "embedding";
+  facts.enter("inputs");
   const inputs = textOf(inputsOf(subject));
+  facts.enter("outputs");
   const outputs = outputsText(outputsOf(subject), usageIsSum ? null : usage);
-  const extra = extraText(work, typed.type, usage, usageIsSum);
+  facts.enter("error");
   const error = errorOf(facts, talk);
+  facts.enter("events");
   const events = eventsText(facts, talk, times.start);
+  facts.enter("attachments");
   const attachments = attachmentsOf(facts);
+  facts.enter("name");
   const name = runNameOf(facts, typed.type).toWellFormed();
+  const rest = restOf(work);
+  const extra = extraText(work, typed.type, usage, usageIsSum); // translate.3
   let size = inputs.length + outputs.length + extra.length + events.length + error.length + name.length;
   for (const one of attachments) size += one.bytes.length;
   return {
@@ -129,14 +160,25 @@ function contentOf(work: Work): RunContent {
     outputs,
     extra,
     events,
-    serialized: serializedText(facts),
-    tags: tagsOf(facts),
-    sessionName: projectOf(work),
-    sessionId: uuidOf(facts, SESSION_ID),
-    referenceExampleId: uuidOf(facts, EXAMPLE),
+    ...rest,
     attachments,
     size,
   };
+}
+
+function restOf(
+  work: Work,
+): Pick<RunContent, "serialized" | "tags" | "sessionName" | "sessionId" | "referenceExampleId"> {
+  const { facts } = work;
+  facts.enter("serialized");
+  const serialized = serializedText(facts);
+  facts.enter("tags");
+  const tags = tagsOf(facts);
+  facts.enter("session_name");
+  const sessionName = projectOf(work);
+  const sessionId = uuidOf(facts, SESSION_ID);
+  facts.enter("place in the trace");
+  return { serialized, tags, sessionName, sessionId, referenceExampleId: uuidOf(facts, EXAMPLE) };
 }
 
 function textOf(content: Found | null): string {
@@ -150,14 +192,14 @@ function outputsText(content: Found | null, usage: JsonObject | null): string {
 
 function extraText(work: Work, type: RunContent["runType"], usage: JsonObject | null, usageIsSum: boolean): string {
   const { facts, talk, times, options } = work;
+  const explain = options.explain === true;
   const out = createObjectWriter();
+  facts.enter("extra.metadata.ls_model_name");
   const model = modelOf(facts, type);
-  const timeFromArrival = times.fromArrival;
-  out.putText(
-    "metadata",
-    metadataOf(facts, { model, usage, usageIsSum, genericOtel: options.genericOtel, timeFromArrival }),
-  );
+  facts.enter("extra.invocation_params");
   const params = invocationParamsOf(facts, talk);
+  facts.enter("extra.metadata");
+  out.putText("metadata", metadataOf(facts, { model, usage, usageIsSum, timeFromArrival: times.fromArrival, explain }));
   if (params !== null) out.put("invocation_params", params);
   return out.text();
 }
@@ -190,8 +232,11 @@ function claimsOf(facts: Facts): RunClaims | null {
 }
 
 function uuidOf(facts: Facts, from: readonly number[]): string {
+  const mark = facts.mark();
   const text = facts.text(from).toLowerCase();
-  return UUID.test(text) ? text : "";
+  if (UUID.test(text)) return text;
+  facts.release(mark);
+  return "";
 }
 
 function isTrue(value: unknown): boolean {
@@ -211,12 +256,18 @@ function projectOf({ facts, context, options }: Work): string {
 const NO_TAGS: readonly string[] = [];
 
 function tagsOf(facts: Facts): readonly string[] {
+  const mark = facts.mark();
   const value = facts.value(TAGS);
   if (value === undefined) return NO_TAGS;
   const read = jsonOf(value);
+  if (typeof read !== "string" && !isListOfText(read)) facts.release(mark);
   const list = typeof read === "string" ? read.split(",") : Array.isArray(read) ? (read as readonly Json[]) : [];
   const tags = list.flatMap((tag) => (typeof tag === "string" && tag.trim() !== "" ? [tag.trim()] : []));
   return [...new Set(tags)];
+}
+
+function isListOfText(read: Json): boolean {
+  return Array.isArray(read) && (read as readonly Json[]).every((tag) => typeof tag === "string");
 }
 
 function serializedText(facts: Facts): string {

@@ -1,5 +1,5 @@
 // JSON writer: an object's text, member by member. The first value of a name stays, so callers write in order of rank.
-// Names never become properties of an object, whatever they are called.
+// A name never becomes a property of an object.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 
 export interface ObjectWriter {
@@ -7,6 +7,9 @@ export interface ObjectWriter {
   /** `value` is JSON text already. */
   putText(name: string, value: string): void;
   has(name: string): boolean;
+  /** Keeps a name for `putReserved`: nothing else can take it. */
+  reserve(name: string): void;
+  putReserved(name: string, value: string): void;
   /** `{…}` */
   text(): string;
 }
@@ -16,28 +19,36 @@ export function createObjectWriter(): ObjectWriter {
   let many: Set<string> | null = null;
   let body = "";
   const has = (name: string): boolean => (many === null ? names.includes(name) : many.has(name));
-  const putText = (name: string, value: string): void => {
-    if (has(name)) return;
+  const reserve = (name: string): void => {
     if (many !== null) many.add(name);
     else if (names.push(name) > LISTED_MAX) many = new Set(names);
+  };
+  const write = (name: string, value: string): void => {
     body += `${body === "" ? "" : ","}${nameText(name)}:${value}`;
+  };
+  const putText = (name: string, value: string): void => {
+    if (has(name)) return;
+    reserve(name);
+    write(name, value);
   };
   return {
     put: (name, value) => putText(name, JSON.stringify(value)),
     putText,
     has,
+    reserve,
+    putReserved: write,
     text: () => `{${body}}`,
   };
 }
 
-/** Up to here a list is faster to search than a set is to make. */
+/** Up to this size a list is faster to search than a set is to create. */
 const LISTED_MAX = 32;
 
 const REMEMBERED_MAX = 4096;
 const REMEMBERED_CHARS_MAX = 128;
 const nameTexts = new Map<string, string>();
 
-/** Names repeat from span to span, their JSON text is kept for a bounded number of them. */
+/** Names repeat from span to span: a bounded cache keeps their JSON text. */
 function nameText(name: string): string {
   const known = nameTexts.get(name);
   if (known !== undefined) return known;

@@ -1,8 +1,9 @@
-// Keys: every attribute name that translation knows, each with a slot number, so that a span's attributes are sorted in
-// one pass with one map lookup each, and every rule reads its sources by index.
+// Known keys: every attribute name that translation knows. Each has a slot number, so one map lookup sorts an attribute
+// and every rule reads its sources by index.
 // Invariants:
-//   known-keys.1. A name is taken apart once, not once a span: what it means is remembered, for a bounded number of names.
-//   known-keys.2. An index in a name is at most INDEX_MAX, so that `x.4000000000.y` cannot make a list of that length.
+//   known-keys.1. A name is parsed once, not once per span: a bounded cache keeps the plan of each name.
+//   known-keys.2. An index in a name is at most INDEX_MAX, so `x.4000000000.y` cannot create a list of that length.
+//   known-keys.3. Sources of one list are aliases: equal values of them are one piece of information.
 
 /** Sources of one target, best first, as slot numbers. */
 export type Sources = readonly number[];
@@ -50,13 +51,36 @@ const REMEMBERED_CHARS_MAX = 256;
 const slots = new Map<string, number>();
 const plans = new Map<string, KeyPlan>();
 
+const aliases: Set<number>[] = [];
+
 /** Called by the rule tables while modules load; afterwards the numbers are fixed. */
 export function sources(...names: readonly string[]): Sources {
+  const list = signs(...names);
+  for (const slot of list) for (const other of list) aliases[slot]?.add(other); // known-keys.3
+  return list;
+}
+
+/** Names that are only looked for, and that are no aliases of each other. */
+export function signs(...names: readonly string[]): Sources {
   return names.map((name) => {
     const slot = slots.get(name) ?? slots.size;
     slots.set(name, slot);
+    aliases[slot] ??= new Set();
     return slot;
   });
+}
+
+/** Slots with the same meaning as this one, itself included (known-keys.3). */
+export function aliasesOf(slot: number): ReadonlySet<number> {
+  return aliases[slot] ?? new Set();
+}
+
+/** For tests: every name that a rule reads. */
+export function knownNames(): readonly string[] {
+  return [
+    ...slots.keys(),
+    ...Object.values(FAMILIES).map(({ prefix, indexed }) => `${prefix}${indexed ? "0.x" : "x"}`),
+  ];
 }
 
 export function slotCount(): number {
@@ -68,7 +92,7 @@ export function planOf(key: string): KeyPlan {
   if (known !== undefined) return known;
   const plan = makePlan(key);
   if (key.length <= REMEMBERED_CHARS_MAX) {
-    if (plans.size >= REMEMBERED_MAX) plans.clear(); // known-keys.1: made-up names must not grow it
+    if (plans.size >= REMEMBERED_MAX) plans.clear(); // known-keys.1
     plans.set(key, plan);
   }
   return plan;

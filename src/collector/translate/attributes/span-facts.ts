@@ -1,12 +1,13 @@
-// Facts: one span's attributes, sorted into slots and families in a single pass. The rules read from here and nowhere else.
+// Facts: one span's attributes, sorted into slots and families in a single pass. The rules read from here only.
 // Invariants:
 //   span-facts.1. One set of slots serves all spans, one after the other: translation allocates no index per span.
-//   span-facts.2. A span contributes at most ENTRIES_MAX entries to its families; of a key that repeats the last value counts.
-import type { Json } from "../../../base/json/json.ts";
+//   span-facts.2. A span contributes at most ENTRIES_MAX entries to its families; of a repeated key the last value counts.
+//   span-facts.3. `value`, `text`, `count` and `family` record a use (attribute-uses.1); `has`, `peek` and `familySize` do not.
+//   span-facts.4. Attributes of an operation details event complete the span's own and never replace them.
 import type { Attributes, AttributeValue, Span } from "../../otlp/span.ts";
+import { type AttributeUses, createAttributeUses, type RunField } from "./attribute-uses.ts";
 import { type Count, countOf } from "./token-count.ts";
-import { FAMILY_NAMES, planOf, slotCount, type Family, type Sources } from "./known-keys.ts";
-import { plain } from "./plain-values.ts";
+import { FAMILY_NAMES, planOf, slotCount, type Family, type KeyPlan, type Sources } from "./known-keys.ts";
 
 export interface FamilyEntry {
   readonly index: number;
@@ -23,100 +24,193 @@ export interface Facts {
   /** First source that is present and a count. */
   count(sources: Sources): Count | undefined;
   has(sources: Sources): boolean;
+  /** Like `text`, for a look that takes nothing (span-facts.3). */
+  peek(sources: Sources): string;
   family(name: Family): readonly FamilyEntry[];
-  /** Attributes that no rule knows, gathered only when asked for. */
-  leftovers(): Json | null;
+  familySize(name: Family): number;
+  /** Everything read from here on belongs to this field of the run. */
+  enter(field: RunField): void;
+  mark(): number;
+  /** Takes back the uses since the mark: the rule that read the attributes yielded nothing. */
+  release(mark: number): void;
+  /** Every attribute, those of details events first. */
+  eachUse(visit: VisitUse): void;
+  /** The value of a slot, without a use. */
+  slotValue(slot: number): AttributeValue | undefined;
+  slotFields(slot: number): number;
   /** True when an attribute's name alone says so. */
   isGenAi(): boolean;
 }
 
+/** @param fields mask of the fields that use the attribute; 0: no rule used it */
+export type VisitUse = (key: string, value: AttributeValue, plan: KeyPlan, fields: number) => void;
+
 const ENTRIES_MAX = 10_000;
 
 export interface FactsReader {
-  read(span: Span): Facts;
+  /** @param details attributes of operation details events, if any (span-facts.4) */
+  read(span: Span, details: readonly Attributes[]): Facts;
+}
+
+interface Slots {
+  readonly values: (AttributeValue | undefined)[];
+  readonly touched: number[];
+  readonly families: ReadonlyMap<Family, FamilyEntry[]>;
+  readonly touchedFamilies: FamilyEntry[][];
+  /** Of the span's own attributes, by position. */
+  readonly plans: KeyPlan[];
+  entries: number;
+  genAi: boolean;
 }
 
 /** The returned facts are valid until the next `read` (span-facts.1). */
 export function createFactsReader(): FactsReader {
-  const slots: (AttributeValue | undefined)[] = Array.from({ length: slotCount() }, () => undefined);
-  const families = new Map<Family, FamilyEntry[]>(FAMILY_NAMES.map((name) => [name, []]));
-  const touched: number[] = [];
-  const touchedFamilies: FamilyEntry[][] = [];
-  let entries = 0;
-  let genAi = false;
-  let span: Span | null = null;
+  const count = slotCount();
+  const uses = createAttributeUses(count + FAMILY_NAMES.length);
+  const slots: Slots = {
+    values: Array.from({ length: count }, () => undefined),
+    touched: [],
+    families: new Map<Family, FamilyEntry[]>(FAMILY_NAMES.map((name) => [name, []])),
+    touchedFamilies: [],
+    plans: [],
+    entries: 0,
+    genAi: false,
+  };
+  const state: { span: Span | null; details: readonly Attributes[] } = { span: null, details: [] };
+  const facts = factsOver(slots, uses, state);
+  return {
+    read(span, details) {
+      for (const slot of slots.touched) slots.values[slot] = undefined;
+      for (const list of slots.touchedFamilies) list.length = 0;
+      slots.touched.length = 0;
+      slots.touchedFamilies.length = 0;
+      slots.entries = 0;
+      slots.genAi = false;
+      uses.clear();
+      state.span = span;
+      state.details = details;
+      sort(slots, span.attributes);
+      for (const attributes of details) complete(slots, attributes);
+      return facts;
+    },
+  };
+}
 
-  function sort({ keys, values }: Attributes): void {
-    for (let at = 0; at < keys.length; at++) {
-      const value = values[at];
-      if (value === undefined || value === null) continue;
-      const plan = planOf(keys[at] ?? "");
-      if (plan.genAi) genAi = true;
-      if (plan.slot >= 0) {
-        slots[plan.slot] = value;
-        touched.push(plan.slot);
-      }
-      if (plan.family === null || entries >= ENTRIES_MAX) continue;
-      const list = families.get(plan.family);
-      if (list === undefined) continue;
-      if (list.length === 0) touchedFamilies.push(list);
-      list.push({ index: plan.index, rest: plan.rest, value });
-      entries += 1;
+function sort(slots: Slots, { keys, values }: Attributes): void {
+  slots.plans.length = keys.length;
+  for (let at = 0; at < keys.length; at++) {
+    const value = values[at];
+    const plan = planOf(keys[at] ?? "");
+    slots.plans[at] = plan;
+    if (value === undefined || value === null) continue;
+    if (plan.genAi) slots.genAi = true;
+    if (plan.slot >= 0) {
+      slots.values[plan.slot] = value;
+      slots.touched.push(plan.slot);
     }
+    if (plan.family !== null && slots.entries < ENTRIES_MAX) addEntry(slots, plan.family, plan, value);
   }
+}
 
-  const facts: Facts = {
+function addEntry(slots: Slots, family: Family, { index, rest }: KeyPlan, value: AttributeValue): void {
+  const list = slots.families.get(family);
+  if (list === undefined) return;
+  if (list.length === 0) slots.touchedFamilies.push(list);
+  list.push({ index, rest, value });
+  slots.entries += 1;
+}
+
+/** Sets only slots that are empty, and adds only to families without that name (span-facts.4). */
+function complete(slots: Slots, { keys, values }: Attributes): void {
+  for (let at = 0; at < keys.length; at++) {
+    const value = values[at];
+    const plan = planOf(keys[at] ?? "");
+    if (value === undefined || value === null) continue;
+    if (plan.slot >= 0 && slots.values[plan.slot] === undefined) {
+      slots.values[plan.slot] = value;
+      slots.touched.push(plan.slot);
+    }
+    const { family } = plan;
+    if (family === null || slots.entries >= ENTRIES_MAX) continue;
+    const known = slots.families.get(family) ?? [];
+    if (!known.some(({ index, rest }) => index === plan.index && rest === plan.rest))
+      addEntry(slots, family, plan, value);
+  }
+}
+
+const FAMILY_AT = new Map<Family, number>(FAMILY_NAMES.map((name, at) => [name, at]));
+
+function factsOver(
+  slots: Slots,
+  uses: AttributeUses,
+  state: { readonly span: Span | null; readonly details: readonly Attributes[] },
+): Facts {
+  const { values } = slots;
+  const familySlot = (name: Family): number => values.length + (FAMILY_AT.get(name) ?? 0);
+  const fieldsOf = ({ slot, family }: KeyPlan): number =>
+    (slot < 0 ? 0 : uses.fieldsOf(slot)) | (family === null ? 0 : uses.fieldsOf(familySlot(family)));
+  const spanNow = (): Span => {
+    if (state.span === null) throw new Error("facts are read before a span is");
+    return state.span;
+  };
+  const textOf = (sources: Sources, take: boolean): string => {
+    for (const slot of sources) {
+      const value = values[slot];
+      if (typeof value !== "string" || value === "") continue;
+      if (take) uses.take(slot);
+      return value;
+    }
+    return "";
+  };
+  return {
     get span() {
-      if (span === null) throw new Error("facts are read before a span is");
-      return span;
+      return spanNow();
     },
     value(sources) {
       for (const slot of sources) {
-        const value = slots[slot];
-        if (value !== undefined) return value;
+        const value = values[slot];
+        if (value === undefined) continue;
+        uses.take(slot);
+        return value;
       }
       return undefined;
     },
-    text(sources) {
-      for (const slot of sources) {
-        const value = slots[slot];
-        if (typeof value === "string" && value !== "") return value;
-      }
-      return "";
-    },
+    text: (sources) => textOf(sources, true),
+    peek: (sources) => textOf(sources, false),
     count(sources) {
       for (const slot of sources) {
-        const value = slots[slot];
+        const value = values[slot];
         const number = value === undefined ? undefined : countOf(value);
-        if (number !== undefined) return number;
+        if (number === undefined) continue;
+        uses.take(slot);
+        return number;
       }
       return undefined;
     },
-    has: (sources) => sources.some((slot) => slots[slot] !== undefined),
-    family: (name) => families.get(name) ?? [],
-    leftovers() {
-      const { keys, values } = facts.span.attributes;
-      const rest: [string, Json][] = [];
-      for (const [at, key] of keys.entries()) {
-        const plan = planOf(key);
-        if (plan.slot < 0 && plan.family === null) rest.push([key.toWellFormed(), plain(values[at] ?? null)]);
-      }
-      return rest.length === 0 ? null : Object.fromEntries(rest);
+    has: (sources) => sources.some((slot) => values[slot] !== undefined),
+    family(name) {
+      const list = slots.families.get(name) ?? [];
+      if (list.length > 0) uses.take(familySlot(name));
+      return list;
     },
-    isGenAi: () => genAi,
-  };
-
-  return {
-    read(next) {
-      for (const slot of touched) slots[slot] = undefined;
-      for (const list of touchedFamilies) list.length = 0;
-      touched.length = 0;
-      touchedFamilies.length = 0;
-      entries = 0;
-      genAi = false;
-      span = next;
-      sort(next.attributes);
-      return facts;
+    familySize: (name) => slots.families.get(name)?.length ?? 0,
+    enter: (field) => uses.enter(field),
+    mark: () => uses.mark(),
+    release: (mark) => uses.release(mark),
+    eachUse(visit) {
+      const visitAll = ({ keys, values: all }: Attributes, plans: readonly KeyPlan[]): void => {
+        for (let at = 0; at < keys.length; at++) {
+          const key = keys[at] ?? "";
+          const value = all[at] ?? null;
+          const plan = plans[at] ?? planOf(key);
+          visit(key, value, plan, value === null ? 0 : fieldsOf(plan));
+        }
+      };
+      for (const attributes of state.details) visitAll(attributes, []);
+      visitAll(spanNow().attributes, slots.plans);
     },
+    slotValue: (slot) => values[slot],
+    slotFields: (slot) => uses.fieldsOf(slot),
+    isGenAi: () => slots.genAi,
   };
 }

@@ -1,7 +1,7 @@
-// Attachments: files that the backend's SDK sends inside an attribute, as JSON with base64 content.
+// Attachments: files in an attribute of the backend's SDK, as JSON with base64 content.
 // Invariants:
 //   attachments.1. A name has no "." (the backend's part names use it) and nothing that could end a header line.
-//   attachments.2. An entry that cannot be read is left out; it never costs the run.
+//   attachments.2. An unreadable entry is left out; the run stays.
 import type { Json } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { textMember } from "../attributes/indexed.ts";
@@ -15,12 +15,15 @@ const NAME_CHARS_MAX = 128;
 const NONE: readonly Attachment[] = [];
 
 export function attachmentsOf(facts: Facts): readonly Attachment[] {
-  const value = facts.value(ATTACHMENTS);
-  if (value === undefined) return NONE;
-  const list = jsonOf(value);
-  if (!Array.isArray(list)) return NONE;
+  if (!facts.has(ATTACHMENTS)) return NONE;
+  const mark = facts.mark();
+  const list = jsonOf(facts.value(ATTACHMENTS));
+  if (!Array.isArray(list)) {
+    facts.release(mark);
+    return NONE;
+  }
   const used = new Set<string>();
-  return (list as readonly Json[]).slice(0, ATTACHMENTS_MAX).flatMap((item) => {
+  const attachments = (list as readonly Json[]).slice(0, ATTACHMENTS_MAX).flatMap((item) => {
     const content = textMember(item, "content") || textMember(item, "data");
     const name = partName(textMember(item, "name"), used);
     if (!isObject(item) || content === "" || !/^[A-Za-z0-9+/_=\s-]+$/.test(content)) return []; // attachments.2
@@ -29,6 +32,8 @@ export function attachmentsOf(facts: Facts): readonly Attachment[] {
     const mimeType = /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : "application/octet-stream";
     return [{ name, mimeType, bytes: Buffer.from(content, "base64") }];
   });
+  if (attachments.length < list.length) facts.release(mark); // the attribute stays, in the metadata
+  return attachments;
 }
 
 function partName(given: string, used: ReadonlySet<string>): string {

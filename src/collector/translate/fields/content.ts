@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { sources, type Sources } from "../attributes/known-keys.ts";
+import { signs, sources, type Sources } from "../attributes/known-keys.ts";
 import { looksLikeMessages, messagesOf } from "./messages.ts";
 import { isObject, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
 import type { SpanTalk } from "./span-events.ts";
@@ -27,8 +27,10 @@ export type ContentSource = (subject: Subject) => Found | null;
 
 export function firstOf(list: readonly ContentSource[], subject: Subject): Found | null {
   for (const source of list) {
+    const mark = subject.facts.mark();
     const found = source(subject);
     if (found !== null) return found;
+    subject.facts.release(mark);
   }
   return null;
 }
@@ -51,10 +53,10 @@ export function attributes(key: string, ...names: readonly string[]): ContentSou
   const list = names.map((name) => sources(name));
   return ({ facts }) => {
     for (const one of list) {
-      const value = facts.value(one);
-      if (value === undefined) continue;
-      const result = wrappedAttribute(value, key);
+      const mark = facts.mark();
+      const result = wrappedAttribute(facts.value(one), key);
       if (result !== null) return result;
+      facts.release(mark);
     }
     return null;
   };
@@ -70,7 +72,7 @@ export function conversation(messages: readonly Json[]): Found | null {
 }
 
 /** Marks of the backend's own SDK: on its spans `gen_ai.prompt` and `gen_ai.completion` are the whole inputs and outputs. */
-const OWN_SDK: Sources = sources(
+const OWN_SDK: Sources = signs(
   "langsmith.span.id",
   "langsmith.span.kind",
   "langsmith.trace.id",
@@ -80,7 +82,7 @@ const OWN_SDK: Sources = sources(
 );
 
 /** The SDK's exporter adds these marks to the AI SDK's spans too, and half of their content: those are read by their own rules. */
-const FOREIGN: Sources = sources("ai.operationId");
+const FOREIGN: Sources = signs("ai.operationId");
 
 export function ofOwnSdk(source: ContentSource): ContentSource {
   return (subject) => (subject.facts.has(OWN_SDK) && !subject.facts.has(FOREIGN) ? source(subject) : null);

@@ -18,7 +18,7 @@ import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { flattenedMessage, messagesOf } from "./messages.ts";
-import { isObject, jsonOf, jsonWithin, unwrap } from "../attributes/plain-values.ts";
+import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 
 const SYSTEM = sources("gen_ai.system_instructions", "gen_ai.agent.system_prompt");
 const MESSAGES = sources("gen_ai.input.messages");
@@ -72,7 +72,7 @@ const SOURCES: readonly ContentSource[] = [
   ({ facts }) => (facts.has(MESSAGES) ? withSystem(jsonOf(facts.value(MESSAGES)), jsonOf(facts.value(SYSTEM))) : null),
   ({ talk }) => (talk.details.input === null ? null : withSystem(talk.details.input, talk.details.system)),
   ({ talk, facts }) => (talk.messages.length === 0 ? null : withSystem(talk.messages, jsonOf(facts.value(SYSTEM)))),
-  ({ talk }) => (talk.prompt === "" ? null : wrapped(unwrap(talk.prompt), "input")),
+  ({ talk }) => (talk.prompt === null ? null : wrapped(unwrapValue(talk.prompt), "input")),
   ({ facts }) => flattened(facts, "prompt"),
   ({ facts }) => flattened(facts, "inputMessages"),
   ({ facts }) => flattenedPrompts(facts),

@@ -166,16 +166,36 @@ function blobOf(part: JsonObject): JsonObject {
   return { type: modality === "audio" ? "audio" : "file", source_type: "base64", mime_type: mime, data };
 }
 
-/** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}. */
+/** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}; other members stay. */
 export function callOf(call: Json): Json {
   if (!isObject(call)) return call;
   const inner = member(call, "function");
   const name = member(inner, "name") ?? call["name"] ?? call["toolName"] ?? null;
   const given = member(inner, "arguments") ?? call["arguments"] ?? call["args"] ?? call["input"] ?? null;
+  if (name === null && given === null) return call;
   const id = call["id"] ?? call["toolCallId"] ?? call["tool_call_id"] ?? null;
   const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
-  return { ...(id === null ? {} : { id }), type: "function", function: { name, arguments: text } };
+  const rest = Object.entries(call).filter(([key]) => !CALL_MEMBERS.has(key));
+  return {
+    ...(id === null ? {} : { id }),
+    type: "function",
+    function: { name, arguments: text },
+    ...Object.fromEntries(rest),
+  };
 }
+
+const CALL_MEMBERS: ReadonlySet<string> = new Set([
+  "id",
+  "toolCallId",
+  "tool_call_id",
+  "type",
+  "function",
+  "name",
+  "toolName",
+  "arguments",
+  "args",
+  "input",
+]);
 
 function resultOf(id: Json, response: Json, name: Json | undefined): JsonObject {
   return {

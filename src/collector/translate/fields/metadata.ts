@@ -1,13 +1,17 @@
-// Metadata: everything of a span that is neither conversation nor tokens, filed under extra.metadata.
+// Metadata: everything of a span that is neither conversation nor tokens, under extra.metadata.
 // Invariants:
-//   metadata.1. What a user names never replaces what the backend reads: reserved names are written first and stay.
-//   metadata.2. Resource and scope are turned into text once an envelope, not once a span.
-//   metadata.3. Content that became inputs or outputs is not repeated here.
+//   metadata.1. A user's name never replaces a name that the backend reads: reserved names are written first and stay. The
+//        value that lost goes to otel.attributes.
+//   metadata.2. Resource and scope become text once per envelope, not once per span.
+//   metadata.3. An attribute that another field used is not repeated here; an attribute that no field used is (leftovers.1).
+//        So this is the last rule that reads a span.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, Resource, Scope, Span, SpanLink } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { createObjectWriter, type ObjectWriter } from "../attributes/json-writer.ts";
+import { destinationsOf } from "./destinations.ts";
+import { leftoversText } from "./leftovers.ts";
 import type { Model } from "./model.ts";
 import { isObject, jsonOf, plain, plainAttributes } from "../attributes/plain-values.ts";
 
@@ -59,9 +63,10 @@ export interface MetadataParts {
   readonly usage: JsonObject | null;
   /** Usage of an agent or workflow: a sum over its children, which the backend must not charge again. */
   readonly usageIsSum: boolean;
-  readonly genericOtel: boolean;
   /** The span had no time of its own. */
   readonly timeFromArrival: boolean;
+  /** Adds `otel.fields`: the destination of every attribute. */
+  readonly explain: boolean;
 }
 
 export function metadataOf(facts: Facts, parts: MetadataParts): string {
@@ -74,32 +79,89 @@ export function metadataOf(facts: Facts, parts: MetadataParts): string {
   if (model.name !== "") out.put("ls_model_name", model.name.toWellFormed());
   if (model.type !== "") out.put("ls_model_type", model.type.toWellFormed());
   if (usage !== null) out.put(parts.usageIsSum ? "aggregate_usage" : "usage_metadata", usage);
-  out.putText("otel", otelText(facts, parts));
-  putNamed(out, facts);
+  out.reserve("otel");
+  const lost: Lost = [];
+  putNamed(out, facts, lost);
   if (!THREAD_NAMES.some((name) => out.has(name))) putText(out, "thread_id", facts.text(THREAD));
-  putText(out, "user_id", facts.text(USER));
+  if (!out.has("user_id")) putText(out, "user_id", facts.text(USER));
   if (model.rawProvider !== "") out.put("otel_provider", model.rawProvider.toWellFormed());
   for (const [name, from] of COPIED) {
+    if (out.has(name)) continue; // the attribute stays unused (metadata.3)
     const value = facts.value(from);
     if (value !== undefined) out.put(name, plain(value));
   }
-  for (const [name, text] of resourceTexts(span.resource)) out.putText(name, text);
+  const resource = putResource(out, span.resource);
+  out.putReserved("otel", otelText(facts, { parts, lost, resource }));
   return out.text();
+}
+
+/** Names and values that found their name taken. */
+type Lost = (readonly [string, Json])[];
+
+interface Named {
+  readonly name: string;
+  /** The attribute's own name. */
+  readonly key: string;
+  readonly value: Json;
+}
+
+function put(out: ObjectWriter, { name, key, value }: Named, lost: Lost): void {
+  if (out.has(name)) lost.push([key, value]);
+  else out.put(name, value);
 }
 
 function putText(out: ObjectWriter, name: string, value: string): void {
   if (value !== "") out.put(name, value.toWellFormed());
 }
 
-/** What users attach: values that are JSON text of objects or lists are read, other text stays text. */
-function putNamed(out: ObjectWriter, facts: Facts): void {
-  for (const family of ["metadata", "association", "telemetry"] as const)
-    for (const { rest, value } of facts.family(family)) out.put(rest, unquoted(jsonOf(value), value));
+/** Attributes that users attach: JSON text of objects or lists is parsed, other text stays text. */
+function putNamed(out: ObjectWriter, facts: Facts, lost: Lost): void {
+  for (const [family, prefix] of NAMED_FAMILIES) {
+    if (facts.familySize(family) === 0) continue;
+    for (const { rest, value } of facts.family(family)) {
+      const key = prefix + rest;
+      const slot = READ_ELSEWHERE.get(key);
+      if (slot !== undefined && facts.slotFields(slot) !== 0) continue;
+      put(out, { name: rest, key, value: unquoted(jsonOf(value), value) }, lost);
+    }
+  }
   const given = facts.value(METADATA);
   if (given === undefined) return;
   const value = jsonOf(given);
-  if (isObject(value)) for (const [name, item] of Object.entries(value)) out.put(name, item);
-  else out.put("metadata", value); // some write it as Python prints a dict: kept as text
+  if (isObject(value))
+    for (const [name, item] of Object.entries(value)) put(out, { name, key: `metadata.${name}`, value: item }, lost);
+  else put(out, { name: "metadata", key: "metadata", value }, lost); // some write it as Python prints a dict: kept as text
+}
+
+const NAMED_FAMILIES = [
+  ["metadata", "langsmith.metadata."],
+  ["association", "traceloop.association.properties."],
+  ["telemetry", "ai.telemetry.metadata."],
+] as const;
+
+/** Members of these families that other rules read. */
+const READ_ELSEWHERE: ReadonlyMap<string, number> = new Map(
+  [
+    "langsmith.metadata.ls_provider",
+    "langsmith.metadata.ls_model_name",
+    "langsmith.metadata.ls_model_type",
+    "langsmith.metadata.ls_run_name",
+    "langsmith.metadata.usage_metadata",
+    "ai.telemetry.metadata.tags",
+    "ai.telemetry.metadata.ls_project_name",
+    "ai.telemetry.metadata.ls_project_id",
+  ].map((name) => [name, sources(name)[0] ?? -1]),
+);
+
+/** Returns the attributes whose name a member of the metadata has. */
+function putResource(out: ObjectWriter, resource: Resource): NamedTexts {
+  let taken: (readonly [string, string])[] | null = null;
+  for (const one of resourceTexts(resource)) {
+    const [name, text] = one;
+    if (!out.has(name)) out.putText(name, text);
+    else (taken ??= []).push(one);
+  }
+  return taken ?? [];
 }
 
 /** A quoted string is text that somebody wants quoted: only objects and lists are read. */
@@ -107,7 +169,13 @@ function unquoted(read: Json, value: unknown): Json {
   return typeof read === "string" && typeof value === "string" ? value.toWellFormed() : read;
 }
 
-function otelText(facts: Facts, parts: MetadataParts): string {
+interface OtelParts {
+  readonly parts: MetadataParts;
+  readonly lost: Lost;
+  readonly resource: NamedTexts;
+}
+
+function otelText(facts: Facts, { parts, lost, resource }: OtelParts): string {
   const { span } = facts;
   const out = createObjectWriter();
   if (span.parentSpanId !== "") out.putText("parent_span_id", `"${span.parentSpanId}"`);
@@ -122,8 +190,20 @@ function otelText(facts: Facts, parts: MetadataParts): string {
   putCount(out, "dropped_events_count", span.droppedEvents);
   putCount(out, "dropped_links_count", span.droppedLinks);
   if (parts.timeFromArrival) out.put("time", "arrival");
-  const rest = parts.genericOtel ? facts.leftovers() : null;
-  if (rest !== null) out.put("attributes", rest);
+  if (resource.length > 0) out.putText("resource", objectText(resource));
+  const rest = leftoversText(facts, lost);
+  if (rest !== "") out.putText("attributes", rest);
+  if (parts.explain)
+    out.put(
+      "fields",
+      Object.fromEntries(destinationsOf(facts).map((one) => [one.attribute.toWellFormed(), one.fields])),
+    );
+  return out.text();
+}
+
+function objectText(members: NamedTexts): string {
+  const out = createObjectWriter();
+  for (const [name, text] of members) out.putText(name, text);
   return out.text();
 }
 

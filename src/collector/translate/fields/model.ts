@@ -77,8 +77,8 @@ export function modelOf(facts: Facts, runType: RunType): Model {
   const said = facts.text(SAID_PROVIDER);
   const raw = said || facts.text(PROVIDER) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
   const provider = said || providerOf(raw); // model.2: the backend's own SDK uses the backend's names
-  const name = facts.text(MODEL) || (facts.text(GENKIT_SUBTYPE).endsWith("model") ? facts.text(GENKIT_NAME) : "");
-  const completes = facts.text(OPERATION) === "text_completion" || facts.text(REQUEST_TYPE) === "completion";
+  const name = facts.text(MODEL) || (facts.peek(GENKIT_SUBTYPE).endsWith("model") ? facts.text(GENKIT_NAME) : "");
+  const completes = facts.peek(OPERATION) === "text_completion" || facts.peek(REQUEST_TYPE) === "completion";
   const type = facts.text(MODEL_TYPE) || (runType === "llm" ? (completes ? "llm" : "chat") : "");
   return { provider, rawProvider: provider === raw ? "" : raw, name, type };
 }
@@ -131,6 +131,7 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
   for (const { rest, value } of facts.family("request")) {
     const name = RENAMED.get(rest) ?? rest;
     if (!NOT_PARAMETERS.has(name)) params.set(name, plain(value));
+    else if (typeof value === "object") params.set(`request.${name}`, plain(value)); // no text, so no rule reads it
   }
   const stop = facts.value(STOP);
   if (stop !== undefined) {
@@ -140,8 +141,13 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
   const model = facts.text(REQUEST_MODEL);
   if (model !== "") params.set("model", model);
   for (const from of PARAMETER_OBJECTS) {
-    const value = facts.has(from) ? jsonOf(facts.value(from)) : null;
-    if (!isObject(value)) continue;
+    if (!facts.has(from)) continue;
+    const mark = facts.mark();
+    const value = jsonOf(facts.value(from));
+    if (!isObject(value)) {
+      facts.release(mark);
+      continue;
+    }
     for (const [name, item] of Object.entries(value)) if (name !== "function_tools") params.set(name, item);
   }
   const tools = toolsOf(facts, talk);
@@ -150,16 +156,17 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
 }
 
 function toolsOf(facts: Facts, talk: SpanTalk): readonly Json[] {
-  const flattened = facts.family("tools");
-  if (flattened.length > 0)
-    return itemsOf(flattened).map((item) => jsonWithin(member(item, "tool", "json_schema") ?? item));
-  const functions = facts.family("functions");
-  if (functions.length > 0) return itemsOf(functions).map(functionTool);
+  if (facts.familySize("tools") > 0)
+    return itemsOf(facts.family("tools")).map((item) => jsonWithin(member(item, "tool", "json_schema") ?? item));
+  if (facts.familySize("functions") > 0) return itemsOf(facts.family("functions")).map(functionTool);
   const value = facts.value(TOOLS);
   const given = value === undefined ? talk.details.tools : jsonOf(value);
   if (given === null) {
+    const mark = facts.mark();
     const own = member(jsonOf(facts.value(REQUEST_PARAMETERS)), "function_tools");
-    return Array.isArray(own) ? (own as readonly Json[]) : [];
+    if (Array.isArray(own)) return own as readonly Json[];
+    facts.release(mark);
+    return [];
   }
   return Array.isArray(given) ? (given as readonly Json[]).map(jsonWithin) : [given];
 }

@@ -16,7 +16,7 @@ export function errorOf(facts: Facts, talk: SpanTalk): string {
   if (span.statusCode === OK) return "";
   const exception = talk.exceptions.findLast((event) => !escaped(event)) ?? talk.exceptions.at(-1);
   const type = facts.text(ERROR_TYPE);
-  const toolFailed = facts.text(TOOL_STATUS).toLowerCase() === "error";
+  const toolFailed = facts.peek(TOOL_STATUS).toLowerCase() === "error";
   if (span.statusCode !== ERROR && exception === undefined && type === "" && !toolFailed) return "";
   return (
     (exception === undefined ? "" : exceptionText(exception)) ||

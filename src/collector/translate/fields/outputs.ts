@@ -19,13 +19,15 @@ import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { notApplicable, toolPart } from "./inputs.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { callOf, flattenedMessage, messagesOf } from "./messages.ts";
-import { isObject, jsonOf, jsonWithin, unwrap } from "../attributes/plain-values.ts";
+import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 
 const MESSAGES = sources("gen_ai.output.messages");
 const DOCUMENTS = sources("gen_ai.retrieval.documents");
 const AI_TEXT = sources("ai.response.text", "ai.result.text");
 const AI_CALLS = sources("ai.response.toolCalls", "ai.result.toolCalls");
 const AI_OBJECT = sources("ai.response.object", "ai.result.object");
+const AI_REASONING = sources("ai.response.reasoning", "ai.result.reasoning");
+const AI_FILES = sources("ai.response.files");
 const AI_EMBEDDING = sources("ai.embedding");
 const AI_EMBEDDINGS = sources("ai.embeddings");
 const ADK_RESPONSE = sources("gcp.vertex.agent.llm_response");
@@ -56,7 +58,7 @@ const SOURCES: readonly ContentSource[] = [
   ({ facts }) => answer(jsonOf(facts.value(MESSAGES))),
   ({ talk }) => answer(talk.details.output),
   ({ talk }) => choicesFound(talk.choices),
-  ({ talk }) => (talk.completion === "" ? null : wrapped(unwrap(talk.completion), "output")),
+  ({ talk }) => (talk.completion === null ? null : wrapped(unwrapValue(talk.completion), "output")),
   ({ facts }) => flattened(facts, "completion"),
   ({ facts }) => flattened(facts, "outputMessages"),
   ({ facts }) => flattened(facts, "choices"),
@@ -122,19 +124,42 @@ function completion(item: Json): Json {
   return text === undefined ? item : { content: text };
 }
 
+/** Text, reasoning, files and calls are one message; an object that was generated beside them stands beside it. */
 function vercelAnswer(facts: Facts): Found | null {
   const object = facts.value(AI_OBJECT);
+  const calls = listWithin(facts, AI_CALLS).map(callOf);
   const text = facts.text(AI_TEXT);
-  const calls = jsonOf(facts.value(AI_CALLS));
-  const toolCalls = Array.isArray(calls) ? (calls as readonly Json[]).map(callOf) : [];
-  if (text === "" && toolCalls.length === 0)
+  const blocks: Json[] = [];
+  const reasoning = facts.value(AI_REASONING);
+  if (reasoning !== undefined) blocks.push({ type: "reasoning", reasoning: jsonOf(reasoning) });
+  for (const file of listWithin(facts, AI_FILES)) blocks.push(fileBlock(file));
+  if (text === "" && calls.length === 0 && blocks.length === 0)
     return object === undefined ? null : wrapped({ value: jsonOf(object), source: null }, "output");
-  return conversation([
-    { role: "assistant", content: text, ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}) },
-  ]);
+  const content = blocks.length === 0 ? text : [...blocks, ...(text === "" ? [] : [{ type: "text", text }])];
+  const message = { role: "assistant", content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  return found({ messages: [message], ...(object === undefined ? {} : { object: jsonOf(object) }) });
 }
 
-/** Vectors are long and nobody reads them: their number and length are what a trace needs. */
+/** The attribute's list, or nothing: then the attribute stays unused. */
+function listWithin(facts: Facts, from: readonly number[]): readonly Json[] {
+  const mark = facts.mark();
+  const list = jsonOf(facts.value(from));
+  if (Array.isArray(list)) return list as readonly Json[];
+  facts.release(mark);
+  return [];
+}
+
+/** {type: "file", mediaType, data} → block. */
+function fileBlock(file: Json): Json {
+  const mime = textMember(file, "mediaType") || textMember(file, "mimeType");
+  const data = textMember(file, "data") || textMember(file, "base64");
+  if (!isObject(file) || mime === "" || data === "") return file;
+  if (!mime.startsWith("image/")) return { ...file, type: "file" };
+  const url = /^(?:https?|data):/.test(data) ? data : `data:${mime};base64,${data}`;
+  return { type: "image_url", image_url: { url } };
+}
+
+/** Vectors become their number and length. They are the only values that are summarised. */
 function vectorsFound({ facts }: Subject): Found | null {
   const given = facts.value(AI_EMBEDDINGS);
   const one = facts.value(AI_EMBEDDING);
@@ -147,7 +172,8 @@ function vectorsFound({ facts }: Subject): Found | null {
   const vectors = given !== undefined ? jsonOf(given) : one !== undefined ? [jsonOf(one)] : flattened;
   if (!Array.isArray(vectors) || vectors.length === 0) return null;
   const first = jsonWithin((vectors as readonly Json[])[0]);
-  return found({ embeddings: { count: vectors.length, dimensions: Array.isArray(first) ? first.length : 0 } });
+  if (!Array.isArray(first)) return null;
+  return found({ embeddings: { count: vectors.length, dimensions: first.length } });
 }
 
 function adkResponse(response: Json): Found | null {

@@ -1,4 +1,4 @@
-// Run name: what a person would call it. The span's own name is the last resort, and good enough most of the time.
+// Run name: the name that a person would use. The span's own name is the last resort, and mostly good enough.
 import type { Facts } from "../attributes/span-facts.ts";
 import { sources } from "../attributes/known-keys.ts";
 import type { RunType } from "../../shared/trace-run.ts";
@@ -17,7 +17,7 @@ export function runNameOf(facts: Facts, type: RunType): string {
   const given = facts.text(GIVEN);
   if (given !== "") return given;
   const span = facts.span.name;
-  const operation = facts.text(AI_OPERATION);
+  const operation = facts.peek(AI_OPERATION);
   if (isTopLevelVercel(operation)) {
     const name = facts.text(FUNCTION_ID);
     if (name !== "") return name;
@@ -28,11 +28,10 @@ export function runNameOf(facts: Facts, type: RunType): string {
     const tool = facts.text(TOOL);
     if (tool !== "") return tool;
   }
-  const agent = facts.text(AGENT);
-  if (agent !== "" && (span === facts.text(OPERATION) || span === "invoke_agent")) return agent;
-  const message = facts.text(LOGFIRE);
-  if (message !== "" && isTemplate(span)) return message;
-  return facts.text(GENKIT) || span || facts.text(OPERATION) || "unnamed";
+  const agent = facts.peek(AGENT);
+  if (agent !== "" && (span === facts.peek(OPERATION) || span === "invoke_agent")) return agent;
+  const message = isTemplate(span) ? facts.text(LOGFIRE) : "";
+  return message || facts.text(GENKIT) || span || facts.peek(OPERATION) || "unnamed";
 }
 
 /** `ai.generateText`, not the `ai.generateText.doGenerate` inside it, which is named after the model call. */

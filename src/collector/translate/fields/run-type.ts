@@ -1,6 +1,6 @@
 // Run type: the first rule that yields a known type decides; a value that no rule knows falls through to the next.
 import type { Facts } from "../attributes/span-facts.ts";
-import { sources } from "../attributes/known-keys.ts";
+import { signs, sources, type Sources } from "../attributes/known-keys.ts";
 import type { SpanTalk } from "./span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
@@ -59,7 +59,7 @@ const OPENINFERENCE = names({
 });
 
 const TRACELOOP = names({ tool: ["tool"], chain: ["workflow", "task", "agent"] });
-const REQUEST_TYPES = names({ embedding: ["embedding"], retriever: ["rerank"] });
+const REQUEST_TYPES = names({ llm: ["chat", "completion"], embedding: ["embedding"], retriever: ["rerank"] });
 
 const KINDS = names({
   llm: ["model", "background-model", "llm_request", "generation", "chat_model", "llm"],
@@ -91,12 +91,12 @@ const FRAMEWORK_KINDS = ["genkit:metadata:subtype", "span.type", "langfuse.obser
   (name) => sources(name),
 );
 const TOOL_NAME = sources("gen_ai.tool.name");
-const TOOL_SIGNS = sources("gen_ai.tool.call.id", "ai.toolCall.name");
+const TOOL_SIGNS = signs("gen_ai.tool.call.id", "ai.toolCall.name");
 const MCP_METHOD = sources("mcp.method.name");
 const TEMPLATE = sources("llm.prompt_template.variables");
-const MODEL = sources("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id");
-const HISTORY = sources("pydantic_ai.all_messages", "all_messages_events", "final_result");
-const USAGE_OR_MESSAGES = sources(
+const MODEL = signs("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id");
+const HISTORY = signs("pydantic_ai.all_messages", "all_messages_events", "final_result");
+const USAGE_OR_MESSAGES = signs(
   "gen_ai.usage.input_tokens",
   "gen_ai.usage.prompt_tokens",
   "gen_ai.usage.output_tokens",
@@ -118,23 +118,31 @@ export function runTypeOf(facts: Facts, talk: SpanTalk): TypedRun {
   return type === undefined ? { type: "chain", said: false } : { type, said: true };
 }
 
-/** What the span says about itself. */
+/** The type that the span names. An explicit operation wins over a tool's name, which chat spans carry too. */
 function saidType(facts: Facts): RunType | undefined {
   return (
-    OWN_TYPES.get(lower(facts, SPAN_KIND)) ??
-    (facts.has(TOOL_NAME) ? "tool" : undefined) ?? // other collectors of this backend let it beat the operation
-    OPERATIONS.get(lower(facts, OPERATION)) ??
-    OPENINFERENCE.get(lower(facts, INFERENCE_KIND)) ??
-    vercelType(facts.text(AI_OPERATION)) ??
-    requestType(lower(facts, REQUEST_TYPE)) ??
-    TRACELOOP.get(lower(facts, TRACELOOP_KIND)) ??
+    typeNamed(facts, SPAN_KIND, OWN_TYPES) ??
+    typeNamed(facts, OPERATION, OPERATIONS) ??
+    (facts.has(TOOL_NAME) ? "tool" : undefined) ??
+    typeNamed(facts, INFERENCE_KIND, OPENINFERENCE) ??
+    vercelType(facts) ??
+    requestType(facts) ??
+    typeNamed(facts, TRACELOOP_KIND, TRACELOOP) ??
     frameworkType(facts)
   );
 }
 
-/** What its other attributes show it to be. */
+/** A kind is used only when the type says as much: of "AGENT", which becomes a chain, the word stays in the metadata. */
+function typeNamed(facts: Facts, from: Sources, known: Names): RunType | undefined {
+  const name = facts.peek(from).toLowerCase();
+  const type = name === "" ? undefined : known.get(name);
+  if (type === name || from === OPERATION) facts.text(from);
+  return type;
+}
+
+/** The type that its other attributes imply. */
 function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
-  if (facts.has(TOOL_SIGNS) || facts.text(MCP_METHOD) === "tools/call") return "tool";
+  if (facts.has(TOOL_SIGNS) || facts.peek(MCP_METHOD) === "tools/call") return "tool";
   const hasModel = facts.has(MODEL);
   if (facts.has(TEMPLATE) && !hasModel) return "prompt";
   if (facts.has(HISTORY)) return "chain"; // an agent: its usage is a sum
@@ -142,24 +150,25 @@ function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
   const talks =
     facts.has(USAGE_OR_MESSAGES) ||
     talk.messages.length + talk.choices.length > 0 ||
-    talk.prompt !== "" ||
+    talk.prompt !== null ||
     talk.details.input !== null ||
     talk.details.output !== null ||
-    facts.family("prompt").length + facts.family("inputMessages").length > 0;
+    facts.familySize("prompt") + facts.familySize("inputMessages") > 0;
   return talks ? "llm" : undefined;
 }
 
-function requestType(type: string): RunType | undefined {
-  return type === "" || type === "unknown" ? undefined : (REQUEST_TYPES.get(type) ?? "llm");
+function requestType(facts: Facts): RunType | undefined {
+  const type = facts.peek(REQUEST_TYPE).toLowerCase();
+  if (type === "" || type === "unknown") return undefined;
+  const known = REQUEST_TYPES.get(type);
+  if (known !== undefined) facts.text(REQUEST_TYPE);
+  return known ?? "llm";
 }
 
-function lower(facts: Facts, from: readonly number[]): string {
-  const text = facts.text(from);
-  return text === "" ? "" : text.toLowerCase();
-}
-
-function vercelType(operation: string): RunType | undefined {
+function vercelType(facts: Facts): RunType | undefined {
+  const operation = facts.peek(AI_OPERATION);
   if (!operation.startsWith("ai.")) return undefined;
+  facts.text(AI_OPERATION);
   const name = operation.split(" ", 1)[0] ?? "";
   if (name === "ai.toolCall") return "tool";
   if (name.endsWith(".doEmbed")) return "embedding";
@@ -168,7 +177,7 @@ function vercelType(operation: string): RunType | undefined {
 
 function frameworkType(facts: Facts): RunType | undefined {
   for (const source of FRAMEWORK_KINDS) {
-    const type = KINDS.get(lower(facts, source));
+    const type = typeNamed(facts, source, KINDS);
     if (type !== undefined) return type;
   }
   const name = facts.span.name;

@@ -1,9 +1,11 @@
-// Span events: told apart once a span, into what they say about the conversation, about errors, and the rest.
+// Span events: read once per span, into conversation, errors and the rest.
 // Invariants:
 //   span-events.1. Every event is used as content or kept in `events`; exceptions are both error and event.
 //   span-events.2. Messages keep their order in time, also those that an instrumentation wrote under another name (history is input).
+//   span-events.3. Attributes of an operation details event that are no messages complete the span's own (span-facts.4).
+//   span-events.4. Of several content events the first prompt and the last completion are used; the others stay in `events`.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
-import type { Span, SpanEvent } from "../../otlp/span.ts";
+import type { Attributes, AttributeValue, Span, SpanEvent } from "../../otlp/span.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { callOf } from "./messages.ts";
 import { isObject, jsonOf, jsonWithin, plainAttributes, unwrap } from "../attributes/plain-values.ts";
@@ -12,11 +14,13 @@ import { rfc3339 } from "../../shared/rfc3339.ts";
 export interface SpanTalk {
   readonly messages: readonly Json[];
   readonly choices: readonly JsonObject[];
-  /** `gen_ai.content.prompt` and `gen_ai.content.completion`, "" for none. */
-  readonly prompt: string;
-  readonly completion: string;
+  /** `gen_ai.content.prompt` and `gen_ai.content.completion`, null for none. */
+  readonly prompt: AttributeValue;
+  readonly completion: AttributeValue;
   /** Attributes of the operation details events, the first that has a key for input, the last for output. */
   readonly details: Readonly<Record<DetailsKey, Json>>;
+  /** The other attributes of these events (span-events.3). */
+  readonly detailAttributes: readonly Attributes[];
   readonly documents: readonly Json[];
   readonly exceptions: readonly SpanEvent[];
   /** As uploaded in `events`. */
@@ -45,9 +49,10 @@ const NO_DETAILS: SpanTalk["details"] = Object.freeze({ input: null, output: nul
 const SILENT: SpanTalk = Object.freeze({
   messages: [],
   choices: [],
-  prompt: "",
-  completion: "",
+  prompt: null,
+  completion: null,
   details: NO_DETAILS,
+  detailAttributes: [],
   documents: [],
   exceptions: [],
   kept: [],
@@ -56,30 +61,57 @@ const SILENT: SpanTalk = Object.freeze({
 
 export function talkOf(span: Span): SpanTalk {
   if (span.events.length === 0) return SILENT;
-  const messages: Json[] = [];
-  const choices: JsonObject[] = [];
-  const documents: Json[] = [];
-  const exceptions: SpanEvent[] = [];
-  const kept: JsonObject[] = [];
-  const details = { ...NO_DETAILS };
-  let prompt = "";
-  let completion = "";
-  let isGenAi = false;
+  const talk: Gathered = {
+    messages: [],
+    choices: [],
+    prompt: null,
+    completion: null,
+    details: { ...NO_DETAILS },
+    detailAttributes: [],
+    documents: [],
+    exceptions: [],
+    kept: [],
+    isGenAi: false,
+  };
+  let completion: SpanEvent | null = null;
   for (const event of inTime(span.events)) {
-    const role = ROLE_OF_EVENT.get(event.name);
-    isGenAi ||= event.name.startsWith("gen_ai.");
-    if (role !== undefined) messages.push(messageOfEvent(event, role));
-    else if (event.name === "gen_ai.choice") choices.push(choiceOfEvent(event));
-    else if (event.name === "gen_ai.content.prompt") prompt = attributeText(event, "gen_ai.prompt");
-    else if (event.name === "gen_ai.content.completion") completion = attributeText(event, "gen_ai.completion");
-    else if (event.name === "gen_ai.client.inference.operation.details") takeDetails(event, details);
-    else if (event.name === "db.query.result") documents.push(plainAttributes(event.attributes));
-    else {
-      if (event.name === "exception") exceptions.push(event);
-      kept.push(keptEvent(event));
+    talk.isGenAi ||= event.name.startsWith("gen_ai.");
+    if (event.name === "gen_ai.content.completion") {
+      if (completion !== null) talk.kept.push(keptEvent(completion)); // span-events.4
+      completion = event;
+    } else if (!takeContent(event, talk)) {
+      if (event.name === "exception") talk.exceptions.push(event);
+      talk.kept.push(keptEvent(event));
     }
   }
-  return { messages, choices, prompt, completion, details, documents, exceptions, kept, isGenAi };
+  if (completion !== null) takeSingle(completion, talk, "completion");
+  return talk;
+}
+
+type Gathered = {
+  -readonly [K in keyof SpanTalk]: SpanTalk[K] extends readonly (infer Item)[] ? Item[] : SpanTalk[K];
+} & {
+  readonly details: Record<DetailsKey, Json>;
+};
+
+/** False: the event is no content. */
+function takeContent(event: SpanEvent, talk: Gathered): boolean {
+  const role = ROLE_OF_EVENT.get(event.name);
+  if (role !== undefined) talk.messages.push(messageOfEvent(event, role));
+  else if (event.name === "gen_ai.choice") talk.choices.push(choiceOfEvent(event));
+  else if (event.name === "gen_ai.content.prompt" && talk.prompt === null) takeSingle(event, talk, "prompt");
+  else if (event.name === "gen_ai.client.inference.operation.details") takeDetails(event, talk);
+  else if (event.name === "db.query.result") talk.documents.push(plainAttributes(event.attributes));
+  else return false;
+  return true;
+}
+
+/** An event with anything beside its content stays in `events` too. */
+function takeSingle(event: SpanEvent, talk: Gathered, name: "prompt" | "completion"): void {
+  const value = attributeOf(event, `gen_ai.${name}`);
+  talk[name] = value === "" ? null : value;
+  if (talk[name] === null || event.attributes.keys.some((key) => key !== `gen_ai.${name}`))
+    talk.kept.push(keptEvent(event));
 }
 
 function inTime(events: readonly SpanEvent[]): readonly SpanEvent[] {
@@ -97,17 +129,30 @@ function keptEvent(event: SpanEvent): JsonObject {
 }
 
 export function attributeText(event: SpanEvent, key: string): string {
-  const value = event.attributes.values[event.attributes.keys.lastIndexOf(key)];
+  const value = attributeOf(event, key);
   return typeof value === "string" ? value : "";
 }
 
-function takeDetails(event: SpanEvent, details: Record<DetailsKey, Json>): void {
+function attributeOf({ attributes }: SpanEvent, key: string): AttributeValue {
+  return attributes.values[attributes.keys.lastIndexOf(key)] ?? null;
+}
+
+const DETAIL_ATTRIBUTES_MAX = 256;
+
+function takeDetails(event: SpanEvent, talk: Gathered): void {
+  const keys: string[] = [];
+  const values: AttributeValue[] = [];
   for (const [at, key] of event.attributes.keys.entries()) {
+    const given = event.attributes.values[at] ?? null;
     const name = Object.hasOwn(DETAILS, key) ? DETAILS[key] : undefined;
-    if (name === undefined) continue;
-    const value = jsonOf(event.attributes.values[at]);
-    if (name === "output" || details[name] === null) details[name] = value; // several events: first input, last output
+    if (name === undefined) {
+      if (key === "event.name") continue;
+      keys.push(key);
+      values.push(given);
+    } else if (name === "output" || talk.details[name] === null) talk.details[name] = jsonOf(given); // several events: first input, last output
   }
+  if (keys.length > DETAIL_ATTRIBUTES_MAX) talk.kept.push(keptEvent(event));
+  else if (keys.length > 0) talk.detailAttributes.push({ keys, values });
 }
 
 /** The whole body in one attribute (Semantic Kernel), or one attribute a field; the role is in the name when nowhere else. */
@@ -132,8 +177,16 @@ function messageOfEvent(event: SpanEvent, role: string): Json {
 
 function tidied(message: JsonObject): JsonObject {
   const calls = message["tool_calls"];
-  return Array.isArray(calls) ? { ...message, tool_calls: (calls as readonly Json[]).map(callOf) } : message;
+  return Array.isArray(calls) ? { ...message, tool_calls: (calls as readonly Json[]).map(callWithin) } : message;
 }
+
+/** LiveKit writes a list of JSON texts. */
+function callWithin(call: Json): Json {
+  return callOf(jsonWithin(call));
+}
+
+const CHOICE_FIELDS =
+  /^(?:index|finish_reason|message|message\.role|message\.content|content|role|tool\.result|tool_calls(?:\.\d+\..+)?|gen_ai\.system|gen_ai\.event\.content|event\.name)$/;
 
 function choiceOfEvent(event: SpanEvent): JsonObject {
   const body = unwrap(attributeText(event, "gen_ai.event.content")).value;
@@ -143,10 +196,12 @@ function choiceOfEvent(event: SpanEvent): JsonObject {
   const message = jsonWithin(fields["message"]);
   const calls = callsOf(fields);
   return {
+    ...Object.fromEntries(Object.entries(fields).filter(([name]) => !CHOICE_FIELDS.test(name))),
     ...(fields["index"] === undefined ? {} : { index: fields["index"] }),
     ...(fields["finish_reason"] === undefined ? {} : { finish_reason: fields["finish_reason"] }),
     message: {
-      role: textMember(fields, "message.role") || textMember(message, "role") || "assistant",
+      role:
+        textMember(fields, "message.role") || textMember(message, "role") || textMember(fields, "role") || "assistant",
       ...(isObject(message) ? message : { content: fields["message.content"] ?? fields["content"] ?? message ?? "" }),
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
     },
@@ -159,7 +214,7 @@ const CALLS_MAX = 256;
 /** `tool_calls` as JSON, or `tool_calls.N.id|function.name|function.arguments`. */
 function callsOf(fields: JsonObject): readonly Json[] {
   const whole = jsonWithin(fields["tool_calls"]);
-  if (Array.isArray(whole)) return (whole as readonly Json[]).map(callOf);
+  if (Array.isArray(whole)) return (whole as readonly Json[]).map(callWithin);
   const calls: Json[] = [];
   for (let at = 0; at < CALLS_MAX; at++) {
     const id = fields[`tool_calls.${at}.id`];

@@ -173,8 +173,10 @@ const SIGNS = [...WHOLE, ...INPUT, ...OUTPUT, ...TOTAL, ...COSTS.flatMap(([, fro
 
 export function usageOf(facts: Facts): JsonObject | null {
   if (!facts.has(SIGNS)) return null;
+  const mark = facts.mark();
   const whole = jsonOf(facts.value(WHOLE));
   if (isObject(whole)) return langfuseNames(whole); // usage.3
+  facts.release(mark);
   const read = reader(facts);
   const given = facts.count(INPUT) ?? countOf(read(ADK_RESPONSE, ["usage_metadata", "prompt_token_count"]) ?? null);
   const output =
@@ -199,6 +201,18 @@ export function usageOf(facts: Facts): JsonObject | null {
   return Object.keys(usage).length === 0 ? null : usage;
 }
 
+const DETAIL_NAMES: ReadonlySet<string> = new Set(
+  [...INPUT_TOKEN_DETAILS, ...OUTPUT_TOKEN_DETAILS].map(({ name }) => name),
+);
+
+function isAllUsage(from: Sources, value: Json): boolean {
+  if (from !== INPUT_DETAILS && from !== OUTPUT_DETAILS) return false;
+  return (
+    isObject(value) &&
+    Object.entries(value).every(([name, one]) => DETAIL_NAMES.has(name) && countOf(one) !== undefined)
+  );
+}
+
 type ReadWithin = (from: Sources, path: readonly string[]) => Json | undefined;
 
 /** Paths into JSON attributes, each attribute read once a span. */
@@ -207,7 +221,9 @@ function reader(facts: Facts): ReadWithin {
   return (from, path) => {
     let value = read.get(from);
     if (value === undefined) {
+      const mark = facts.mark();
       value = facts.has(from) ? structured(facts.value(from)) : null;
+      if (!isAllUsage(from, value)) facts.release(mark); // only a part of it becomes usage
       read.set(from, value);
     }
     return member(value, ...path);

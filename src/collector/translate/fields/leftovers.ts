@@ -1,0 +1,77 @@
+// Leftovers: attributes that no rule used. They are uploaded whole, as extra.metadata.otel.attributes.
+// Invariants:
+//   leftovers.1. An attribute is left out only when a rule used it, when an alias with the same value was used, or when it is
+//        transport noise: the ids with which an SDK places its run, and the encoding that it wrote its attributes in.
+//   leftovers.2. A text of COMPARED_CHARS or more under a known name is left out when any used attribute has the same text.
+import type { Json } from "../../../base/json/json.ts";
+import type { AttributeValue } from "../../otlp/span.ts";
+import { createObjectWriter } from "../attributes/json-writer.ts";
+import { aliasesOf, type KeyPlan } from "../attributes/known-keys.ts";
+import { plain } from "../attributes/plain-values.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+
+const NOISE: ReadonlySet<string> = new Set([
+  "langsmith.is_root",
+  "langsmith.root_span",
+  "langsmith.span.dotted_order",
+  "langsmith.span.parent_id",
+  "langsmith.traceable_parent_otel_span_id",
+  "logfire.json_schema",
+  "logfire.pending_parent_id",
+]);
+
+const COMPARED_CHARS = 16;
+
+/** JSON text of an object, "" for none. `more` holds values of metadata whose name was already in use. */
+export function leftoversText(facts: Facts, more: readonly (readonly [string, Json])[]): string {
+  let rest: Map<string, AttributeValue> | null = null;
+  const used = usedTexts(facts);
+  facts.eachUse((key, value, plan, fields) => {
+    if (fields !== 0 || fateOf(facts, { key, value, plan }, used) !== "kept") return;
+    rest ??= new Map();
+    rest.set(key, value); // of a repeated key the last value counts
+  });
+  const kept: ReadonlyMap<string, AttributeValue> | null = rest;
+  if (kept === null && more.length === 0) return "";
+  const out = createObjectWriter();
+  for (const [key, value] of kept ?? NONE) out.put(key, plain(value));
+  for (const [name, value] of more) out.put(name, value);
+  return out.text();
+}
+
+const NONE: ReadonlyMap<string, AttributeValue> = new Map();
+
+export type Fate = "kept" | "noise" | "same value";
+
+interface Unused {
+  readonly key: string;
+  readonly value: AttributeValue;
+  readonly plan: KeyPlan;
+}
+
+export function fateOf(facts: Facts, { key, value, plan }: Unused, used: () => ReadonlySet<string>): Fate {
+  if (NOISE.has(key)) return "noise";
+  if (plan.slot < 0 || value === null) return "kept";
+  for (const slot of aliasesOf(plan.slot))
+    if (facts.slotFields(slot) !== 0 && same(facts.slotValue(slot), value)) return "same value"; // leftovers.1
+  return typeof value === "string" && value.length >= COMPARED_CHARS && used().has(value) ? "same value" : "kept";
+}
+
+/** Long texts of the known attributes that rules used; gathered once, when first asked for (leftovers.2). */
+export function usedTexts(facts: Facts): () => ReadonlySet<string> {
+  let texts: Set<string> | null = null;
+  return () => {
+    if (texts !== null) return texts;
+    const found = new Set<string>();
+    facts.eachUse((_key, value, plan, fields) => {
+      if (fields !== 0 && plan.slot >= 0 && typeof value === "string" && value.length >= COMPARED_CHARS)
+        found.add(value);
+    });
+    texts = found;
+    return found;
+  };
+}
+
+function same(a: AttributeValue | undefined, b: AttributeValue): boolean {
+  return a === b || (Array.isArray(a) && Array.isArray(b) && JSON.stringify(plain(a)) === JSON.stringify(plain(b)));
+}
