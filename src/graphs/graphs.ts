@@ -1,4 +1,17 @@
-// Graphs: the port that the agent room talks to, over the graphs that were deployed.
+// Graphs: the graph port of the agent room, over the deployed graphs.
+// The pieces:
+//   hot-reload.ts  replaces graphs when a file of the project changes, in `dev`
+//   validate.ts    loads everything a langgraph.json names, for `holdpoint validate`
+//   state/         reads and edits of a thread's state
+//   run/           one attempt of a run: input, config, stream, interrupts, outcome
+//   extensions/    other code of the deployment: auth handlers, custom app, embedder, store, UI
+//   tracing/       LangChain's callbacks to the steps of a run's trace
+//   checkpoints/   LangGraph's checkpointer over the storage port, the value codec, fingerprints
+//   schemas/       the schemas and drawings of graphs
+//   loading/       user modules, their sources and path aliases
+//   langgraph/     the parts of LangGraph in use, its ids and its control values
+//   config/        langgraph.json, section by section
+//   graphs.ts      the port itself
 import type { Fingerprint } from "../agent/model/model.ts";
 import type {
   GraphSchemas,
@@ -41,7 +54,7 @@ import { tracedRun } from "./tracing/traced-run.ts";
 import type { TypeReader } from "./schemas/type-reader.ts";
 
 export interface DeployedGraphs extends Graphs {
-  /** Loads a graph, and puts it in the place of the one with its id. @throws {GraphLoadError} and the old one stays */
+  /** Loads a graph and replaces the one with its id. @throws {GraphLoadError} and the old one stays */
   deploy(source: GraphSource): Promise<void>;
 }
 
@@ -54,7 +67,7 @@ export interface GraphsPorts {
   readonly clock: Clock;
 }
 
-/** @throws {GraphLoadError} when a graph does not load. */
+/** @throws {GraphLoadError} if a graph fails to load */
 export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Promise<DeployedGraphs> {
   const { library, storage, store, types, tracing, clock } = ports;
   const codec = createCodec(library);
@@ -125,7 +138,8 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
     },
     missingFor(graphId, stored, from, pausedAt) {
       const { factory, fingerprint } = get(graphId);
-      return factory === null ? missingParts(fingerprint, from, stored, pausedAt) : []; // the run looks (graph-factory.3)
+      // the run reads the graph itself (graph-factory.3)
+      return factory === null ? missingParts(fingerprint, from, stored, pausedAt) : [];
     },
     async draw(graphId, depth, config) {
       return drawGraph(await graphToRead(get(graphId), config, "assistants.read", clock), depth);

@@ -1,9 +1,10 @@
-// Hot reload: a file of the project changes → its graphs are loaded anew and take the place of the old ones. For `dev`.
+// Hot reload: a file of the project changes → its graphs load again and replace the old ones. For `dev`.
 // Invariants:
-//   graphs/hot-reload.1. A graph that does not load changes nothing: the old one goes on, and why is told once for each change.
-//   graphs/hot-reload.2. A run that is under way ends in the code that it began in; paused threads go on in the new one.
-//   graphs/hot-reload.3. A change counts when the content of a file is another; one that comes while graphs are loaded is not missed.
-//   graphs/hot-reload.4. What cannot be changed while the server runs is told, and left as it was.
+//   graphs/hot-reload.1. A graph that fails to load changes nothing: the old one stays, and each change logs the reason
+//        once.
+//   graphs/hot-reload.2. A run in progress ends in its first code; paused threads continue in the new code.
+//   graphs/hot-reload.3. A change counts if a file's content differs; changes during a reload are not missed.
+//   graphs/hot-reload.4. A change that needs a restart is logged and has no effect.
 import { hash } from "node:crypto";
 import { readFileSync, watch, type FSWatcher } from "node:fs";
 import { dirname } from "node:path";
@@ -20,7 +21,7 @@ export interface HotReloadPorts {
   readonly graphs: Pick<DeployedGraphs, "deploy">;
   /** Reads the configuration file again. @throws {ConfigFileError} */
   readonly readConfig: () => GraphsConfig;
-  /** Graphs have been replaced: their assistants may have to be made. */
+  /** Called after graphs were replaced: new ones may need assistants. */
   readonly onReloaded: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
@@ -71,13 +72,14 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
     log.info("graphs_reloaded", { graphs: names, duration_ms: Math.round(clock.monotonic() - begunAt) });
   };
 
-  /** The graphs of the configuration file as it is now; those that were there, when it cannot be read. */
+  /** The graphs of the configuration file as it is now; the previous ones if it is unreadable. */
   const readSources = (): readonly GraphSource[] => {
     try {
       const next = ports.readConfig();
       const gone = sources.filter(({ graphId }) => next.graphs.every((one) => one.graphId !== graphId));
       const others = JSON.stringify({ ...next, graphs: [] }) !== JSON.stringify({ ...config, graphs: [] });
-      if (gone.length > 0 || others) log.warning("restart_needed", { file, removed: gone.map((one) => one.graphId) }); // graphs/hot-reload.4
+      // graphs/hot-reload.4
+      if (gone.length > 0 || others) log.warning("restart_needed", { file, removed: gone.map((one) => one.graphId) });
       return [...next.graphs, ...gone];
     } catch (error) {
       log.error("config_not_reloaded", { reason: describeError(error).message });
@@ -101,9 +103,9 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
     });
   };
 
-  /** Folders, not files: an editor that writes beside a file and renames takes the file away from its watcher. */
+  /** Folders, not files: an editor that writes a new file and renames it removes the file from its watcher. */
   const watchFolders = (): void => {
-    changedFiles(); // those that are new are known from now on
+    changedFiles(); // new ones have a known content from now on
     for (const folder of new Set(watched().map(dirname))) {
       if (watchers.has(folder) || watchers.size >= FOLDERS_MAX) continue;
       try {
@@ -111,7 +113,7 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
         watcher.on("error", () => watchers.delete(folder));
         watchers.set(folder, watcher);
       } catch {
-        // it is not there (yet): nothing in it can be changed
+        // it does not exist (yet)
       }
     }
   };

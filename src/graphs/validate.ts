@@ -1,4 +1,4 @@
-// Validate: everything that a langgraph.json names is loaded, as a start would, and told of, all problems at once.
+// Validate: loads everything a langgraph.json names, as a start would, and reports all problems at once.
 import { describeError } from "../base/api-error.ts";
 import { loadAuth } from "./extensions/auth-handlers.ts";
 import { readGraphsConfig, type GraphsConfig, type GraphSource } from "./config/langgraph-json.ts";
@@ -21,7 +21,7 @@ export interface Validation {
 
 type Log = Parameters<typeof loadAuth>[2];
 
-/** @param setEnv gives the modules that are loaded the variables of a start */
+/** @param setEnv gives the modules the variables of a start */
 export async function validateFile(
   file: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -77,10 +77,7 @@ test("a function that throws fails its run, and no other (factories.3)", async (
   const { __error__: error } = await thread.run({ input: {}, context: { reject: true } });
   assert.deepEqual(
     [error?.error, error?.message],
-    [
-      "GraphFactoryError",
-      'the function that makes the graph "factory_runtime" failed: TypeError: refused by the factory',
-    ],
+    ["GraphFactoryError", 'the factory of the graph "factory_runtime" failed: TypeError: refused by the factory'],
   );
   assert.equal((await thread.get()).status, "error");
   assert.equal((await thread.run({ input: {} }))["access"], "threads.create_run");

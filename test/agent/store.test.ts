@@ -274,7 +274,7 @@ suite("by meaning", () => {
       for (const [text, reason] of [
         ["fail", /the model is not at home/],
         ["short", /a vector has 1 numbers, and store\.index\.dims is 3/],
-        ["nan", /something in it that is no number/],
+        ["nan", /contains a value that is not a number/],
       ] as const) {
         const put = memory.putItem(["m"], "k", { text });
         await assert.rejects(

@@ -389,7 +389,7 @@ const WRONG: readonly (readonly [name: string, sections: object, says: RegExp])[
     { auth: { path: "./none.ts:auth" } },
     /auth \(.*none\.ts, export auth\) does not load/,
   ],
-  ["handlers that are none", { auth: { path: APP } }, /auth .*no Auth/],
+  ["handlers that are none", { auth: { path: APP } }, /auth .*not an Auth/],
 ];
 
 for (const [name, sections, says] of WRONG) {

@@ -52,7 +52,7 @@ const FAILURES: readonly { readonly name: string; readonly files: ProjectFiles; 
   {
     name: "a relative path that leads nowhere",
     files: { "graph.ts": 'export * from "./parts/word";', "parts/word.ts": 'export * from "./lost.js";' },
-    cause: /^parts\/word\.ts imports "\.\/lost\.js", which is not there: correct the path, or create the file$/,
+    cause: /^parts\/word\.ts imports "\.\/lost\.js", which does not exist: correct the path, or create the file$/,
   },
   {
     name: "a package that is not installed",

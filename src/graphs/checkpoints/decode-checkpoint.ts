@@ -1,9 +1,10 @@
-// Stored rows → what the library reads. The inverse of the saver's encoding, in one place for runs and state views.
+// Decode checkpoint: stored rows → the objects LangGraph reads. The inverse of the run checkpointer's encoding, for
+// runs and for state reads.
 import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
 import type { Json } from "../../base/json/json.ts";
 import type { Codec } from "./value-codec.ts";
 
-/** The library's checkpoint, as far as it is ours to keep. */
+/** LangGraph's checkpoint, as far as we store it. */
 export interface LibraryCheckpoint {
   readonly v: number;
   readonly id: string;
@@ -18,11 +19,11 @@ export type LibraryWrite = [channel: string, value: unknown];
 export interface DecodedCheckpoint {
   readonly checkpoint: LibraryCheckpoint;
   readonly metadata: unknown;
-  /** Where each value is kept: a checkpoint id, or `#<hash>`. */
+  /** Location of each value: a checkpoint id, or `#<hash>`. */
   readonly from: Readonly<Record<string, string>>;
 }
 
-/** Version of the library's checkpoint format that the rows follow. */
+/** Version of LangGraph's checkpoint format in the rows. */
 const LIBRARY_FORMAT = 4;
 
 export function decodeCheckpoint(stored: StoredCheckpoint, codec: Codec): DecodedCheckpoint {
@@ -50,10 +51,9 @@ export function decodeCheckpoint(stored: StoredCheckpoint, codec: Codec): Decode
 }
 
 /**
- * Writes of all runs for one checkpoint as `[task id, channel, value]`, in the order in which the library applies them:
- * by path of the task, id of the task, and index. A value that is rebuilt from writes depends on that order.
- * Where several runs wrote for one task, special writes count from the latest and others from the first, as they would
- * in one row.
+ * Writes of all runs for one checkpoint as `[task id, channel, value]`, in LangGraph's order: by task path, task id,
+ * and index. A value rebuilt from writes depends on that order.
+ * If several runs wrote for one task, special writes come from the latest run and others from the first, as in one row.
  */
 export function decodeWrites(stored: StoredCheckpoint, codec: Codec): readonly [string, string, unknown][] {
   const byTask = new Map<string, Map<number, readonly [string, unknown]>>();
@@ -79,7 +79,7 @@ export function decodeWrites(stored: StoredCheckpoint, codec: Codec): readonly [
   return list;
 }
 
-/** The library orders paths so in every language that it is written for: `<` compares halves of surrogate pairs. */
+/** LangGraph sorts paths the same way in every language: `<` compares halves of surrogate pairs. */
 function compareCodePoints(left: string, right: string): number {
   const [a, b] = [Array.from(left), Array.from(right)];
   for (let at = 0; at < a.length && at < b.length; at++) {

@@ -1,8 +1,8 @@
-// Delta history: the writes and the snapshot that the library rebuilds a DeltaChannel from. Such a channel has a value in
-// few checkpoints only; between them its value is the nearest snapshot above, with all writes since.
+// Delta history: the writes and the snapshot from which LangGraph rebuilds a DeltaChannel. Few checkpoints have a value
+// for such a channel; elsewhere its value is the nearest earlier snapshot plus all writes since.
 // Invariants:
-//   delta-history.1. Reading the history changes nothing that a run knows of its own checkpoints.
-//   delta-history.2. A value is read up to its snapshot and no further, and a line that leads back to itself ends.
+//   delta-history.1. Reading the history changes no state of the run's own checkpoints.
+//   delta-history.2. A read goes back to the snapshot and no further, and a cycle of ancestors ends it.
 import type { Fingerprint } from "../../agent/model/model.ts";
 import type { StoredCheckpoint, Tx } from "../../agent/ports/ports.ts";
 import type { Codec } from "./value-codec.ts";
@@ -12,7 +12,7 @@ import { decodeWrites } from "./decode-checkpoint.ts";
 export interface ChannelHistory {
   /** Oldest first. */
   readonly writes: [taskId: string, channel: string, value: unknown][];
-  /** Value of the checkpoint where the walk ended, before its own writes; absent when the line has none. */
+  /** Value at the checkpoint where the walk ended, before its own writes; absent if no ancestor has one. */
   readonly seed?: unknown;
 }
 
@@ -20,7 +20,7 @@ export type ReadLine = (checkpointId: string, limit: number) => Promise<readonly
 
 const PAGE = 32;
 
-/** @param checkpointId the parent of the checkpoint whose channels are rebuilt. */
+/** @param checkpointId the parent of the checkpoint whose channels to rebuild */
 export async function deltaHistory(
   codec: Codec,
   read: ReadLine,
@@ -35,7 +35,8 @@ export async function deltaHistory(
     const line = await read(next, PAGE);
     next = line.length < PAGE ? null : (line.at(-1)?.checkpoint.parentId ?? null);
     for (const stored of line) {
-      if (open.size === 0 || seen.has(stored.checkpoint.checkpointId)) return Object.fromEntries(ordered(histories)); // delta-history.2
+      // delta-history.2
+      if (open.size === 0 || seen.has(stored.checkpoint.checkpointId)) return Object.fromEntries(ordered(histories));
       seen.add(stored.checkpoint.checkpointId);
       for (const write of decodeWrites(stored, codec).toReversed())
         if (open.has(write[1])) found.get(write[1])?.writes.push([...write]);
@@ -54,7 +55,7 @@ function ordered(histories: ReadonlyMap<string, ChannelHistory>): readonly (read
   return [...histories].map(([channel, history]) => [channel, { ...history, writes: history.writes.toReversed() }]);
 }
 
-/** A channel of the library, as far as it is rebuilt here. */
+/** A channel of LangGraph, as far as this file rebuilds it. */
 interface DeltaChannel {
   fromCheckpoint(seed: unknown): DeltaChannel;
   replayWrites(writes: ChannelHistory["writes"]): void;
@@ -62,7 +63,7 @@ interface DeltaChannel {
   get(): unknown;
 }
 
-/** Values of the DeltaChannels in a state, by channel. Empty where the graph that knows how to add them up has gone. */
+/** Values of the DeltaChannels in a state, by channel. Empty if the graph with their reducers no longer exists. */
 export async function deltaValues(
   tx: Tx,
   codec: Codec,

@@ -1,5 +1,5 @@
-// Tests of fingerprints (A16). Checked: what a paused thread needs of a newer graph, change by change; additions, order and
-// what is not pending never matter.
+// Tests of graph fingerprints: the parts of a newer graph that a paused thread needs, change by change. Additions,
+// order and parts that are not pending never matter.
 import { Annotation, StateGraph } from "@langchain/langgraph";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ const then: Fingerprint = {
 
 const TASK = "01a1fd86-6ea5-7341-90d3-f2766ddd56ff";
 
-/** A checkpoint in which these channels have a value. */
+/** A checkpoint with values in these channels. */
 function stored(...channels: readonly string[]): StoredCheckpoint {
   const values = new Map(channels.map((channel) => [channel, { json: 1, tagged: false }]));
   const ids = { threadId: "t", ns: "", checkpointId: "c", parentId: null, runId: "r", fingerprint: "then" };
@@ -41,74 +41,74 @@ const CASES: readonly {
   readonly pausedAt?: readonly (readonly string[])[];
   readonly missing: readonly string[];
 }[] = [
-  { name: "nothing has changed but the hash", now: now({}), missing: [] },
-  { name: "a node was added", now: nodes(["new", "__start__", "ask", "outer", "later"]), missing: [] },
-  { name: "the order has changed", now: nodes(["later", "outer", "ask", "__start__"]), missing: [] },
-  { name: "a node that is not pending was removed", now: nodes(["__start__", "ask", "outer"]), missing: [] },
-  { name: "the node that asks was removed", now: nodes(["__start__", "outer", "later"]), missing: ["node ask"] },
+  { name: "only the hash differs", now: now({}), missing: [] },
+  { name: "an added node", now: nodes(["new", "__start__", "ask", "outer", "later"]), missing: [] },
+  { name: "a different order", now: nodes(["later", "outer", "ask", "__start__"]), missing: [] },
+  { name: "removal of a node that is not pending", now: nodes(["__start__", "ask", "outer"]), missing: [] },
+  { name: "removal of the interrupted node", now: nodes(["__start__", "outer", "later"]), missing: ["node ask"] },
   {
-    name: "the node that asks was renamed",
+    name: "a new name for the interrupted node",
     now: nodes(["__start__", "ask_2", "outer", "later"]),
     missing: ["node ask"],
   },
   {
-    name: "the node that is next was removed",
+    name: "removal of the next node",
     now: nodes(["__start__", "ask", "outer"]),
     values: ["branch:to:later"],
     pausedAt: [],
     missing: ["node later"],
   },
-  { name: "the node that is next is there", now: now({}), values: ["branch:to:later"], pausedAt: [], missing: [] },
-  { name: "a question below, all there", now: now({}), pausedAt: below, missing: [] },
-  { name: "the outer graph was removed", now: nodes(["ask"], {}), pausedAt: below, missing: ["node outer"] },
+  { name: "the next node still exists", now: now({}), values: ["branch:to:later"], pausedAt: [], missing: [] },
+  { name: "an interrupt in a subgraph, nothing missing", now: now({}), pausedAt: below, missing: [] },
+  { name: "removal of the outer graph", now: nodes(["ask"], {}), pausedAt: below, missing: ["node outer"] },
   {
-    name: "the inner graph was removed",
+    name: "removal of the inner graph",
     now: nodes(["outer"], { outer: ["other"] }),
     pausedAt: below,
     missing: ["node outer > inner"],
   },
   {
-    name: "the node that asks below was removed",
+    name: "removal of the interrupted node in the subgraph",
     now: nodes(["outer"], { outer: ["inner"], "outer|inner": ["other"] }),
     pausedAt: below,
     missing: ["node outer > inner > deep"],
   },
   {
-    name: "a graph that a node calls is not known beforehand",
+    name: "a graph called by a node is not in the fingerprint",
     now: nodes(["outer"], {}),
     pausedAt: [[`outer:${TASK}`, `x:${TASK}`]],
     missing: [],
   },
   {
-    name: "a task that a node calls is in no graph",
+    name: "a task called by a node is in no graph",
     now: nodes(["outer"], { outer: ["inner", "more"] }),
     pausedAt: [[`outer:${TASK}`, `called:${TASK}`]],
     missing: [],
   },
-  { name: "a channel was added", now: channels({ text, list, unused, more: "LastValue" }), missing: [] },
-  { name: "a channel without a value was removed", now: channels({ text, list }), missing: [] },
-  { name: "a channel without a value has another kind", now: channels({ text, list, unused: "Topic" }), missing: [] },
+  { name: "an added channel", now: channels({ text, list, unused, more: "LastValue" }), missing: [] },
+  { name: "removal of a channel without a value", now: channels({ text, list }), missing: [] },
+  { name: "another kind of a channel without a value", now: channels({ text, list, unused: "Topic" }), missing: [] },
   {
-    name: "a channel with a value was removed",
+    name: "removal of a channel with a value",
     now: channels({ list, unused }),
     missing: ["channel text of kind LastValue"],
   },
   {
-    name: "a channel with a value has another kind",
+    name: "another kind of a channel with a value",
     now: channels({ text, list: "LastValue", unused }),
     missing: ["channel list of kind BinaryOperatorAggregate"],
   },
   {
-    name: "several parts are missing",
+    name: "several missing parts",
     now: now({ nodes: { "": [] }, channels: { "": { list } } }),
     missing: ["node ask", "channel text of kind LastValue"],
   },
-  { name: "it is another graph", now: now({ graphId: "other" }), missing: ["graph g (this is other)"] },
-  { name: "the hash is the same", now: { ...now({ graphId: "other", nodes: {} }), hash: "then" }, missing: [] },
+  { name: "another graph", now: now({ graphId: "other" }), missing: ["graph g (this is other)"] },
+  { name: "an equal hash", now: { ...now({ graphId: "other", nodes: {} }), hash: "then" }, missing: [] },
 ];
 
 for (const { name, now: deployed, values = ["text", "list"], pausedAt = asked, missing } of CASES) {
-  test(`${name}: ${missing.length === 0 ? "it can go on" : `it lacks ${missing.join(", ")}`}`, () => {
+  test(`${name}: ${missing.length === 0 ? "the thread can continue" : `the graph lacks ${missing.join(", ")}`}`, () => {
     assert.deepEqual(missingParts(deployed, then, stored(...values), pausedAt), missing);
   });
 }
@@ -132,7 +132,7 @@ function graph(last: string): CompiledGraph {
   return compiled;
 }
 
-test("the fingerprint of a graph has its nodes, its channels and those of its subgraphs", async () => {
+test("a fingerprint has the nodes and channels of a graph and of its subgraphs", async () => {
   const one = await fingerprintOf("g", graph("end"));
   assert.deepEqual(one.nodes, { "": ["__start__", "outer", "end"], outer: ["__start__", "inner"] });
   assert.equal(one.channels[""]?.["text"], "LastValue");

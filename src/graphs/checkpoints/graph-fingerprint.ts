@@ -1,5 +1,6 @@
-// Fingerprint: what a paused thread relies on in its graph, and whether another deployment still has it.
-// Only nodes that are pending and channels that hold a value matter; additions and order never do.
+// Graph fingerprint: the parts of its graph that a paused thread depends on, and whether another deployment still has
+// them.
+// Only pending nodes and channels with a value matter; additions and order never do.
 import type { Fingerprint } from "../../agent/model/model.ts";
 import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
 import { contentHash } from "../../base/ids.ts";
@@ -24,8 +25,8 @@ function channelClasses(graph: CompiledGraph): Record<string, string> {
 }
 
 /**
- * Why `now` cannot continue what is pending in `stored`, which `then` made. Empty when it can.
- * @param pausedAt namespaces of the open questions, `["node:<task uuid>", …]` each.
+ * The parts of `then`, needed by the checkpoint `stored`, that `now` lacks. Empty if the thread can continue.
+ * @param pausedAt namespaces of the open interrupts, `["node:<task uuid>", …]` each
  */
 export function missingParts(
   now: Fingerprint,
@@ -40,14 +41,14 @@ export function missingParts(
     const names = ns.map((part) => part.split(":")[0] ?? "");
     names.forEach((name, depth) => {
       const path = names.slice(0, depth).join("|");
-      // A task that a node has called is in no graph: only a node that was there can be missing.
+      // A task called by a node is in no graph: only an existing node can be missing.
       const was = then.nodes[path]?.includes(name) === true;
       const is = now.nodes[path]?.includes(name) ?? true;
       if (was && !is) missing.add(`node ${names.slice(0, depth + 1).join(" > ")}`);
     });
   }
   for (const channel of [...stored.values.keys(), ...rebuiltChannels(then, stored)]) {
-    // A value in this channel is the library's note that the node is to run next.
+    // A value in this channel marks a node that runs next.
     const next = channel.startsWith("branch:to:") ? channel.slice("branch:to:".length) : null;
     if (next !== null && now.nodes[""]?.includes(next) !== true) missing.add(`node ${next}`);
     else if (now.channels[""]?.[channel] !== then.channels[""]?.[channel])
@@ -56,7 +57,7 @@ export function missingParts(
   return [...missing];
 }
 
-/** A DeltaChannel that was written holds a value, though most checkpoints do not have it. */
+/** A written DeltaChannel holds a value, although most checkpoints lack it. */
 function rebuiltChannels({ channels }: Fingerprint, { checkpoint, values }: StoredCheckpoint): readonly string[] {
   const names = Object.entries(channels[""] ?? {}).filter(
     ([name, kind]) => kind === "DeltaChannel" && !values.has(name),

@@ -1,13 +1,13 @@
-// Messages: LangChain's message classes ↔ flat records, one class per (type, chunk) pair and no other.
+// Message codec: LangChain's message classes ↔ flat records, one class per pair of type and chunk, and no other.
 import type * as Messages from "@langchain/core/messages";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface MessageCodec {
   isMessage(value: object): value is Messages.BaseMessage;
-  /** What is needed to make the message again. */
+  /** The fields that rebuild the message. */
   fieldsOf(message: Messages.BaseMessage): Fields;
-  /** What clients see: `{type, content, id, …}`; a chunk has the type of its message. */
+  /** The form for clients: `{type, content, id, …}`; a chunk has the type of its message. */
   wireOf(message: Messages.BaseMessage): Fields;
   create(fields: Fields): Messages.BaseMessage;
 }
@@ -60,8 +60,9 @@ export function createMessageCodec(library: typeof Messages): MessageCodec {
     wireOf: (message) => ({ ...kept(message), type: message.getType() }),
     create({ type, chunk: isChunk, ...fields }) {
       const name = `${String(type)}${isChunk === true ? "+" : ""}`;
-      const create = Object.hasOwn(classes, name) ? classes[name] : undefined; // a stored name must not reach Object's own
-      if (create === undefined) throw new Error(`the stored message type ${String(type)} is not known to this version`);
+      // a stored name must not reach Object's own members
+      const create = Object.hasOwn(classes, name) ? classes[name] : undefined;
+      if (create === undefined) throw new Error(`this version does not know the stored message type ${String(type)}`);
       return new create(fields as never);
     },
   };

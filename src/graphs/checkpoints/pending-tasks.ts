@@ -1,5 +1,5 @@
-// Pending tasks: what a run has seen of the tasks of its newest checkpoints, namespace by namespace.
-// Filled by the saver as the library writes; read when the run pauses or ends.
+// Pending tasks: a run's view of the tasks of its newest checkpoints, by namespace.
+// The run checkpointer fills it as LangGraph writes; the run reads it at its pause or end.
 import type { LibraryCheckpoint } from "./decode-checkpoint.ts";
 
 export interface RaisedInterrupt {
@@ -10,16 +10,16 @@ export interface RaisedInterrupt {
 
 export interface PendingTask {
   readonly interrupts: readonly RaisedInterrupt[];
-  /** Answers that the task has used and saved. */
+  /** Answers that the task used and saved. */
   readonly answersSaved: number;
-  /** It has written results: it will not run again. */
+  /** It has written results and does not run again. */
   readonly finished: boolean;
 }
 
 export interface PendingGraph {
   readonly checkpointId: string;
   readonly step: number;
-  /** Node names that can be the name of a pending task, in the order in which the library makes tasks. */
+  /** Possible node names of a pending task, in LangGraph's task order. */
   readonly channelNames: readonly string[];
   readonly sends: readonly { readonly node: string }[];
   readonly tasks: ReadonlyMap<string, PendingTask>;
@@ -43,11 +43,11 @@ const NULL_TASK = "00000000-0000-0000-0000-000000000000";
 
 export function createPendingTasks(): PendingTasks {
   const graphs = new Map<string, PendingGraph & { readonly tasks: Map<string, PendingTask> }>();
-  /** Writes for a checkpoint that is still to come: with durability `exit` the library hands them over first. */
+  /** Writes for a future checkpoint: with durability `exit` LangGraph passes them first. */
   const early = new Map<string, { readonly checkpointId: string; readonly tasks: Map<string, PendingTask> }>();
   const note = (ns: string, saved: LibraryCheckpoint, step: number | undefined, written: boolean): void => {
     const sends = saved.channel_values["__pregel_tasks"];
-    // The library may put a checkpoint again when it exits, and hand over its writes before.
+    // At exit LangGraph may put a checkpoint again, and pass its writes before it.
     const same = [graphs.get(ns), early.get(ns)].find((known) => known?.checkpointId === saved.id);
     graphs.set(ns, {
       checkpointId: saved.id,
@@ -64,7 +64,7 @@ export function createPendingTasks(): PendingTasks {
       if (graphs.get(ns)?.checkpointId === saved.id) return;
       note(ns, saved, metadata.step, false);
       const byTask = Map.groupBy(writes, ([taskId]) => taskId);
-      // An interrupt from an earlier run counts only when the task raises it again.
+      // An interrupt of an earlier run counts only if the task raises it again.
       for (const [taskId, list] of byTask)
         put(
           ns,
@@ -93,7 +93,7 @@ export function createPendingTasks(): PendingTasks {
       else if (channel === "__resume__") answersSaved = Array.isArray(value) ? value.length : 1;
       else if (channel !== "__error__" && channel !== "__error_source_node__") finished = true;
     }
-    // At exit the library writes everything again, also the questions of tasks that have finished since.
+    // At exit LangGraph writes everything again, including interrupts of tasks that finished since.
     tasks.set(taskId, { interrupts: finished ? [] : interrupts, answersSaved, finished });
   }
 

@@ -1,12 +1,15 @@
-// Saver: LangGraph's checkpointer for one run (or one state operation), over the storage port.
-// It turns what the library saves into rows and keeps them until the run's next commit takes them.
+// Run checkpointer: LangGraph's checkpointer for one run (or one state operation), over the storage port. It turns
+// LangGraph's saves into rows and keeps them until the run's next commit takes them.
 // Invariants:
-//   run-checkpointer.1. put and putWrites never reject: what cannot be stored is reported once and ends this run only.
-//   run-checkpointer.2. A value is encoded when it was written: what a node changes later is not in the checkpoint.
-//   run-checkpointer.3. Special writes (error, interrupt, resume) replace their kind, others are kept from the first time: as the library has it.
+//   run-checkpointer.1. put and putWrites never reject: a value that cannot be stored is reported once and ends only
+//        this run.
+//   run-checkpointer.2. A put encodes its values at once, so later changes by a node are not in the checkpoint.
+//   run-checkpointer.3. Special writes (error, interrupt, resume) replace their kind, others keep their first value, as
+//        in LangGraph.
 //   run-checkpointer.4. A read sees this run's own writes.
-//   run-checkpointer.5. Writes come back in the order in which the library applies them, whoever stored them first (stored.ts).
-//   run-checkpointer.6. A list reads LIST_STEP checkpoints at a time, as they are asked for.
+//   run-checkpointer.5. Writes come back in the order in which LangGraph applies them, regardless of the storing run
+//        (decode-checkpoint.ts).
+//   run-checkpointer.6. A list reads LIST_STEP checkpoints at a time, on demand.
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import {
@@ -33,32 +36,32 @@ export interface SaverOptions {
   readonly threadId: string;
   readonly runId: string;
   readonly fingerprint: string;
-  /** Goes into every checkpoint's metadata. */
+  /** Part of every checkpoint's metadata. */
   readonly metadata: JsonObject;
-  /** Input text that the storage has already. */
+  /** Input text that is in the storage already. */
   readonly storedText: Encoded | null;
-  /** Channels that make up the state. */
+  /** Channels of the state. */
   readonly outputs: string | readonly string[];
-  /** What need not be read. */
+  /** Channels that reads may skip. */
   readonly history: History;
   readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
-  /** Task id → number of its saved answers that count; answers after those are dropped on reading. */
+  /** Task id → number of its valid saved answers; reads drop the answers after those. */
   readonly answersKept: ReadonlyMap<string, number>;
-  /** Something was written. In sync durability the library awaits what is returned before the next superstep. */
+  /** Called after a write. With durability `sync` LangGraph awaits the result before the next superstep. */
   readonly onWrite: () => Promise<void> | undefined;
-  /** Stores what was written so far, so that it can be read. */
+  /** Stores all writes so far, so that reads find them. */
   readonly settle: () => Promise<void>;
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface RunSaver {
   readonly checkpointer: BaseCheckpointSaver;
-  /** Takes what has been written since the last call. */
+  /** Takes the writes since the last call. */
   take(): WriteSet;
   readonly pending: PendingTasks;
-  /** Newest checkpoint of the root graph that this run wrote. */
+  /** Newest checkpoint of the root graph from this run. */
   rootCheckpointId(): string | null;
-  /** The checkpoint of the root graph that has exactly these values: the very objects, not just equal ones. */
+  /** The checkpoint of the root graph with exactly these values: the same objects, not equal ones. */
   readonly checkpointOf: (values: unknown) => string | null;
 }
 
@@ -121,7 +124,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     }
   };
 
-  /** `#hash` of a big value, which then is or becomes a blob; null for a small one. */
+  /** `#hash` of a large value, which is or becomes a blob; null for a small one. */
   const blobReference = (encoded: Encoded): string | null => {
     if (encoded.length <= BIG_VALUE_UNITS) return null;
     const hash = contentHash(encoded);
@@ -267,7 +270,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
 
     override async putWrites(config: Config, list: LibraryWrite[], taskId: string, taskPath = ""): Promise<void> {
       const { ns, checkpointId } = addressOf(config);
-      // The library also files a map of answers under their ids; the answers are kept with the run.
+      // LangGraph also files a map of answers under their ids; the run itself stores the answers.
       if (checkpointId === null || INTERRUPT_ID.test(taskId)) return;
       await guarded(() => putTaskWrites(ns, checkpointId, { taskId, taskPath }, list));
     }
@@ -303,7 +306,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
   };
 }
 
-/** The library reads these of its own, and not every checkpoint has them: a caller must not say them in its place. */
+/** LangGraph reads its own keys here, and some checkpoints lack them: a caller must not supply them instead. */
 function callersMetadata(metadata: JsonObject): JsonObject {
   const { counters_since_delta_snapshot: _counters, delta_writes_versioned: _versioned, ...rest } = metadata;
   return rest;
@@ -327,7 +330,7 @@ function addressOf(config: Config): { readonly ns: string; readonly checkpointId
   return { ns: typeof ns === "string" ? ns : "", checkpointId: typeof id === "string" && id !== "" ? id : null };
 }
 
-/** A run that answers a question anew must not meet the answers given before. */
+/** A run that answers an interrupt again must not see the earlier answers. */
 function dropAnswers(
   writes: readonly (readonly [string, string, unknown])[],
   kept: ReadonlyMap<string, number>,

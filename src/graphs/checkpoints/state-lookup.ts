@@ -1,6 +1,6 @@
-// Recent states: which checkpoint has the state that the library has just streamed. The stream runs a little behind the
-// checkpoints, and not every checkpoint is streamed; so a state is recognised by the objects it is made of.
-// Invariant state-lookup.1: what is recognised as a checkpoint's state has the same value in every channel of the state.
+// State lookup: finds the checkpoint of a streamed state. The stream is slightly behind the checkpoints, and some
+// checkpoints are never streamed; therefore the lookup compares the objects of the state.
+// Invariant state-lookup.1: a match has the same object in every channel of the state.
 type Values = Readonly<Record<string, unknown>>;
 
 export interface RecentStates {
@@ -8,10 +8,10 @@ export interface RecentStates {
   readonly checkpointOf: (values: unknown) => string | null;
 }
 
-/** The stream is never more than a few supersteps behind. */
+/** The stream is at most a few supersteps behind. */
 const STATES_MAX = 8;
 
-/** @param outputs the channels that make up the state, or the one that is the state. */
+/** @param outputs the channels of the state, or the one channel that is the state */
 export function createRecentStates(outputs: string | readonly string[]): RecentStates {
   const recent: { readonly checkpointId: string; readonly channels: Values }[] = [];
   const has = (channels: Values, values: unknown): boolean =>

@@ -1,10 +1,10 @@
-// Preview: rows that are not stored yet, read as if they were. So an edit can look at what it makes before it is made.
+// Unsaved rows: reads rows before their commit, so that an edit sees its own result before it is stored.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Checkpoint, Stored, WriteSet } from "../../agent/model/model.ts";
 import type { StoredCheckpoint, Tx } from "../../agent/ports/ports.ts";
 import type { Codec } from "./value-codec.ts";
 
-/** The transaction, whose checkpoints are those of `set` before its own. */
+/** The transaction, with the checkpoints of `set` before its own. */
 export function withPreview(tx: Tx, set: WriteSet, codec: Codec): Tx {
   const preview = async (row: Checkpoint): Promise<StoredCheckpoint> => {
     const parent = row.parentId === null ? null : await stored(row.threadId, row.ns, row.parentId);
@@ -24,7 +24,7 @@ export function withPreview(tx: Tx, set: WriteSet, codec: Codec): Tx {
     }
     return withWrites({ checkpoint: row, values, writes: [], blobs: new Map() });
   };
-  /** An edit writes for the checkpoint that it follows, too. */
+  /** An edit also writes for the checkpoint before it. */
   const withWrites = (stored: StoredCheckpoint): StoredCheckpoint => {
     const { ns, checkpointId } = stored.checkpoint;
     const writes = set.writes.filter((one) => one.ns === ns && one.checkpointId === checkpointId);

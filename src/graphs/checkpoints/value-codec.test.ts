@@ -1,5 +1,5 @@
-// Tests of the codec. Checked: value-codec.1 by property over the closed list of types and hostile names, and class by class;
-// value-codec.2 with tags that nobody wrote; value-codec.3 with everything that has no stored form.
+// Tests of the value codec: value-codec.1 by property over the closed list of types and hostile names, and class by
+// class; value-codec.2 with forged tags; value-codec.3 with values without a stored form.
 import { Document } from "@langchain/core/documents";
 import * as messages from "@langchain/core/messages";
 import { Command, Overwrite, Send } from "@langchain/langgraph";
@@ -59,18 +59,18 @@ const { any } = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 }));
 
-/** A new seed each time; the one that failed is in the report and can be set here. */
+/** A new seed each time; the report contains the seed of a failure, which can be set here. */
 function holds(t: TestContext, values: fc.Arbitrary<unknown>, check: (value: unknown) => void): void {
   const seed = Date.now() & 0x7fff_ffff;
   t.diagnostic(`seed ${seed}`);
   fc.assert(fc.property(values, check), { seed, numRuns: 1000 });
 }
 
-test("whatever is stored comes back as it was (value-codec.1)", (t) => {
+test("a stored value decodes to an equal value (value-codec.1)", (t) => {
   holds(t, any, (value) => assert.deepStrictEqual(again(value), value));
 });
 
-test("what JSON can say is stored as JSON alone, unless it has a member named like our tag (value-codec.1)", (t) => {
+test("plain JSON is stored as JSON alone, unless a member has the name of our tag (value-codec.1)", (t) => {
   holds(t, json, (value) => {
     assert.deepStrictEqual(again(value), value);
     const plain = JSON.stringify(value);
@@ -78,11 +78,11 @@ test("what JSON can say is stored as JSON alone, unless it has a member named li
   });
 });
 
-test("what JSON can say reaches clients as it was", (t) => {
+test("plain JSON reaches clients unchanged", (t) => {
   holds(t, json, (value) => assert.equal(codec.wireText(value), JSON.stringify(value)));
 });
 
-test("whatever is stored can be shown to clients", (t) => {
+test("every storable value has a form for clients", (t) => {
   holds(t, any, (value) => void JSON.parse(codec.wireText(value)));
 });
 
@@ -104,21 +104,21 @@ const VIEWS: readonly (new (buffer: ArrayBuffer) => ArrayBufferView)[] = [
 ];
 
 for (const View of VIEWS) {
-  test(`${View.name} comes back as it was (value-codec.1)`, () => {
+  test(`${View.name} reads back as stored (value-codec.1)`, () => {
     const view = new View(bytes.buffer);
     const decoded = again({ view });
     assert.deepStrictEqual(decoded, { view });
   });
 }
 
-test("a part of a buffer, a Buffer and an ArrayBuffer come back as they were (value-codec.1)", () => {
+test("a part of a buffer, a Buffer and an ArrayBuffer read back as stored (value-codec.1)", () => {
   const part = bytes.subarray(2, 5);
   assert.deepStrictEqual(again(part), Uint8Array.from(part));
   assert.deepStrictEqual(again(Buffer.from("ä\u0000")), Buffer.from("ä\u0000"));
   assert.deepStrictEqual(again(bytes.buffer), bytes.buffer);
 });
 
-test("an invalid date stays one, and an error keeps its name and message (value-codec.1)", () => {
+test("an invalid date stays invalid, and an error keeps its name and message (value-codec.1)", () => {
   assert.ok(Number.isNaN((again(new Date(Number.NaN)) as Date).getTime()));
   const error = again(new TypeError("no")) as Error;
   assert.ok(error instanceof Error);
@@ -157,7 +157,7 @@ const MESSAGES: readonly messages.BaseMessage[] = [
 ];
 
 for (const message of MESSAGES) {
-  test(`${message.constructor.name} comes back as the same class with the same content (value-codec.1)`, () => {
+  test(`${message.constructor.name} decodes to the same class with the same content (value-codec.1)`, () => {
     const [back] = again([message]) as readonly messages.BaseMessage[];
     assert.ok(back);
     assert.equal(back.constructor, message.constructor);
@@ -169,7 +169,7 @@ for (const message of MESSAGES) {
   });
 }
 
-test("documents and the library's own values come back as what they were (value-codec.1)", () => {
+test("documents and LangGraph's own values keep their class (value-codec.1)", () => {
   const document = again(new Document({ pageContent: "p", metadata: { at: new Date(5) }, id: "7" })) as Document;
   assert.ok(document instanceof Document);
   assert.deepEqual([document.pageContent, document.metadata, document.id], ["p", { at: new Date(5) }, "7"]);
@@ -185,7 +185,7 @@ test("documents and the library's own values come back as what they were (value-
   assert.deepEqual((command.goto as readonly unknown[])[0], "b");
 });
 
-test("any other object is stored as its JSON form", () => {
+test("any other object is stored in its JSON form", () => {
   class Money {
     readonly amount = 3;
     #secret = "hidden";
@@ -201,7 +201,7 @@ test("any other object is stored as its JSON form", () => {
   assert.deepStrictEqual(again(Object.assign(Object.create(null) as object, { bare: 1 })), { bare: 1 });
 });
 
-test("the same object in two places is no cycle", () => {
+test("the same object in two places is not a cycle", () => {
   const shared = { when: new Date(1) };
   assert.deepStrictEqual(again([shared, { shared }]), [shared, { shared }]);
 });
@@ -235,7 +235,7 @@ const REFUSED: readonly { readonly name: string; readonly value: unknown; readon
 ];
 
 for (const { name, value, message } of REFUSED) {
-  test(`${name} is refused with its place (value-codec.3)`, () => {
+  test(`${name} fails with its path (value-codec.3)`, () => {
     assert.throws(
       () => codec.encode(value),
       (error) => error instanceof NotSerialisableError && message.test(error.message),
@@ -255,17 +255,17 @@ const FORGED: readonly string[] = [
 ];
 
 for (const forged of FORGED) {
-  test(`a tag that nobody wrote makes nothing: ${forged} (value-codec.2)`, () => {
+  test(`a forged tag creates nothing: ${forged} (value-codec.2)`, () => {
     assert.throws(() => codec.decode(codec.parse(forged)));
   });
 }
 
-test("a forged kind of bytes is bytes and nothing else (value-codec.2)", () => {
+test("a forged kind of bytes yields bytes and nothing else (value-codec.2)", () => {
   const decoded = codec.decode(codec.parse('{"$hp":"bytes","v":["constructor","AQI="]}'));
   assert.deepStrictEqual(decoded, Uint8Array.from([1, 2]));
 });
 
-test("reading and writing leaves the prototypes alone", () => {
+test("encoding and decoding leave the prototypes unchanged", () => {
   again(JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'));
   codec.decode(codec.parse('{"$hp":"object","v":[["__proto__",{"polluted":1}]]}'));
   assert.equal(Reflect.get({}, "polluted"), undefined);

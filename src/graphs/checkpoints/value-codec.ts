@@ -1,9 +1,11 @@
-// Codec: live values of a graph ↔ the stored encoding, and → the wire.
-// The stored encoding is JSON; what JSON has no form for is `{"$hp": <type>, "v": …}` with a type of a closed list.
+// Value codec: live values of a graph ↔ the stored encoding, and → the wire.
+// The stored encoding is JSON. A value without a JSON form is `{"$hp": <type>, "v": …}` with a type of a closed list.
 // Invariants:
-//   value-codec.1. decode(encode(x)) equals x, also for objects that look like a tag or like another library's marker.
-//   value-codec.2. Stored or received data never names a class, a module or a function: the list of types is in this file.
-//   value-codec.3. What cannot be stored (functions, symbols, cycles) is refused with the path to it, before anything is written.
+//   value-codec.1. decode(encode(x)) equals x, also for objects that look like our tag or like another library's
+//        marker.
+//   value-codec.2. Stored or received data never names a class, a module or a function: this file has the list of
+//        types.
+//   value-codec.3. Functions, symbols and cycles fail with their path before any write.
 import { TAG, type Encoded, type Stored } from "../../agent/model/model.ts";
 import type { Json } from "../../base/json/json.ts";
 import type { Library } from "../langgraph/library.ts";
@@ -21,12 +23,12 @@ export interface Codec {
   encode(value: unknown, at?: readonly string[]): Encoded;
   decode(stored: Stored): unknown;
   parse(encoded: Encoded): Stored;
-  /** As clients see it: messages flat, dates as text, what JSON cannot say as null. */
+  /** The form for clients: messages flat, dates as text, values without a JSON form as null. */
   toWire(value: unknown): Json;
   wireText(value: unknown): string;
 }
 
-/** Deeper values are looked at with care for cycles; below, the plain check alone suffices. */
+/** Below this depth the check looks for cycles; above it the plain check suffices. */
 const PLAIN_LEVELS_MAX = 200;
 
 type Path = (string | number)[];
@@ -159,7 +161,7 @@ export function createCodec(library: Library): Codec {
       case "delta":
         return decodeTree(v);
       default:
-        throw new Error(`the stored type ${type} is not known to this version`); // value-codec.2
+        throw new Error(`this version does not know the stored type ${type}`); // value-codec.2
     }
   };
 
@@ -210,7 +212,7 @@ export function createCodec(library: Library): Codec {
   };
 }
 
-/** True when JSON.stringify alone is exact: most state is, and the check is far cheaper than a copy. */
+/** True if JSON.stringify alone is exact: most state is, and the check costs far less than a copy. */
 function isPlain(value: unknown, levels: number): boolean {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return true;
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
@@ -242,7 +244,7 @@ function encodeFields(
   return Object.fromEntries(Object.entries(fields).map(([key, member]) => [key, inner(member, key)]));
 }
 
-/** As Object.fromEntries, which already makes `__proto__` an ordinary member. */
+/** As Object.fromEntries, where `__proto__` is an ordinary member. */
 function fromEntries<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
   return Object.fromEntries(entries);
 }
@@ -259,7 +261,7 @@ const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer) => ArrayBufferVie
   Uint16Array,
   Int32Array,
   Uint32Array,
-  ...("Float16Array" in globalThis ? { Float16Array } : {}), // Node 22 has none: there its bytes are given
+  ...("Float16Array" in globalThis ? { Float16Array } : {}), // Node 22 has none: it returns the bytes
   Float32Array,
   Float64Array,
   BigInt64Array,

@@ -1,4 +1,4 @@
-// Auth config: the `auth` section of langgraph.json → where the handlers are, and remarks on the rest.
+// Auth section of langgraph.json → the location of the handlers, and warnings about the rest.
 import * as z from "zod";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
 
@@ -10,7 +10,7 @@ export const AUTH_SECTION = z.looseObject({
   disable_studio_auth: z.boolean().optional(),
 });
 
-/** What is known and has no effect. `disable_studio_auth` needs no remark: there is no such way round to be closed. */
+/** Known keys without effect. `disable_studio_auth` needs no warning: this server has no such bypass to close. */
 const WITHOUT_EFFECT = new Set(["openapi", "cache"]);
 const KNOWN = new Set(["path", "disable_studio_auth"]);
 

@@ -1,4 +1,4 @@
-// Checkpointer config: the `checkpointer` section of langgraph.json → how long threads live, and remarks on the rest.
+// Checkpointer section of langgraph.json → the lifetime of threads, and warnings about the rest.
 import * as z from "zod";
 
 const MINUTES_MAX = 10 * 366 * 24 * 60;
@@ -21,7 +21,7 @@ export const CHECKPOINTER_SECTION = z
 type Section = z.infer<typeof CHECKPOINTER_SECTION>;
 
 export interface CheckpointerConfig {
-  /** Of threads that are made without a time to live of their own. */
+  /** For threads without their own time to live. */
   readonly fallback: { readonly ttlMs: number | null; readonly ttlStrategy: "delete" | "keep_latest" };
   readonly sweepEveryMs: number | null;
 }
@@ -39,5 +39,5 @@ export function checkpointerConfig(section: Section): CheckpointerConfig {
 export function checkpointerRemarks(section: Section): readonly string[] {
   return Object.keys(section ?? {})
     .filter((key) => key !== "ttl")
-    .map((key) => `"checkpointer.${key}" has no effect: checkpoints are kept in the server's own database`);
+    .map((key) => `"checkpointer.${key}" has no effect: the server's own database keeps the checkpoints`);
 }

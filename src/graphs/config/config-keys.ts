@@ -1,14 +1,14 @@
-// Config keys: every key of langgraph.json that this server does not act on → why not, and what to use instead.
+// Config keys: every key of langgraph.json without effect here → the reason, and the replacement.
 // Rules:
-//   config-keys.1. A key that only matters to building an image, or to Python, has no effect, and a remark says what does.
-//   config-keys.2. A key whose loss would change what a deployment promises stops the server.
+//   config-keys.1. A key for building an image, or for Python, has no effect, and a warning names its replacement.
+//   config-keys.2. A key whose loss would weaken a promise of the deployment stops the server.
 
-/** In every project, and without meaning for a server that runs on the Node and the packages that are there. */
+/** Present in every project, and without meaning for a server that runs on an installed Node and packages. */
 const SILENT = new Set(["$schema", "dependencies", "node_version"]);
 
-const IMAGE = "it is about building an image: write it into your Dockerfile (docs/how-to/deploy.md)";
-const FROM = "it is about building an image: name the image in FROM of your Dockerfile (docs/how-to/deploy.md)";
-const PYTHON = "it is for Python graphs, and this server runs LangGraph.js graphs";
+const IMAGE = "it belongs to building an image: write it into your Dockerfile (docs/how-to/deploy.md)";
+const FROM = "it belongs to building an image: name the image in FROM of your Dockerfile (docs/how-to/deploy.md)";
+const PYTHON = "it belongs to Python graphs, and this server runs LangGraph.js graphs";
 
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   dockerfile_lines: IMAGE,
@@ -30,7 +30,7 @@ const REFUSED: Readonly<Record<string, string>> = {
     "this server has no encryption handlers and would store in plain text: remove the key, and encrypt the volume or the database",
 };
 
-/** @returns null when the key is acted on elsewhere, or is for the silent ones */
+/** @returns null for a key with an effect elsewhere, or one that needs no warning */
 export function keyRemark(key: string, value: unknown, handled: ReadonlySet<string>): string | null {
   if (handled.has(key) || SILENT.has(key) || isEmpty(value)) return null;
   const why = WITHOUT_EFFECT[key];

@@ -1,4 +1,4 @@
-// Deadline configuration: the section `interrupt_deadlines` of langgraph.json, by graph and node. It is the deployment's word.
+// Deadlines section of langgraph.json, `interrupt_deadlines`: rules by graph and node, set by the deployment.
 import * as z from "zod";
 import type { GraphRunResult, Question } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
@@ -26,7 +26,7 @@ export function deadlineRemarks(section: DeadlineRules, graphs: readonly string[
     .map((graphId) => `"interrupt_deadlines.${graphId}" names no graph of this file and has no effect`);
 }
 
-/** The result with the deployment's rule beside each question that has one. */
+/** Adds the deployment's rule to each interrupt that has one. */
 export function withDeadlines(result: GraphRunResult, rules: DeadlineRules, graphId: string): GraphRunResult {
   const { outcome } = result;
   const ofGraph = Object.hasOwn(rules, graphId) ? rules[graphId] : undefined;

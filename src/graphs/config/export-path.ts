@@ -1,4 +1,4 @@
-// Export path: `"./file.ts:export"`, as langgraph.json names code of the user.
+// Export path: `"./file.ts:export"`, the form in which langgraph.json names user code.
 import { isAbsolute, join } from "node:path";
 
 export interface ExportPath {
@@ -8,7 +8,7 @@ export interface ExportPath {
 
 const CODE_FILES = /\.(ts|tsx|mts|cts|js|jsx|mjs|cjs)$/;
 
-/** Without a name the default export is meant. Null when the text is not of that form. */
+/** Without a name it means the default export. Null if the text has another form. */
 export function parseExportPath(text: string, folder: string): ExportPath | null {
   const colon = text.lastIndexOf(":");
   const [path, exportName] = colon > 1 ? [text.slice(0, colon), text.slice(colon + 1)] : [text, "default"];

@@ -1,4 +1,4 @@
-// HTTP config: the `http` section of langgraph.json → what the server's surface shall be, and remarks on the rest.
+// HTTP section of langgraph.json → the routes, origins and headers of the server, and warnings about the rest.
 import * as z from "zod";
 import { LinearPattern } from "../../base/linear-pattern.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
@@ -6,7 +6,7 @@ import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-pat
 const texts = z.array(z.string().min(1).max(1024)).max(1000);
 const PREFIX = /^(\/[\w~-][\w.~-]*)+\/?$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
-const headerNames = z.array(z.string().regex(HEADER_NAME, "is no header name")).max(1000);
+const headerNames = z.array(z.string().regex(HEADER_NAME, "is not a header name")).max(1000);
 
 /** `include` is the older spelling of `includes`. */
 const HEADER_RULES = z.looseObject({
@@ -52,14 +52,14 @@ export interface HttpConfig {
   readonly authBeforeMiddleware: boolean;
   /** `""`, or `/path`. */
   readonly mountPrefix: string;
-  /** Names of groups of routes that are not served. */
+  /** Names of the disabled route groups. */
   readonly disabled: readonly string[];
   readonly cors: CorsConfig | null;
   readonly configurableHeaders: HeaderConfig | null;
 }
 
 interface CorsConfig {
-  /** Null when neither names nor a pattern are given: then the default holds. */
+  /** Null without names and without a pattern: the default applies. */
   readonly origins: readonly string[] | null;
   readonly pattern: RegExp | null;
   readonly methods: readonly string[] | null;
@@ -102,7 +102,7 @@ function corsConfig(given: NonNullable<Section["cors"]>): CorsConfig {
   };
 }
 
-/** An origin is matched from end to end: a pattern for one domain must not take in those that merely contain it. */
+/** The pattern covers the whole origin: one for a domain must not match origins that merely contain it. */
 function wholly(regex: string): RegExp {
   return new LinearPattern(`^(?:${regex})$`, "");
 }

@@ -1,4 +1,4 @@
-// Tests of langgraph.json. Checked: langgraph-json.1, what is read, what is remarked on, and what stops the server, with its place.
+// Tests of langgraph.json, langgraph-json.1: values, warnings, and errors with their place.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ function read(content: unknown, env: Record<string, string> = {}) {
 
 const graphs = { agent: "./agent.ts:graph" };
 
-test("graphs are read with file, export and description, in their order", () => {
+test("graphs have a file, an export and a description, in file order", () => {
   const { graphs: list, folder: at } = read({
     graphs: {
       first: "./a.ts:graph",
@@ -36,7 +36,7 @@ test("graphs are read with file, export and description, in their order", () => 
   ]);
 });
 
-test("the environment comes from a file, an object, or is only asked for", () => {
+test("the environment comes from a file, from an object, or as a list of required names", () => {
   writeFileSync(join(folder, ".env"), "A=1\nB='two words'\n# no\n");
   assert.deepEqual(read({ graphs, env: ".env" }).env, { A: "1", B: "two words" });
   assert.deepEqual(read({ graphs, env: { A: "x", N: 1 } }).env, { A: "x", N: "1" });
@@ -69,7 +69,7 @@ const REMARKS: readonly (readonly [key: string, remark: RegExp | null])[] = [
 ];
 
 for (const [key, remark] of REMARKS) {
-  test(`the key ${key} ${remark === null ? "is taken silently" : "is remarked on"} (langgraph-json.1)`, () => {
+  test(`the key ${key} ${remark === null ? "needs no warning" : "causes a warning"} (langgraph-json.1)`, () => {
     const { remarks, graphs: list } = read({ graphs, [key]: {} });
     assert.equal(list.length, 1);
     assert.equal(remarks.length, remark === null ? 0 : 1);
@@ -92,12 +92,12 @@ const REFUSED: readonly { readonly name: string; readonly content: unknown; read
   { name: "a graph without a path", content: { graphs: { a: { description: "x" } } }, says: /graphs\.a: / },
   { name: "a Python graph", content: { graphs: { a: "./a.py:graph" } }, says: /graphs\.a: .*Python/ },
   {
-    name: "a file that is no module",
+    name: "a graph file that is not a module",
     content: { graphs: { a: "./a.json:graph" } },
     says: /graphs\.a: .*\.\/file\.ts:export/,
   },
   { name: "an empty export", content: { graphs: { a: "./a.ts:" } }, says: /graphs\.a: / },
-  { name: "an env file that is not there", content: { graphs, env: "none.env" }, says: /env: the file none\.env/ },
+  { name: "an env file that does not exist", content: { graphs, env: "none.env" }, says: /env: the file none\.env/ },
   { name: "handlers in Python", content: { graphs, auth: { path: "./auth.py:auth" } }, says: /auth\.path: / },
   { name: "an auth that is a text", content: { graphs, auth: "./auth.ts:auth" }, says: /auth: / },
   ...(
@@ -113,11 +113,11 @@ const REFUSED: readonly { readonly name: string; readonly content: unknown; read
       [{ configurable_headers: { includes: ["a b"] } }, /http\.configurable_headers\.includes/],
     ] as const
   ).map(([http, says]) => ({ name: `http with ${JSON.stringify(http)}`, content: { graphs, http }, says })),
-  { name: "variables that are not set", content: { graphs, env: ["A_1", "B_2"] }, says: /env: A_1, B_2 must be set/ },
+  { name: "unset variables", content: { graphs, env: ["A_1", "B_2"] }, says: /env: A_1, B_2 must be set/ },
 ];
 
 for (const { name, content, says } of REFUSED) {
-  test(`${name} stops the server, naming the place (langgraph-json.1)`, () => {
+  test(`${name} stops the server and names the place (langgraph-json.1)`, () => {
     assert.throws(
       () => read(content),
       (error) => error instanceof ConfigFileError && error.message.startsWith(`${file}: `) && says.test(error.message),
@@ -125,7 +125,7 @@ for (const { name, content, says } of REFUSED) {
   });
 }
 
-test("auth names the handlers; what it has besides is remarked on (langgraph-json.1)", () => {
+test("auth names the handlers; other keys cause warnings (langgraph-json.1)", () => {
   const auth = { path: "./auth.ts:auth", disable_studio_auth: true, openapi: {}, cach: 1 };
   const { auth: path, remarks } = read({ graphs, auth });
   assert.deepEqual(path, { file: join(folder, "auth.ts"), exportName: "auth" });
@@ -136,7 +136,7 @@ test("auth names the handlers; what it has besides is remarked on (langgraph-jso
   assert.equal(read({ graphs, auth: { disable_studio_auth: true } }).auth, null);
 });
 
-test("http without anything serves everything, as it is (langgraph-json.1)", () => {
+test("an empty http section serves all routes unchanged (langgraph-json.1)", () => {
   const open = {
     app: null,
     customRouteAuth: true,
@@ -150,7 +150,7 @@ test("http without anything serves everything, as it is (langgraph-json.1)", () 
   assert.deepEqual(read({ graphs, http: {} }).http, open);
 });
 
-test("http says what is served, where and to whom; what it has besides is remarked on (langgraph-json.1)", () => {
+test("http sets routes, prefix and origins; other keys cause warnings (langgraph-json.1)", () => {
   const { http, remarks } = read({
     graphs,
     http: {
@@ -195,6 +195,6 @@ test("http says what is served, where and to whom; what it has besides is remark
   );
 });
 
-test("a file that is not there stops the server, naming it (langgraph-json.1)", () => {
+test("a missing file stops the server, with its name (langgraph-json.1)", () => {
   assert.throws(() => readGraphsConfig(join(folder, "none.json"), {}), /none\.json: cannot be read/);
 });

@@ -1,5 +1,6 @@
-// Configuration file: an unchanged langgraph.json → the graphs and environment it names, and remarks on the rest.
-// Invariant langgraph-json.1: an unknown key is remarked on and never stops the server; a wrong one stops it, with its place.
+// langgraph.json, unchanged → its graphs and environment, and warnings about the rest.
+// Invariant langgraph-json.1: an unknown key causes a warning and never stops the server; an invalid value stops it,
+// with its place.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -26,22 +27,22 @@ export interface GraphSource extends ExportPath {
 }
 
 export interface GraphsConfig {
-  /** Folder of the file: graphs and their packages are looked up from here. */
+  /** Folder of the file; graphs and their packages resolve from here. */
   readonly folder: string;
   readonly graphs: readonly GraphSource[];
-  /** Variables that the file, or the .env file that it names, gives to graphs. */
+  /** Variables for graphs from the file, or from the .env file it names. */
   readonly env: Readonly<Record<string, string>>;
   /** Variables of the process that the file names for graphs. */
   readonly envNames: readonly string[];
-  /** Variables that headers of webhooks are filled from. */
+  /** Variables for the headers of webhooks. */
   readonly webhookVariables: readonly string[];
-  /** Handlers that authenticate and authorize; null when the file names none. */
+  /** Handlers that authenticate and authorize; null if the file names none. */
   readonly auth: ExportPath | null;
   readonly store: StoreConfig;
   readonly http: HttpConfig;
   readonly webhooks: WebhookPolicy;
   readonly checkpointer: CheckpointerConfig;
-  /** Null when the file names no components. */
+  /** Null if the file names no components. */
   readonly ui: UiConfig | null;
   readonly deadlines: DeadlineRules;
   readonly remarks: readonly string[];
@@ -72,7 +73,7 @@ const FILE = z.looseObject({
 
 const HANDLED_KEYS = new Set(Object.keys(FILE.shape));
 
-/** @throws {ConfigFileError} with file, place and reason. */
+/** @throws {ConfigFileError} with file, place and reason */
 export function readGraphsConfig(path: string, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
   const file = resolve(path);
   const folder = dirname(file);

@@ -1,4 +1,4 @@
-// Tests of the `store` section of langgraph.json, and of loading the embedding function that it names (embedder.1, embedder.2).
+// Tests of the `store` section of langgraph.json, and of loading its embedding function (embedder.1, embedder.2).
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ function read(store: unknown) {
   return readGraphsConfig(file, {});
 }
 
-test("times are minutes; what is left out has a default", () => {
+test("times are minutes; absent ones have defaults", () => {
   const nothing = { defaultTtlMs: null, refreshOnRead: true, sweepEveryMs: 300_000, index: null };
   for (const store of [undefined, {}, { ttl: null, index: null }, { ttl: { default_ttl: null } }]) {
     assert.deepEqual(read(store).store, nothing, JSON.stringify(store));
@@ -26,14 +26,14 @@ test("times are minutes; what is left out has a default", () => {
   assert.deepEqual(read({ ttl }).store, some);
 });
 
-test("an index has a function, a number of dimensions, and fields: the whole item when none are named", () => {
+test("an index has a function, a number of dimensions, and fields, by default the whole item", () => {
   const index = { embed: "./embed.ts:embed", dims: 3 };
   const embed = { file: join(folder, "embed.ts"), exportName: "embed" };
   assert.deepEqual(read({ index }).store.index, { embed, dims: 3, fields: ["$"] });
   assert.deepEqual(read({ index: { ...index, fields: ["a", "b[*].c"] } }).store.index?.fields, ["a", "b[*].c"]);
 });
 
-test("other keys of the section are remarked on", () => {
+test("other keys of the section cause warnings", () => {
   assert.deepEqual(read({ path: "./store.ts:store" }).remarks, [
     '"store.path" is not supported by this version and has no effect',
   ]);
@@ -81,7 +81,7 @@ const LOADED: readonly (readonly [name: string, code: string, query: readonly nu
 ];
 
 for (const [name, code, query] of LOADED) {
-  test(`${name} makes vectors`, async () => {
+  test(`${name} creates vectors`, async () => {
     const embedder = await load(code);
     assert.deepEqual(
       (await embedder.embed(["q"], "query")).map((vector) => [...vector]),
@@ -104,11 +104,11 @@ for (const [name, code, says] of [
 for (const [name, given, says] of [
   ["no list", "null", /no list of vectors for 1 texts/],
   ["too few", "[]", /0 vectors for 1 texts/],
-  ["no vector", "['x']", /a vector is no list of numbers/],
+  ["no vector", "['x']", /a vector is not a list of numbers/],
   ["a short one", "[[1]]", /a vector has 1 numbers, and store\.index\.dims is 2/],
-  ["what is no number", "[[1, 'x']]", /no number/],
+  ["a value that is not a number", "[[1, 'x']]", /not a number/],
 ] as const) {
-  test(`${name} is an error that says so (embedder.1)`, async () => {
+  test(`${name} is an error with its cause (embedder.1)`, async () => {
     const embedder = await load(`export const embed = async () => ${given};`);
     await assert.rejects(embedder.embed(["text"], "item"), says);
   });

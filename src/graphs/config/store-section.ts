@@ -1,4 +1,4 @@
-// Store config: the `store` section of langgraph.json → times to live, what is searched by meaning, and remarks on the rest.
+// Store section of langgraph.json → times to live, the fields of semantic search, and warnings about the rest.
 import * as z from "zod";
 import { describeError } from "../../base/api-error.ts";
 import { parsePath, WHOLE_ITEM } from "../../base/json/json-path.ts";
@@ -41,11 +41,11 @@ export const STORE_SECTION = z.looseObject({
 });
 
 export interface StoreConfig {
-  /** null: an item stays unless its put says otherwise. */
+  /** null: an item stays unless its put sets a time to live. */
   readonly defaultTtlMs: number | null;
   readonly refreshOnRead: boolean;
   readonly sweepEveryMs: number;
-  /** null: nothing is searched by meaning. */
+  /** null: no semantic search. */
   readonly index: StoreIndexConfig | null;
 }
 
@@ -66,7 +66,7 @@ function reasonAgainst(embed: string): string | null {
     : `"${embed}" is not of the form "./file.ts:export": in a file of yours ${how}`;
 }
 
-/** @param folder from which the embedding function's file is looked up. */
+/** @param folder base of the embedding function's path */
 export function storeConfig(section: z.infer<typeof STORE_SECTION> | undefined, folder: string): StoreConfig {
   const { ttl, index } = section ?? {};
   const embed = index === null || index === undefined ? null : parseExportPath(index.embed, folder);

@@ -1,9 +1,9 @@
-// Webhooks config: the `webhooks` section of langgraph.json → where webhooks may go and which headers they carry.
+// Webhooks section of langgraph.json → allowed destinations and headers of webhooks.
 // Invariants:
-//   webhooks-section.1. What the file does not open stays closed.
-//   webhooks-section.2. A header takes only those variables that were meant for webhooks: their names begin with `env_prefix`.
-//   webhooks-section.3. Headers may hold secrets, and callers name addresses: headers go to `header_domains`, or else to the names of
-//        `url.allowed_domains`, and without either nowhere.
+//   webhooks-section.1. A destination needs a key that allows it.
+//   webhooks-section.2. A header may use only variables meant for webhooks: their names begin with `env_prefix`.
+//   webhooks-section.3. Headers may hold secrets, and callers choose addresses: headers go to `header_domains`, else to
+//        the names of `url.allowed_domains`, and without either to no destination.
 import { BlockList, isIP } from "node:net";
 import * as z from "zod";
 import type { WebhookPolicy } from "../../agent/ports/ports.ts";
@@ -34,7 +34,7 @@ export const WEBHOOKS_SECTION = z.looseObject({
 
 type Section = z.infer<typeof WEBHOOKS_SECTION>;
 
-/** @throws {Error} when a header names a variable that is not meant for it or is not set. */
+/** @throws {Error} if a header names a variable that is unset or not meant for webhooks */
 export function webhookPolicy(
   section: Section | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -56,7 +56,7 @@ export function webhookPolicy(
 
 const TEMPLATE = /\$\{\{\s*env\.(\w+)\s*\}\}/g;
 
-/** The variables that headers name. */
+/** The variables in headers. */
 export function webhookVariables(section: Section | undefined): readonly string[] {
   return Object.values(section?.headers ?? {}).flatMap((value) =>
     [...value.matchAll(TEMPLATE)].map(([, name = ""]) => name),
@@ -71,7 +71,8 @@ function filled(
   env: Readonly<Record<string, string | undefined>>,
 ): string {
   return value.replaceAll(TEMPLATE, (_, name: string) => {
-    if (!name.startsWith(prefix)) throw new Error(`headers.${header}: ${name} does not begin with ${prefix}`); // webhooks-section.2
+    // webhooks-section.2
+    if (!name.startsWith(prefix)) throw new Error(`headers.${header}: ${name} does not begin with ${prefix}`);
     const found = env[name];
     if (found === undefined) throw new Error(`headers.${header}: ${name} must be set and is not`);
     return found.trim();

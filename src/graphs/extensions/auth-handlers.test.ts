@@ -1,5 +1,5 @@
-// Tests of handlers written with the SDK's `Auth`. Checked: auth-handlers.1, who comes in and how the others are told; auth-handlers.2, which
-// handler decides; auth-handlers.3, what its answer means; what it changes in the request.
+// Tests of handlers written with the SDK's `Auth`: auth-handlers.1, accepted and rejected callers; auth-handlers.2, the
+// handler that decides; auth-handlers.3, the meaning of its answer; changes to the request.
 import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -37,7 +37,7 @@ async function refusal(work: Promise<unknown>): Promise<ApiError> {
   return assert.fail("it was let through");
 }
 
-test("a text is the identity; an object brings more, and what is missing is filled in", async () => {
+test("a text is the identity; an object adds members, and missing ones get defaults", async () => {
   const user = { identity: "ann", display_name: "ann", is_authenticated: true, permissions: [] };
   assert.deepEqual(await answering("ann").authenticate(REQUEST), { name: "ann", user, permissions: [] });
   const more = { identity: "ann", permissions: ["a", 1], org: "acme", secret: () => 1, display_name: "Ann" };
@@ -48,7 +48,7 @@ test("a text is the identity; an object brings more, and what is missing is fill
   });
 });
 
-test("the handler sees method, address and headers, and no other host than the one that was asked", async () => {
+test("the handler sees method, address and headers, and no other host than the requested one", async () => {
   const seen: string[] = [];
   const access = accessOf(
     new Auth().authenticate(({ method, url, headers }) => {
@@ -87,14 +87,14 @@ const OUT: readonly (readonly [name: string, access: Access, status: number, cod
 ];
 
 for (const [name, access, status, code, detail] of OUT) {
-  test(`${name} keeps the caller out with ${status} (auth-handlers.1)`, async () => {
+  test(`${name} rejects the caller with ${status} (auth-handlers.1)`, async () => {
     const error = await refusal(access.authenticate(REQUEST));
     assert.deepEqual([error.status, error.code], [status, code]);
     assert.match(error.message, detail);
   });
 }
 
-test("what a failed check says goes to nobody; a defect of the handler goes to the log (auth-handlers.1)", async () => {
+test("callers do not see the message of a failed check; a defect of the handler goes to the log (auth-handlers.1)", async () => {
   logged.length = 0;
   await refusal(throwing(new Error("bad token t")).authenticate(REQUEST));
   await refusal(throwing(new TypeError("x is not a function")).authenticate(REQUEST));
@@ -104,7 +104,7 @@ test("what a failed check says goes to nobody; a defect of the handler goes to t
 });
 
 for (const given of [{}, { identity: "" }, { identity: 1 }, [], 7, { identity: "a", note: "x".repeat(70_000) }]) {
-  test(`an answer that is no user is a defect, and lets nobody in: ${JSON.stringify(given).slice(0, 40)} (auth-handlers.1)`, async () => {
+  test(`an answer that is not a user is a defect and rejects the caller: ${JSON.stringify(given).slice(0, 40)} (auth-handlers.1)`, async () => {
     await assert.rejects(answering(given).authenticate(REQUEST), (error) => !(error instanceof ApiError));
   });
 }
@@ -113,7 +113,7 @@ const headersOf = new HTTPException(401, {
   message: "m",
   headers: { "WWW-Authenticate": "Basic", "content-type": "a/b" },
 });
-test("headers of an HTTPException go out with it, but not those of a body", async () => {
+test("headers of an HTTPException reach the caller, except those of a body", async () => {
   const error = await refusal(throwing(headersOf).authenticate(REQUEST));
   assert.deepEqual(error.headers, { "www-authenticate": "Basic" });
 });
@@ -122,7 +122,7 @@ test("headers of an HTTPException go out with it, but not those of a body", asyn
 
 const CALLER = { name: "ann", user: { identity: "ann" }, permissions: ["p"] };
 
-/** Handlers that note their own name, under the given events. */
+/** Handlers that record their own name, under the given events. */
 function noting(...events: readonly string[]): { readonly access: Access; readonly asked: string[] } {
   const asked: string[] = [];
   const auth = new Auth().authenticate(() => "ann");
@@ -139,7 +139,7 @@ const ORDER: readonly (readonly [events: readonly string[], decides: string | un
 ];
 
 for (const [events, decides] of ORDER) {
-  test(`of ${events.join(", ")} ${decides ?? "none"} decides about threads:create (auth-handlers.2)`, async () => {
+  test(`of ${events.join(", ")}, ${decides ?? "none"} decides about threads:create (auth-handlers.2)`, async () => {
     const { access, asked } = noting(...events);
     const answer = await access.authorize(CALLER, { event: "threads:create", value: { a: 1 } });
     assert.deepEqual(asked, decides === undefined ? [] : [decides]);
@@ -199,12 +199,12 @@ const DEFECTS: readonly unknown[] = [
 
 for (const answer of DEFECTS) {
   const shown = JSON.stringify(answer, (_, value: unknown) => (value === undefined ? "undefined" : value));
-  test(`the answer ${shown} is a defect, and allows nothing (auth-handlers.3)`, async () => {
+  test(`the answer ${shown} is a defect and allows nothing (auth-handlers.3)`, async () => {
     await assert.rejects(deciding(answer), (error) => error instanceof Error && !(error instanceof ApiError));
   });
 }
 
-test("what a handler changes in the request counts; the caller's own request does not change under it", async () => {
+test("a handler's change of the request counts; the caller's own request stays unchanged", async () => {
   const asked: unknown[] = [];
   const auth = new Auth()
     .authenticate(() => "ann")

@@ -1,11 +1,12 @@
-// Auth: handlers written with the SDK's `Auth` class → the port that routes ask.
+// Auth handlers: handlers written with the SDK's `Auth` class → the port that routes call.
 // Invariants:
-//   auth-handlers.1. Whoever the handlers do not let in is out: what throws, and what answers with something else than it may,
-//        refuses. There is no header that goes round them.
-//   auth-handlers.2. The first of `resource:action`, `resource`, `*:action`, `*` decides, alone. Without any of them the caller may.
-//        `assistants:administrate` is the exception: without a handler of that name nobody may.
-//   auth-handlers.3. A filter has only conditions that are understood; with any other the call fails instead of seeing more.
-//   auth-handlers.4. The path that `authenticate` sees is the path that the request was routed by.
+//   auth-handlers.1. Only an explicit success admits a caller: a handler that throws, or returns an invalid answer,
+//        rejects. No header bypasses the handlers.
+//   auth-handlers.2. The first of `resource:action`, `resource`, `*:action`, `*` decides, alone. Without any of them
+//        the caller may. Exception: `assistants:administrate` needs a handler of that name.
+//   auth-handlers.3. A filter may contain only known conditions; with any other the call fails instead of returning
+//        more.
+//   auth-handlers.4. `authenticate` sees the path that routed the request.
 import type { Access, AccessQuestion, AccessRequest } from "../../agent/ports/ports.ts";
 import type { Caller, Condition } from "../../agent/model/model.ts";
 import { ApiError, describeError, HandlerRefusal } from "../../base/api-error.ts";
@@ -21,7 +22,7 @@ export class AuthLoadError extends Error {
   }
 }
 
-/** What the SDK's `Auth` keeps, by name: the user's copy of the class is another one than ours. */
+/** Members of the SDK's `Auth`, by name: the user's copy of the class differs from ours. */
 interface Handlers {
   readonly authenticate: (request: Request) => unknown;
   readonly callbacks?: Readonly<Record<string, (context: object) => unknown>>;
@@ -36,9 +37,11 @@ export async function loadAuth(path: ExportPath, folder: string, log: Log): Prom
     throw new AuthLoadError(path, describeError(error).message);
   }
   const handlers = (exported as { readonly "~handlerCache"?: Partial<Handlers> } | null)?.["~handlerCache"];
-  if (handlers === undefined) throw new AuthLoadError(path, "the export is no Auth of @langchain/langgraph-sdk/auth");
+  if (handlers === undefined)
+    throw new AuthLoadError(path, "the export is not an Auth of @langchain/langgraph-sdk/auth");
   const { authenticate, callbacks } = handlers;
-  if (authenticate === undefined) throw new AuthLoadError(path, "it has no authenticate handler: nobody could come in");
+  if (authenticate === undefined)
+    throw new AuthLoadError(path, "it has no authenticate handler: the server would reject every caller");
   return createHandlerAccess({ authenticate, ...(callbacks === undefined ? {} : { callbacks }) }, log);
 }
 
@@ -75,7 +78,7 @@ export function createHandlerAccess(handlers: Handlers, log: Log): Access {
 /** Anything else in a Host header could move the border between host and path. */
 const HOST = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i;
 
-/** Handlers see the request without its body, which has not been read yet. */
+/** Handlers see the request without its body, which is still unread. */
 function webRequest({ method, url, headers }: AccessRequest): Request {
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers)) {
@@ -83,21 +86,22 @@ function webRequest({ method, url, headers }: AccessRequest): Request {
   }
   const host = sent.get("host") ?? "localhost";
   const base = `http://${HOST.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"}`;
-  const address = new URL(base + url); // put together as text: a path of "//elsewhere" is no other host
-  // auth-handlers.4: dot segments, fragments, and characters that only one of the two readers escapes.
+  const address = new URL(base + url); // as text: a path of "//elsewhere" is not another host
+  // auth-handlers.4: dot segments, fragments, and characters that only one of the two parsers escapes.
   if (address.pathname !== url.split("?")[0]) throw new ApiError("not_found", "No route has this path.");
   return new Request(address, { method, headers: sent });
 }
 
 const USER_UNITS_MAX = 65_536;
 
-/** A text is the identity; an object has one, and more if it likes. */
+/** A text is the identity; an object has one, and may have more members. */
 function toCaller(given: unknown): Caller {
   if (given === false || given === null || given === undefined) throw credentialsNeeded();
   const known: JsonObject = typeof given === "string" ? { identity: given } : plain(given);
   const { identity, is_authenticated: isAuthenticated, permissions: listed } = known;
   if (typeof identity !== "string" || identity === "") {
-    throw new Error("authenticate must return the caller's identity: a text, or an object with `identity`"); // auth-handlers.1
+    // auth-handlers.1
+    throw new Error("authenticate must return the caller's identity: a text, or an object with `identity`");
   }
   if (isAuthenticated === false) throw credentialsNeeded();
   const permissions = Array.isArray(listed) ? listed.filter((one): one is string => typeof one === "string") : [];
@@ -105,7 +109,7 @@ function toCaller(given: unknown): Caller {
   return { name: identity, user, permissions };
 }
 
-/** Runs keep their user: what JSON cannot hold is left out, and there is an end to what it may hold. */
+/** A run keeps its user: members without a JSON form are omitted, and the size has a limit. */
 function plain(given: unknown): JsonObject {
   const text = JSON.stringify(given) ?? "";
   if (text.length > USER_UNITS_MAX)
@@ -114,7 +118,7 @@ function plain(given: unknown): JsonObject {
   return isJsonObject(parsed) ? parsed : {};
 }
 
-/** Events that handlers written before these existed would let pass with the rest (auth-handlers.2). */
+/** Events that older catch-all handlers would allow with the rest (auth-handlers.2). */
 const EXPLICIT: ReadonlySet<string> = new Set(["assistants:administrate"]);
 
 function findHandler(callbacks: NonNullable<Handlers["callbacks"]>, event: string) {
@@ -129,7 +133,7 @@ function contextOf(caller: Caller, { event, value }: AccessQuestion): object {
   return { event, resource, action, value, user: caller.user, permissions: caller.permissions };
 }
 
-/** What the handler has made of the members; what it has put there and JSON cannot hold does not count. */
+/** The handler's version of the members; members without a JSON form do not count. */
 function changed(value: unknown): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
@@ -155,12 +159,12 @@ function isScalar(value: Json): value is string | number | boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** A mistake in the handler: told to its author in the log, and to the caller in one word (auth-handlers.3). */
+/** A defect of the handler: the log has the details, the caller gets a short error (auth-handlers.3). */
 function invalidFilter(event: string, why: string): Error {
   return new Error(`the authorization handler for ${event} answered with a filter that ${why}`);
 }
 
-/** The SDK's HTTPException, of whichever copy: its status, message and headers. */
+/** The SDK's HTTPException, from any copy: its status, message and headers. */
 function refusalOf(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error;
   if (!(error instanceof Error) || !("status" in error) || !("headers" in error)) return null;
@@ -175,7 +179,7 @@ function refusalOf(error: unknown): ApiError | null {
 
 const DEFECTS = [TypeError, ReferenceError];
 
-/** A check that fails in whichever way has not let the caller in. Its message may quote the token: only ours is told. */
+/** A failed check rejects the caller, however it fails. Its message may quote the token, so the caller gets ours. */
 function unauthenticated(error: unknown, log: Log): ApiError {
   const { name, message } = describeError(error);
   const isDefect = DEFECTS.some((kind) => error instanceof kind);

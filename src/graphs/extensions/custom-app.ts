@@ -1,15 +1,18 @@
-// Custom app: the app that `http.app` names, a Hono app or anything with `fetch`, and the requests that it answers.
+// Custom app: the app named by `http.app`, a Hono app or anything with `fetch`, and the requests it answers.
 // Invariants:
-//   extensions/custom-app.1. A route of a Hono app wins over the server's.
-//   extensions/custom-app.2. Middleware of a Hono app runs for every request that its path fits, also around routes of the server.
-//   extensions/custom-app.3. A path without a route of the app gets the server's reply, its 404 included: the app's own notFound is not asked.
-//   extensions/custom-app.4. Anything else with `fetch` does not say what it serves: it gets what the server has nothing for.
+//   extensions/custom-app.1. A route of a Hono app takes precedence over the server's.
+//   extensions/custom-app.2. Middleware of a Hono app runs for every request with a matching path, also around routes
+//        of the server.
+//   extensions/custom-app.3. A path without a route of the app gets the server's reply, including its 404: the app's
+//        own notFound never runs.
+//   extensions/custom-app.4. Any other object with `fetch` does not list its routes: it gets the requests without a
+//        route of the server.
 import { Hono, type Context, type ErrorHandler, type MiddlewareHandler, type Next } from "hono";
 import { describeError } from "../../base/api-error.ts";
 import type { ExportPath } from "../config/export-path.ts";
 import { importExport } from "../loading/import-user-module.ts";
 
-/** The server, as the app's requests reach it (http/web.ts). */
+/** The server, as the app's requests reach it (http/server/fetch-app.ts). */
 interface Inner {
   readonly admit: () => Promise<{ readonly env: object } | { readonly refusal: Response }>;
   readonly next: (read: (() => Promise<string>) | null) => Promise<Response>;
@@ -31,7 +34,7 @@ interface Fetching {
   readonly fetch: (request: Request, env: object) => Response | Promise<Response>;
 }
 
-/** A Hono app of any copy of Hono. The router has its handlers in the order in which they would run, each with its route. */
+/** A Hono app of any copy of Hono. The router lists its handlers in execution order, each with its route. */
 interface HonoLike extends Fetching {
   readonly routes: readonly HonoRoute[];
   readonly router: {
@@ -75,7 +78,10 @@ function fetchingApp(app: Fetching): LoadedApp {
 const INNER = Symbol("the server");
 type Env = { readonly Bindings: { readonly [INNER]: Inner } };
 
-/** Mounted in an app of ours, so that its paths, the order of its middleware and its error handler stay, and extensions/custom-app.3 holds. */
+/**
+ * Mounted in an app of ours: it keeps its paths, its middleware order and its error handler, and
+ * extensions/custom-app.3 holds.
+ */
 function honoApp(app: HonoLike): LoadedApp {
   const mounted = new Hono<Env>();
   if (app.errorHandler !== undefined) mounted.onError(app.errorHandler);
@@ -85,7 +91,7 @@ function honoApp(app: HonoLike): LoadedApp {
   outer.notFound(async (context) => {
     const { req } = context;
     const reply = await context.env[INNER].next(req.raw.bodyUsed ? () => req.text() : null); // extensions/custom-app.3
-    return context.newResponse(reply.body, reply); // with headers that middleware has set before
+    return context.newResponse(reply.body, reply); // with headers from earlier middleware
   });
   return {
     fetch: (request, inner) => outer.fetch(request, { [INNER]: inner }),

@@ -1,7 +1,8 @@
-// Embed: the embedding function of the deployment, as the store calls it.
+// Embedder: the embedding function of the deployment, for the store.
 // Invariants:
-//   embedder.1. What comes back is one vector a text with the configured number of finite numbers, or an error that says what it was.
-//   embedder.2. A function that does not load stops the server, with file and export.
+//   embedder.1. The result is one vector per text with the configured number of finite numbers, or an error that names
+//        the problem.
+//   embedder.2. A function that fails to load stops the server, with file and export.
 import type { Embedder } from "../../agent/ports/ports.ts";
 import { describeError } from "../../base/api-error.ts";
 import { importExport } from "../loading/import-user-module.ts";
@@ -30,7 +31,7 @@ export async function loadEmbedder({ embed, dims }: StoreIndexConfig, folder: st
       const vectors = await call([...texts], as);
       if (!Array.isArray(vectors) || vectors.length !== texts.length) {
         throw new Error(
-          `it gave ${Array.isArray(vectors) ? vectors.length : "no list of"} vectors for ${texts.length} texts`,
+          `it returned ${Array.isArray(vectors) ? vectors.length : "no list of"} vectors for ${texts.length} texts`,
         );
       }
       return (vectors as readonly unknown[]).map((vector) => toVector(vector, dims)); // embedder.1
@@ -48,7 +49,7 @@ function callable(exported: unknown): Embed | null {
     as === "item" ? embedDocuments.call(model, texts) : Promise.all(texts.map((text) => embedQuery.call(model, text)));
 }
 
-/** The part of LangChain's class that is called. */
+/** The part of LangChain's class in use. */
 interface Embeddings {
   readonly embedDocuments: (texts: string[]) => Promise<unknown>;
   readonly embedQuery: (text: string) => Promise<unknown>;
@@ -57,9 +58,9 @@ interface Embeddings {
 function toVector(vector: unknown, dims: number): Float32Array {
   const numbers =
     ArrayBuffer.isView(vector) || Array.isArray(vector) ? Float32Array.from(vector as ArrayLike<number>) : null;
-  if (numbers === null) throw new Error("a vector is no list of numbers");
+  if (numbers === null) throw new Error("a vector is not a list of numbers");
   if (numbers.length !== dims)
     throw new Error(`a vector has ${numbers.length} numbers, and store.index.dims is ${dims}`);
-  if (!numbers.every(Number.isFinite)) throw new Error("a vector has something in it that is no number");
+  if (!numbers.every(Number.isFinite)) throw new Error("a vector contains a value that is not a number");
   return numbers;
 }

@@ -1,8 +1,10 @@
-// Store: the long-term memory as graphs see it: LangGraph's BaseStore over the store of the agent room.
+// LangGraph store: LangGraph's BaseStore over the store of the agent room, for graphs.
 // Invariants:
-//   langgraph-store.1. A graph gets this store in its run's config, over one that it was compiled with; the graph is not changed.
-//   langgraph-store.2. What a node has put is on disk when its promise resolves.
-//   langgraph-store.3. Values are plain JSON: what has no JSON form is refused, never left out or revived as something else.
+//   langgraph-store.1. A run's config carries this store, which replaces one the graph was compiled with; the graph
+//        stays unchanged.
+//   langgraph-store.2. A put is on disk when its promise resolves.
+//   langgraph-store.3. Values are plain JSON: a value without a JSON form fails, and is never omitted or revived as
+//        something else.
 import type {
   BaseStore,
   GetOperation,
@@ -21,7 +23,7 @@ import type { Library } from "../langgraph/library.ts";
 const LIMIT = 10;
 const MINUTE_MS = 60_000;
 
-/** @returns a BaseStore of the library's own class. */
+/** @returns a BaseStore of LangGraph's own class */
 export function createGraphStore(library: Library, store: Store): BaseStore {
   const { BaseStore: Base, AsyncBatchedStore } = library.langgraph;
   letOursThrough(AsyncBatchedStore.prototype);
@@ -50,7 +52,7 @@ async function put(store: Store, { namespace, key, value, index, ttl }: Put): Pr
   await store.put({ namespace, key, value: plain(value), index: index ?? null, ttlMs });
 }
 
-/** langgraph-store.3. Taken at once: what the node does to the object later is not in the store. */
+/** langgraph-store.3. Encoded at once, so later changes by the node are not in the store. */
 function plain(value: unknown): JsonObject {
   try {
     return toPlainJson(value) as JsonObject;
@@ -75,7 +77,7 @@ async function list(store: Store, operation: ListNamespacesOperation): Promise<u
   const { matchConditions = [], maxDepth, limit, offset } = operation;
   const pathOf = (type: "prefix" | "suffix"): readonly string[] => {
     const [first, second] = matchConditions.filter(({ matchType }) => matchType === type);
-    if (second !== undefined) throw new ApiError("store_namespace_invalid", `There can be one ${type}.`);
+    if (second !== undefined) throw new ApiError("store_namespace_invalid", `Only one ${type} is possible.`);
     return first?.path ?? [];
   };
   const found = await store.listNamespaces({
@@ -102,9 +104,9 @@ interface Wrapper {
 }
 
 /**
- * The library wraps a run's store in one that gathers calls, and wakes every millisecond for as long as the graph runs
- * to see whether there are any. It forgets a put's `index` and has no `batch` and `listNamespaces`. Our storage gathers
- * by itself: around a store of ours the wrapper passes every call on. Other stores are wrapped as ever.
+ * LangGraph wraps a run's store in one that batches calls and polls every millisecond while the graph runs. It drops a
+ * put's `index` and has no `batch` and `listNamespaces`. Our storage batches by itself: the wrapper around our store
+ * passes every call on. Other stores keep the wrapper.
  */
 function letOursThrough(prototype: object): void {
   const wrapper = prototype as Wrapper & { [DIRECT]?: true };

@@ -1,7 +1,7 @@
-// SDK globals: what `@langchain/langgraph-sdk` looks up in `globalThis` when code of the deployment calls it inside a server.
+// SDK globals: the values `@langchain/langgraph-sdk` reads from `globalThis` in code of the deployment inside a server.
 // Invariants:
 //   sdk-globals.1. `new Client()` without an address talks to this server, inside the process.
-//   sdk-globals.2. `getLogger()` writes into the server's log, with the node and the run that it is called in.
+//   sdk-globals.2. `getLogger()` writes into the server's log, with the node and the run of its caller.
 import type { Log } from "../../base/log/log.ts";
 import type { Library } from "../langgraph/library.ts";
 
@@ -13,13 +13,13 @@ const LOGGER = Symbol.for("langgraph.api.sdk-logger");
 
 export interface SdkGlobals {
   readonly bind: (fetch: Fetch) => void;
-  /** Leaves what another server of the process has put there since. */
+  /** Keeps later values of another server in the same process. */
   readonly remove: () => void;
 }
 
 /**
- * Before the deployment's modules are loaded: a module may make its client and its logger at once.
- * @param prefix `""`, or the path that all addresses are below
+ * Call before the deployment's modules load: a module may create its client and its logger at once.
+ * @param prefix `""`, or the path prefix of all addresses
  */
 export function registerSdkGlobals(library: Library, log: Log, prefix: string): SdkGlobals {
   const globals = globalThis as unknown as Record<symbol, unknown>;
@@ -92,7 +92,7 @@ function cut(text: string): string {
   return text.length <= MESSAGE_UNITS_MAX ? text : `${text.slice(0, MESSAGE_UNITS_MAX)}…`;
 }
 
-/** The node and the run that is logging; nothing outside a graph. */
+/** The node and the run of the caller; empty outside a graph. */
 function placeOf(library: Library): Readonly<Record<string, unknown>> {
   const config = library.langgraph.getConfig() as
     | { readonly metadata?: Record<string, unknown>; readonly configurable?: Record<string, unknown> }

@@ -1,5 +1,5 @@
-// UI: the components that `ui` of langgraph.json names → bundles for browsers, built by the project's official bundler and
-// built again when a source changes.
+// UI components: the components of `ui` in langgraph.json → bundles for browsers. The project's official bundler builds
+// them, and again after a source changes.
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
@@ -14,7 +14,7 @@ interface UiFile {
   readonly contents: Uint8Array;
 }
 
-/** The files of a component, empty while it does not build; null when no component has the name. */
+/** The files of a component, empty while its build fails; null for an unknown name. */
 export type UiBundles = (name: string) => Promise<readonly UiFile[] | null>;
 
 interface Bundler {
@@ -33,13 +33,13 @@ export class UiError extends Error {
   }
 }
 
-/** A request waits so long for a bundle that has not been built yet. */
+/** Longest wait of a request for the first build of a bundle. */
 const FIRST_BUILD_MS = 10_000;
 const PACKAGE = "@langchain/langgraph-ui";
 /** A project may have it through the reference server only. */
 const HOLDERS = [[], ["@langchain/langgraph-api"], ["@langchain/langgraph-cli", "@langchain/langgraph-api"]];
 
-/** @throws {UiError} when the bundler is not installed, or fails. */
+/** @throws {UiError} if the bundler is missing or fails */
 export async function buildUi(
   { components, shared }: UiConfig,
   folder: string,
@@ -83,7 +83,7 @@ async function loadBundler(folder: string): Promise<Bundler> {
   throw new UiError(`the bundler is not installed: run npm install ${PACKAGE}, or remove "ui" from langgraph.json`);
 }
 
-/** The package.json of the last package, each found from the one before. */
+/** The package.json of the last package; each one resolves from the one before. */
 function findThrough(names: readonly string[], folder: string): string | null {
   let from = join(folder, "noop.js");
   for (const name of names) {

@@ -1,4 +1,4 @@
-// Graph: the part of a compiled LangGraph graph that this server touches. Nothing here is changed on the shared object.
+// Compiled graph: the part of a compiled LangGraph graph that this server uses. It never changes the shared object.
 import type { Json } from "../../base/json/json.ts";
 
 export interface StreamConfig {
@@ -8,29 +8,29 @@ export interface StreamConfig {
 
 export interface Channel {
   readonly lc_graph_name?: string;
-  /** How a value is written to it; its kinds have one name or the other, or none. */
+  /** The write rule of a channel; its kinds have one name or the other, or none. */
   readonly operator?: unknown;
   readonly reducer?: unknown;
-  /** What it holds before the first write. */
+  /** The value before the first write. */
   readonly value?: unknown;
 }
 
-/** Structural, so that graphs of any copy and version of the library fit. */
+/** Structural, so that graphs of any copy and version of LangGraph fit. */
 export interface CompiledGraph {
   readonly nodes: Readonly<Record<string, unknown>>;
   readonly channels: Readonly<Record<string, Channel>>;
   readonly streamChannelsAsIs: string | readonly string[];
   readonly checkpointer?: unknown;
-  /** What it was compiled from; the functional API has none. */
+  /** The builder of the graph; the functional API has none. */
   readonly builder?: GraphBuilder;
-  /** Breakpoints that the graph was compiled with. */
+  /** Breakpoints of the compiled graph. */
   readonly interruptAfter?: "*" | readonly string[];
   readonly interruptBefore?: "*" | readonly string[];
   stream(input: unknown, config: StreamConfig): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, config: StreamConfig): AsyncIterable<RawEvent>;
   getState(config: StreamConfig, options?: { readonly subgraphs?: boolean }): Promise<LibraryState>;
   getStateHistory(config: StreamConfig, options?: object): AsyncIterable<LibraryState>;
-  /** @param supersteps one, of updates that are applied together. */
+  /** @param supersteps one, with updates to apply together */
   bulkUpdateState(
     config: StreamConfig,
     supersteps: readonly {
@@ -41,7 +41,7 @@ export interface CompiledGraph {
   getSubgraphsAsync(namespace?: string, recurse?: boolean): AsyncIterable<[string, CompiledGraph]>;
 }
 
-/** The state as it was declared: a schema where there is one, and the channels by name always. */
+/** The declared state: a schema if there is one, and always the channels by name. */
 export interface GraphBuilder {
   readonly _schemaRuntimeDefinition?: unknown;
   readonly _schemaDefinition?: Readonly<Record<string, unknown>>;
@@ -88,12 +88,12 @@ export function isCompiledGraph(value: unknown): value is CompiledGraph {
   );
 }
 
-/** The same graph with another checkpointer, as an object of its own: state calls look at `this.checkpointer`. */
+/** The same graph with another checkpointer, as a separate object: state calls read `this.checkpointer`. */
 export function withCheckpointer(graph: CompiledGraph, checkpointer: unknown): CompiledGraph {
   return Object.create(graph, { checkpointer: { value: checkpointer } }) as CompiledGraph;
 }
 
-/** One event of the library's `streamEvents`. */
+/** One event of LangGraph's `streamEvents`. */
 export interface RawEvent {
   readonly event: string;
   readonly run_id: string;

@@ -1,6 +1,6 @@
-// Tests of what a caller may give a graph. The library's own checks are the oracle: they are loaded from its files.
-// Checked: langgraph/control-values.1 to langgraph/control-values.4 on arbitrary JSON made of the words that the library looks for; run-config.2 for every key that it reads from
-// `configurable`. The seed is printed; HOLDPOINT_TEST_SEED repeats a run.
+// Tests of values that a caller may pass to a graph, with LangGraph's own checks as the oracle, loaded from its files:
+// langgraph/control-values.1 to langgraph/control-values.4 on arbitrary JSON of LangGraph's own words; run-config.2 for
+// every key it reads from `configurable`. The test prints its seed; HOLDPOINT_TEST_SEED repeats a run.
 import * as fc from "fast-check";
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -33,7 +33,7 @@ const checkpoints = (await import("@langchain/langgraph-checkpoint")) as unknown
 const seed = Number(process.env["HOLDPOINT_TEST_SEED"] ?? Date.now() % 0x7fffffff);
 console.log(`control values: seed ${seed}`);
 
-/** Every text by which the library tells its own values and names from others. */
+/** Every text by which LangGraph recognises its own values and names. */
 const WORDS = [
   ...new Set(
     sources.flatMap((text) =>
@@ -52,7 +52,7 @@ function refused(given: Parameters<typeof refuseControlValues>[0]): boolean {
   }
 }
 
-/** As versions below 1.7 look at plain objects, and as 1.7 does. */
+/** The plain-object checks of versions below 1.7, and of 1.7. */
 function isActedOn(value: unknown): boolean {
   const object = value as Record<string, unknown>;
   return (
@@ -85,14 +85,14 @@ const tree = fc.letrec<{ value: Json }>((tie) => ({
 
 const RUNS = { numRuns: 20_000, seed } as const;
 
-suite("JSON made of the library's own words", () => {
-  test("the words were found", () => {
+suite("JSON of LangGraph's own words", () => {
+  test("the search finds the words", () => {
     for (const one of ["__overwrite__", "__pregel_tasks", "__resume__", "__lg_type", "lg_name"]) {
       assert.ok(WORDS.includes(one), one);
     }
   });
 
-  test("the library acts on nothing in what is let through (langgraph/control-values.1)", () => {
+  test("LangGraph acts on no accepted value (langgraph/control-values.1)", () => {
     fc.assert(
       fc.property(tree, (value) => {
         const acted = anyInside(value, isActedOn);
@@ -108,7 +108,7 @@ suite("JSON made of the library's own words", () => {
     );
   });
 
-  test("the input of a goto is sent as it is (langgraph/control-values.3)", () => {
+  test("the input of a goto stays as sent (langgraph/control-values.3)", () => {
     fc.assert(
       fc.property(tree, (value) => {
         for (const member of ["input", "args"]) {
@@ -122,7 +122,7 @@ suite("JSON made of the library's own words", () => {
     assert.ok(refused({ goto: { node: "n", input: proto } }));
   });
 
-  test("an update names no channel that is the library's (langgraph/control-values.2)", () => {
+  test("an update names no internal channel (langgraph/control-values.2)", () => {
     const own = WORDS.filter((name) => name.startsWith("__pregel_") || CHANNEL_CONSTANTS.has(name));
     assert.ok(own.includes("__resume__") && own.includes("__error_source_node__"), own.join());
     for (const name of [...own, "branch:to:ask", "join:a+b:c"]) {
@@ -132,7 +132,7 @@ suite("JSON made of the library's own words", () => {
   });
 });
 
-/** Names of channels and pending writes that the engine itself writes to, as constants.js exports them. */
+/** Names of channels and pending writes of the engine itself, as constants.js exports them. */
 const CHANNEL_CONSTANTS: ReadonlySet<unknown> = new Set(
   [
     "START",
@@ -150,7 +150,7 @@ const CHANNEL_CONSTANTS: ReadonlySet<unknown> = new Set(
   ].map((name) => (internals as unknown as Record<string, unknown>)[name]),
 );
 
-test("ordinary data is let through (langgraph/control-values.4)", () => {
+test("ordinary data is accepted (langgraph/control-values.4)", () => {
   const ordinary: readonly Json[] = [
     { lc: 1, type: "constructor", id: ["a"], kwargs: {} },
     { resume: 1, goto: "x", update: {}, graph: null },
@@ -169,13 +169,14 @@ test("ordinary data is let through (langgraph/control-values.4)", () => {
   assert.ok(!refused({ goto: ["a", { lg_name: "Send", node: "b", args: { c: 1 } }] }));
 });
 
-test("no key that the library reads from `configurable` comes from a request (run-config.2)", () => {
+test("no key that LangGraph reads from `configurable` comes from a request (run-config.2)", () => {
   const read = sources.flatMap((source) => [
     ...[...source.matchAll(/configurable\??\.?\["([a-z_]+)"\]/g)].map(([, key = ""]) => key),
     ...[...source.matchAll(/configurable\?*\.([a-z_]+)\b(?!\()/g)].map(([, key = ""]) => key),
     ...[...source.matchAll(/^const CONFIG_KEY_\w+ = "([a-z_]+)"/gm)].map(([, key = ""]) => key),
   ]);
-  const keys = [...new Set(read)].filter((key) => key !== "writer"); // a fallback for config.writer, which a run always has
+  // a fallback for config.writer, which a run always has
+  const keys = [...new Set(read)].filter((key) => key !== "writer");
   assert.ok(keys.includes("__pregel_resuming") && keys.includes("checkpoint_id") && keys.length > 20, keys.join());
   const configurable = Object.fromEntries([...keys.map((key) => [key, "forged"]), ["mine", "kept"]]);
   const run = { threadId: "t", runId: "r", request: { config: { configurable }, user: null }, metadata: configurable };

@@ -1,21 +1,23 @@
-// Control values: JSON that the library acts on instead of passing it on as data. A caller may not send any.
+// Control values: JSON on which LangGraph acts instead of passing it on as data. A caller must not send any.
 // Invariants:
-//   langgraph/control-values.1. The library finds no Command, Send, Overwrite, snapshot or final value of its own in what this file lets through,
-//        at any depth: a node may return a part of what it was given.
-//   langgraph/control-values.2. An update writes to channels of the state only: not to those by which the library keeps answers, tasks and ways.
-//   langgraph/control-values.3. The input of a `goto` stays as it is sent: the library would make a Send of every `{node, args}` in it.
+//   langgraph/control-values.1. Accepted JSON contains no Command, Send, Overwrite, snapshot or final value of
+//        LangGraph, at any depth: a node may return a part of its input.
+//   langgraph/control-values.2. An update writes to channels of the state only, not to internal ones for answers, tasks
+//        and branches.
+//   langgraph/control-values.3. The input of a `goto` stays as sent: LangGraph would turn every `{node, args}` in it
+//        into a Send.
 //   langgraph/control-values.4. All else is data: `resume`, `goto`, `lc`, `node` or `args` are ordinary member names.
 import { ApiError } from "../../base/api-error.ts";
 import { isJsonObject } from "../../base/json/json.ts";
 import type { GivenValues } from "../../agent/ports/ports.ts";
 
-/** Values of `lg_name` by which the library knows its own classes. */
+/** Values of `lg_name` that mark LangGraph's own classes. */
 const OWN_CLASSES: ReadonlySet<unknown> = new Set(["Command", "Send", "Overwrite", "DeltaSnapshot"]);
 
 const OVERWRITE = "__overwrite__";
 const CONFIG_PREFIX = "__pregel_";
 
-/** Channels that are the library's, by name and by prefix. */
+/** Internal channels of LangGraph, by name and by prefix. */
 const OWN_CHANNELS: ReadonlySet<string> = new Set([
   "__start__",
   "__end__",
@@ -35,12 +37,13 @@ const OWN_CHANNEL_PREFIXES = [CONFIG_PREFIX, "branch:to:", "join:"] as const;
 
 type Path = (string | number)[];
 
-/** @throws {ApiError} `control_value_refused`, with the path to the value. */
+/** @throws {ApiError} `control_value_refused`, with the path to the value */
 export function refuseControlValues({ input, update, goto, answers = [] }: GivenValues): void {
   refuseIn(input, ["input"], false);
   refuseIn(update, ["command", "update"], false);
   for (const [at, channel] of channelsOf(update)) {
-    if (isOwnChannel(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`); // langgraph/control-values.2
+    // langgraph/control-values.2
+    if (isOwnChannel(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`);
   }
   const targets = Array.isArray(goto) ? goto : [goto];
   for (const target of targets) {
@@ -86,14 +89,14 @@ function refuseIn(value: unknown, path: Path, sent: boolean): void {
   }
 }
 
-/** langgraph/control-values.1. @returns what the library would take the object for; null for data */
+/** langgraph/control-values.1. @returns LangGraph's interpretation of the object; null for data */
 function formOf(object: Record<string, unknown>, sent: boolean): string | null {
   if (Object.hasOwn(object, "lg_name") && OWN_CLASSES.has(object["lg_name"]))
     return `lg_name is ${String(object["lg_name"])}`;
   if (Object.hasOwn(object, OVERWRITE)) return `it has the member ${OVERWRITE}`;
   if (object["type"] === OVERWRITE && Object.hasOwn(object, "value")) return `type is ${OVERWRITE}`;
   if (Object.hasOwn(object, "__lg_type")) return "it has the member __lg_type";
-  // The message of a tool has this of its own.
+  // A tool message has its own member of this name.
   if (object["lc_direct_tool_output"] === true && !Object.hasOwn(object, "tool_call_id"))
     return "lc_direct_tool_output is true";
   const own = Object.keys(object).find((key) => key.startsWith(CONFIG_PREFIX));

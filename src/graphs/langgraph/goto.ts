@@ -14,5 +14,5 @@ export function gotoOf(library: Library, goto: unknown): never {
 
 export function nameOf(node: unknown): string {
   if (typeof node === "string") return node;
-  throw new TypeError("the node of a goto is not named by a text");
+  throw new TypeError("the node of a goto must be a text");
 }

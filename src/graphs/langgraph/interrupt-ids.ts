@@ -1,19 +1,20 @@
-// Interrupt ids. From 1.7 on the library gives each question of a task an id of its own. Before, all questions of a task
-// have one id, the hash of the task's namespace; there the id of question n ≥ 1 is made here, so that an answer says
-// which question it is for.
+// Interrupt ids. From 1.7 on LangGraph gives each interrupt of a task its own id. Before, all interrupts of a task
+// share one id, the hash of the task's namespace; there this file derives the id of interrupt n ≥ 1, so that an answer
+// names its interrupt.
 // Invariants:
-//   interrupt-ids.1. The first question of a task has the library's id in every version: the hash of the task's namespace.
-//   interrupt-ids.2. Question n ≥ 1 has the library's id where that is its own, else the hash of `<library id>:<n>`.
-//   interrupt-ids.3. An id is 32 lower-case hex digits: the library takes exactly such keys for a map of answers.
+//   interrupt-ids.1. The first interrupt of a task has LangGraph's id in every version: the hash of the task's
+//        namespace.
+//   interrupt-ids.2. Interrupt n ≥ 1 has LangGraph's id if that is unique, else the hash of `<library id>:<n>`.
+//   interrupt-ids.3. An id is 32 lower-case hex digits: LangGraph accepts exactly such keys in a map of answers.
 import { createXXHash128 } from "hash-wasm";
 import type { Library } from "./library.ts";
 
 export interface InterruptIds {
-  /** XXH3-128 of a task's namespace: the id that the library gives its first question. */
+  /** XXH3-128 of a task's namespace: LangGraph's id of its first interrupt. */
   firstId(ns: string): string;
-  /** True when the library made `id` for question `index` of the task `ns`. */
+  /** True if LangGraph itself derives `id` for interrupt `index` of the task `ns`. */
   isOf(id: string, ns: string, index: number): boolean;
-  /** @param libraryId the id as it was raised */
+  /** @param libraryId the id of the raised interrupt */
   interruptId(libraryId: string, index: number): string;
 }
 
@@ -25,11 +26,12 @@ export async function createInterruptIds(library: Library): Promise<InterruptIds
   return {
     firstId: hash,
     isOf: (id, ns, index) => id === hash(areUnique && index > 0 ? `${ns}|${index}` : ns),
-    interruptId: (libraryId, index) => (index === 0 || areUnique ? libraryId : hash(`${libraryId}:${index}`)), // interrupt-ids.2
+    // interrupt-ids.2
+    interruptId: (libraryId, index) => (index === 0 || areUnique ? libraryId : hash(`${libraryId}:${index}`)),
   };
 }
 
-/** Asked of the library itself: no version number says it. */
+/** A probe of LangGraph itself: no version number says it. */
 async function idsOfTwoQuestions({ langgraph }: Library): Promise<readonly [unknown, unknown]> {
   const { Annotation, Command, INTERRUPT, MemorySaver, START, StateGraph, interrupt } = langgraph;
   const graph = new StateGraph(Annotation.Root({ answer: Annotation }))

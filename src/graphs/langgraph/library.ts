@@ -1,5 +1,5 @@
-// Library: the copy of LangGraph that the user's graphs use, so that classes and symbols are theirs; ours when they have none.
-// Invariant library.1: a version that was not checked with this server is refused at start, by name.
+// Library: the copy of LangGraph in use by the graphs, so that classes and symbols are theirs; ours if they have none.
+// Invariant library.1: an unchecked version stops the server at start, by name.
 import { readFileSync, realpathSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
@@ -28,10 +28,10 @@ export class LibraryError extends Error {
   }
 }
 
-/** First and first excluded version whose saver and interrupt behaviour this server knows. */
+/** First and first excluded version whose checkpointer and interrupt behaviour this server knows. */
 const SUPPORTED = { from: [1, 4], below: [2, 0] } as const;
 
-/** @param folder where the graphs are; the library is looked up from there. */
+/** @param folder the folder of the graphs, from which LangGraph resolves */
 export async function loadLibrary(folder: string): Promise<Library> {
   const { root, version } = findLibrary(folder);
   const core = packageFolder("@langchain/core", root);
@@ -47,12 +47,12 @@ export async function loadLibrary(folder: string): Promise<Library> {
   return { version, langgraph, zod, messages, Document: documents.Document, jsonSchema, types };
 }
 
-/** Without loading anything. @throws {LibraryError} library.1. */
+/** Loads nothing. @throws {LibraryError} library.1 */
 export function libraryVersion(folder: string): string {
   return findLibrary(folder).version;
 }
 
-/** @throws {LibraryError} library.1. */
+/** @throws {LibraryError} library.1 */
 function findLibrary(folder: string): { readonly root: string; readonly version: string } {
   const here = packageFolder("@langchain/langgraph", dirname(new URL(import.meta.url).pathname));
   const theirs = packageFolder("@langchain/langgraph", folder);
@@ -92,7 +92,7 @@ function packageOf(root: string): PackageJson {
   return JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as PackageJson;
 }
 
-/** Node resolves bare names from the importing file only; this reads the same `exports` for a folder of our choice. */
+/** Node resolves bare names from the importing file only; this reads the same `exports` for any folder. */
 async function importFrom<T>(root: string, entry: string): Promise<T> {
   let target = packageOf(root).exports?.[entry];
   for (const condition of ["import", "default"]) {

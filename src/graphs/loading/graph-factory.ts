@@ -1,9 +1,10 @@
-// Graph factory: an exported function that makes a graph for each use, from the config of that use.
+// Graph factory: an exported function that creates a graph for each use, from the config of that use.
 // Rules:
-//   graph-factory.1. A run has a graph of its own, made with the run's config and context; another attempt makes another.
-//   graph-factory.2. A factory that throws, or takes too long, fails that one use with an error that names the graph.
-//   graph-factory.3. A graph that lacks the pending parts of its thread, or nodes that the run names, does not run: the door cannot
-//        know them, because they depend on the config.
+//   graph-factory.1. Each attempt of a run has its own graph, created with the run's config and context.
+//   graph-factory.2. A factory that throws, or exceeds its time limit, fails only that use, with an error that names
+//        the graph.
+//   graph-factory.3. A graph without the pending parts of its thread, or without nodes named by the run, does not run.
+//        Acceptance cannot check them, because they depend on the config.
 import type { Fingerprint, Run } from "../../agent/model/model.ts";
 import type { GraphDescription, GraphRunResult, StateAddress, Tx } from "../../agent/ports/ports.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
@@ -16,14 +17,14 @@ import { runError } from "../run/run-error.ts";
 import { readProgress } from "../run/run-input.ts";
 import type { RunContext } from "../run/run-context.ts";
 
-/** The use, in the reference's words. */
+/** The use, in the reference's terms. */
 export interface FactoryRuntime {
   readonly accessContext: "threads.create_run" | "threads.read" | "threads.update" | "assistants.read";
-  /** Null where nothing runs. */
+  /** Null if no run is in progress. */
   readonly executionRuntime: { readonly context: unknown } | null;
 }
 
-/** @throws {Error} of the function, or that its result is no graph */
+/** @throws {Error} of the function, or because its result is not a graph */
 export type GraphFactory = (config: object, runtime: FactoryRuntime) => Promise<CompiledGraph>;
 
 export interface Deployed extends GraphDescription {
@@ -45,12 +46,12 @@ export interface FactoryPorts {
 export class GraphFactoryError extends Error {
   constructor(graphId: string, cause: unknown) {
     const { name, message } = describeError(cause);
-    super(`the function that makes the graph "${graphId}" failed: ${name}: ${message}`, { cause });
+    super(`the factory of the graph "${graphId}" failed: ${name}: ${message}`, { cause });
     this.name = "GraphFactoryError";
   }
 }
 
-/** A caller of a state waits no longer for its graph. */
+/** Longest wait of a state call for its graph. */
 const READ_MS_MAX = 30_000;
 
 /** graph-factory.1, graph-factory.3. @throws {GraphFactoryError | ApiError} `node_unknown`, `graph_incompatible` */
@@ -79,8 +80,8 @@ export async function graphOfRun(
 }
 
 /**
- * A right to switch compiled breakpoints off is asked for at the door, which knows those of the deployed graph only. The
- * others, which this run's graph has, stay on.
+ * Acceptance checks the right to disable compiled breakpoints, and knows those of the deployed graph only. Other
+ * breakpoints of this run's graph stay on.
  */
 export function withOwnBreakpoints(run: Run, { breakpoints }: Deployed, graph: CompiledGraph): Run {
   const { interruptBefore, interruptAfter } = run.request;
@@ -99,7 +100,7 @@ function kept(given: Names | null, compiled: Names | undefined, seen: Names | un
   return unseen.length === 0 ? given : [...given, ...unseen];
 }
 
-/** The graph for a state of a thread, made with the config of its newest run. @throws {ApiError} `graph_not_made` */
+/** The graph for a state of a thread, created with the config of its newest run. @throws {ApiError} `graph_not_made` */
 export async function graphOfThread(
   deployed: Deployed,
   { threadId, graphId }: Pick<StateAddress, "threadId" | "graphId">,
@@ -134,7 +135,7 @@ export async function graphToRead(
   }
 }
 
-/** The result of a run that has no graph: it fails, and its answers are unused. */
+/** The result of a run without a graph: it fails, and its answers stay unused. */
 export async function withoutGraph(
   context: RunContext,
   run: Run,
@@ -161,7 +162,7 @@ export async function withoutGraph(
   };
 }
 
-/** Checkpoints name the fingerprint of the graph that wrote them: it is stored before the first one. */
+/** Checkpoints name the fingerprint of the graph that wrote them, so its row comes before the first one. */
 async function remembered(deployed: Deployed, graph: CompiledGraph, ports: FactoryPorts): Promise<Fingerprint> {
   const own = await fingerprintOf(deployed.graphId, graph);
   if (own.hash === deployed.fingerprint.hash) return deployed.fingerprint;
@@ -183,7 +184,7 @@ function requireNodes({ graphId, request }: Run, { nodes }: CompiledGraph): void
   throw new ApiError("node_unknown", `The graph ${graphId} of this run has no node ${unknown.join(", ")}.`);
 }
 
-/** graph-factory.3. An input begins anew, so nothing is pending then. */
+/** graph-factory.3. An input starts from the beginning, so nothing is pending then. */
 async function requirePending(run: Run, own: Fingerprint, { read }: RunContext): Promise<void> {
   if (run.input !== null || run.request.command?.givesUp === true) return;
   const missing = await read(async (tx: Tx) => {
@@ -197,11 +198,11 @@ async function requirePending(run: Run, own: Fingerprint, { read }: RunContext):
   });
   if (missing.length === 0) return;
   const list = missing.join(", ");
-  const detail = `The graph ${run.graphId} cannot continue this thread: made with this run's config, it lacks ${list}.`;
+  const detail = `The graph ${run.graphId} cannot continue this thread: created with this run's config, it lacks ${list}.`;
   throw new ApiError("graph_incompatible", detail, { missing });
 }
 
-/** Rejects when the signal is aborted first. */
+/** Rejects if the signal aborts first. */
 function ended<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const leave = (): void => reject(signal.reason as Error);

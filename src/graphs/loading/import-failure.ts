@@ -1,5 +1,5 @@
-// Import failure: why a module of the project does not load → one sentence that names the import, the importing file and
-// the remedy.
+// Import failure: the reason why a module of the project does not load → one sentence with the import, the importing
+// file and the remedy.
 import { isBuiltin } from "node:module";
 import { dirname, extname, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,7 +40,7 @@ function remedy({ specifier, parent }: FailedImport, folder: string): string {
   const config = problem === null ? "" : ` (its tsconfig.json is not used: ${problem})`;
   if (/^(?:\.|\/|file:)/.test(specifier)) {
     const ending = extname(specifier) === "" ? " as a file or a folder with an index file" : "";
-    return `which is not there${ending}: correct the path, or create the file${config}`;
+    return `which does not exist${ending}: correct the path, or create the file${config}`;
   }
   const [scope = "", name = ""] = specifier.split("/");
   const installed = specifier.startsWith("@") ? `${scope}/${name}` : scope;
@@ -60,10 +60,10 @@ function hint(name: string, message: string): string {
 
 const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 
-/** Modules have their address in a stack, CommonJS its path. */
+/** Modules have a URL in a stack, CommonJS a path. */
 const PLACE = /(file:\/\/\/[^\s:()?]+|(?<=^|\()(?:[A-Za-z]:)?[\\/][^:()?\n]+)(?:\?[^\s:()]*)?:(\d+)/m;
 
-/** ` (parts/word.ts:3)`: an error of syntax does not name its place itself. Empty when it is not in the folder. */
+/** ` (parts/word.ts:3)`: a syntax error does not name its place itself. Empty for a file outside the folder. */
 function placeOf(error: Error, folder: string): string {
   const [, found, line] = PLACE.exec(error.stack ?? "") ?? [];
   if (found === undefined) return "";
@@ -75,7 +75,7 @@ function placed(path: string, line: number | null, folder: string): string {
   return `${relativePath(path, folder)}${line === null ? "" : `:${line}`}`;
 }
 
-/** A short path also for what lies beside the project. */
+/** A short path also for files beside the project. */
 function relativePath(path: string, folder: string): string {
   const short = relative(folder, path);
   return short.startsWith(`..${sep}..${sep}..${sep}..${sep}`) || dirname(short) === short ? path : short;

@@ -1,11 +1,11 @@
-// Module: a file of the user → what it exports.
+// Import of a user module: a file of the user → its exports.
 import { pathToFileURL } from "node:url";
 import { describeError } from "../../base/api-error.ts";
 import type { ExportPath } from "../config/export-path.ts";
 import { importFailure } from "./import-failure.ts";
 import { installSourceHooks } from "./source-hooks.ts";
 
-/** @throws {Error} with the cause in words, without the file's name. */
+/** @throws {Error} with the cause, without the file's name */
 export async function importExport({ file, exportName }: ExportPath, folder: string): Promise<unknown> {
   const module = exportsOf(await importModule(file, folder));
   if (exportName in module) return module[exportName];
@@ -22,8 +22,8 @@ async function importModule(file: string, folder: string): Promise<Readonly<Reco
 }
 
 /**
- * The exports that the file itself has. For CommonJS, Node adds `module.exports` and `default`, even where the file exports
- * nothing. What a compiler made of `export` says so with `__esModule`.
+ * The file's own exports. For CommonJS, Node adds `module.exports` and `default`, even if the file exports nothing.
+ * Code compiled from `export` carries the mark `__esModule`.
  */
 function exportsOf(module: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!("module.exports" in module)) return module;

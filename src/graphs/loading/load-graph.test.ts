@@ -1,5 +1,6 @@
-// Tests of loading graphs. Checked: load-graph.1, every way to fail names graph, file, export and cause; load-graph.2, every shape that may
-// be exported. Each case runs in a project with `"type": "module"` and in one without it, and must come out the same.
+// Tests of loading graphs: load-graph.1, every failure names graph, file, export and cause; load-graph.2, every valid
+// kind of export.
+// Each case runs in a project with `"type": "module"` and in one without it, with the same result.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +11,7 @@ import { GraphLoadError, loadGraph } from "./load-graph.ts";
 const folder = mkdtempSync(join(tmpdir(), "holdpoint-load-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The library is not to be found from the temporary folder: modules there import it through this address. */
+/** LangGraph does not resolve from the temporary folder: modules there import it by this URL. */
 const library = JSON.stringify(import.meta.resolve("@langchain/langgraph"));
 const row = `
 import { Annotation, StateGraph } from ${library};
@@ -38,13 +39,13 @@ async function load(root: string, content: string, exportName: string, ending = 
 const LOADED: readonly { readonly name: string; readonly code: string; readonly ending?: string }[] = [
   { name: "a compiled graph", code: "export const graph = row().compile();" },
   { name: "a graph to compile", code: "export const graph = row();" },
-  { name: "a function that makes a graph", code: "export const graph = () => row();" },
+  { name: "a graph factory", code: "export const graph = () => row();" },
   {
-    name: "an async function that makes a compiled graph",
+    name: "an async factory that compiles its graph",
     code: "export async function graph() { return row().compile(); }",
   },
   {
-    name: "a function that looks at its config",
+    name: "a factory that reads its config",
     code: "export const graph = ({ configurable }) => configurable && row();",
     ending: "js",
   },
@@ -57,14 +58,14 @@ const LOADED: readonly { readonly name: string; readonly code: string; readonly 
 
 for (const { kind, root } of PROJECTS) {
   for (const { name, code, ending } of LOADED) {
-    test(`${name} is loaded (load-graph.2; ${kind})`, async () => {
+    test(`${name} loads (load-graph.2; ${kind})`, async () => {
       const { graphId, graph } = await load(root, row + code, "graph", ending);
       assert.equal(graphId, "my_graph");
       assert.deepEqual(Object.keys(graph.nodes), ["__start__", "n"]);
     });
   }
 
-  test(`the default export is loaded under the name default (load-graph.2; ${kind})`, async () => {
+  test(`the name default loads the default export (load-graph.2; ${kind})`, async () => {
     const { graph } = await load(root, `${row} export default row();`, "default");
     assert.ok("n" in graph.nodes);
   });
@@ -77,7 +78,7 @@ const FAILING: readonly {
   readonly cause: RegExp;
 }[] = [
   {
-    name: "an export that is not there",
+    name: "a missing export",
     code: "export const agent = 1, other = 2;",
     cause: /no such export \(it has agent, other\)/,
   },
@@ -90,29 +91,29 @@ const FAILING: readonly {
     cause: /RangeError: at import \(graph-\d+\.ts:2\)$/,
   },
   {
-    name: "a package that is not installed",
+    name: "a missing package",
     code: "import 'not-installed-here'; export const graph = 1;",
     cause: /not-installed-here/,
   },
   {
-    name: "a function that throws",
+    name: "a factory that throws",
     code: "export const graph = () => { throw new TypeError('no key'); };",
     cause: /the function threw TypeError: no key/,
   },
   {
-    name: "a function that rejects",
+    name: "a factory that rejects",
     code: "export const graph = async () => { throw 'a text'; };",
     cause: /the function threw Error: a text/,
   },
   { name: "a number", code: "export const graph = 1;", cause: /neither a graph nor a function/ },
   { name: "null", code: "export const graph = null;", cause: /neither a graph nor a function/ },
   {
-    name: "a function that returns nothing",
+    name: "a factory that returns nothing",
     code: "export const graph = () => undefined;",
     cause: /neither a graph nor a function/,
   },
   {
-    name: "a graph that cannot be compiled",
+    name: "a graph that does not compile",
     code: `${row} export const graph = row().addEdge('n', 'nowhere');`,
     cause: /compiling it threw .*nowhere/,
   },
@@ -120,7 +121,7 @@ const FAILING: readonly {
 
 for (const { kind, root } of PROJECTS)
   for (const { name, code, exportName = "graph", cause } of FAILING) {
-    test(`${name} is refused with graph, file, export and cause (load-graph.1; ${kind})`, async () => {
+    test(`${name} fails with graph, file, export and cause (load-graph.1; ${kind})`, async () => {
       await assert.rejects(load(root, code, exportName), (error) => {
         assert.ok(error instanceof GraphLoadError);
         assert.match(error.message, /^graph "my_graph" \(.*graph-\d+\.ts, export (graph|default)\) does not load: /);
@@ -130,7 +131,7 @@ for (const { kind, root } of PROJECTS)
     });
   }
 
-test("a file that is not there is told by its name (load-graph.1)", async () => {
+test("the error of a missing file has its name (load-graph.1)", async () => {
   const source = { graphId: "g", file: join(folder, "none.ts"), exportName: "graph", description: null };
   await assert.rejects(loadGraph(source, folder), (error) => {
     assert.ok(error instanceof GraphLoadError);

@@ -1,9 +1,9 @@
-// Load: modules of users → compiled graphs.
+// Load graph: user modules → compiled graphs.
 // Rules:
-//   load-graph.1. An error of loading names the file, the export and the cause.
-//   load-graph.2. The export is used as it is: a compiled graph, a graph to compile, a wrapper around one, or a function that makes one.
-//   load-graph.3. A function is called for each use with the config of that use (graph-factory.ts). The call at load, with an empty
-//        config, gives the graph that descriptions and schemas are read from.
+//   load-graph.1. A loading error names the file, the export and the cause.
+//   load-graph.2. The export may be a compiled graph, a graph to compile, a wrapper around one, or a graph factory.
+//   load-graph.3. Each use calls a factory with its config (graph-factory.ts). The call at load, with an empty config,
+//        creates the graph for descriptions and schemas.
 import { describeError } from "../../base/api-error.ts";
 import type { GraphSource } from "../config/langgraph-json.ts";
 import { isCompiledGraph, type CompiledGraph } from "../langgraph/compiled-graph.ts";
@@ -20,9 +20,9 @@ export class GraphLoadError extends Error {
 export interface LoadedGraph {
   readonly graphId: string;
   readonly description: string | null;
-  /** Of a function: the graph that it makes for an empty config. */
+  /** Of a factory: its graph for an empty config. */
   readonly graph: CompiledGraph;
-  /** Null when the export is no function. */
+  /** Null if the export is not a function. */
   readonly factory: GraphFactory | null;
 }
 
@@ -42,7 +42,8 @@ export async function loadGraph(source: GraphSource, folder: string): Promise<Lo
   const factory: GraphFactory = async (config, runtime) => toGraph(source, await make(config, runtime));
   let made: unknown;
   try {
-    made = await make({ configurable: {} }, { accessContext: "assistants.read", executionRuntime: null }); // load-graph.3
+    // load-graph.3
+    made = await make({ configurable: {} }, { accessContext: "assistants.read", executionRuntime: null });
   } catch (error) {
     throw new GraphLoadError(source, `the function threw ${causeOf(error)}`);
   }

@@ -1,29 +1,29 @@
-// Fresh modules: lets the user's files be loaded anew in the same process, and knows which they are. For `dev` only.
-// Node keeps a module for ever under its address; another query makes another address, and so another module.
+// Module reload: loads user files again in the same process, and knows their paths. For `dev` only.
+// Node keeps a module for ever under its URL; another query makes another URL, and so another module.
 // Invariants:
-//   module-reload.1. Only files of the project get a new address: those in its folder, and those that they import outside of
-//        node_modules, such as a linked package of a workspace. Packages, and files of this server, stay one copy.
-//   module-reload.2. A module imports those of its own generation, also later: old and new code do not mix.
-//   module-reload.3. What the project imports is known, also when it is not there: what is missing may come.
+//   module-reload.1. Only files of the project get a new URL: those in its folder, and their imports outside of
+//        node_modules, such as a linked workspace package. Packages, and files of this server, stay one copy.
+//   module-reload.2. A module always imports from its own generation: old and new code do not mix.
+//   module-reload.3. The project's imports are known, also missing ones: a missing file may appear later.
 import { createRequire, registerHooks } from "node:module";
 import { extname, join, sep } from "node:path";
 import { filePath, renewSources } from "./source-hooks.ts";
 import { possibleFiles } from "./source-resolve.ts";
 
 export interface FreshModules {
-  /** Paths of the files that were loaded, or asked for. */
+  /** Paths of loaded or requested files. */
   readonly files: () => readonly string[];
-  /** What the server loads from now on is loaded anew, with all that it imports in the project. */
+  /** From now on the server loads modules again, with all their imports in the project. */
   readonly renew: () => void;
 }
 
 const QUERY = "holdpoint";
-/** A project may have this server inside. */
+/** A project may contain this server. */
 const SERVER = join(import.meta.dirname, "../..") + sep;
-/** It imports the files that langgraph.json names. */
+/** It imports the files in langgraph.json. */
 const LOADER = join(import.meta.dirname, `import-user-module${extname(import.meta.filename)}`);
 
-/** @param folder the project: what is in it, outside of node_modules, is the user's own */
+/** @param folder the project: everything in it, outside of node_modules, is user code */
 export function createFreshModules(folder: string): FreshModules {
   const files = new Set<string>();
   const outside = new Set<string>();
@@ -59,12 +59,12 @@ export function createFreshModules(folder: string): FreshModules {
     renew() {
       generation += 1;
       renewSources();
-      for (const path of files) delete cache[path]; // CommonJS is kept by its path
+      for (const path of files) delete cache[path]; // Node caches CommonJS by path
     },
   };
 }
 
-/** module-reload.2. Nothing for the first: what is loaded once has the address that it has everywhere. */
+/** module-reload.2. Nothing for the first: a first load uses the plain URL. */
 function inGeneration(url: string, generation: number): string {
   if (generation === 0) return url;
   const address = new URL(url);

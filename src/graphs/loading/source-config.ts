@@ -1,4 +1,4 @@
-// Source config: the tsconfig.json and the package type that hold for a source file, kept until they are read again.
+// Source config: the tsconfig.json and the package type of a source file, cached until the next reload.
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { dirname } from "node:path";
@@ -8,9 +8,9 @@ import { describeError } from "../../base/api-error.ts";
 
 export interface SourceConfig {
   readonly compilerOptions: NonNullable<TsConfigResult["config"]["compilerOptions"]>;
-  /** The paths that an alias or `baseUrl` gives for a specifier; empty for a relative one. */
+  /** The paths for a specifier by an alias or `baseUrl`; empty for a relative one. */
   readonly aliases: (specifier: string) => readonly string[];
-  /** Why the file that is there cannot be used. */
+  /** The problem of an existing but unusable file. */
   readonly problem: string | null;
 }
 

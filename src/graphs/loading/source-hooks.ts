@@ -1,9 +1,10 @@
-// Source hooks: lets Node load the modules of a project as its authors write them: TypeScript of every kind, imports
-// without an extension, `.js` that means `.ts`, folders, path aliases, JSON.
+// Source hooks: module hooks for projects as written: TypeScript of every kind, imports without an extension, `.js` for
+// `.ts`, folders, path aliases, JSON.
 // Rules:
-//   source-hooks.1. Files of this server and compiled files of packages load as Node loads them.
-//   source-hooks.2. A project file never adds a second copy of a package: `require` in it takes what `import` takes, where it can.
-//   source-hooks.3. An import that cannot be resolved fails with the importing file's name.
+//   source-hooks.1. Files of this server and compiled files of packages load as in plain Node.
+//   source-hooks.2. A project file never adds a second copy of a package: its `require` resolves as `import`, where
+//        possible.
+//   source-hooks.3. An import that does not resolve fails with the importing file's name.
 import { readFileSync } from "node:fs";
 import {
   createRequire,
@@ -27,7 +28,7 @@ const PACKAGES = `${sep}node_modules${sep}`;
 
 let installed = false;
 
-/** Once for the process. Hooks that were registered before see what these resolve. */
+/** Once per process. Hooks registered earlier see the results of these. */
 export function installSourceHooks(): void {
   if (installed) return;
   installed = true;
@@ -54,7 +55,7 @@ export function installSourceHooks(): void {
   });
 }
 
-/** What was read of tsconfig.json and package.json files may have changed. */
+/** The cached tsconfig.json and package.json files may have changed. */
 export function renewSources(): void {
   forgetSourceConfigs();
 }
@@ -71,7 +72,7 @@ function isImport(context: LoadHookContext): boolean {
   return !isRequire(context);
 }
 
-/** In what `import` loads as CommonJS, older versions of Node (24.0 is one) look up `require` without hooks. */
+/** In CommonJS modules loaded by `import`, older versions of Node (such as 24.0) resolve `require` without hooks. */
 const REQUIRE_HAS_HOOKS = Number(process.versions.node.split(".", 1)[0]) >= 26;
 
 function withHooks(path: string, loaded: LoadFnOutput, context: LoadHookContext): LoadFnOutput {
@@ -87,7 +88,7 @@ function withHooks(path: string, loaded: LoadFnOutput, context: LoadHookContext)
 const REQUIRED = `const { createRequire } = process.getBuiltinModule("module");
 const value = createRequire(import.meta.url)(process.getBuiltinModule("url").fileURLToPath(import.meta.url));`;
 
-/** A module whose default export is `value`, and whose other exports are the members of `value`. */
+/** A module with `value` as its default export, and the members of `value` as its other exports. */
 function exportsAs(value: unknown, statement: string): string {
   const names = typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
   const exported = names.filter((name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== "default");
@@ -96,7 +97,7 @@ function exportsAs(value: unknown, statement: string): string {
   return `${statement}\n${aliases.join("")}\nexport { ${list.join(", ")} };\nexport default value;\n`;
 }
 
-/** TypeScript and bundlers import JSON without an attribute; Node refuses it. */
+/** TypeScript and bundlers import JSON without an attribute; Node rejects it. */
 function jsonModule(path: string, { importAttributes }: LoadHookContext): LoadFnOutput | null {
   if (importAttributes["type"] === "json" || path.includes(PACKAGES)) return null;
   const value = parseJson(path);

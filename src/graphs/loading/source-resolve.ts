@@ -1,9 +1,9 @@
-// Source resolve: the specifier of an import → the file that TypeScript and bundlers find for it.
+// Source resolve: the specifier of an import → the file that TypeScript and bundlers resolve it to.
 // Rules:
-//   source-resolve.1. In a TypeScript file `./state.js` means `./state.ts` where that exists. In a JavaScript file the written path
-//        comes first.
-//   source-resolve.2. A path alias that finds no file changes nothing: the specifier is looked up as a package.
-//   source-resolve.3. What Node resolves, and these rules do not touch, is Node's.
+//   source-resolve.1. In a TypeScript file `./state.js` means `./state.ts` if that exists. In a JavaScript file the
+//        written path comes first.
+//   source-resolve.2. A path alias without a matching file has no effect: the specifier resolves as a package.
+//   source-resolve.3. All other specifiers resolve as in plain Node.
 import { readFileSync, statSync } from "node:fs";
 import { findPackageJSON, type ResolveFnOutput, type ResolveHookContext } from "node:module";
 import { dirname, extname, isAbsolute, join } from "node:path";
@@ -27,7 +27,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
 };
 const ENDINGS = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
 const CONDITIONS = ["node", "import", "module-sync", "node-addons"];
-/** A list, as Node documents it, that older versions (24.0 is one) may take for the set that they expect. */
+/** A list, as Node documents it; older versions (such as 24.0) may expect a set. */
 const IMPORT_CONDITIONS = Object.assign([...CONDITIONS], { has: (name: string) => CONDITIONS.includes(name) });
 
 /** @param isProjectFile outside of node_modules */
@@ -50,7 +50,7 @@ export function createSourceResolver(isProjectFile: (path: string) => boolean): 
   };
 }
 
-/** The path that a relative, absolute or `file:` specifier names. */
+/** The path of a relative, absolute or `file:` specifier. */
 function placeOf(specifier: string, parent: string): { readonly path: string; readonly query: string } | null {
   const [text = "", query = ""] = /^(?:\.{0,2}\/|\.{1,2}$|file:)/.test(specifier) ? specifier.split(/(?=\?)/, 2) : [];
   if (text === "") return isAbsolute(specifier) ? { path: specifier, query: "" } : null;
@@ -68,12 +68,12 @@ function decoded(text: string): string {
   }
 }
 
-/** The files that a path may mean. */
+/** The candidate files for a path. */
 export function possibleFiles(path: string): readonly string[] {
   return [...withEndings(path, true), ...ENDINGS.map((ending) => join(path, `index${ending}`))];
 }
 
-/** @param typedFirst source-resolve.1. */
+/** @param typedFirst source-resolve.1 */
 function findFile(path: string, typedFirst: boolean): string | null {
   const isFolder = path.endsWith("/");
   const candidates = isFolder ? [] : [...withEndings(path, typedFirst)];
@@ -112,7 +112,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** Node 22.15 has a set in the place of the list. */
+/** Node 22.15 has a set instead of the list. */
 export function isRequire({ conditions }: { readonly conditions: Iterable<string> }): boolean {
   return new Set(conditions).has("require");
 }
@@ -146,7 +146,7 @@ function isPackage(specifier: string): boolean {
   return !specifier.includes(":") && !specifier.startsWith("#");
 }
 
-/** A linked package may name `dist/index.js` or `./src/index.js` where only the TypeScript source is there. */
+/** A linked package may name `dist/index.js` or `./src/index.js` with only the TypeScript source present. */
 function missingPackageFile(specifier: string, parent: string, error: unknown): string | null {
   const url = error instanceof Error && "url" in error ? error.url : null;
   if (typeof url === "string" && url.startsWith("file:")) {

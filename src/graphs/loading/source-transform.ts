@@ -1,7 +1,7 @@
 // Source transform: a TypeScript or JSX file → JavaScript that Node runs, with a source map inside.
 // Rules:
-//   source-transform.1. The format is TypeScript's: `.mts` a module, `.cts` CommonJS, others as the nearest package.json says. A file
-//        with a top-level await is a module, because CommonJS has none.
+//   source-transform.1. The format is TypeScript's: `.mts` a module, `.cts` CommonJS, others by the nearest
+//        package.json. A file with a top-level await is a module, because CommonJS has none.
 //   source-transform.2. Decorators, JSX and class fields follow the nearest tsconfig.json.
 import { readFileSync } from "node:fs";
 import { createRequire, type LoadFnOutput } from "node:module";
@@ -21,12 +21,12 @@ export function isTypeScript(path: string): boolean {
   return extname(path) in LOADERS;
 }
 
-/** A file that is not well-formed. */
+/** A malformed file. */
 export class SourceError extends SyntaxError {
   readonly file: string;
   readonly line: number | null;
 
-  /** @param line from 1; null where it is not known */
+  /** @param line from 1; null if unknown */
   constructor(message: string, file: string, line: number | null) {
     super(message);
     this.name = "SyntaxError";
@@ -67,7 +67,7 @@ function transform(path: string, text: string, format: "module" | "commonjs"): s
       target: `node${process.versions.node}`,
       sourcemap: "inline",
       sourcesContent: false,
-      sourcefile: basename(path), // beside the module itself, whatever query its address has
+      sourcefile: basename(path), // beside the module itself, for any query of its URL
       tsconfigRaw: { compilerOptions: forEsbuild(compilerOptions) }, // source-transform.2
       logLevel: "silent",
       ...(isModule && IMPORT_EQUALS.test(text) ? { banner: REQUIRE } : {}),
@@ -86,7 +86,7 @@ const META =
 
 type CompilerOptions = ReturnType<typeof sourceConfig>["compilerOptions"];
 
-/** `jsx: "preserve"` is for a bundler that comes after; here nothing does. */
+/** `jsx: "preserve"` is for a later bundler; here is none. */
 function forEsbuild({ jsx, ...options }: CompilerOptions): NonNullable<Esbuild.TsconfigRaw["compilerOptions"]> {
   const { paths: _paths, baseUrl: _baseUrl, ...rest } = options;
   const kept = jsx === undefined || jsx === "preserve" || jsx === "react-native" ? "react-jsx" : jsx;
@@ -97,7 +97,7 @@ const IDLE_MS = 2000;
 const required = createRequire(import.meta.url);
 let idle: NodeJS.Timeout | undefined;
 
-/** The compiler is a process beside this one: it is ended when nothing has been loaded for a while. */
+/** The compiler is a separate process; it ends after some time without loads. */
 function esbuild(): typeof Esbuild {
   const compiler = required("esbuild") as typeof Esbuild;
   clearTimeout(idle);

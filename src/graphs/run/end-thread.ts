@@ -1,9 +1,9 @@
-// Give up: ends a thread where it stands, as `goto: "__end__"` asks. The library's own goto adds targets and leaves
-// what is pending, so that a paused node would only ask again.
+// End thread: ends a thread at its present state, for `goto: "__end__"`. LangGraph's own goto adds targets and keeps
+// pending tasks, so a paused node would only interrupt again.
 // Invariants:
-//   end-thread.1. Afterwards nothing is pending. What finished branches wrote is applied, as always when a step ends.
-//   end-thread.2. At an older checkpoint, what was done after it is not applied.
-//   end-thread.3. The update is applied once, also when an attempt was cut short.
+//   end-thread.1. Afterwards no task is pending. Writes of finished branches apply, as at the end of every step.
+//   end-thread.2. At an older checkpoint, later steps do not apply.
+//   end-thread.3. The update applies once, also after an aborted attempt.
 import type { Run } from "../../agent/model/model.ts";
 import {
   withCheckpointer,
@@ -14,12 +14,12 @@ import {
 import type { Library } from "../langgraph/library.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
 
-/** What finished branches wrote may trigger further nodes, which are given up as well: so often at most. */
+/** Writes of finished branches may trigger further nodes, which end as well: at most this often. */
 const GIVEN_UP_MAX = 100;
 
 /**
- * @param config of the run, which an update is applied with
- * @param started an earlier attempt has saved something
+ * @param config of the run, used to apply an update
+ * @param started an earlier attempt has saved rows
  * @returns the state at the end
  */
 export async function giveUp(
@@ -54,12 +54,12 @@ async function dropPending(view: CompiledGraph, newest: StreamConfig): Promise<L
   for (let count = 0; ; count++) {
     const state = await view.getState(newest);
     if (state.tasks.length === 0) return state;
-    if (count === GIVEN_UP_MAX) throw new Error(`the graph has more to do each of the ${count} times that it is ended`);
+    if (count === GIVEN_UP_MAX) throw new Error(`the graph still has pending tasks after ${count} attempts to end it`);
     await endAs(view, newest, "__end__");
   }
 }
 
-/** end-thread.3. Dropping writes checkpoints of source "update"; an update that a command brings has another. */
+/** end-thread.3. Dropping writes creates checkpoints of source "update"; the update of a command has another source. */
 function isUpdateOf(run: Run, { metadata }: LibraryState): boolean {
   const { run_id: runId, source } = (metadata ?? {}) as { readonly run_id?: string; readonly source?: string };
   return runId === run.runId && source !== "update" && source !== "fork";

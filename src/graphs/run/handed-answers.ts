@@ -1,17 +1,17 @@
-// Handed answers: the answers of a run as the library has them while it runs.
-// The library keeps the map that it was handed, and looks into it whenever it makes a task: also when a subgraph is
-// started anew by the retry policy of a node. By then the answer may have been used, and the task asks its next question.
-// Invariant handed-answers.1: an answer that a task has saved is not in the map any more: it cannot reach a later question.
+// Handed answers: the answers of a run as LangGraph sees them while it runs.
+// LangGraph keeps the map it was given and reads it for every new task, also when a node's retry policy restarts a
+// subgraph. By then the task may have used the answer, and raises its next interrupt.
+// Invariant handed-answers.1: the map contains no answer that a task has saved, so it cannot reach a later interrupt.
 import type { CarriedAnswer } from "../../agent/model/model.ts";
 import { unusedAnswers } from "./run-input.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
 
 export interface HandedAnswers {
-  /** The map to hand to the library; null when there is no answer. */
+  /** The map for LangGraph; null without an answer. */
   hand(answers: readonly CarriedAnswer[]): Record<string, unknown> | null;
   /** Call after each write of the run. */
   withdraw(saver: RunSaver): void;
-  /** Task id → number of its saved answers that count, while the one after them is in the map. */
+  /** Task id → number of its valid saved answers, while the map has the next one. */
   readonly kept: ReadonlyMap<string, number>;
 }
 
@@ -21,7 +21,7 @@ export function createHandedAnswers(): HandedAnswers {
   let map: Record<string, unknown> = {};
   return {
     kept,
-    /** Always the map form: the library takes a bare `false`, `0`, `""` or `null` for no answer at all. */
+    /** Always the map form: LangGraph takes a bare `false`, `0`, `""` or `null` for no answer. */
     hand(given) {
       answers = given;
       map = Object.fromEntries(given.map(({ libraryId, value }) => [libraryId, value]));

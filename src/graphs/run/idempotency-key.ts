@@ -1,6 +1,6 @@
-// Task key: the token that a node sends along with a side effect, so that a repeat can be recognised.
-// LangGraph copies `configurable` into every task before the task's id is known. So the key is an object that
-// becomes text when it is used, and then reads the task it is used in.
+// Idempotency key: the token a node sends with a side effect, so that the receiver recognises a repeat.
+// LangGraph copies `configurable` into every task before the task's id is known. So the key is an object that becomes
+// text on use, and then reads its task.
 // Invariant idempotency-key.1: the text is the same in every attempt of a task, and differs between tasks.
 import type { Library } from "../langgraph/library.ts";
 

@@ -1,6 +1,6 @@
 // Message events: the tokens of chat models → the events of stream mode `messages`.
-// A message is announced (messages/metadata), grows (messages/partial, each with all of it so far), and is told whole
-// once it is in the state (messages/complete).
+// messages/metadata announces a message, messages/partial has all of it so far, and messages/complete the whole once it
+// is in the state.
 import type { BaseMessage, BaseMessageChunk } from "@langchain/core/messages";
 import type { Library } from "../langgraph/library.ts";
 

@@ -1,10 +1,12 @@
-// Questions: the interrupts that a run has left open, each with the task that raised it.
-// The saver knows the task ids and the namespace of their graph. The namespace of a task is the engine's where the run
-// was watched (task-watch.ts), else put together with a node's name and verified against the hash in the question's id.
+// Open interrupts: the interrupts that a run leaves open, each with its task.
+// The run checkpointer knows the task ids and the namespace of their graph. The namespace of a task comes from the
+// engine if the run was watched (task-watch.ts). Otherwise it is built from a node's name and checked against the hash
+// in the interrupt's id.
 // Invariants:
-//   open-interrupts.1. Of all tasks that an interrupt passed on its way out, it belongs to the one whose namespace gives its id.
-//   open-interrupts.2. When none does, because the id comes from elsewhere (a remote graph) or is missing, it belongs to the innermost.
-//   open-interrupts.3. Order is the order of tasks: sent ones by position, then nodes in the order of the graph.
+//   open-interrupts.1. Of all tasks an interrupt passed on its way out, it belongs to the one whose namespace yields
+//        its id.
+//   open-interrupts.2. Without a match (a remote graph's id, or none) it belongs to the innermost task.
+//   open-interrupts.3. The order is that of tasks: sent ones by position, then nodes in graph order.
 import type { Question } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Codec } from "../checkpoints/value-codec.ts";
@@ -19,7 +21,7 @@ export interface QuestionSources extends TaskPlaces {
 
 export interface OpenQuestions {
   readonly questions: readonly Question[];
-  /** Several tasks of one graph raised the same interrupt, and nothing says which of them asked: watch the run to know. */
+  /** Several tasks of one graph raised the same interrupt, and the origin is unknown: only a watched run shows it. */
   readonly doubtful: boolean;
 }
 

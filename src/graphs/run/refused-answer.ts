@@ -1,14 +1,16 @@
-// Refused answer: the library refused an answer that passed the check before acceptance (a refinement of a Zod schema).
+// Refused answer: LangGraph rejected an answer that passed the check before acceptance (a refinement of a Zod schema).
 // Rules:
-//   refused-answer.1. The library's own mark decides: it names an error that a resume value caused, also as the cause of another.
-//   refused-answer.2. When another task failed in the same step for a reason of its own, the run has failed.
+//   refused-answer.1. LangGraph's own mark decides: it names an error caused by a resume value, also as the cause of
+//        another.
+//   refused-answer.2. If another task of the same step failed for its own reason, the run has failed.
 
-/** Of the library, since 1.7. */
+/** LangGraph has it since 1.7. */
 const INVALID_RESUME = Symbol.for("langgraph.invalid_resume");
 const CAUSES_MAX = 10;
 
 export function isRefusedAnswer(thrown: unknown): boolean {
-  if (thrown instanceof AggregateError) return thrown.errors.length > 0 && thrown.errors.every((one) => isMarked(one)); // refused-answer.2
+  // refused-answer.2
+  if (thrown instanceof AggregateError) return thrown.errors.length > 0 && thrown.errors.every((one) => isMarked(one));
   return isMarked(thrown);
 }
 

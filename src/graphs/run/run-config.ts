@@ -1,7 +1,7 @@
-// Run config: what the library is told about a run besides its input.
+// Run config: LangGraph's config of a run, apart from its input.
 // Invariants:
-//   run-config.1. The graph is not changed: everything of this run travels in the config.
-//   run-config.2. Names that the server owns in `configurable` never come from a request.
+//   run-config.1. The graph stays unchanged: everything of this run is in the config.
+//   run-config.2. The server's own names in `configurable` never come from a request.
 import type { Run } from "../../agent/model/model.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { StreamConfig } from "../langgraph/compiled-graph.ts";
@@ -74,7 +74,7 @@ export function runConfigurable(run: Run, library: Library): Record<string, unkn
   };
 }
 
-/** As the library has it in the config of a state: below the root, the map says where the graphs above stood. */
+/** LangGraph's form in the config of a state: below the root, the map has the checkpoints of the graphs above. */
 function startingPoint({ checkpointId, subgraph }: Run["request"]): Record<string, unknown> {
   if (subgraph === undefined) return checkpointId === null ? {} : { checkpoint_id: checkpointId };
   return { checkpoint_ns: subgraph.ns, checkpoint_id: subgraph.checkpointId, checkpoint_map: subgraph.map };
@@ -100,7 +100,7 @@ export function clientConfigurable(config: JsonObject): Record<string, unknown> 
   return Object.fromEntries(Object.entries(given).filter(([name]) => !isServerOwned(name)));
 }
 
-/** Who asked for the run. Kept with it, so that every attempt has it (run-config.2). */
+/** The caller, stored with the run for every attempt (run-config.2). */
 function authConfigurable({ user, permissions }: Run["request"]): Record<string, unknown> {
   if (user === null || user === undefined) return {}; // undefined: a run accepted before there was authentication
   return {
@@ -110,7 +110,7 @@ function authConfigurable({ user, permissions }: Run["request"]): Record<string,
   };
 }
 
-/** The library copies these from `configurable` unless they are there: the request's own would win (run-config.2). */
+/** LangGraph copies these from `configurable` unless they are present: the request's own would win (run-config.2). */
 function clientMetadata(metadata: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => !isServerOwned(name)));
 }

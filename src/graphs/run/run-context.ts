@@ -11,8 +11,8 @@ export interface RunContext {
   readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
   /** The project: the stacks of its errors name paths relative to it. */
   readonly folder: string;
-  /** The long-term memory, as LangGraph's BaseStore. */
+  /** The long-term store, as LangGraph's BaseStore. */
   readonly store: object;
-  /** Graphs whose questions cannot be placed by node names alone: their runs are watched. */
+  /** Graphs whose interrupts need more than node names for their place: their runs are watched. */
   readonly watched: WeakSet<CompiledGraph>;
 }

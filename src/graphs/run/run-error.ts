@@ -1,8 +1,8 @@
-// Run error: what a graph threw → the error that the run keeps.
+// Run error: the exception of a graph → the error in the run's row.
 // Rules:
-//   run-error.1. The stack names the user's own files and lines, relative to the project: source maps are applied, queries of hot
-//        reload and frames of Node are left out.
-//   run-error.2. Everything is bounded: frames, causes, and the length of the whole.
+//   run-error.1. The stack names the user's own files and lines, relative to the project: with source maps, without hot
+//        reload's queries and frames of Node.
+//   run-error.2. Everything has a limit: frames, causes, and total length.
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError, describeError } from "../../base/api-error.ts";
@@ -10,7 +10,7 @@ import type { ErrorInfo, Run } from "../../agent/model/model.ts";
 import { isRefusedAnswer } from "./refused-answer.ts";
 
 const RECURSION_LIMIT = 25;
-/** Of several nodes that failed in one step, so many are named. */
+/** Limit of named nodes if several fail in one step. */
 const ERRORS_NAMED_MAX = 5;
 const FRAMES_MAX = 20;
 const CAUSES_MAX = 3;
@@ -27,7 +27,10 @@ function namedError(thrown: unknown, run: Run): ErrorInfo {
   const { name, message } = describeError(thrown);
   if (thrown instanceof ApiError) return { error: thrown.code, message };
   if (isRefusedAnswer(thrown))
-    return { error: "answer_invalid", message: `The graph refused the answer; its question is open again. ${message}` };
+    return {
+      error: "answer_invalid",
+      message: `The graph rejected the answer; its interrupt is open again. ${message}`,
+    };
   if (thrown instanceof AggregateError) {
     const causes = thrown.errors.slice(0, ERRORS_NAMED_MAX).map((one) => describeError(one));
     return { error: name, message: `${message} ${causes.map((one) => `${one.name}: ${one.message}`).join("; ")}` };
@@ -35,7 +38,7 @@ function namedError(thrown: unknown, run: Run): ErrorInfo {
   if (name !== "GraphRecursionError") return { error: name, message };
   const given = run.request.config["recursion_limit"];
   const limit = typeof given === "number" ? given : RECURSION_LIMIT;
-  const cure = "Raise recursion_limit in the run's config, or look for a loop that never ends.";
+  const cure = "Raise recursion_limit in the run's config, or look for an endless loop.";
   return {
     error: name,
     message: `Recursion limit of ${limit} steps reached before the graph came to an end. ${cure}`,

@@ -1,7 +1,7 @@
 // Run graph: one attempt of one run, from its request to its outcome.
 // Invariants:
-//   run-graph.1. Whatever ends an attempt, its outcome says so: runGraph never rejects.
-//   run-graph.2. Every event is told in the order in which the library streams it, except what shows a pause (stream-events.ts).
+//   run-graph.1. Every attempt ends in an outcome: runGraph never rejects.
+//   run-graph.2. Events keep LangGraph's stream order, except those that show a pause (stream-events.ts).
 import { type CarriedAnswer, type Fingerprint, type Run, VALUES_ONLY, type WriteSet } from "../../agent/model/model.ts";
 import type { GraphOutcome, GraphRunResult, History, RunSink } from "../../agent/ports/ports.ts";
 import { isStorageFailure } from "../../base/storage-failure.ts";
@@ -25,7 +25,7 @@ import { type StreamEvents, createStreamEvents } from "./stream-events.ts";
 import { type Chunk, chunkInEvent, chunkOf, isPause, planOf } from "./stream-modes.ts";
 import { createTaskWatch } from "./task-watch.ts";
 
-/** A retry policy loses an answer when the node fails after it; this many times the answer is given again. */
+/** A retry policy loses an answer if the node fails after it; the run passes the answer again, at most this often. */
 const ANSWER_PASSES_MAX = 3;
 
 export async function runGraph(
@@ -97,7 +97,7 @@ export async function runGraph(
     events = createStreamEvents(context, stream, saver.checkpointOf, sink.emit);
     const config = {
       ...runConfig(run, saver, AbortSignal.any([signal, failure.signal]), library, progress.started, plan),
-      store: context.store, // over one that was compiled in
+      store: context.store, // replaces a compiled-in one
     };
     if (run.request.command?.givesUp === true) {
       values = await giveUp(library, graph, saver, run, withCallbacks(config, callbacks), progress.started);
@@ -128,26 +128,26 @@ export async function runGraph(
         for await (const item of await graph.stream(input, passConfig)) take(chunkOf(item, plan));
       }
       if (cause !== undefined) throw cause;
-      values ??= (await savedState(graph, saver, run)).values; // a first node that asks at once streams no state
+      values ??= (await savedState(graph, saver, run)).values; // a first node that interrupts at once streams no state
       unused = unusedAnswers(saver, unused);
       const sources = { graphs: saver.pending.graphs(), fingerprint, watch, ids: context.ids, codec };
       const { questions, doubtful } = openQuestions(sources);
       if (doubtful && watch === null) {
         context.watched.add(graph);
         watch = createTaskWatch();
-        continue; // the tasks that ask are run again, as they are by every answer
+        continue; // the interrupted tasks run again, as after every answer
       }
       const askedAgain = unused.filter((answer) =>
         questions.some((question) => question.taskId === answer.taskId && question.index === answer.index),
       );
       if (askedAgain.length > 0 && tries++ < ANSWER_PASSES_MAX) continue;
       if (askedAgain.length > 0) {
-        const message = `the node failed after its answer on each of ${ANSWER_PASSES_MAX} tries, and its retry policy hid the cause`;
+        const message = `the node failed after its answer on each of ${ANSWER_PASSES_MAX} attempts, and its retry policy hid the cause`;
         return finish({ kind: "failed", error: { error: "answer_not_used", message } }, unused, values);
       }
       if (questions.length > 0) return finish({ kind: "question", values, questions }, unused, values);
       const held = paused ? (await savedState(graph, saver, run)).next : [];
-      // A breakpoint behind the last node holds nothing back: there the run has ended.
+      // A breakpoint after the last node stops nothing: there the run has ended.
       return finish(
         held.length > 0 ? { kind: "breakpoint", values, next: held } : { kind: "done", values },
         unused,

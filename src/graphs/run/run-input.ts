@@ -1,7 +1,7 @@
-// Run input: what an attempt gives the graph, and which of the answers that a run carries are still to be used.
+// Run input: the input of an attempt, and the answers of a run that are still unused.
 // Invariants:
-//   run-input.1. An attempt passes on only those answers that no task has used.
-//   run-input.2. Once a checkpoint of this run exists, a later attempt goes on from there: input and command count once.
+//   run-input.1. An attempt passes only answers that no task has used.
+//   run-input.2. After a run's first checkpoint, a later attempt continues from there: input and command count once.
 import type { CarriedAnswer, Run } from "../../agent/model/model.ts";
 import type { Tx } from "../../agent/ports/ports.ts";
 import { decodeWrites } from "../checkpoints/decode-checkpoint.ts";
@@ -17,7 +17,7 @@ export interface Progress {
   readonly unused: readonly CarriedAnswer[];
 }
 
-/** run-input.1, run-input.2: what an earlier attempt of this run has left. */
+/** run-input.1, run-input.2: the input left by earlier attempts of this run. */
 export async function readProgress(
   tx: Tx,
   codec: Codec,
@@ -46,20 +46,20 @@ export function unusedAnswers(saver: RunSaver, carried: readonly CarriedAnswer[]
   return carried.filter((answer) => {
     const graph = saver.pending.graphs().get(answer.graphNs);
     if (graph === undefined) return true;
-    if (graph.checkpointId !== answer.checkpointId) return false; // the graph has gone past the question
+    if (graph.checkpointId !== answer.checkpointId) return false; // the graph is past the interrupt
     return (graph.tasks.get(answer.taskId)?.answersSaved ?? 0) <= answer.index;
   });
 }
 
-/** @param resume null when no answer is left to be used */
+/** @param resume null without an unused answer */
 export function firstInput(library: Library, codec: Codec, run: Run, resume: object | null): unknown {
   const { command } = run.request;
   if (command === null) {
     const input = run.input === null ? null : codec.decode(codec.parse(run.input));
-    refuseControlValues({ input }); // it may have been accepted by an earlier version
+    refuseControlValues({ input }); // an earlier version may have accepted it
     return input;
   }
-  // An earlier attempt has used all that the command carried: the library takes an empty one for a mistake.
+  // An earlier attempt used the whole command: LangGraph rejects an empty one.
   if (resume === null && command.update === undefined && command.goto === undefined) return null;
   return new library.langgraph.Command({
     ...(resume === null ? {} : { resume }),

@@ -1,9 +1,9 @@
-// Stream events: the library's chunks → the events that clients read, mode by mode.
+// Stream events: LangGraph's chunks → the events for clients, mode by mode.
 // Invariants:
-//   stream-events.1. What shows a pause is held back until the pause is stored; everything else is told as it comes.
-//   stream-events.2. A question is shown with the server's ids. Questions of earlier runs are not shown again.
-//   stream-events.3. An event is text when it is told: what a node changes later is not in it.
-//   stream-events.4. `messages/complete` follows the `values` that it comes from, as in the reference.
+//   stream-events.1. Events that show a pause wait until the pause is stored; all others go out at once.
+//   stream-events.2. Interrupts appear with the server's ids. Interrupts of earlier runs do not appear again.
+//   stream-events.3. An event becomes text at once: later changes by a node are not in it.
+//   stream-events.4. `messages/complete` follows the `values` it comes from, as in the reference.
 import type { StreamMode, StreamRequest } from "../../agent/model/model.ts";
 import type { HeldEvent, RunEvent } from "../../agent/ports/ports.ts";
 import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
@@ -16,12 +16,12 @@ import { type Chunk, isPause } from "./stream-modes.ts";
 export interface StreamEvents {
   chunk(chunk: Chunk): void;
   raw(event: RawEvent): void;
-  /** The graph is run again from its question on: what showed that question counts no more. */
+  /** The graph runs again from its interrupt: events that showed it no longer count. */
   again(): void;
   held(): readonly HeldEvent[];
 }
 
-/** @param checkpointOf the checkpoint that has exactly this state, if one is saved. */
+/** @param checkpointOf the checkpoint with exactly this state, if one is saved */
 export function createStreamEvents(
   { library, codec }: { readonly library: Library; readonly codec: Codec },
   request: StreamRequest,
@@ -30,16 +30,18 @@ export function createStreamEvents(
 ): StreamEvents {
   const asked = new Set<StreamMode>(request.modes);
   let held: HeldEvent[] = [];
-  const tell = (name: string, payload: unknown): void => emit({ name, data: codec.wireText(payload) }); // stream-events.3
+  // stream-events.3
+  const tell = (name: string, payload: unknown): void => emit({ name, data: codec.wireText(payload) });
   const hold = (name: string, payload: unknown): void => {
     const json = codec.toWire(payload);
-    held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) }); // stream-events.1, stream-events.2
+    // stream-events.1, stream-events.2
+    held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) });
   };
   const messages = createMessageEvents(library, tell);
 
   const takeValues = (name: string, payload: unknown, atRoot: boolean): void => {
     if (isPause(payload)) {
-      if (!atRoot && asked.has("values")) hold(name, payload); // the root's own is told with the end of the run
+      if (!atRoot && asked.has("values")) hold(name, payload); // the root's own event comes with the end of the run
       return;
     }
     if (asked.has("values")) {
@@ -83,7 +85,7 @@ export function createStreamEvents(
           if (asked.has("tasks")) takeTask(name, payload as LibraryTaskChunk);
           return;
         case "checkpoints":
-          // The library slips in a short form of its own before values, which nobody asked for.
+          // LangGraph adds an unrequested short form before values.
           if (asked.has("checkpoints") && isCheckpoint(payload)) tell(name, checkpointChunk(payload));
           return;
         case "debug":
@@ -123,7 +125,10 @@ function isCheckpoint(payload: unknown): payload is CheckpointChunk {
   return typeof payload === "object" && payload !== null && "tasks" in payload;
 }
 
-/** A saved superstep: configs as clients know them, `checkpoint` beside each, and no question of an earlier run (stream-events.2). */
+/**
+ * A saved superstep: configs in the clients' form, `checkpoint` beside each, and no interrupt of an earlier run
+ * (stream-events.2).
+ */
 function checkpointChunk({ parentConfig, ...chunk }: CheckpointChunk): object {
   return {
     ...chunk,
@@ -155,7 +160,7 @@ function checkpointIn(config: unknown): object | null {
   return { thread_id, checkpoint_id, checkpoint_ns, checkpoint_map };
 }
 
-/** What a client gave, and the ids; not what the server and the library hand from step to step. */
+/** The client's members and the ids, without internal ones of the server and LangGraph. */
 function shownConfig(config: unknown): unknown {
   const configurable = configurableOf(config);
   if (configurable === null) return config;
@@ -166,12 +171,12 @@ function shownConfig(config: unknown): unknown {
   return { ...rest, configurable: Object.fromEntries(shown) };
 }
 
-/** True when a chunk of a graph somewhere inside shows a pause. */
+/** True if a chunk of a graph at any depth shows a pause. */
 function showsPause({ chunk }: RawEvent["data"]): boolean {
   return isPause(chunk) || (Array.isArray(chunk) && chunk.some(isPause));
 }
 
-/** The questions of the run in place of the library's own interrupts, wherever those are listed. */
+/** The interrupts of the run in place of LangGraph's own, wherever it lists those. */
 function withQuestions(json: Json, questions: ReadonlyMap<string, JsonObject>): Json {
   if (Array.isArray(json)) return json.map((item) => withQuestions(item, questions));
   if (!isJsonObject(json)) return json;

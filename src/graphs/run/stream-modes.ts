@@ -1,17 +1,17 @@
-// Stream modes: what clients ask for → what the library is asked for, and its chunks in one form.
-// Invariant stream-modes.1: the library always streams `values`: the run's own end is read from them, whoever asked or did not.
+// Stream modes: the modes of a request → those of LangGraph, and its chunks in one form.
+// Invariant stream-modes.1: LangGraph always streams `values`: the run's own end comes from them, requested or not.
 import type { StreamRequest } from "../../agent/model/model.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 
 export interface StreamPlan {
-  /** One mode as text: then the library's chunks come bare. */
+  /** One mode as text: then LangGraph's chunks come bare. */
   readonly libraryModes: string | readonly string[];
   readonly subgraphs: boolean;
-  /** Everything that happens inside, by the library's `streamEvents`: the chunks come in events of the run itself. */
+  /** All inner events, by LangGraph's `streamEvents`: the chunks come in events of the run itself. */
   readonly raw: boolean;
 }
 
-/** What the library streams, in one form. `ns` is the path of the subgraph, empty at the root. */
+/** LangGraph's stream in one form. `ns` is the path of the subgraph, empty at the root. */
 export interface Chunk {
   readonly ns: readonly string[];
   readonly mode: string;
@@ -39,7 +39,7 @@ export function chunkOf(item: unknown, { libraryModes, subgraphs }: StreamPlan):
     : { ns: ROOT, mode: parts[0] as string, payload: parts[1] };
 }
 
-/** The chunk that an event of the run itself carries; null for everything that happens inside. */
+/** The chunk in an event of the run itself; null for all inner events. */
 export function chunkInEvent(event: RawEvent, runId: string, plan: StreamPlan): Chunk | null {
   const own = event.event === "on_chain_stream" && event.run_id === runId && Array.isArray(event.data.chunk);
   return own ? chunkOf(event.data.chunk, plan) : null;

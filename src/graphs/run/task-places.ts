@@ -1,5 +1,5 @@
-// Task places: where a task stands among its siblings, level by level, so that questions have an order that lasts.
-// Invariant task-places.1: sent and called tasks come first, by position; then nodes, in the order of the graph.
+// Task places: the position of a task among its siblings, level by level, so that interrupts have a stable order.
+// Invariant task-places.1: sent and called tasks come first, by position; then nodes, in graph order.
 import type { Fingerprint } from "../../agent/model/model.ts";
 import { uuidV5 } from "../../base/ids.ts";
 import type { PendingGraph } from "../checkpoints/pending-tasks.ts";
@@ -8,17 +8,17 @@ import type { TaskWatch } from "./task-watch.ts";
 export interface TaskPlaces {
   readonly graphs: ReadonlyMap<string, PendingGraph>;
   readonly fingerprint: Fingerprint;
-  /** Null when the run was not watched. */
+  /** Null for an unwatched run. */
   readonly watch: TaskWatch | null;
 }
 
-/** First what kind of task it is, then its position among these. */
+/** First the kind of task, then its position within the kind. */
 export type Place = readonly [kind: number, position: number];
 
 const SENT = 0;
 const NODE = 1;
 
-/** The node names that a task of this graph can have. */
+/** Possible node names of a task of this graph. */
 export function nodeNames(fingerprint: Fingerprint, graphNs: string, graph: PendingGraph): readonly string[] {
   const names = new Set(fingerprint.nodes[nodePath(graphNs)] ?? []);
   for (const channel of graph.channelNames) if (channel.startsWith("branch:to:")) names.add(channel.slice(10));
@@ -26,12 +26,12 @@ export function nodeNames(fingerprint: Fingerprint, graphNs: string, graph: Pend
   return [...names];
 }
 
-/** Of every task on the way to this one. */
+/** For every task on the path to this one. */
 export function placesOf(places: TaskPlaces, ns: string): readonly Place[] {
   const parts = ns.split("|");
   return parts.flatMap((part, at) => {
     const [name = "", taskId] = part.split(":");
-    if (taskId === undefined) return [[NODE, Number(name)] as const]; // the nth graph that a node has called
+    if (taskId === undefined) return [[NODE, Number(name)] as const]; // the nth graph called by a node
     const graphNs = parts.slice(0, at).join("|");
     const path = places.watch?.of(taskId)?.path;
     const nodes = places.fingerprint.nodes[nodePath(graphNs)] ?? [];
@@ -43,7 +43,7 @@ export function placesOf(places: TaskPlaces, ns: string): readonly Place[] {
   });
 }
 
-/** The path of a graph below the root, as fingerprints have it. */
+/** The path of a graph below the root, as in fingerprints. */
 function nodePath(graphNs: string): string {
   return graphNs
     .split("|")
@@ -58,7 +58,7 @@ function placesInPath(path: readonly unknown[], nodes: readonly string[]): reado
   return [[SENT, Number(first)]];
 }
 
-/** The library derives the id of a sent task from its position. */
+/** LangGraph derives the id of a sent task from its position. */
 function placeIn(
   { fingerprint }: TaskPlaces,
   graphNs: string,

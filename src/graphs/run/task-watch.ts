@@ -1,21 +1,24 @@
-// Task watch: namespace and path of the tasks that a run executes, as the library gives them to its callbacks.
-// Node names are enough to place the tasks of a state graph (questions.ts). The tasks of the functional API have names
+// Task watch: namespace and path of the tasks of a run, as LangGraph passes them to its callbacks.
+// Node names suffice to place the tasks of a state graph (open-interrupts.ts). Tasks of the functional API have names
 // that no graph declares, and parents that no checkpoint names: only the engine knows their namespaces.
-// Invariant task-watch.1: the namespace is the engine's own text, never put together here.
+// Invariant task-watch.1: a namespace is the engine's own text; this file never builds one.
 
 export interface WatchedTask {
   readonly ns: string;
-  /** `["__pregel_pull", node]`, `["__pregel_push", position, …]`, or `["__pregel_push", <path of the caller>, position, …]`. */
+  /**
+   * `["__pregel_pull", node]`, `["__pregel_push", position, …]`, or `["__pregel_push", <path of the caller>, position,
+   * …]`.
+   */
   readonly path: readonly unknown[];
 }
 
 export interface TaskWatch {
-  /** For the `callbacks` of a run. A plain object: any copy of the library takes it. */
+  /** For the `callbacks` of a run. A plain object: any copy of LangGraph accepts it. */
   readonly callback: object;
   of(taskId: string): WatchedTask | undefined;
 }
 
-/** The tasks that began last; one that began before so many others is placed as if it had not been watched. */
+/** Limit of remembered tasks; an older one gets its place as in an unwatched run. */
 const TASKS_MAX = 10_000;
 
 export function createTaskWatch(): TaskWatch {

@@ -1,4 +1,4 @@
-// Test of drawings: what the library draws, and what is left when it cannot.
+// Test of drawings: LangGraph's drawing, and the fallback if it fails.
 import { Annotation, StateGraph } from "@langchain/langgraph";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -25,7 +25,7 @@ for (const [depth, nodes] of DEPTHS) {
   });
 }
 
-test("an edge says whether it is conditional, and its label", async () => {
+test("an edge has its label and whether it is conditional", async () => {
   const { edges } = await draw(annotated, 0);
   assert.deepEqual(
     edges.find(({ source, target }) => source === "outer" && target === "work"),
@@ -38,7 +38,7 @@ test("an edge says whether it is conditional, and its label", async () => {
   );
 });
 
-test("the functional API is drawn as one node between input and output", async () => {
+test("the drawing of the functional API is one node between input and output", async () => {
   const { nodes, edges } = await draw(body, Number.POSITIVE_INFINITY);
   assert.deepEqual(
     nodes.map(({ id, type }) => [id, type]),
@@ -54,7 +54,7 @@ test("the functional API is drawn as one node between input and output", async (
   ]);
 });
 
-test("a subgraph that cannot be opened stays closed; when nothing can be drawn, the nodes are left (graph-drawing.1)", async () => {
+test("a subgraph that does not open stays closed; without any drawing the nodes remain (graph-drawing.1)", async () => {
   const failing = (when: (xray: boolean | number) => boolean) => {
     const getGraphAsync: CompiledGraph["getGraphAsync"] = (config) =>
       when(config.xray) ? Promise.reject(new Error("no way in")) : annotated.getGraphAsync(config);

@@ -1,4 +1,4 @@
-// Test of schemas that types complete: what is known at run time stands, what is not is filled in.
+// Test of schemas merged from run time and types: run-time facts stay, types fill the gaps.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { GraphSchemas } from "../../agent/ports/ports.ts";
@@ -52,7 +52,7 @@ for (const [name, state, types, expected] of CASES) {
   });
 }
 
-test("a context is taken from the types only when the graph declares none", async () => {
+test("a context comes from the types only if the graph declares none", async () => {
   const types: TypeSchemas = { ...told(null), context: object({ a: {} }) };
   const completed = await completeSchemas(known({}), () => Promise.resolve(types));
   assert.deepEqual(completed.context, object({ a: {} }));
@@ -60,7 +60,7 @@ test("a context is taken from the types only when the graph declares none", asyn
   assert.deepEqual((await completeSchemas(own, () => Promise.resolve(types))).context, object({ b: {} }));
 });
 
-test("types are not asked when nothing is missing (merge-schemas.2), and may have no answer", async () => {
+test("a complete schema needs no types (merge-schemas.2), and types may have no answer", async () => {
   const whole = known(object({ a: { type: "string" } }));
   assert.deepEqual(await completeSchemas(whole, () => assert.fail("was asked")), whole);
   const silent = known({});

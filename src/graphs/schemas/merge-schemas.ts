@@ -1,12 +1,12 @@
-// Complete schemas: what a graph says at run time, with what its types add where it says nothing.
+// Merge schemas: a graph's schemas at run time, with its types where those are silent.
 // Invariants:
-//   merge-schemas.1. What is known at run time stands: types never add a field to a state, nor change one that is told.
-//   merge-schemas.2. The types are asked only when something is missing.
+//   merge-schemas.1. Run-time facts stay: types never add a field to a state, nor change a declared one.
+//   merge-schemas.2. Types are read only if something is missing.
 import type { GraphSchemas } from "../../agent/ports/ports.ts";
 import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
 import type { TypeSchemas } from "./type-schemas.ts";
 
-/** @param types asked for at most once. */
+/** @param types called at most once */
 export async function completeSchemas(
   known: GraphSchemas,
   types: () => Promise<TypeSchemas | null>,
@@ -45,7 +45,7 @@ function isIncomplete(schema: JsonObject): boolean {
 
 const isSilent = (schema: JsonObject): boolean => Object.keys(schema).length === 0;
 
-/** Says nothing, or only that it is a list. */
+/** Empty, or only that it is a list. */
 function isVague(field: unknown): boolean {
   if (!isJsonObject(field)) return false;
   return isSilent(field) || (field["type"] === "array" && Object.keys(field).length === 1);

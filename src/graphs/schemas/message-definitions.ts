@@ -1,6 +1,7 @@
-// Message definitions: the schema of a message, once in each schema that has messages, under the names of the reference.
+// Message definitions: the schema of a message, once in each schema with messages, under the names of the reference.
 // Rules:
-//   message-definitions.1. Every value that the library takes for a message fits exactly one of them: by `type`, or else BaseMessageChunk.
+//   message-definitions.1. Every value that LangGraph accepts as a message matches exactly one of them: by `type`, or
+//        else BaseMessageChunk.
 //   message-definitions.2. A schema without messages has no definitions; one that allows everything stays `{}`.
 import type { GraphSchemas } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
@@ -56,7 +57,7 @@ const DEFINITIONS: JsonObject = {
   ),
 };
 
-/** Schemas as they are served. */
+/** Schemas in the form for clients. */
 export function servedSchemas({ input, output, state, context }: GraphSchemas): GraphSchemas {
   return {
     input: served(input),
@@ -66,7 +67,7 @@ export function servedSchemas({ input, output, state, context }: GraphSchemas): 
   };
 }
 
-/** A schema: with its dialect, and the definitions that it refers to. */
+/** A schema with its dialect and its referenced definitions. */
 function served(schema: JsonObject): JsonObject {
   if (schema["properties"] === undefined) return schema; // message-definitions.2
   const hasMessages = JSON.stringify(schema).includes(`"$ref":"${MESSAGE_REFERENCE}"`);

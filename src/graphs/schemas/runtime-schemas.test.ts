@@ -1,4 +1,4 @@
-// Test of the schemas of graphs, with the library's own classes: what each way to declare a state says of it.
+// Test of the schemas of graphs, with LangGraph's own classes: the result of each way to declare a state.
 import { Annotation, messagesStateReducer, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ function properties(schema: JsonObject | null): Readonly<Record<string, JsonObje
   return (schema?.["properties"] ?? {}) as Record<string, JsonObject>;
 }
 
-/** The part of a schema that a reference in it leads to. */
+/** The part of a schema that an inner reference points at. */
 function resolve(schema: JsonObject, reference: string): Json | undefined {
   let part: Json | undefined = schema;
   for (const step of reference.slice(2).split("/")) {
@@ -26,7 +26,7 @@ function resolve(schema: JsonObject, reference: string): Json | undefined {
   return part;
 }
 
-test("zod: input has all fields optional and takes what reducers take; state has what must be there", () => {
+test("zod: input has all fields optional and accepts reducer input; state has its required fields", () => {
   const { input, state, output } = schemas(zod4);
   assert.equal(input["required"], undefined);
   assert.deepEqual(state["required"], ["topic", "list"]);
@@ -39,7 +39,7 @@ test("zod: input has all fields optional and takes what reducers take; state has
   assert.deepEqual(properties(state)["list"], { title: "The list", ...texts });
 });
 
-test("a field that JSON Schema cannot say allows everything, and the others are told (runtime-schemas.1)", () => {
+test("a field without a JSON Schema allows everything, and the others keep theirs (runtime-schemas.1)", () => {
   assert.deepEqual(properties(schemas(zod4).state)["when"], {});
   const broken = z.lazy((): z.ZodType => {
     throw new Error("this schema is never made");
@@ -49,7 +49,7 @@ test("a field that JSON Schema cannot say allows everything, and the others are 
   assert.deepEqual(properties(schemas(graph).state), { fine: { type: "string" }, broken: {} });
 });
 
-test("a reference leads to where the field was put, whatever its name (runtime-schemas.2)", () => {
+test("a reference points at the field's place, whatever its name (runtime-schemas.2)", () => {
   const Odd = z.object({ value: z.string(), "a/b~c": zod4.builder._schemaRuntimeDefinition as unknown as z.ZodObject });
   for (const graph of [zod4, { channels: {}, builder: { _schemaRuntimeDefinition: Odd } }]) {
     const { state } = schemas(graph);
@@ -61,7 +61,7 @@ test("a reference leads to where the field was put, whatever its name (runtime-s
   }
 });
 
-test("input, output and context of their own", () => {
+test("separate input, output and context", () => {
   const { input, output, state, context } = schemas(parts);
   assert.deepEqual(Object.keys(properties(input)), ["question"]);
   assert.deepEqual(Object.keys(properties(output)), ["answer"]);
@@ -83,7 +83,7 @@ test("Annotation: names, messages, and the kind of a default", () => {
   assert.deepEqual([input, output], [state, state]);
 });
 
-test("messages are known by their reducer, under any name, and by nothing else", () => {
+test("the reducer marks messages, under any name, and nothing else does", () => {
   const State = Annotation.Root({
     ...MessagesAnnotation.spec,
     chat: Annotation<unknown[]>({ reducer: messagesStateReducer as never, default: () => [] }),

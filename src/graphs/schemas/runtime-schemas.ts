@@ -1,9 +1,9 @@
-// Schemas: what a graph declares of its state, input, output and context → JSON Schema.
-// Zod (3 and 4) and StateSchema say all of it. Annotation leaves at run time the names of the channels, those that hold
-// messages, and the kind of a default; the rest is `{}`, which allows everything.
+// Runtime schemas: a graph's declared state, input, output and context → JSON Schema.
+// Zod (3 and 4) and StateSchema declare all of it. At run time Annotation has only the channel names, the message
+// channels, and the kind of a default; the rest is `{}`, which allows everything.
 // Invariants:
-//   runtime-schemas.1. A field that has no JSON Schema is `{}`: no graph is without schemas because of one field.
-//   runtime-schemas.2. A field's references stay within it, wherever it is put.
+//   runtime-schemas.1. A field without a JSON Schema is `{}`: one field never costs a graph its schemas.
+//   runtime-schemas.2. A field's references stay inside the field, wherever it goes.
 import * as z from "zod";
 import type { GraphSchemas } from "../../agent/ports/ports.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
@@ -11,10 +11,10 @@ import type { Channel, CompiledGraph } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
 import { MESSAGE_LIST, MESSAGE_REFERENCE } from "./message-definitions.ts";
 
-/** The library's mark for "the state's fields, all optional". */
+/** LangGraph's mark for "the state's fields, all optional". */
 const PARTIAL_STATE = Symbol.for("langgraph.state.partial");
 
-/** Of zod 4, as its own converter says it. */
+/** Of zod 4, as its own converter has it. */
 const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
 
 type Purpose = "input" | "output";
@@ -42,7 +42,7 @@ interface Field {
   readonly required: boolean;
 }
 
-/** @param names the channels that belong to it: also those that its schema does not tell of. */
+/** @param names its channels, including those absent from its schema */
 function fieldsOf(
   definition: unknown,
   names: readonly string[],
@@ -107,7 +107,7 @@ function zodFields(definition: ZodObject, library: Library, purpose: Purpose): r
   });
 }
 
-/** Zod 4 says what it is made of, whatever copy it comes from; the library's own converter loops on types that refer to themselves. */
+/** Zod 4 describes its own structure, from any copy; LangGraph's converter loops on recursive types. */
 function convert(schema: unknown, library: Library): JsonObject {
   try {
     const converted = library.types.isZodSchemaV4(schema)
@@ -154,7 +154,7 @@ function stateSchemaFields(definition: StateSchemaLike, purpose: Purpose): reado
       required: required.has(name),
     }));
   } catch {
-    return []; // runtime-schemas.1: the channels' names are left
+    return []; // runtime-schemas.1: the channels' names remain
   }
 }
 
@@ -170,7 +170,7 @@ function channelSchema(channel: Channel | undefined, library: Library): JsonObje
   return {};
 }
 
-/** A field that is marked as messages, and says no more, says what messages are. */
+/** A field marked as messages without a schema gets that of messages. */
 function withMessages(schema: JsonObject): JsonObject {
   const silent = schema["type"] === undefined && schema["anyOf"] === undefined;
   return schema["langgraph_type"] === "messages" && silent ? { ...MESSAGE_LIST, ...schema } : schema;

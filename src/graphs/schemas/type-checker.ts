@@ -1,17 +1,17 @@
-// Type checker: the TypeScript of the user's project behind one small interface, whichever generation it is.
-// Versions 5 and 6 are a library with `createProgram`; version 7 is a native program that its package talks to.
+// Type checker: the TypeScript of the user's project behind one small interface, for every generation.
+// Versions 5 and 6 are a library with `createProgram`; version 7 is a native program behind its package.
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** What both generations call the same. Types and symbols are opaque but for these members. */
+/** The common names of both generations. Types and symbols are opaque except for these members. */
 export interface Checker {
   getSymbolAtLocation(node: object): TypeSymbol | undefined;
   getExportsOfModule(symbol: TypeSymbol): readonly TypeSymbol[];
   getTypeOfSymbol(symbol: TypeSymbol): Type | undefined;
   getPropertyOfType(type: Type, name: string): TypeSymbol | undefined;
   getPropertiesOfType(type: Type): readonly TypeSymbol[];
-  /** The type of what an index signature leads to has one name or the other. */
+  /** The value type of an index signature has one name or the other. */
   getIndexInfosOfType(type: Type): readonly { readonly valueType?: Type; readonly type?: Type }[];
   getSignaturesOfType(type: Type, kind: number): readonly object[];
   getReturnTypeOfSignature(signature: object): Type | undefined;
@@ -52,7 +52,7 @@ export interface TypedFiles {
   readonly close: () => void;
 }
 
-/** @param folder where the project is. @returns null when it has no TypeScript that can be asked. */
+/** @param folder the project @returns null without a usable TypeScript */
 export async function openTypes(folder: string, files: readonly string[]): Promise<TypedFiles | null> {
   const require = createRequire(join(folder, "noop.js"));
   const load = async (name: string): Promise<unknown> => {

@@ -1,8 +1,8 @@
-// Type extractor: a program of its own, started by type-reader.ts, so that no type check holds up the server or ends it.
-// Gets an ExtractorRequest on its standard input, and prints `{graphId: TypeSchemas | null}`.
+// Type extractor: a separate program, started by type-reader.ts, so that no type check blocks or ends the server.
+// It reads an ExtractorRequest from its standard input, and prints `{graphId: TypeSchemas | null}`.
 // Invariants:
-//   type-extractor.1. It ends by its deadline, also when the check is in an endless loop and nobody is left who would end it.
-//   type-extractor.2. A graph whose types cannot be told takes none from the others.
+//   type-extractor.1. It ends by its deadline, even in an endless loop and without its parent.
+//   type-extractor.2. A graph with unreadable types does not affect the others.
 import { text } from "node:stream/consumers";
 import { Worker } from "node:worker_threads";
 import { openTypes } from "./type-checker.ts";
@@ -15,7 +15,7 @@ export interface TypedGraph {
 }
 
 export interface ExtractorRequest {
-  /** The project, from which its TypeScript is looked up. */
+  /** The project; its TypeScript resolves from here. */
   readonly folder: string;
   readonly graphs: readonly TypedGraph[];
   readonly deadlineMs: number;

@@ -1,6 +1,5 @@
-// Test of reading types, with stand-ins for the TypeScript of a project: it is asked once, in its own process, and
-// whatever it does, the answer comes in time. The stand-ins are of the kind that is a library; type-schemas.test.ts has
-// the native kind.
+// Test of the type reader, with stand-ins for the TypeScript of a project: one call, in a separate process, and an
+// answer in time whatever it does. The stand-ins are of the library kind; type-schemas.test.ts has the native kind.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +9,7 @@ import { systemClock } from "../../base/clock.ts";
 import { createLog } from "../../base/log/log.ts";
 import { createTypeReader } from "./type-reader.ts";
 
-/** A type checker that knows one graph, whose state is `{a: string}`. It notes each start. */
+/** A type checker that knows one graph with the state `{a: string}`. It records each start. */
 const KNOWS = `
 const string = { flags: 4, getSymbol: () => undefined };
 const state = { flags: 32, getSymbol: () => undefined };
@@ -42,7 +41,7 @@ module.exports = {
   SymbolFlags: { Optional: 16777216, Class: 32 },
 };`;
 
-/** Of a machine that is busy with other things. */
+/** The error of a busy machine. */
 const PATIENCE_MS = 120_000;
 
 interface Project {
@@ -85,7 +84,7 @@ function project(t: TestContext, typescript: string | null, timeoutMs = PATIENCE
 const STATE = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
 const TOLD = { input: STATE, output: STATE, state: STATE, context: null };
 
-test("the project's own TypeScript is asked, without the server's environment", async (t) => {
+test("the project's own TypeScript runs without the server's environment", async (t) => {
   const { read, starts, file, reasons } = project(t, KNOWS);
   assert.deepEqual(await read(), TOLD);
   assert.deepEqual(
@@ -96,7 +95,7 @@ test("the project's own TypeScript is asked, without the server's environment", 
   assert.deepEqual(reasons, []);
 });
 
-test("it is asked once for all who want to know, and again when a file has changed (type-reader.1)", async (t) => {
+test("one call serves all callers, and a changed file causes another (type-reader.1)", async (t) => {
   const { read, starts, file } = project(t, KNOWS);
   assert.deepEqual(await Promise.all([read(), read(), read()]), [TOLD, TOLD, TOLD]);
   assert.deepEqual(await read(), TOLD);
@@ -119,11 +118,11 @@ const FAILING: readonly (readonly [name: string, typescript: string, timeoutMs: 
 ];
 
 for (const [name, typescript, timeoutMs, reason] of FAILING) {
-  test(`a TypeScript that ${name} says nothing, and the log says why (type-reader.1, type-reader.2)`, async (t) => {
+  test(`a TypeScript that ${name} yields no types, and the log has the reason (type-reader.1, type-reader.2)`, async (t) => {
     const { read, reasons, pass } = project(t, typescript, timeoutMs);
     assert.equal(await read(), null);
     pass(4 * 60_000);
-    assert.equal(await read(), null); // not tried again yet
+    assert.equal(await read(), null); // no second attempt so far
     assert.equal(reasons.length, 1);
     assert.match(reasons[0] ?? "", reason);
     pass(60_000);
@@ -144,14 +143,14 @@ const SILENT: readonly (readonly [name: string, open: (t: TestContext) => Projec
 ];
 
 for (const [name, open] of SILENT) {
-  test(`${name} says nothing, and that is no failure`, async (t) => {
+  test(`${name} yields no types, and that is not a failure`, async (t) => {
     const { read, reasons } = open(t);
     assert.equal(await read(), null);
     assert.deepEqual(reasons, []);
   });
 }
 
-test("nobody is asked about plain JavaScript, about other graphs, or when types are left out", async (t) => {
+test("no call for plain JavaScript, for other graphs, or with types disabled", async (t) => {
   const cases = [project(t, KNOWS, 20_000, "mjs"), project(t, KNOWS, 0)];
   for (const { read, starts } of cases) {
     assert.equal(await read(), null);

@@ -1,9 +1,9 @@
-// Type reader: what the TypeScript types of the deployed graphs say of their states. Asked for when somebody wants to
-// know, in a process of its own (type-extractor.ts), once for all graphs, and again when one of their files has changed.
+// Type reader: the TypeScript types of the deployed graphs' states. It reads them on demand, in a separate process
+// (type-extractor.ts), once for all graphs, and again after one of their files changed.
 // Invariants:
 //   type-reader.1. No type check runs longer than the time limit, and at most one at a time.
-//   type-reader.2. Types that cannot be read are no error: the answer is that they say nothing, and the log says why. A machine that
-//        was too busy is asked again, but not before AGAIN_MS.
+//   type-reader.2. Unreadable types are not an error: the result is null, and the log has the reason. After a timeout
+//        on a busy machine the next check waits for AGAIN_MS.
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { extname } from "node:path";
@@ -15,7 +15,7 @@ import type { ExtractorRequest } from "./type-extractor.ts";
 import type { TypeSchemas } from "./type-schemas.ts";
 
 export interface TypeReader {
-  /** Null when the types say nothing, or cannot be read. */
+  /** Null if the types declare nothing or are unreadable. */
   read(graphId: string): Promise<TypeSchemas | null>;
 }
 
@@ -27,7 +27,7 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 const HEAP_MEBIBYTES_MAX = 2048;
 const AGAIN_MS = 5 * 60_000;
 
-/** @param timeoutMs 0 leaves types out. */
+/** @param timeoutMs 0 disables types */
 export function createTypeReader(
   config: Pick<GraphsConfig, "folder" | "graphs">,
   timeoutMs: number,

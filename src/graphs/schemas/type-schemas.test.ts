@@ -1,4 +1,4 @@
-// Test of schemas from types, with the TypeScript of this project: each kind of type, and each way to export a graph.
+// Test of schemas from types, with the TypeScript of this project: each kind of type, and each kind of export.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -64,7 +64,7 @@ for (const [name, expected] of Object.entries(FIELDS)) {
   });
 }
 
-test("input has the same fields, and requires none; the context is told too", () => {
+test("input has the same fields and requires none; the context has its schema too", () => {
   const { input, output, state, context } = schemas("compiled") ?? assert.fail();
   assert.equal(input?.["required"], undefined);
   const { chat: _written, ...read } = (input ?? {})["properties"] as Record<string, JsonObject>;
@@ -76,17 +76,17 @@ test("input has the same fields, and requires none; the context is told too", ()
 });
 
 for (const name of ["uncompiled", "promised", "wrapped", "factory", "slowFactory"]) {
-  test(`a graph that is exported as ${name} says the same`, () => {
+  test(`a graph exported as ${name} has the same schemas`, () => {
     assert.deepEqual(schemas(name), schemas("compiled"));
   });
 }
 
-test("the functional API says what its function takes and returns", () => {
+test("the functional API has its function's parameter and result", () => {
   const object = (name: string) => ({ type: "object", properties: { [name]: { type: "string" } }, required: [name] });
   assert.deepEqual(schemas("called"), { input: object("topic"), output: object("text"), state: null, context: null });
 });
 
-test("what is no graph says nothing, nor does what is not exported", () => {
+test("no schemas for other values and for missing exports", () => {
   assert.equal(schemas("noGraph"), null);
   assert.equal(program.exportOf("absent"), undefined);
 });

@@ -1,12 +1,13 @@
-// Type schemas: TypeScript types → JSON Schema, as far as both can say the same.
+// Type schemas: TypeScript types → JSON Schema, as far as both can express the same.
 // Invariants:
-//   type-schemas.1. What has no JSON Schema allows everything: functions, classes, dates, maps, types that go on for ever.
-//   type-schemas.2. A schema is never stricter than its type: a type that is only partly understood loses the part, not the value.
+//   type-schemas.1. A type without a JSON Schema allows everything: functions, classes, dates, maps, infinite types.
+//   type-schemas.2. A schema is never stricter than its type: it omits the part of a type that it cannot express, not
+//        the value.
 import type { JsonObject } from "../../base/json/json.ts";
 import { MESSAGE_LIST } from "./message-definitions.ts";
 import type { Type, TypeProgram, TypeSymbol } from "./type-checker.ts";
 
-/** Of a graph: what its types say. Null where they say nothing. */
+/** Schemas of a graph from its types. Null where the types are silent. */
 export interface TypeSchemas {
   readonly input: JsonObject | null;
   readonly output: JsonObject | null;
@@ -19,7 +20,7 @@ const TYPES_MAX = 5000;
 const LITERALS_MAX = 200;
 const CALL = 0;
 
-/** Types from which a graph is got: a function's result, what a promise keeps, what compiling makes, an agent's inside. */
+/** Types that contain a graph: a function's result, a promise's value, the result of compile, an agent's member. */
 const UNWRAPS_MAX = 5;
 
 export function graphTypeSchemas(program: TypeProgram, exported: Type): TypeSchemas | null {
@@ -74,7 +75,7 @@ function awaited({ checker }: TypeProgram, type: Type): Type {
   return type.getSymbol()?.name === "Promise" ? (checker.getTypeArguments(type)[0] ?? type) : type;
 }
 
-/** A schema that only says "an object" says nothing of a graph. */
+/** A schema that only says "an object" says nothing about a graph. */
 function told(schema: JsonObject): JsonObject | null {
   const empty =
     schema["type"] === "object" && Object.keys((schema["properties"] as JsonObject | undefined) ?? {}).length === 0;
@@ -109,7 +110,7 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
     if (is(type, "NonPrimitive")) return { type: "object" };
     if (is(type, "Intersection")) return intersection(type);
     if (is(type, "Object")) return object(type);
-    return {}; // type-schemas.1: any, unknown, bigint, symbol, never, what depends on a parameter
+    return {}; // type-schemas.1: any, unknown, bigint, symbol, never, types that depend on a parameter
   };
 
   const union = (members: readonly Type[]): JsonObject => {
@@ -117,7 +118,8 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
       (type) => !is(type, "Undefined", "Void") && type.getSymbol()?.name !== "OverwriteValue",
     );
     const schemas = written.map(walk);
-    if (schemas.some((schema) => Object.keys(schema).length === 0)) return {}; // type-schemas.2: one member allows everything
+    // type-schemas.2: one member allows everything
+    if (schemas.some((schema) => Object.keys(schema).length === 0)) return {};
     const literals = schemas.flatMap((schema) => ("const" in schema ? [schema["const"] ?? null] : []));
     const others = schemas.filter((schema) => !("const" in schema));
     if (literals.length > LITERALS_MAX) return {};
@@ -126,7 +128,7 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
     return different.length === 1 ? (different[0] ?? {}) : { anyOf: different };
   };
 
-  /** `string & {brand}` is written as a string. */
+  /** `string & {brand}` has the JSON form of a string. */
   const intersection = (type: Type): JsonObject => {
     const plain = program.members(type).find((member) => is(member, "String", "Number", "Boolean"));
     return plain === undefined ? object(type) : walk(plain);
@@ -174,7 +176,7 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
   return walk(root);
 }
 
-/** Of the language, and not objects with the members that their types tell of when they are JSON. */
+/** Built-in types, whose JSON form differs from their members. */
 const OPAQUE = new Set([
   "Date",
   "Map",

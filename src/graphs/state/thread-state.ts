@@ -1,4 +1,5 @@
-// State: saved states as clients read them, and edits of a state. Works on the stored rows through a saver of its own.
+// Thread state: saved states for clients, and edits of a state. It works on the stored rows through its own
+// checkpointer.
 import type { Fingerprint, WriteSet } from "../../agent/model/model.ts";
 import type {
   CheckpointQuery,
@@ -56,12 +57,12 @@ export async function* readHistory(
 }
 
 /**
- * What finished branches wrote is applied when their paused siblings are given up, and may trigger what comes after
- * them. So often at most is that given up as well.
+ * Writes of finished branches apply when their paused siblings end, and may trigger further nodes. Those end as well,
+ * at most this often.
  */
 const GIVEN_UP_MAX = 100;
 
-/** @param operationId stands where a run's id would, so that the rows it makes have an origin. */
+/** @param operationId takes the place of a run's id as the origin of the new rows */
 export async function updateState(
   context: RunContext,
   graph: CompiledGraph,
@@ -82,7 +83,7 @@ export async function updateState(
   return result;
 }
 
-/** The state that comes of these supersteps, one after the other. */
+/** The state that results from these supersteps, one after the other. */
 export async function buildState(
   context: RunContext,
   graph: CompiledGraph,
@@ -138,7 +139,7 @@ async function updateOnce(
       { updates: values },
     ]);
     const set = saver.take();
-    if (set.checkpoints.length === 0) throw saver.failure() ?? new Error("the update made no checkpoint");
+    if (set.checkpoints.length === 0) throw saver.failure() ?? new Error("the update created no checkpoint");
     const next = await nextAfter(context, graph, address, set);
     return { set, next, checkpoint: checkpointOf(config, address.threadId) };
   } catch (error) {
@@ -160,7 +161,7 @@ function commandOf({ library }: RunContext, { update, goto }: JsonObject): unkno
   });
 }
 
-/** What would run next once `set` is stored, read before it is: so that both can be stored in one transaction. */
+/** The next nodes after `set`, read before its commit, so that one transaction can store both. */
 async function nextAfter(
   context: RunContext,
   graph: CompiledGraph,
@@ -172,7 +173,7 @@ async function nextAfter(
   return (await view.getState(configOf({ ...address, checkpointId: null }))).next;
 }
 
-/** Names that stand for something else than a node in an update. */
+/** Special names that are not nodes, in an update. */
 const RESERVED_NODES = new Set(["__end__", "__input__", "__copy__", "__start__"]);
 
 function viewSaver(
@@ -214,13 +215,13 @@ function configOf(address: StateAddress): LibraryConfig & Record<string, unknown
   };
 }
 
-/** Below the root, the library looks for the subgraph itself unless the config brings a checkpointer. */
+/** Below the root, LangGraph looks up the subgraph itself unless the config has a checkpointer. */
 function withSaver(address: StateAddress, checkpointer: unknown): LibraryConfig & Record<string, unknown> {
   const { configurable } = configOf(address);
   return { configurable: { ...configurable, ...(address.ns === "" ? {} : { __pregel_checkpointer: checkpointer }) } };
 }
 
-/** The graph that a namespace such as `"child:<uuid>|grandchild:<uuid>"` belongs to. */
+/** The graph of a namespace such as `"child:<uuid>|grandchild:<uuid>"`. */
 async function subgraphAt(graph: CompiledGraph, ns: string, checkpointer: unknown): Promise<CompiledGraph> {
   if (ns === "") return graph;
   const path = ns

@@ -1,8 +1,8 @@
-// Trace callbacks: what LangChain calls back while a graph runs → steps of the run's trace.
+// Trace callbacks: LangChain's callbacks of a running graph → steps of the run's trace.
 // Invariants:
-//   trace-callbacks.1. What is no node, model or tool is not told: its inner steps belong to the step around it.
-//   trace-callbacks.2. A node that asks a person has not failed: it ends as a pause.
-//   trace-callbacks.3. Content is read only when somebody wants it.
+//   trace-callbacks.1. Only nodes, models and tools become steps: inner steps of others belong to the step around them.
+//   trace-callbacks.2. A node that interrupts has not failed: its step ends as a pause.
+//   trace-callbacks.3. Content is read only if the settings request it.
 import type { RunTrace, StepEnd, TraceStep, TracedStep } from "../../agent/ports/ports.ts";
 import { describeError } from "../../base/api-error.ts";
 import { traceMessages, type TracedMessage } from "./trace-messages.ts";
@@ -20,7 +20,7 @@ interface Generation {
 }
 
 /**
- * One of the `callbacks` that a graph is called with. A plain object: any copy of the library takes it.
+ * One of the `callbacks` of a graph call. A plain object: any copy of LangGraph accepts it.
  * @param show a live value of the graph as JSON text
  */
 export function traceCallbacks(run: RunTrace, show: (value: unknown) => string): object {
@@ -51,7 +51,7 @@ export function traceCallbacks(run: RunTrace, show: (value: unknown) => string):
     });
   return {
     name: "holdpoint_trace",
-    awaitHandlers: true, // steps begin and end when they do, not when a queue gets to it
+    awaitHandlers: true, // steps begin and end in real time, not when a queue gets to them
     handleChainStart(
       _chain: unknown,
       inputs: unknown,
@@ -142,7 +142,7 @@ function toolResult(output: unknown): unknown {
   return typeof output === "object" && output !== null && "content" in output ? output.content : output;
 }
 
-/** LangGraph's way out of a node that did not fail: a question, or a word to the graph above. */
+/** LangGraph's exceptions for a node that did not fail: an interrupt, or a command for the parent graph. */
 function isBubble(error: unknown): boolean {
   return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
 }

@@ -1,4 +1,4 @@
-// Traced run: one attempt of a run, told to whoever traces runs. Without tracing it is the attempt and nothing else.
+// Traced run: one attempt of a run with its trace. Without tracing it is the attempt alone.
 import type { Run } from "../../agent/model/model.ts";
 import type { GraphRunResult, RunTrace, StepEnd, Tracing } from "../../agent/ports/ports.ts";
 import type { Codec } from "../checkpoints/value-codec.ts";
