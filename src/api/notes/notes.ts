@@ -1,0 +1,151 @@
+// Notes: a description and an example for each operation of the OpenAPI document.
+// Invariant notes.1: an example of a body, a query or a reply is valid for the schema of its operation.
+import type { Note } from "./note.ts";
+import { runNotes, streamNotes } from "./run-notes.ts";
+import { assistantNotes, threadNotes } from "./state-notes.ts";
+import * as value from "./values.ts";
+import { ASSISTANT_ID, CHECKPOINT_ID, INTERRUPT_ID, RUN_ID, THREAD_ID } from "./values.ts";
+
+const crons: Readonly<Record<string, Note>> = {
+  createCron: {
+    description: "At each tick at most one run starts, also after a crash of the server.",
+    body: { assistant_id: "agent", schedule: "0 9 * * 1-5", timezone: "Europe/Berlin", input: { some_text: "x" } },
+    reply: value.cronExample,
+  },
+  createThreadCron: {
+    description: "All runs of the cron share the thread and its state.",
+    body: { assistant_id: "agent", schedule: "0 * * * *", input: { some_text: "x" } },
+    reply: value.cronExample,
+  },
+  searchCrons: {
+    description: "Filters combine; `select` returns only the named members.",
+    body: { assistant_id: "agent", limit: 10 },
+    reply: [value.cronExample],
+  },
+  countCrons: { description: "Takes the filters of the search.", body: { enabled: true }, reply: 1 },
+  patchCron: {
+    description: "`enabled: false` suspends the schedule; `true` continues it with the next tick.",
+    body: { enabled: false },
+    reply: value.cronExample,
+  },
+  deleteCron: { description: "Threads of earlier runs stay." },
+};
+
+const store: Readonly<Record<string, Note>> = {
+  putItem: {
+    description: "Graphs see the item through LangGraph's `store`. Namespace labels contain no dots.",
+    body: { namespace: ["users", "7"], key: "profile", value: { name: "Ann" }, ttl: 1440 },
+  },
+  getItem: {
+    description: "A read counts as a use where the store refreshes times to live.",
+    query: { namespace: "users.7", key: "profile" },
+    reply: value.storeItemExample,
+  },
+  deleteItem: {
+    description: "An absent item is no error.",
+    body: { namespace: ["users", "7"], key: "profile" },
+  },
+  searchItems: {
+    description: "`filter` compares members of the value, with operators such as `$gt`; `query` ranks by similarity.",
+    body: { namespace_prefix: ["users"], filter: { name: "Ann" }, limit: 10 },
+    reply: { items: [value.storeItemExample] },
+  },
+  listNamespaces: {
+    description: "`max_depth` truncates namespaces and removes duplicates.",
+    body: { prefix: ["users"], max_depth: 2 },
+    reply: { namespaces: [["users", "7"]] },
+  },
+};
+
+const inbox: Readonly<Record<string, Note>> = {
+  listInbox: {
+    description: "The list behind the console's inbox. Read pages with `cursor` until `next_cursor` is null.",
+    query: { kind: "tool_approval", older_than: "2h", limit: "50" },
+    reply: { items: [value.itemExample], next_cursor: null },
+  },
+  getInboxItem: {
+    description: "After the answer, `answered` says who answered, when, and with which value.",
+    reply: value.itemExample,
+  },
+  claimInboxItem: {
+    description: "A claim of another person refuses answers of the inbox until it ends or is released.",
+    body: { by: "ann", expires_in_seconds: 900 },
+    reply: value.itemExample,
+  },
+  releaseInboxItem: {
+    description: "`force` releases a claim of another person; the audit trail records the release.",
+    body: { by: "ann", force: false },
+    reply: value.itemExample,
+  },
+  answerInbox: {
+    description: "The server accepts each answer exactly once; a late answer learns the name of the accepted one.",
+    body: { answers: [{ thread_id: THREAD_ID, interrupt_id: INTERRUPT_ID, resume: "edited text" }], by: "ann" },
+    reply: {
+      results: [{ thread_id: THREAD_ID, interrupt_id: INTERRUPT_ID, status: "answered", run_id: RUN_ID }],
+    },
+  },
+  watchInbox: {
+    description: "Keep one connection open per page; each event names the item that changed.",
+    media: "text/event-stream",
+    reply: "event: ready\ndata: {}\n\n",
+  },
+  getAudit: {
+    description: "Entries are written in the transaction of the action that they record, and never change.",
+    query: { limit: "100", after: "0", format: "json" },
+    reply: { items: [], next_after: null },
+  },
+};
+
+const meta: Readonly<Record<string, Note>> = {
+  getOk: { description: "The health check of the reference server.", reply: { ok: true } },
+  getLive: { description: "For a liveness probe: no storage is read.", reply: { ok: true } },
+  getReady: {
+    description: "For a readiness probe: 503 takes the process out of the load balancer.",
+    reply: { ok: true },
+  },
+  getInfo: {
+    description: "Clients read `flags` to learn which parts of the API are served.",
+    reply: { version: "0.1.0", langgraph_js_version: "1.7.3", context: "js", flags: { threads: true } },
+  },
+  getMetrics: {
+    description: "For Prometheus, or any collector that reads its text format.",
+    media: "text/plain",
+    reply: "# TYPE http_requests_total counter\n",
+  },
+  getOpenApi: {
+    description: "Generated from the schemas that validate the requests of this server.",
+    reply: { openapi: "3.1.0" },
+  },
+};
+
+export const NOTES: Readonly<Record<string, Note>> = {
+  ...assistantNotes,
+  ...threadNotes,
+  ...runNotes,
+  ...streamNotes,
+  ...crons,
+  ...store,
+  ...inbox,
+  ...meta,
+};
+
+export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
+  thread_id: THREAD_ID,
+  run_id: RUN_ID,
+  assistant_id: ASSISTANT_ID,
+  checkpoint_id: CHECKPOINT_ID,
+  cron_id: value.CRON_ID,
+  interrupt_id: INTERRUPT_ID,
+  namespace: "review",
+};
+
+export const TAGS: Readonly<Record<string, string>> = {
+  Assistants: "Graphs with a config and context of their own.",
+  Threads: "State, history and metadata of conversations and tasks.",
+  Runs: "Executions of a graph on a thread, and the answers to its pauses.",
+  Streams: "Server-sent events of runs and threads.",
+  Inbox: "Open interrupts of all threads: lists, claims, answers, audit trail.",
+  Crons: "Runs on a schedule.",
+  Store: "Long-term memory that graphs share.",
+  Meta: "Health, version, metrics and this document.",
+};

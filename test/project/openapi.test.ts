@@ -1,0 +1,63 @@
+// Test of the OpenAPI document. Checked:
+//   openapi.1. Every operation has a description and an example; an example is valid for the schema of its place (notes.1).
+//   openapi.2. Redocly's recommended rules find no error and no warning in the document, with and without a prefix.
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { NOTES } from "../../src/api/notes/notes.ts";
+import { openApiDocument } from "../../src/api/openapi.ts";
+import type { AnyOperation } from "../../src/api/operation.ts";
+
+const API = join(import.meta.dirname, "../../src/api");
+
+async function everyOperation(): Promise<readonly AnyOperation[]> {
+  const files = globSync("*.ts", { cwd: API }).filter((file) => !file.endsWith(".test.ts"));
+  const modules = await Promise.all(files.map((file) => import(join(API, file)) as Promise<object>));
+  const isOperation = (value: unknown): value is AnyOperation =>
+    typeof value === "object" && value !== null && "method" in value && "path" in value;
+  return modules.flatMap((one) => Object.values(one).filter(isOperation));
+}
+
+const operations = await everyOperation();
+
+test("every operation has a description and an example (openapi.1)", () => {
+  assert.ok(operations.length > 60);
+  assert.deepEqual(Object.keys(NOTES).toSorted(), operations.map(({ id }) => id).toSorted());
+  const { paths } = openApiDocument(operations, "0.0.0", "") as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  };
+  for (const { id, method, path, summary } of operations) {
+    assert.match(NOTES[id]?.description ?? "", /^[A-Z`][^]+\.$/, id);
+    assert.notEqual(NOTES[id]?.description, `${summary}.`, id);
+    assert.match(JSON.stringify(paths[path]?.[method]), /"example":/, id);
+  }
+});
+
+test("an example is valid for the schema of its place (openapi.1)", () => {
+  for (const { id, query, body, reply } of operations) {
+    const note = NOTES[id];
+    if (note?.body !== undefined) assert.ok(body.safeParse(note.body).success, `${id}: body`);
+    if (note?.query !== undefined) assert.ok(query.safeParse(note.query).success, `${id}: query`);
+    if (note?.reply === undefined || note.media !== undefined) continue;
+    const parsed = reply.schema?.safeParse(note.reply);
+    assert.deepEqual(parsed?.error?.issues ?? [], [], `${id}: reply`);
+  }
+});
+
+test("redocly finds nothing to object to (openapi.2)", async () => {
+  const config = await createConfig({
+    extends: ["recommended"],
+    rules: {
+      "no-ambiguous-paths": "off", // the reference's API has /runs/crons beside /runs/{run_id}
+      "operation-4xx-response": "off", // health checks refuse nobody
+    },
+  });
+  for (const prefix of ["", "/agents"]) {
+    const source = JSON.stringify(openApiDocument(operations, "0.0.0", prefix));
+    const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
+    const said = problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
+    assert.deepEqual([...new Set(said)].slice(0, 20), []);
+  }
+});
