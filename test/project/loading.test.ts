@@ -3,6 +3,8 @@
 //        package.json.
 //   loading.2. CommonJS in a project gets the copy of LangGraph that modules get.
 //   loading.3. An import that fails is reported with the import, the importing file and the remedy.
+//   loading.4. A project without `type` in its package.json causes no warning of Node in the log.
+//   loading.5. Decorator metadata comes from the project's TypeScript; without it the error names the option.
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
@@ -46,6 +48,55 @@ test("CommonJS gets the copy of LangGraph that modules get (loading.2)", async (
   );
   assert.equal(one, three);
   assert.equal(two, three);
+});
+
+test("JavaScript modules without a type cause no warning (loading.4)", async (t) => {
+  const folder = project({
+    "package.json": {},
+    "graph.js":
+      '#!/usr/bin/env node\nimport { b } from "./b.js";\nexport const graph = `${b} ${(await import("./c.js")).default.c}`;',
+    "b.js": "const { b } = await Promise.resolve({ b: import.meta.filename.slice(-4) });\nexport { b };",
+    "c.js": 'const { join } = require("node:path");\nmodule.exports = { c: join("c", ".") };',
+  });
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", note);
+  t.after(() => process.off("warning", note));
+  assert.equal(await importExport({ file: join(folder, "graph.js"), exportName: "graph" }, folder), "b.js c");
+  await new Promise((resolve) => setImmediate(resolve)); // Node tells of warnings later
+  assert.deepEqual(warnings, []);
+});
+
+/** Stands for TypeScript 5: its interface, as far as it is used, and JavaScript as it writes it for the file below. */
+const TYPESCRIPT_5 = `
+exports.convertCompilerOptionsFromJson = (options) => ({ options });
+exports.transpileModule = (text, { compilerOptions }) => {
+  if (compilerOptions.emitDecoratorMetadata !== true) throw new Error("the option is missing");
+  return { outputText: 'export const graph = []; class Part {} graph.push("design:paramtypes", [Part]);' };
+};`;
+const DECORATED = `export const graph: unknown[] = [];
+class Part {}
+function mark(target: unknown) { graph.push(target); }
+@mark class Box { constructor(part: Part) {} }
+`;
+
+test("decorator metadata comes from the project's TypeScript (loading.5)", async () => {
+  const files = {
+    "package.json": {},
+    "tsconfig.json": { compilerOptions: { experimentalDecorators: true, emitDecoratorMetadata: true } },
+    "graph.ts": DECORATED,
+  };
+  const bare = project(files);
+  await assert.rejects(
+    importExport({ file: join(bare, "graph.ts"), exportName: "graph" }, bare),
+    /^Error: SyntaxError: emitDecoratorMetadata of tsconfig\.json needs TypeScript 5 or 6 .* \(graph\.ts\)$/,
+  );
+  const folder = project({ ...files, "node_modules/typescript/index.js": TYPESCRIPT_5 });
+  const [key, [part]] = (await importExport({ file: join(folder, "graph.ts"), exportName: "graph" }, folder)) as [
+    string,
+    { name: string }[],
+  ];
+  assert.deepEqual([key, part?.name], ["design:paramtypes", "Part"]);
 });
 
 const FAILURES: readonly { readonly name: string; readonly files: ProjectFiles; readonly cause: RegExp }[] = [

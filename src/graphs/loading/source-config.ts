@@ -16,7 +16,7 @@ export interface SourceConfig {
 
 const NONE: SourceConfig = { compilerOptions: {}, aliases: () => [], problem: null };
 const configs = new Map<string, SourceConfig>();
-const types = new Map<string, "module" | "commonjs">();
+const types = new Map<string, DeclaredType>();
 
 export function forgetSourceConfigs(): void {
   configs.clear();
@@ -48,23 +48,30 @@ function readSourceConfig(folder: string): SourceConfig {
   }
 }
 
+type DeclaredType = "module" | "commonjs" | null;
+
 /** The type of the nearest package.json; CommonJS without one, as for Node. */
 export function packageType(path: string): "module" | "commonjs" {
+  return declaredType(path) ?? "commonjs";
+}
+
+/** Null when the nearest package.json has no `type`. */
+export function declaredType(path: string): DeclaredType {
   const folder = dirname(path);
   const known = types.get(folder);
   if (known !== undefined) return known;
-  const type = readPackageType(path);
+  const type = readDeclaredType(path);
   types.set(folder, type);
   return type;
 }
 
-function readPackageType(path: string): "module" | "commonjs" {
+function readDeclaredType(path: string): DeclaredType {
   try {
     const file = findPackageJSON(pathToFileURL(path));
-    if (file === undefined) return "commonjs";
+    if (file === undefined) return null;
     const { type } = JSON.parse(readFileSync(file, "utf8")) as { readonly type?: unknown };
-    return type === "module" ? "module" : "commonjs";
+    return type === "module" || type === "commonjs" ? type : null;
   } catch {
-    return "commonjs";
+    return null;
   }
 }

@@ -19,6 +19,7 @@ import { fileURLToPath } from "node:url";
 import { describeError } from "../../base/api-error.ts";
 import { noteFailedImport } from "./import-failure.ts";
 import { forgetSourceConfigs } from "./source-config.ts";
+import { isUndeclaredModule } from "./module-syntax.ts";
 import { createSourceResolver, isRequire, type NextResolve } from "./source-resolve.ts";
 import { isTypeScript, SourceError, transformSource } from "./source-transform.ts";
 
@@ -50,6 +51,7 @@ export function installSourceHooks(): void {
       if (path === null || path.startsWith(SERVER)) return nextLoad(url, context); // source-hooks.1
       if (isTypeScript(path)) return withHooks(path, transformSource(path), context);
       if (extname(path) === ".json" && isImport(context)) return jsonModule(path, context) ?? nextLoad(url, context);
+      if (isProjectFile(path) && isUndeclaredModule(path)) return nextLoad(url, { ...context, format: "module" });
       return withHooks(path, nextLoad(url, context), context);
     },
   });

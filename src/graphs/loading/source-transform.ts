@@ -3,10 +3,12 @@
 //   source-transform.1. The format is TypeScript's: `.mts` a module, `.cts` CommonJS, others by the nearest
 //        package.json. A file with a top-level await is a module, because CommonJS has none.
 //   source-transform.2. Decorators, JSX and class fields follow the nearest tsconfig.json.
+//   source-transform.3. Decorator metadata comes from a compiler of the project, or the file does not load.
 import { readFileSync } from "node:fs";
 import { createRequire, type LoadFnOutput } from "node:module";
 import { basename, extname } from "node:path";
 import type * as Esbuild from "esbuild";
+import { NO_COMPILER, wantsMetadata, withMetadata } from "./decorator-metadata.ts";
 import { packageType, sourceConfig } from "./source-config.ts";
 
 const LOADERS: Readonly<Record<string, "ts" | "tsx" | "jsx">> = {
@@ -60,8 +62,10 @@ function transform(path: string, text: string, format: "module" | "commonjs"): s
   const { compilerOptions } = sourceConfig(path);
   const isModule = format === "module";
   try {
-    const { code } = esbuild().transformSync(text, {
-      loader: LOADERS[extname(path)] ?? "ts",
+    const compiled = wantsMetadata(text, compilerOptions) ? withMetadata(path, text, compilerOptions) : undefined;
+    if (compiled === null) throw new SourceError(NO_COMPILER, path, null); // source-transform.3
+    const { code } = esbuild().transformSync(compiled ?? text, {
+      loader: compiled === undefined ? (LOADERS[extname(path)] ?? "ts") : "jsx",
       format: isModule ? "esm" : "cjs",
       platform: "node",
       target: `node${process.versions.node}`,
