@@ -1,7 +1,16 @@
 #!/usr/bin/env node
-// Main: the command line. The only file that reads the environment, takes signals and sets exit codes.
-// What a command is made of is in main/, and is imported when it is asked for: what a command does not use costs it
-// nothing at start.
+// Main: the command line. Only this file reads the environment, handles signals and sets exit codes.
+// The pieces:
+//   main/host.ts               the machine, the package, and the configuration of a process
+//   main/serve.ts              `holdpoint serve`
+//   main/dev.ts                `holdpoint dev`
+//   main/collect.ts            `holdpoint collector` and its tools
+//   main/agent-server.ts       the parts of the agent server, put together
+//   main/storage.ts            SQLite or PostgreSQL, with the matching engine
+//   main/tracing.ts            the server's own traces
+//   main/graph-environment.ts  the environment of the deployment's code
+//   main/verb-ports.ts         the ports of the commands in cli/
+// A command imports its parts on use, so the others cost nothing at start.
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
@@ -17,7 +26,7 @@ import type { ServeOptions } from "./main/serve.ts";
 enableCompileCache();
 keepHeapSmall();
 
-/** The command line cannot be understood. */
+/** An invalid command line. */
 const EXIT_USAGE = 2;
 
 const host: Host = {
@@ -40,7 +49,7 @@ function readProduct(): Product {
     readonly version: string;
     readonly engines: { readonly node: string };
     readonly dependencies: Readonly<Record<string, string>>;
-    /** Of the package: the versions of what it only asks the project for. */
+    /** The versions in package.json of packages that the project itself installs. */
     readonly testedWith?: Readonly<Record<string, string>>;
   };
   return { root, version, nodeWanted: engines.node, dependencies: { ...dependencies, ...testedWith } };
@@ -52,7 +61,7 @@ async function main(argv: readonly string[]): Promise<void> {
   const program: Program = new Command("holdpoint")
     .configureOutput({ outputError: (text, write) => write(withSuggestion(program, text)) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE))
-    .description("Runs LangGraph.js graphs that pause for people, and goes on exactly once when they answer.")
+    .description("Runs LangGraph.js graphs that pause for human input, and resumes each exactly once after the answer.")
     .version(host.product.version);
   const serveCommand = (name: string, description: string) =>
     program
@@ -63,18 +72,18 @@ async function main(argv: readonly string[]): Promise<void> {
       .option("-H, --host <address>", "address to listen on (HOST)")
       .option("-d, --data-dir <folder>", "folder of the database (HOLDPOINT_DATA_DIR)")
       .option("-n, --n-jobs-per-worker <number>", "runs at the same time (N_JOBS_PER_WORKER)")
-      .option("--print-config", "print the configuration that would be used, secrets masked, and exit");
+      .option("--print-config", "print the effective configuration, with secrets masked, and exit");
   serveCommand("serve", "run the agent server")
     .option("--role <role>", "api, worker or all: one process of many on DATABASE_URI (HOLDPOINT_ROLE)")
     .action((options: ServeOptions) => lasting(async () => (await import("./main/serve.ts")).serve(host, options)));
   serveCommand("dev", "run agent server, collector and trace store here; without a langgraph.json, the sample graphs")
-    .option("--no-browser", "open no page; without a terminal, and in CI, none is opened anyway")
+    .option("--no-browser", "open no page; without a terminal, and in CI, none opens anyway")
     .option("--studio", "allow the hosted Studio (https://smith.langchain.com) for this start, and print its link")
     .option("--origin <url...>", "allow the page at this address, such as a hosted chat or inbox, for this start")
     .action((options: DevOptions) => lasting(async () => (await import("./main/dev.ts")).dev(host, options)));
   program
     .command("migrate")
-    .description("bring the database of DATABASE_URI up to this version, and exit; servers that run go on meanwhile")
+    .description("migrate the database of DATABASE_URI to this version, and exit; running servers continue meanwhile")
     .option("-c, --config <file>", "langgraph.json that names the graphs (LANGGRAPH_CONFIG)")
     .action((options: { readonly config?: string }) =>
       command(async () => (await import("./main/storage.ts")).migrate(host, options)),
@@ -82,20 +91,20 @@ async function main(argv: readonly string[]): Promise<void> {
   const collector = program
     .command("collector")
     .description("run the trace collector proxy: OTLP traces in, the tracing backend's runs out")
-    .option("--print-config", "print the configuration that would be used, secrets masked, and exit")
+    .option("--print-config", "print the effective configuration, with secrets masked, and exit")
     .action((options: { readonly printConfig?: boolean }) =>
       lasting(async () => (await import("./main/collect.ts")).collect(host, options)),
     );
   collector
     .command("check")
-    .description("try the endpoint, the key, the folders and one small upload; exit code 1 when one fails")
+    .description("test the endpoint, the key, the folders and one small upload; exit code 1 if one fails")
     .option("--json", "print JSON")
     .action((options: { readonly json?: boolean }) =>
       judged(async () => (await import("./main/collect.ts")).checkUploads(host, options)),
     );
   collector
     .command("replay")
-    .description("send dead letters again with the key they came with; exit code 1 when some stay")
+    .description("send dead letters again with their original key; exit code 1 if some remain")
     .option("--json", "print JSON")
     .action((options: { readonly json?: boolean }) =>
       judged(async () => (await import("./main/collect.ts")).replay(host, options)),
@@ -115,7 +124,7 @@ async function main(argv: readonly string[]): Promise<void> {
   await program.parseAsync([...argv]);
 }
 
-/** Runs a command, and tells what stopped it. */
+/** Runs a command, and prints the error that stopped it. */
 async function command(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -138,11 +147,11 @@ function lasting(work: () => Promise<LastingProcess | null>): Promise<void> {
     const started = await work();
     if (started === null) return;
     stopOnSignals(started);
-    await started.announce(); // after the signals: who reads this may send one
+    await started.announce(); // after the signal handlers: a reader of this output may send a signal
   });
 }
 
-/** What the verbs of src/cli get from this process. */
+/** The process's ports for the commands of src/cli. */
 async function createCli(): Promise<Cli> {
   const [{ createTerminal }, { systemClock: clock }, { configOf }] = await Promise.all([
     import("./cli/output/terminal.ts"),
@@ -164,7 +173,7 @@ async function createCli(): Promise<Cli> {
     run: (verb) =>
       command(async () => {
         const exitCode = await verb();
-        process.stdout.write("", () => process.exit(exitCode)); // graphs that were loaded may have left timers
+        process.stdout.write("", () => process.exit(exitCode)); // loaded graphs may have left timers
       }),
   };
 }
@@ -193,7 +202,7 @@ function stopOnSignals({ stop, stopMs, log, exitCode }: LastingProcess): void {
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
-  // Code of a graph may leave a promise unattended. Its run has its own end; the process goes on.
+  // Code of a graph may leave a promise unhandled. Its run has its own end; the process continues.
   process.on("unhandledRejection", (reason) => log.error("unhandled_rejection", { reason: String(reason) }));
 }
 

@@ -1,5 +1,5 @@
-// Tests of the errors. Checked: api-error.2 (the code alone decides the status), a sound table, and that describing what was
-// thrown never fails itself.
+// Tests of the errors: api-error.2 (the code alone decides the status), a sound table, and a description of any thrown
+// value.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, describeError, ERROR_CODES, type ErrorCode } from "./api-error.ts";
@@ -40,7 +40,7 @@ const THROWN: readonly { readonly name: string; readonly thrown: unknown; readon
   ];
 
 for (const { name, thrown, says } of THROWN) {
-  test(`${name} that was thrown is described`, () => {
+  test(`a thrown ${name} has a description`, () => {
     assert.deepEqual(describeError(thrown), { name: says[0], message: says[1] });
   });
 }

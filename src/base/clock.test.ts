@@ -1,10 +1,10 @@
-// Tests of the clock. Checked: waits of any length, cancelling, the two kinds of time, the form of a time on the wire.
+// Tests of the clock: waits of any length, cancellation, the two kinds of time, the form of a time on the wire.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isoTime, systemClock } from "./clock.ts";
 
 const DAY_MS = 86_400_000;
-/** `tick` is called in steps: a mocked timer that is set while time passes is only seen by the next call. */
+/** Calls `tick` in steps: a mocked timer set while time passes takes effect only in the next call. */
 const STEP_MS = DAY_MS;
 
 const WAITS: readonly { readonly name: string; readonly ms: number; readonly notBefore: number }[] = [

@@ -1,4 +1,4 @@
-// Tests of the ids. Checked: the layout and order of version 7, the RFC 9562 vector of version 5, the content hash.
+// Tests of the ids: the layout and order of version 7, the RFC 9562 vector of version 5, the content hash.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contentHash, createIdSource, isUuid, uuidV5 } from "./ids.ts";
@@ -10,7 +10,7 @@ function timeOf(id: string): number {
   return Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
 }
 
-test("ids made after a restart follow those from before, also when the clock has gone back", () => {
+test("ids after a restart follow those before it, even if the clock went back", () => {
   const before = createIdSource(() => 1_700_000_000_000)();
   const after = createIdSource(() => 1_600_000_000_000, before);
   const ids = [before, after(), after(), after()];
@@ -111,7 +111,7 @@ const UUIDS: readonly (readonly [text: string, valid: boolean])[] = [
 ];
 
 for (const [text, valid] of UUIDS) {
-  test(`${JSON.stringify(text)} is ${valid ? "a" : "no"} UUID`, () => assert.equal(isUuid(text), valid));
+  test(`${JSON.stringify(text)} is ${valid ? "a" : "not a"} UUID`, () => assert.equal(isUuid(text), valid));
 }
 
 test("the content hash is SHA-256 in 43 characters that need no escaping", () => {

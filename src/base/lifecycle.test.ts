@@ -1,5 +1,5 @@
-// Tests of the group of services. Checked: lifecycle.1 (order), lifecycle.2 (rollback), lifecycle.3 (all stopped, failures gathered),
-// lifecycle.4 (stop during start), lifecycle.5 (several stops are one), lifecycle.6 (a part that hangs).
+// Tests of the group of services: lifecycle.1 (order), lifecycle.2 (rollback), lifecycle.3 (stops all, gathers
+// failures), lifecycle.4 (stop during start), lifecycle.5 (concurrent stops are one), lifecycle.6 (a part that hangs).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { group, stopping, type Service } from "./lifecycle.ts";
@@ -11,7 +11,7 @@ interface Plan {
   readonly stopsAfter?: Promise<void>;
 }
 
-/** A part that writes down what happens to it. */
+/** A part that records its calls. */
 function part(name: string, journal: string[], plan: Plan = {}): Service {
   return {
     name,
@@ -40,7 +40,7 @@ test("parts start one after the other and stop in reverse (lifecycle.1)", async 
   assert.deepEqual(journal, up.concat(down));
 });
 
-test("when a part fails to start, those before it are stopped, it and those after it are not, and its failure is thrown (lifecycle.2)", async () => {
+test("after a failed start the earlier parts stop, later ones never start, and the failure is thrown (lifecycle.2)", async () => {
   const journal: string[] = [];
   const failure = new Error("b is broken");
   const all = group("all", [
@@ -53,7 +53,7 @@ test("when a part fails to start, those before it are stopped, it and those afte
   assert.deepEqual(journal, ["start a", "started a", "start b", "stop a"]);
 });
 
-test("every part is stopped although others fail, and all failures are thrown together (lifecycle.3)", async () => {
+test("every part stops although others fail, and all failures are thrown together (lifecycle.3)", async () => {
   const journal: string[] = [];
   const failures = [new Error("c"), new Error("a")];
   const all = group("all", [
@@ -71,7 +71,7 @@ test("every part is stopped although others fail, and all failures are thrown to
   assert.deepEqual(journal.slice(-4), ["stop c", "stop b", "stopped b", "stop a"]);
 });
 
-test("stop() during start() waits for the part at hand, starts no further one, and stops those that run (lifecycle.4)", async () => {
+test("stop() during start() waits for the current part, starts no further one, and stops the running ones (lifecycle.4)", async () => {
   const journal: string[] = [];
   const gate = Promise.withResolvers<void>();
   const all = group("all", [part("a", journal), part("b", journal, { startsAfter: gate.promise }), part("c", journal)]);
@@ -97,7 +97,7 @@ test("stop() while the last part starts stops that part too (lifecycle.4)", asyn
   assert.deepEqual(journal, ["start a", "started a", "stop a", "stopped a"]);
 });
 
-test("calls of stop() at the same time stop each part once, and each waits for the end (lifecycle.5)", async () => {
+test("concurrent calls of stop() stop each part once, and each waits for the end (lifecycle.5)", async () => {
   const journal: string[] = [];
   const gate = Promise.withResolvers<void>();
   const all = group("all", [part("a", journal, { stopsAfter: gate.promise })]);
@@ -135,7 +135,7 @@ test("a group is a service: groups nest", async () => {
   );
 });
 
-test("a part that hangs is given up and named, and the others are stopped (lifecycle.6)", async () => {
+test("a part that hangs is abandoned and named, and the others stop (lifecycle.6)", async () => {
   const journal: string[] = [];
   const hangs = { ...part("b", journal, { stopsAfter: new Promise(() => undefined) }), stopMs: 5 };
   const all = group("all", [part("a", journal), hangs, part("c", journal)]);

@@ -3,7 +3,8 @@
 //   lifecycle.1. Parts start in order and stop in reverse.
 //   lifecycle.2. If a part fails to start, the earlier parts stop and the failure is thrown.
 //   lifecycle.3. Every part stops, also after another failed to stop; all failures are thrown together.
-//   lifecycle.4. stop() during start() lets the current part finish starting, starts no further part, and stops all that run.
+//   lifecycle.4. stop() during start() lets the current part finish starting, starts no further part, and stops all
+//        that run.
 //   lifecycle.5. Concurrent stop() calls share one stop and end together.
 //   lifecycle.6. A part that exceeds its stop time counts as failed, and the others still stop.
 import { describeError } from "./api-error.ts";

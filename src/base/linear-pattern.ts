@@ -1,10 +1,10 @@
 // Linear pattern: matches a caller's regular expression in time linear in the text.
 // Invariants:
 //   linear-pattern.1. RE2, which never backtracks, rejects a text that does not match.
-//   linear-pattern.2. A match also needs the agreement of JavaScript's own engine: code that applies the pattern again, such as a
-//        Zod schema inside a node, receives only texts that its engine accepts.
-//   linear-pattern.3. JavaScript's engine handles a pattern that RE2 cannot express (lookaround, backreferences, counts above 1000).
-//        Pattern matching runs in boundedWork().
+//   linear-pattern.2. A match also needs the agreement of JavaScript's own engine: code that applies the pattern again,
+//        such as a Zod schema inside a node, receives only texts that its engine accepts.
+//   linear-pattern.3. JavaScript's engine handles a pattern that RE2 cannot express (lookaround, backreferences, counts
+//        above 1000). Pattern matching runs in boundedWork().
 import { RE2JS } from "re2js";
 
 /** Replaces RegExp for callers that only use `test`. */

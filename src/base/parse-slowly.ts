@@ -3,7 +3,8 @@
 //   parse-slowly.1. It reads exactly what JSON.parse reads, and gives the same value.
 //   parse-slowly.2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
 //   parse-slowly.3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
-//   parse-slowly.4. What nests deeper than `levels` is refused while it is read: no second walk over a long text is needed.
+//   parse-slowly.4. What nests deeper than `levels` is refused while it is read: no second walk over a long text is
+//        needed.
 import { fitsDepth } from "./json/json.ts";
 import { inSlices } from "./slices.ts";
 

@@ -1,11 +1,11 @@
-// Tests of work in slices, and of JSON that is read so. Checked: slices.1, slices.2, parse-slowly.1, parse-slowly.2.
+// Tests of sliced work, and of JSON parsed in slices: slices.1, slices.2, parse-slowly.1, parse-slowly.2.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { parseSlowly, PLAIN_UNITS_MAX, TooDeepError } from "./parse-slowly.ts";
 import { inSlice } from "./slices.ts";
 
-test("work is done in order, a slice a turn, and other work of the loop comes between (slices.1, slices.2)", async () => {
+test("work runs in order, one slice a turn, with other work of the loop between (slices.1, slices.2)", async () => {
   const done: number[] = [];
   let turns = 0;
   const count = (): void => {
@@ -29,10 +29,10 @@ test("work is done in order, a slice a turn, and other work of the loop comes be
   );
 });
 
-/** Long enough to be read in slices. */
+/** Long enough for several slices. */
 const padded = (text: string): string => `${" ".repeat(PLAIN_UNITS_MAX)}${text}`;
 
-test("a long text gives what JSON.parse gives (parse-slowly.1)", async () => {
+test("a long text parses as with JSON.parse (parse-slowly.1)", async () => {
   const odd = [
     '{"__proto__":{"a":1},"a":1,"a":2}',
     '"\\\\"',
@@ -51,7 +51,7 @@ test("a long text gives what JSON.parse gives (parse-slowly.1)", async () => {
   );
 });
 
-test("a long text that is no JSON is refused as JSON.parse does (parse-slowly.1)", async () => {
+test("invalid long JSON fails as with JSON.parse (parse-slowly.1)", async () => {
   const wrong = [
     "",
     "[",
@@ -81,7 +81,7 @@ test("a long text that is no JSON is refused as JSON.parse does (parse-slowly.1)
   }
 });
 
-test("while a long text is read, the loop turns (parse-slowly.2)", async (t) => {
+test("the loop turns while a long text is parsed (parse-slowly.2)", async (t) => {
   const value = Array.from({ length: 60_000 }, (_, at) => ({ at, name: `row ${at}`, inner: { list: [at, null] } }));
   let [turns, last, worst] = [0, performance.now(), 0];
   let reading = true;
@@ -99,7 +99,7 @@ test("while a long text is read, the loop turns (parse-slowly.2)", async (t) => 
   assert.ok(turns >= 5, `${turns} turns`);
 });
 
-test("what nests deeper than it may is refused, in short and in long texts (parse-slowly.4)", async () => {
+test("excessive nesting fails, in short and in long texts (parse-slowly.4)", async () => {
   for (const [text, fits] of [
     ['{"a":[{}]}', true],
     ['{"a":[{"b":1}],"c":[[],{"d":0}]}', true],

@@ -11,14 +11,14 @@ import { steady } from "./steady-clock.ts";
 
 const DAY_MS = 86_400_000;
 
-/** A clock whose wall can be set, as an operator or a time server does. */
+/** A clock with an adjustable wall time, as by an operator or a time server. */
 function settable() {
   const clock = createFakeClock();
   let offMs = 0;
   return { ...clock, now: () => clock.now() + offMs, set: (ms: number) => void (offMs = ms) };
 }
 
-test("a steady clock begins with the wall and goes on with the monotonic clock", async () => {
+test("a steady clock starts with the wall clock and follows the monotonic clock", async () => {
   const clock = settable();
   const ages = steady(clock);
   const start = clock.now();
@@ -28,12 +28,12 @@ test("a steady clock begins with the wall and goes on with the monotonic clock",
 });
 
 for (const mode of ["memory", "durable"] as const)
-  describe(`CO4 the wall clock is set while runs wait (${mode} mode)`, () => {
+  describe(`the wall clock changes while runs wait (${mode} mode)`, () => {
     for (const jumpMs of [-DAY_MS, DAY_MS])
-      test(`a day ${jumpMs < 0 ? "back" : "forward"}: nothing is given up early, nothing is sent late`, async () => {
+      test(`a day ${jumpMs < 0 ? "back" : "forward"}: no early drop, no late upload`, async () => {
         const clock = settable();
         const dir = await mkdtemp(`${tmpdir()}/holdpoint-clock-`);
-        const { files } = createMemoryDisk(); // a real disk would take real time, of which this clock knows nothing
+        const { files } = createMemoryDisk(); // a real disk takes real time, unknown to this clock
         let well = false;
         const sent: number[] = [];
         const backend: Backend = {
@@ -54,7 +54,7 @@ for (const mode of ["memory", "durable"] as const)
         };
         const collector = await startCollector("http://127.0.0.1:1", env, { clock, backend, files });
         const { accounting } = collector.collector;
-        // One run waits for its batch, one rests after its retries, one waits for its parent.
+        // One run waits for its batch, one for a retry, one for its parent.
         assert.equal((await collector.send(protobufRequest([spanOf(1, 0)]))).status, 200);
         while (!collector.log.some((line) => line.includes("uploads_paused"))) await clock.advance(100);
         assert.equal((await collector.send(protobufRequest([spanOf(2, 0), spanOf(3, 1, 0)]))).status, 200);
@@ -62,7 +62,8 @@ for (const mode of ["memory", "durable"] as const)
         well = true;
         const from = clock.monotonic();
         while (sent.length < 3 && clock.monotonic() - from < 60_000) await clock.advance(100);
-        assert.ok(clock.monotonic() - from <= 7000, `${clock.monotonic() - from} ms`); // the longest wait that was begun, and a flush
+        // the longest wait so far, and a flush
+        assert.ok(clock.monotonic() - from <= 7000, `${clock.monotonic() - from} ms`);
         assert.deepEqual([accounting.deadLettered.too_old, accounting.lost.too_old], [0, 0]);
         const stopping = collector.stop();
         await clock.advance(30_000);

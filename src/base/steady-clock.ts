@@ -1,5 +1,5 @@
-// Steady clock: the wall clock at process start, advanced by the monotonic clock. Ages use it, so a change of the machine's
-// clock makes no span older or younger.
+// Steady clock: the wall clock at process start, advanced by the monotonic clock. Ages use it, so a change of the
+// machine's clock makes no span older or younger.
 import type { Clock } from "./clock.ts";
 
 export function steady(clock: Clock): Clock {

@@ -1,9 +1,9 @@
 // Storage failure: distinguishes an unavailable storage from every other failure, and retries reads until it recovers.
 // Invariants:
-//   storage-failure.1. The cause decides, never a message: an error counts if it, its `cause` or one of its `errors` comes from the
-//        storage.
-//   storage-failure.2. A failing read does not fail a call whose run is accepted: the read repeats until the storage recovers, the
-//        caller disconnects or the server stops.
+//   storage-failure.1. The cause decides, never a message: an error counts if it, its `cause` or one of its `errors`
+//        comes from the storage.
+//   storage-failure.2. A failing read does not fail a call whose run is accepted: the read repeats until the storage
+//        recovers, the caller disconnects or the server stops.
 import { ApiError, type ErrorCode } from "./api-error.ts";
 import type { Clock } from "./clock.ts";
 

@@ -1,4 +1,5 @@
-// Collector parts: the steps of the collector, created from the settings from the last step (upload) to the first (intake).
+// Collector parts: the steps of the collector, created from the settings from the last step (upload) to the first
+// (intake).
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log/log.ts";
 import { ASSEMBLE_LIMITS } from "./assemble/assemble.ts";

@@ -20,11 +20,13 @@
 //   quiet-log.ts        suppresses repeated log lines
 //   steady-clock.ts     a wall clock that follows the monotonic clock
 // Invariants:
-//   collector.1. stop() closes the receiver first, then drains the steps from first to last. It ends within SHUTDOWN_TIMEOUT_MS.
-//   collector.2. In durable mode undelivered runs stay in the spool. In memory mode they go to the dead letters; without a
-//        dead-letter folder they count as lost, and `lost()` reports them.
+//   collector.1. stop() closes the receiver first, then drains the steps from first to last. It ends within
+//        SHUTDOWN_TIMEOUT_MS.
+//   collector.2. In durable mode undelivered runs stay in the spool. In memory mode they go to the dead letters;
+//        without a dead-letter folder they count as lost, and `lost()` reports them.
 //   collector.3. The last log line contains the span accounting.
-//   collector.4. A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady clock.
+//   collector.4. A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady
+//        clock.
 import type { Clock } from "../base/clock.ts";
 import { ConfigError } from "../base/config/config.ts";
 import type { Service } from "../base/lifecycle.ts";

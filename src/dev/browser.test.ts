@@ -1,4 +1,4 @@
-// Test of when a page is opened by itself: only on a screen that somebody sits at.
+// Test of opening a page automatically: only on a screen in use by a person.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browserCommand, type Surroundings } from "./browser.ts";

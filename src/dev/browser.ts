@@ -1,16 +1,16 @@
-// Browser: shows a page on the screen of whoever started the server, and of nobody else.
-// Invariant browser.1: a page that cannot be shown changes nothing: its link is printed.
+// Browser: opens a page on the screen of the person who started the server, and on no other.
+// Invariant browser.1: a page that cannot be opened changes nothing: the link is in the output.
 import { spawn } from "node:child_process";
 
 export interface Surroundings {
-  /** The user has not said --no-browser. */
+  /** False with --no-browser. */
   readonly wanted: boolean;
   readonly terminal: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
 }
 
-/** @returns the command that opens a page, or null where nobody would see it: no terminal, CI, no screen. */
+/** @returns the command that opens a page, or null without a visible screen: no terminal, CI, no display */
 export function browserCommand({ wanted, terminal, env, platform }: Surroundings): readonly string[] | null {
   if (!wanted || !terminal || isSet(env["CI"])) return null;
   if (platform === "darwin") return ["open"];

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 
 const PORTS_TRIED = 20;
 
-/** @throws {Error} ListenError, when the last of the ports is taken too; whatever `start` throws otherwise. */
+/** @throws {Error} ListenError, if the last port is in use too; any other error of `start` */
 export async function onFreePort<T>(
   usual: { readonly host: string; readonly port: number },
   start: (port: number) => Promise<T>,
@@ -17,7 +17,7 @@ export async function onFreePort<T>(
       try {
         return await start(port);
       } catch (error) {
-        const taken = error instanceof Error && error.name === "ListenError"; // since we looked (free-port.1)
+        const taken = error instanceof Error && error.name === "ListenError"; // taken since the check (free-port.1)
         if (!taken || isLast) throw error;
       }
     }

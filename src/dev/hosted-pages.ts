@@ -1,11 +1,11 @@
-// Hosted pages: pages that others host and that one start of `holdpoint dev` allows to call the server.
+// Hosted pages: third-party pages that one start of `holdpoint dev` allows to call the server.
 // Invariants:
-//   hosted-pages.1. An origin is allowed by its full name only: no wildcard, no pattern, http or https.
+//   hosted-pages.1. An allowed origin is a full name: no wildcard, no pattern, http or https.
 import { ConfigError } from "../base/config/config.ts";
 
 const STUDIO = "https://smith.langchain.com";
 
-/** @param pages addresses of pages @throws {ConfigError} when one is no address of a page (hosted-pages.1). */
+/** @param pages URLs of pages @throws {ConfigError} if one is not the URL of a page (hosted-pages.1) */
 export function hostedOrigins(studio: boolean, pages: readonly string[]): readonly string[] {
   return [...(studio ? [STUDIO] : []), ...pages.map(originOf)];
 }

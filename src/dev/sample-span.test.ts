@@ -1,4 +1,4 @@
-// Test of the sample span: it shows the collector what it wants to be shown, and a refusal says why.
+// Test of the sample span: it carries the collector's token, and a rejection has a reason.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -26,14 +26,14 @@ after(() => collector.close());
 
 const digits = (bytes: number): string => "ab".repeat(bytes);
 
-test("a span goes to where every sender sends, with the token, and its trace's id comes back", async () => {
+test("a span goes to the senders' address, with the token, and its trace id comes back", async () => {
   assert.equal(await sendSampleSpan(url, "a token", 1_000_000, digits), "ab".repeat(16));
   const sent = received.at(-1);
   assert.equal(sent?.path, "/v1/traces");
   assert.match(sent?.text ?? "", /"traceId":"(ab){16}"/);
 });
 
-test("a refusal is told with the collector's words", async () => {
+test("a rejection quotes the collector", async () => {
   await assert.rejects(
     sendSampleSpan(url, null, 1_000_000, digits),
     (error) =>

@@ -1,4 +1,4 @@
-// Sample span: a model call as an OpenTelemetry SDK would send it, so that the way of a trace can be tried without one.
+// Sample span: a model call as an OpenTelemetry SDK sends it, to try the path of a trace without an SDK.
 import { ApiError } from "../base/api-error.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -7,8 +7,8 @@ const DURATION_MS = 420;
 const NANOS_IN_MS = 1_000_000n;
 
 /**
- * @param url of the collector. @param token that it wants to be shown, or null.
- * @returns the id of the trace as senders write it (32 hex digits).
+ * @param url of the collector @param token the collector's token, or null
+ * @returns the id of the trace in the senders' form (32 hex digits)
  * @throws {ApiError} `sample_refused`, with the collector's reply
  */
 export async function sendSampleSpan(
@@ -47,7 +47,7 @@ function sampleExport(traceId: string, spanId: string, now: number): object {
       text("gen_ai.provider.name", "holdpoint"),
       text("gen_ai.request.model", "sample-model"),
       text("gen_ai.input.messages", messages("user", "Did this span arrive?")),
-      text("gen_ai.output.messages", messages("assistant", "It did: you are looking at it.")),
+      text("gen_ai.output.messages", messages("assistant", "Yes: you are looking at it.")),
       integer("gen_ai.usage.input_tokens", 5),
       integer("gen_ai.usage.output_tokens", 8),
     ],

@@ -1,7 +1,7 @@
-// Sample: the run that a newcomer finds waiting. It is made by the calls that any client makes.
+// Sample: the paused run in a new user's inbox. It uses the calls of any client.
 // Invariants:
-//   sample.1. As long as a sample waits, no other is made: a restart shows the one that is there.
-//   sample.2. What was not done is told in words: a server without a sample is still a server.
+//   sample.1. At most one sample waits: a restart shows the existing one.
+//   sample.2. A failure to create the sample is a printed reason: the server runs without it.
 
 export interface WaitingSample {
   readonly threadId: string;

@@ -6,14 +6,14 @@ export interface Running {
   /** Of the agent server, with its prefix. */
   readonly url: string;
   readonly collectorUrl: string;
-  /** Where traces end up, in words. */
+  /** Destination of traces, in words. */
   readonly traces: string;
   readonly graphs: readonly string[];
   /** Ports that this start took instead of the usual ones. */
   readonly moved: readonly MovedPort[];
   /** Hosted pages that this start allows, as links. */
   readonly pages: readonly string[];
-  /** Null: the graphs are the user's own, and none of their runs is started unasked. */
+  /** Null: the graphs are the user's own, and the server starts none of their runs. */
   readonly sample: SampleOutcome | null;
 }
 
@@ -64,7 +64,7 @@ function sampleLines({ url, sample }: Running): readonly string[] {
     "",
     `  ${inboxLink(url, sample.sample)}`,
     "",
-    "Or from a terminal: see the question, then answer it",
+    "Or from a terminal: show the interrupt, then answer it",
     "",
     `  curl -s ${url}/threads/${threadId}/state`,
     `  curl -s ${url}/threads/${threadId}/runs/wait -H 'Content-Type: application/json' -d '${JSON.stringify(approval)}'`,

@@ -1,4 +1,4 @@
-// Agent server: its parts, chosen by configuration and by langgraph.json, put together, started and stopped as one.
+// Agent server: its parts, chosen by configuration and langgraph.json, started and stopped as one.
 import { join } from "node:path";
 import type { LocalServices } from "../agent/server/console-api.ts";
 import type { Access, Storage, Store, Tracing } from "../agent/ports/ports.ts";
@@ -29,13 +29,13 @@ export interface ServerParts {
   readonly log: Log;
   readonly tracing: Tracing | null;
   readonly beside: LocalServices;
-  /** Served as well. */
+  /** Also served. */
   readonly routes: readonly HttpRoute[];
   /** Origins whose pages may call this start of the server, besides those of `http.cors`. */
   readonly origins: readonly string[];
 }
 
-/** @throws {Error} what keeps it from starting; nothing is left open then. */
+/** @throws {Error} the reason why it cannot start; nothing stays open then */
 export async function startAgentServer(host: Host, parts: ServerParts): Promise<RunningServer> {
   const { config, graphs: graphsConfig, log } = parts;
   setGraphEnvironment(host.environment, {
@@ -97,7 +97,7 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
         await stopPart(server);
       } finally {
         globals.remove();
-        await stopPart(storage); // whatever became of the server, the folder is left clean
+        await stopPart(storage); // the folder is left clean in any case
       }
     };
     const url = urlOf(server.address());
@@ -120,7 +120,7 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
   }
 }
 
-/** @throws {Error} when the embedding function does not load. */
+/** @throws {Error} if the embedding function does not load */
 async function openStore(
   config: AgentConfig,
   { folder, store }: GraphsConfig,
@@ -138,7 +138,7 @@ async function openStore(
   return createStore(options, { storage, clock, log, embedder });
 }
 
-/** Null when nobody has to authenticate. */
+/** Null without authentication. */
 async function openAccess(config: AgentConfig, graphs: GraphsConfig, log: Log): Promise<Access | null> {
   if (config.apiKeys !== null) {
     for (const { name, weak } of config.apiKeys) if (weak) log.warning("api_key_short", { name });
@@ -150,7 +150,7 @@ async function openAccess(config: AgentConfig, graphs: GraphsConfig, log: Log): 
   return loadAuth(graphs.auth, graphs.folder, log);
 }
 
-/** What is served, and where: settings win over the file. */
+/** The served routes and origins: settings take precedence over the file. */
 async function readSurface({ config, graphs, origins }: ServerParts): Promise<Surface> {
   const { http, folder } = graphs;
   let app: LoadedApp | null = null;
@@ -161,7 +161,7 @@ async function readSurface({ config, graphs, origins }: ServerParts): Promise<Su
   return { ...http, app, moreOrigins: origins, mountPrefix: config.mountPrefix ?? http.mountPrefix };
 }
 
-/** Pages that people look at. */
+/** Pages for people. */
 async function openPages({ product }: Host, config: AgentConfig, log: Log): Promise<readonly HttpRoute[]> {
   if (!config.console) return [];
   const [{ createPageBuild }, { pageRoute }] = await Promise.all([
@@ -182,7 +182,7 @@ async function openPages({ product }: Host, config: AgentConfig, log: Log): Prom
   return [pageRoute("/console", folder)];
 }
 
-/** The page of the API, which reads /openapi.json: where that is not served, it is not either. */
+/** The page of the API, which reads /openapi.json and is served only with it. */
 async function openDocs({ product }: Host, { disabled }: Surface): Promise<readonly HttpRoute[]> {
   if (disabled.includes("meta")) return [];
   const { pageRoute } = await import("../http/pages/page-files.ts");

@@ -1,4 +1,5 @@
-// Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local one.
+// Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
+// one.
 import { letOldHeapGrow } from "../base/v8-heap.ts";
 import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
@@ -8,10 +9,10 @@ import type { TraceConfig } from "../traces/settings.ts";
 import { configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
 
 const OLD_GROWTH_PERCENT = 50;
-/** What the collector's own limit may be exceeded by: a write that the disk does not end, the local store. */
+/** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
 const STOP_SPARE_MS = 3000;
 
-/** @returns null when the configuration was only to be printed. */
+/** @returns null with --print-config */
 export async function collect(host: Host, options: { readonly printConfig?: boolean }): Promise<LastingProcess | null> {
   const { table, config } = await collectorConfig(host);
   if (options.printConfig === true) {
@@ -30,16 +31,16 @@ export async function collect(host: Host, options: { readonly printConfig?: bool
       try {
         await stopPart(collector);
       } finally {
-        if (traces !== null) await stopPart(traces); // last: what the collector sends at its end still finds its backend
+        if (traces !== null) await stopPart(traces); // last: the collector's final uploads still reach their backend
       }
     },
     stopMs: config.shutdownTimeoutMs + STOP_SPARE_MS,
     exitCode: () => (collector.lost() > 0 ? 1 : 0),
-    announce: () => Promise.resolve(), // it says so itself, with its limits
+    announce: () => Promise.resolve(), // it reports its own end, with its limits
   };
 }
 
-/** @returns whether every step went well */
+/** @returns true if every step succeeded */
 export async function checkUploads(host: Host, options: { readonly json?: boolean }): Promise<boolean> {
   const { checkCollector } = await import("../collector/commands/check.ts");
   const { config } = await collectorConfig(host);
@@ -49,7 +50,7 @@ export async function checkUploads(host: Host, options: { readonly json?: boolea
   return steps.every(({ outcome }) => outcome !== "failed");
 }
 
-/** @returns whether none stayed */
+/** @returns true if no dead letter is left */
 export async function replay(host: Host, options: { readonly json?: boolean }): Promise<boolean> {
   const { replayDeadLetters } = await import("../collector/commands/replay.ts");
   const { config } = await collectorConfig(host);
@@ -81,7 +82,7 @@ export async function collectorConfig({ env }: Host) {
   return { table, config: await configOf(table, env) };
 }
 
-/** The embedded tracing backend, started: the collector's backend is an address. */
+/** The embedded tracing backend, started: the collector's backend is a URL. */
 export async function openTraceServer({ product }: Host, config: TraceConfig, log: Log): Promise<TraceServer> {
   const [{ createTraceServer }, { systemClock }] = await Promise.all([
     import("../traces/server.ts"),
@@ -95,7 +96,10 @@ export async function openTraceServer({ product }: Host, config: TraceConfig, lo
 
 export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
 
-/** Without an endpoint, traces stay on this machine, and no sender needs a key. @param port of the store; null leaves the endpoint. */
+/**
+ * Without an endpoint, traces stay on this machine, and no sender needs a key. @param port of the store; null keeps the
+ * endpoint
+ */
 export function localBackend<C extends CollectorConfig>(config: C, port: number | null): C {
   if (port === null) return config;
   return { ...config, endpoint: localUrl(port), apiKey: config.apiKey ?? "local", explainAttributes: true };

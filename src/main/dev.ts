@@ -1,4 +1,5 @@
-// Dev: `holdpoint dev`: agent server, collector and trace store in one process, for one person, with a run that waits.
+// Dev: `holdpoint dev`: agent server, collector and trace store in one process, for one person, with a paused sample
+// run.
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
@@ -33,13 +34,13 @@ export interface DevOptions extends ServeOptions {
   readonly browser: boolean;
   /** Allow the hosted Studio. */
   readonly studio?: boolean;
-  /** Addresses of other pages to allow. */
+  /** URLs of other pages to allow. */
   readonly origin?: readonly string[];
 }
 
 type DevConfig = AgentConfig & TelemetryConfig & CollectorConfig & TraceConfig;
 
-/** @returns null when the configuration was only to be printed. @throws {ConfigError} */
+/** @returns null with --print-config @throws {ConfigError} */
 export async function dev(host: Host, options: DevOptions): Promise<LastingProcess | null> {
   const origins = await originsOf(options);
   const table = { ...(await collectorConfig(host)).table, ...(await agentTable()) } as const;
@@ -96,7 +97,7 @@ type Ports = Pick<DevConfig, "port" | "httpPort" | "tracePort">;
 
 const PROBLEMS_KEPT = 50;
 
-/** @param running what is started is put there in order, to be stopped in reverse. */
+/** @param running receives the started parts in order; they stop in reverse order */
 async function startParts(
   host: Host,
   given: {
@@ -120,7 +121,8 @@ async function startParts(
   ]);
   const recent = createRecentLog(log, PROBLEMS_KEPT, Date.now);
   const onPort = <T>(name: string, address: string, port: number, open: (port: number) => Promise<T>): Promise<T> =>
-    host.env[name] === undefined ? onFreePort({ host: address, port }, open) : open(port); // a port that is set is meant
+    // a port that is set is meant
+    host.env[name] === undefined ? onFreePort({ host: address, port }, open) : open(port);
   let tracePort: number | null = null;
   let traces: ProcessParts["traces"] = null;
   let routes: readonly HttpRoute[] = [];
@@ -132,7 +134,7 @@ async function startParts(
     tracePort = server.address().port;
     traces = traceRoutes(server.store);
     const isOpen = config.apiKeys === null && graphs.auth === null;
-    if (isOpen) routes = traces; // for who asks this port and no other
+    if (isOpen) routes = traces; // for programs that use this port and no other
   }
   const collector = await onPort("HTTP_PORT", config.host, config.httpPort, async (httpPort) => {
     const one = runCollector(localBackend({ ...config, httpPort }, tracePort), recent);
@@ -152,7 +154,7 @@ async function startParts(
     import("../base/clock.ts"),
   ]);
   const { readGraphsConfig } = await import("../graphs/config/langgraph-json.ts");
-  const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph is loaded
+  const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph loads
   const parts = { traces, collector: await besideCollector(collectorUrl, config.ingestToken, recent) };
   const ports = { httpPort: collector.address().port, tracePort: tracePort ?? config.tracePort };
   const open = async (port: number): Promise<RunningServer> => {
@@ -184,7 +186,7 @@ function movedPorts(usual: Ports, inForce: Ports): readonly MovedPort[] {
 
 const METRICS_TIMEOUT_MS = 5000;
 
-/** The collector of this process, asked at its own port like by anybody else. */
+/** The collector of this process, called at its own port like any other. */
 async function besideCollector(url: string, token: string | null, recent: RecentLog): Promise<BesideCollector> {
   const [{ sendSampleSpan }, { randomBytes }] = await Promise.all([
     import("../dev/sample-span.ts"),
@@ -198,7 +200,7 @@ async function besideCollector(url: string, token: string | null, recent: Recent
   };
 }
 
-/** Says where everything is, makes the sample, and opens it where there is a browser. */
+/** Prints all addresses, creates the sample, and opens it if there is a browser. */
 async function welcome(
   { env, platform, isTerminal, out, product }: Host,
   { server, collectorUrl, moved }: StartedParts,
@@ -222,7 +224,7 @@ async function welcome(
   if (command !== null && sample?.kind === "waiting") openBrowser(inboxLink(url, sample.sample), command);
 }
 
-/** @throws {ConfigError} when one is no address of a page. */
+/** @throws {ConfigError} if one is not the URL of a page */
 async function originsOf({ studio, origin }: DevOptions): Promise<readonly string[]> {
   const { hostedOrigins } = await import("../dev/hosted-pages.ts");
   return hostedOrigins(studio === true, origin ?? []);
@@ -230,7 +232,7 @@ async function originsOf({ studio, origin }: DevOptions): Promise<readonly strin
 
 const samplesOf = ({ product }: Host): string => join(product.root, "examples", "langgraph.json");
 
-/** The user's own file, wherever it is named; the samples where there is none. */
+/** The user's own file, wherever it is; the samples if there is none. */
 function graphConfigPath(host: Host, config: AgentConfig, options: ServeOptions): string {
   const file = graphConfigFile(config.graphConfig);
   const path = options.config ?? file;

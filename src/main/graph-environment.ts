@@ -1,10 +1,11 @@
-// Graph environment: which variables of the process the deployment's code sees: graphs, handlers, its own routes, and the
-// child processes and threads of all of them.
+// Graph environment: the environment of the deployment's code: graphs, handlers, its own routes, and all their child
+// processes and threads.
 // Invariants:
-//   graph-environment.1. The product's own secrets are taken out before any of that code is loaded: every HOLDPOINT_ variable, every secret
-//        of its settings under the name that it was read by, and the variables that only the headers of webhooks use.
-//   graph-environment.2. A name in HOLDPOINT_GRAPH_ENV, or in a list in `env` of langgraph.json, is passed on, secret or not.
-//   graph-environment.3. With HOLDPOINT_GRAPH_ENV nothing else is passed on but what programs need to know of their machine.
+//   graph-environment.1. The product's own secrets are removed before any of that code loads: every HOLDPOINT_
+//        variable, every secret setting under the name it was read by, and variables for webhook headers only.
+//   graph-environment.2. A name in HOLDPOINT_GRAPH_ENV, or in a list in `env` of langgraph.json, is passed on, secret
+//        or not.
+//   graph-environment.3. With HOLDPOINT_GRAPH_ENV the rest is removed, except the basic variables of the machine.
 import type { Env, SettingsTable } from "../base/config/config.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 
@@ -16,7 +17,7 @@ export interface GraphEnvironmentRules {
 }
 
 const OWN_PREFIX = "HOLDPOINT_";
-/** They are settings of ours, and at the same time conventions of libraries that graphs use. */
+/** Settings of ours that are also conventions of libraries in graphs. */
 const SHARED = new Set(["HTTPS_PROXY", "https_proxy", "LANGSMITH_API_KEY"]);
 const OF_THE_MACHINE =
   /^(PATH|HOME|USER|LOGNAME|SHELL|PWD|TERM|TZ|LANG|LANGUAGE|LC_\w+|TMPDIR|TMP|TEMP|NODE_\w+|SSL_CERT_(FILE|DIR)|HOSTNAME|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|USERPROFILE)$/i;
@@ -24,7 +25,8 @@ const OF_THE_MACHINE =
 /** Changes `environment`, which the deployment's code sees from now on. */
 export function setGraphEnvironment(environment: NodeJS.ProcessEnv, rules: GraphEnvironmentRules): void {
   const { listed, graphs } = rules;
-  const named = new Set([...(listed ?? []).filter((name) => !name.endsWith("*")), ...graphs.envNames]); // graph-environment.2
+  // graph-environment.2
+  const named = new Set([...(listed ?? []).filter((name) => !name.endsWith("*")), ...graphs.envNames]);
   const prefixes = (listed ?? []).filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   const secrets = secretNames(environment, rules);
   const isSecret = (name: string): boolean => !named.has(name) && (name.startsWith(OWN_PREFIX) || secrets.has(name));
@@ -39,7 +41,7 @@ export function setGraphEnvironment(environment: NodeJS.ProcessEnv, rules: Graph
   for (const [name, value] of Object.entries(graphs.env)) if (!isSecret(name)) environment[name] ??= value;
 }
 
-/** Of a secret with an alias, the alias is one when the value came from it: else it is somebody else's variable. */
+/** A secret's alias counts only if the value came from it: otherwise the variable belongs to other code. */
 function secretNames(env: Env, { tables, graphs }: GraphEnvironmentRules): ReadonlySet<string> {
   const names = new Set(graphs.webhookVariables);
   for (const { name, aliases, secret } of tables.flatMap((table) => Object.values(table))) {

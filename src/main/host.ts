@@ -1,4 +1,4 @@
-// Host: what a process has from the machine and from its package. main.ts reads them; nothing below it does.
+// Host: the machine and the package, as main.ts reads them for the rest of the code.
 import { readFileSync } from "node:fs";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import { writeLocalServer, type LocalServer } from "../cli/client/local-server.ts";
@@ -7,9 +7,11 @@ import type { Config, Env, SettingsTable } from "../base/config/config.ts";
 import type { Log } from "../base/log/log.ts";
 
 export interface Host {
-  /** The variables as they were at the start: what this product reads. */
+  /** The variables at the start, for this product's settings. */
   readonly env: Env;
-  /** The process's own: what graphs see. Secrets are taken out before one is loaded (graph-environment.ts). */
+  /**
+   * The process's own variables, for graphs. The server removes secrets before a graph loads (graph-environment.ts).
+   */
   readonly environment: NodeJS.ProcessEnv;
   readonly processId: number;
   readonly nodeVersion: string;
@@ -20,7 +22,7 @@ export interface Host {
   readonly product: Product;
 }
 
-/** What package.json says, and where it is. */
+/** Content and location of package.json. */
 export interface Product {
   readonly root: string;
   readonly version: string;
@@ -28,15 +30,15 @@ export interface Product {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** What goes on until it is told to stop. */
+/** A service that runs until its stop. */
 export interface LastingProcess {
   readonly log: Log;
   readonly stop: () => Promise<void>;
-  /** Longest time that stop() may take, whatever hangs: then the process ends all the same. */
+  /** Longest duration of stop(), whatever hangs: then the process ends anyway. */
   readonly stopMs: number;
-  /** How it went, after stop(). */
+  /** The summary, after stop(). */
   readonly exitCode: () => number;
-  /** Says that it is ready. Whoever reads this may send a signal at once. */
+  /** Reports readiness. A reader may send a signal at once. */
   readonly announce: () => Promise<void>;
 }
 
@@ -88,7 +90,7 @@ export function isReadable(path: string): boolean {
   }
 }
 
-/** Every setting of the product, whichever part of it runs here: a machine has one environment for all of them. */
+/** Every setting of the product, for any part: a machine has one environment for all of them. */
 export async function productTables(): Promise<readonly SettingsTable[]> {
   const [agent, telemetry, collector, traces, client] = await Promise.all([
     import("../agent/server/settings.ts"),

@@ -1,4 +1,4 @@
-// Serve: `holdpoint serve`: the agent server alone, from options and environment to a process that lasts.
+// Serve: `holdpoint serve`: the agent server alone, from options and environment to a running process.
 import { relative } from "node:path";
 import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
 import type { LocalServices } from "../agent/server/console-api.ts";
@@ -23,10 +23,10 @@ export interface ServeOptions {
   readonly printConfig?: boolean;
 }
 
-/** What comes after the grace period. Manifests wait longer than both together before they kill (deploy/). */
+/** Time after the grace period. Manifests wait longer than both together before they kill (deploy/). */
 export const STOP_SPARE_MS = 8000;
 
-/** @returns null when the configuration was only to be printed. @throws {ConfigError} */
+/** @returns null with --print-config @throws {ConfigError} */
 export async function serve(host: Host, options: ServeOptions): Promise<LastingProcess | null> {
   const table = await agentTable();
   const env = withOptions(host.env, options);
@@ -54,7 +54,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LastingP
         if (local !== null) await stopPart(local);
         await stopPart(server);
       } finally {
-        if (tracing !== null) await stopPart(tracing); // last: runs tell of their end
+        if (tracing !== null) await stopPart(tracing); // last: runs report their end
       }
     },
     stopMs: config.shutdownGraceSecs * 1000 + STOP_SPARE_MS,
@@ -71,7 +71,7 @@ export async function agentTable() {
   return { ...AGENT_SETTINGS, ...TELEMETRY_SETTINGS } as const;
 }
 
-/** Options win over variables: they become variables of the same meaning, and are checked like them. */
+/** Options win over variables: each becomes the variable of the same meaning, with the same checks. */
 export function withOptions(env: Env, options: ServeOptions): Env {
   const { port, host, dataDir, nJobsPerWorker, role } = options;
   return {
@@ -91,7 +91,7 @@ export async function readGraphConfig(host: Host, path: string, log: Log): Promi
   return graphs;
 }
 
-/** @throws {ConfigError} when it is not clear who may come in, or with whom the work is to be shared. */
+/** @throws {ConfigError} if authentication or the shared database is ambiguous */
 export async function checkAccess(config: AgentConfig, graphs: GraphsConfig): Promise<void> {
   const [{ isLoopbackAddress }, { ConfigError }] = await Promise.all([
     import("../http/server/loopback-host.ts"),
@@ -106,11 +106,11 @@ export async function checkAccess(config: AgentConfig, graphs: GraphsConfig): Pr
     throw new ConfigError([{ name: "HOLDPOINT_API_KEYS", reason }]);
   }
   if (isLoopbackAddress(config.host) || config.unsafeListen || config.apiKeys !== null || graphs.auth !== null) return;
-  const reason = `${config.host} can be reached from other machines and nobody has to authenticate; set HOLDPOINT_API_KEYS, name handlers in auth.path of the configuration file, or set HOLDPOINT_ALLOW_UNAUTHENTICATED=true if that is meant`;
+  const reason = `${config.host} is reachable from other machines without authentication; set HOLDPOINT_API_KEYS, name handlers in auth.path of the configuration file, or set HOLDPOINT_ALLOW_UNAUTHENTICATED=true if that is intended`;
   throw new ConfigError([{ name: "HOST", reason }]);
 }
 
-/** What else runs in the process, for the console. */
+/** The other parts of the process, for the console. */
 export type ProcessParts = Pick<LocalServices, "traces" | "collector">;
 
 export async function besideOf<Table extends SettingsTable>(

@@ -1,5 +1,5 @@
-// Storage of a process: PostgreSQL when there is one, else the data folder; the engine that fits; and what is done with a
-// database while no server has it.
+// Storage of a process: PostgreSQL if configured, else the data folder; the matching engine; and maintenance of a
+// database without a running server.
 import { dirname, resolve } from "node:path";
 import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
 import type { Engine, Storage } from "../agent/ports/ports.ts";
@@ -12,7 +12,7 @@ import { configOf, openLog, type Host } from "./host.ts";
 
 export type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits: () => number };
 
-/** @param library version of LangGraph, which is written down beside the data */
+/** @param library version of LangGraph, recorded beside the data */
 export async function openStorage(host: Host, config: AgentConfig, library: string, log: Log): Promise<OpenedStorage> {
   const versions = { holdpoint: host.product.version, library };
   if (config.databaseUri !== null) {
@@ -24,7 +24,7 @@ export async function openStorage(host: Host, config: AgentConfig, library: stri
   return createSqliteStorage({ folder: config.dataDir, owner, versions, log });
 }
 
-/** What runs and their readers need beside storage. @throws {ConfigError} when there is nothing to share with others. */
+/** The parts that runs and their readers need beside storage. @throws {ConfigError} without a shared database */
 export async function openEngine(config: AgentConfig, storage: Storage, log: Log): Promise<Engine> {
   const { systemClock: clock } = await import("../base/clock.ts");
   const ports = { storage, clock, log };
@@ -38,7 +38,7 @@ export async function openEngine(config: AgentConfig, storage: Storage, log: Log
   return createPostgresEngine({ uri: config.databaseUri, isWorker, servesCalls, stuckMs }, ports);
 }
 
-/** Opens the database; a data folder only where no server has it. @throws {Error} FolderInUseError */
+/** Opens the database; a data folder only if no server has it. @throws {Error} FolderInUseError */
 export async function withStorage<T>(
   host: Host,
   dataDir: string | undefined,
@@ -49,7 +49,7 @@ export async function withStorage<T>(
     import("../graphs/langgraph/library.ts"),
   ]);
   const folder = dataDir === undefined ? {} : { HOLDPOINT_DATA_DIR: dataDir, DATABASE_URI: undefined };
-  const config = await configOf(AGENT_SETTINGS, { ...host.env, ...folder }); // a folder that is named is meant
+  const config = await configOf(AGENT_SETTINGS, { ...host.env, ...folder }); // an explicit folder wins
   const library = libraryVersion(dirname(resolve(graphConfigFile(config.graphConfig))));
   const storage = await openStorage(host, config, library, await openLog(host, AGENT_SETTINGS, config));
   await storage.start();
@@ -76,5 +76,5 @@ export async function migrate(host: Host, options: { readonly config?: string })
     dirname(resolve(options.config ?? graphConfigFile(config.graphConfig))),
   );
   const { from, to } = await migrateDatabase(config.databaseUri, { holdpoint: host.product.version, library });
-  host.out(from === to ? `The schema is at ${to} already.\n` : `The schema went from ${from} to ${to}.\n`);
+  host.out(from === to ? `The schema is already at ${to}.\n` : `Migrated the schema from ${from} to ${to}.\n`);
 }

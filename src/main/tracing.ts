@@ -1,21 +1,21 @@
-// Tracing of runs: on when somebody says where the traces go.
+// Tracing of runs: on if a setting has the address for traces.
 import type { Tracing } from "../agent/ports/ports.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { TelemetryConfig } from "../telemetry/settings.ts";
 import type { Host } from "./host.ts";
 
-/** Who tries things out looks at the trace right after the run. */
+/** A person who tries it looks at the trace right after the run. */
 export const DEV_TRACE_DELAY_MS = 100;
 
 /** The collector of the same process. */
 export interface OwnCollector {
   readonly address: string;
-  /** What it wants to be shown; null: nothing. */
+  /** The collector's token; null: none. */
   readonly token: string | null;
 }
 
-/** Null: runs are not traced, and nothing is loaded for it. @param own for `dev` */
+/** Null: no tracing, and nothing is loaded for it. @param own for `dev` */
 export async function openTracing(
   { product }: Host,
   given: TelemetryConfig,

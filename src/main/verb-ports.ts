@@ -1,4 +1,4 @@
-// Verb ports: what the verbs of the terminal need of rooms that theirs does not know.
+// Verb ports: the parts of other rooms that the terminal's commands use.
 import { join } from "node:path";
 import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
 import type { VerbPorts } from "../cli/program/register.ts";
@@ -35,7 +35,7 @@ export function createVerbPorts(host: Host): VerbPorts {
       const { graphConfig, graphEnv: listed } = await agentConfig();
       const path = file ?? graphConfigFile(graphConfig);
       const tables = await productTables();
-      console.log = console.error; // what graphs print while they load is no part of the result
+      console.log = console.error; // output of graphs during loading is not part of the result
       const log = await openLog(host, {}, { logLevel: "error", logJson: null });
       return validateFile(
         path,

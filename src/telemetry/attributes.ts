@@ -1,14 +1,16 @@
-// Attributes: what steps tell → the attributes of OpenTelemetry's conventions for generative AI.
+// Attributes: a step's data → the attributes of OpenTelemetry's conventions for generative AI.
 // Invariants:
-//   attributes.1. Content is asked for only when it is captured.
-//   attributes.2. Content that is longer than CONTENT_UNITS_MAX is left out whole, and the span says so: half a JSON text is none.
+//   attributes.1. Content is read only if the settings capture it.
+//   attributes.2. Content longer than CONTENT_UNITS_MAX is omitted as a whole, and the span says so: half a JSON text
+//        is not JSON.
 import type { Attributes } from "@opentelemetry/api";
 import type { StepEnd, TraceStep } from "../agent/ports/ports.ts";
 
 const CONTENT_UNITS_MAX = 256 * 1024;
 
 export function startAttributes(step: TraceStep, captureContent: boolean): Attributes {
-  const content = (name: string, value: () => unknown): Attributes => (captureContent ? text(name, value) : {}); // attributes.1
+  // attributes.1
+  const content = (name: string, value: () => unknown): Attributes => (captureContent ? text(name, value) : {});
   switch (step.kind) {
     case "node":
       return {
@@ -58,14 +60,14 @@ export function endAttributes(end: StepEnd, kind: keyof typeof OUTPUT, captureCo
   };
 }
 
-/** Nothing for `undefined`. Text is taken as it is. */
+/** Nothing for `undefined`. Text stays as it is. */
 export function text(name: string, read: () => unknown): Attributes {
   let json: string | undefined;
   try {
     const value = read();
     json = typeof value === "string" ? value : JSON.stringify(value);
   } catch {
-    return { "holdpoint.content_left_out": true }; // it has no JSON form
+    return { "holdpoint.content_left_out": true }; // no JSON form
   }
   if (json === undefined) return {};
   return json.length > CONTENT_UNITS_MAX ? { "holdpoint.content_left_out": true } : { [name]: json }; // attributes.2

@@ -1,4 +1,4 @@
-// Test of the spans of a run. Checked: run-trace.1–4 of run-trace.ts.
+// Test of the spans of a run: run-trace.1–4 of run-trace.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SpanStatusCode, TraceFlags } from "@opentelemetry/api";
@@ -64,7 +64,7 @@ const AFTER_PAUSE: Run = {
   },
 };
 
-/** The spans of each run, told to a provider of its own: as if the process had been restarted in between. */
+/** The spans of each run, with a separate provider: as after a restart of the process. */
 function spansOf(runs: readonly Run[], captureContent: boolean, tell: (trace: RunTrace) => void) {
   return runs.flatMap((run) => {
     const exporter = new InMemorySpanExporter();
@@ -97,7 +97,7 @@ const callTool = (trace: RunTrace): void => {
   trace.end({ state: "pause", output: () => SECRET });
 };
 
-test("a run, the wait that another one ends, and that one are one trace with one root, whoever tells them (run-trace.1, run-trace.3)", () => {
+test("a run, its pause and its continuation are one trace with one root, whichever process sends them (run-trace.1, run-trace.3)", () => {
   const spans = spansOf([RUN, AFTER_PAUSE], false, (trace) => trace.end({ state: "done" }));
   const [first, wait, next] = spans;
   assert.deepEqual(
@@ -116,7 +116,7 @@ test("a run, the wait that another one ends, and that one are one trace with one
   );
 });
 
-test("no span holds what was said, unless that was asked for (run-trace.2)", () => {
+test("a span has no content unless the settings request it (run-trace.2)", () => {
   const quiet = JSON.stringify(
     spansOf([AFTER_PAUSE], false, callTool).map(({ attributes, status }) => [attributes, status]),
   );
@@ -127,7 +127,7 @@ test("no span holds what was said, unless that was asked for (run-trace.2)", () 
   assert.deepEqual(tool?.status, { code: SpanStatusCode.ERROR, message: SECRET });
 });
 
-test("an attempt that is handed back is not told; the next one tells the run, and not the wait again (run-trace.3, run-trace.4)", () => {
+test("a requeued attempt sends no spans; the next one sends the run, and the wait only once (run-trace.3, run-trace.4)", () => {
   const cut = spansOf([AFTER_PAUSE], false, (trace) => trace.end("handed_back"));
   assert.deepEqual(
     cut.map(({ name }) => name),
@@ -140,7 +140,7 @@ test("an attempt that is handed back is not told; the next one tells the run, an
   );
 });
 
-test("content without a JSON form, or too long, is left out and costs only itself", () => {
+test("content without a JSON form, or too long, is omitted, and the rest stays", () => {
   const long = spansOf([RUN], true, (trace) => {
     trace.input(() => {
       throw new Error("cannot be shown");

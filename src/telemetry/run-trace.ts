@@ -1,10 +1,11 @@
-// Run trace: the spans of one attempt of one run, in the words of OpenTelemetry's conventions for generative AI.
+// Run trace: the spans of one attempt of one run, by OpenTelemetry's conventions for generative AI.
 // Invariants:
-//   run-trace.1. A run and the runs that go on from its pauses are one trace with one root, also across restarts: ids, order and
-//        the root's begin follow from the runs' own ids and times, which are stored with them.
-//   run-trace.2. What people and models said is in a span only if that was asked for. So is the text of an error.
-//   run-trace.3. Every wait that a run ends is a span of its own beside the runs, from the question to the answer.
-//   run-trace.4. An attempt that is handed back is not told: the one that takes the run up again tells it whole.
+//   run-trace.1. A run and the runs that continue its pauses are one trace with one root, also across restarts: ids,
+//        order and the root's start derive from the runs' stored ids and times.
+//   run-trace.2. Messages of people and models are in a span only if the settings request them, as is the text of an
+//        error.
+//   run-trace.3. Every wait that a run ends is a separate span beside the runs, from the interrupt to the answer.
+//   run-trace.4. A requeued attempt sends no spans: the next attempt sends the whole run.
 import { hash } from "node:crypto";
 import {
   ROOT_CONTEXT,
@@ -20,7 +21,7 @@ import type { Run, TraceLink, TracedWait } from "../agent/model/model.ts";
 import type { RunTrace, StepEnd, TraceStep, TracedStep } from "../agent/ports/ports.ts";
 import { endAttributes, startAttributes, text } from "./attributes.ts";
 
-/** Begins a span with ids that are said beforehand. */
+/** Starts a span with given ids. */
 export interface SpanIds {
   use<T>(ids: { readonly traceId: string; readonly spanId: string }, begin: () => T): T;
 }
@@ -28,7 +29,7 @@ export interface SpanIds {
 export interface RunTracePorts {
   readonly tracer: Tracer;
   readonly ids: SpanIds;
-  /** Whether the trace with this id is recorded. */
+  /** True if the trace with this id is recorded. */
   readonly flagsOf: (traceId: string, context: Context) => number;
   readonly captureContent: boolean;
 }
@@ -79,7 +80,7 @@ export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
   };
 }
 
-/** When the run could begin: known before it does, and the same in every attempt (run-trace.1). */
+/** Earliest start of the run: known before the start, and the same in every attempt (run-trace.1). */
 function beginOf(run: Run): number {
   return run.createdAt + Math.ceil((run.request.afterSeconds ?? 0) * 1000);
 }
@@ -104,7 +105,7 @@ interface PlacedSpan {
   /** A UUID. */
   readonly id: string;
   readonly startedAt: number;
-  /** Absent: it is the root of its trace. */
+  /** Absent for the root of its trace. */
   readonly link: TraceLink | undefined;
   readonly attributes: Attributes;
 }
@@ -121,7 +122,8 @@ function startedSpan({ name, id, startedAt, link, attributes }: PlacedSpan, port
   const traceFlags = ports.flagsOf(traceId, ROOT_CONTEXT);
   const above = { traceId, spanId: spanIdOf(link.rootRunId), traceFlags, isRemote: true };
   const parent = trace.setSpanContext(ROOT_CONTEXT, above);
-  // The collector knows the place of a span by its parent. These name it, for when the parent has been forgotten.
+  // The collector finds a span's place by its parent. These attributes name it, for a parent that the collector no
+  // longer knows.
   const place = {
     "langsmith.trace.id": link.rootRunId,
     "langsmith.span.id": id,
@@ -147,7 +149,7 @@ function uuidOf(hex: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
 }
 
-/** What kind of span it is, where those who look at the trace find it. */
+/** The kind of the span, where tracing UIs look for it. */
 function named(kind: TraceStep["kind"] | "run" | "wait"): Attributes {
   return { "holdpoint.kind": kind, "langsmith.metadata.holdpoint_kind": kind };
 }
@@ -169,7 +171,8 @@ function endSpan(span: Span, end: StepEnd, kind: TraceStep["kind"] | "run", capt
   span.setAttributes(endAttributes(end, kind, captureContent));
   if (end.error !== undefined) {
     span.setAttribute("error.type", end.error.name);
-    span.setStatus({ code: SpanStatusCode.ERROR, ...(captureContent ? { message: end.error.message } : {}) }); // run-trace.2
+    // run-trace.2
+    span.setStatus({ code: SpanStatusCode.ERROR, ...(captureContent ? { message: end.error.message } : {}) });
   }
   span.end();
 }

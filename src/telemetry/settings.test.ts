@@ -1,4 +1,4 @@
-// Test of where traces are sent, by the standard variables, and of headers, which are secrets.
+// Test of the traces' address, by the standard variables, and of headers, which are secrets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readConfig, type Env } from "../base/config/config.ts";
@@ -25,16 +25,16 @@ const ADDRESSES: readonly (readonly [name: string, env: Env, address: string | n
 ];
 
 for (const [name, env, address] of ADDRESSES) {
-  test(`${name}: ${address === null ? "nothing is sent" : `spans go to ${address}`}`, () => {
+  test(`${name}: ${address === null ? "no traces are sent" : `spans go to ${address}`}`, () => {
     assert.equal(tracesAddress(read(env)), address);
   });
 }
 
-test("headers are read with their values decoded", () => {
+test("header values are decoded", () => {
   assert.deepEqual(readHeaders("x-api-key=a%2Cb, x-tenant = one=two ,"), { "x-api-key": "a,b", "x-tenant": "one=two" });
 });
 
-test("headers that do not fit are refused without being shown", () => {
+test("an error about invalid headers does not show them", () => {
   assert.throws(
     () => read({ OTEL_EXPORTER_OTLP_HEADERS: "very-secret" }),
     (error: Error) => error.message.includes("OTEL_EXPORTER_OTLP_HEADERS") && !error.message.includes("very-secret"),
@@ -42,7 +42,7 @@ test("headers that do not fit are refused without being shown", () => {
 });
 
 for (const ratio of ["2", "-1", "half"]) {
-  test(`a ratio of ${ratio} is refused`, () => {
+  test(`a ratio of ${ratio} is invalid`, () => {
     assert.throws(() => read({ OTEL_TRACES_SAMPLER_ARG: ratio }), /OTEL_TRACES_SAMPLER_ARG/);
   });
 }

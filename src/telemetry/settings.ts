@@ -1,4 +1,4 @@
-// Settings of the traces that the agent server sends of its own runs: the standard variables of OpenTelemetry.
+// Settings of the agent server's own traces: the standard variables of OpenTelemetry.
 import { boolean, choice, setting, text, type Config, type Setting } from "../base/config/config.ts";
 
 const PROTOCOLS = ["http/protobuf", "http/json"] as const;
@@ -18,7 +18,7 @@ function pairs(name: string, type: string, secret: boolean, meaning: string): Se
   });
 }
 
-/** @throws {Error} without the value in it: headers are secrets. */
+/** @throws {Error} without the value in it: headers are secrets */
 export function readHeaders(list: string): Readonly<Record<string, string>> {
   const pairs = list.split(",").filter((pair) => pair.trim() !== "");
   return Object.fromEntries(
@@ -34,7 +34,7 @@ function httpAddress(one: Setting<string | null>): Setting<string | null> {
   return {
     ...one,
     parse(value) {
-      if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) throw new Error("is no http address");
+      if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) throw new Error("is not an http address");
       return value;
     },
   };
@@ -53,25 +53,22 @@ export const TELEMETRY_SETTINGS = {
   otelTracesEndpoint: httpAddress(
     text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", null, { meaning: "Address for traces, used as it is; it wins." }),
   ),
-  otelHeaders: pairs("OTEL_EXPORTER_OTLP_HEADERS", "headers", true, "Headers that go along, such as a key."),
+  otelHeaders: pairs("OTEL_EXPORTER_OTLP_HEADERS", "headers", true, "Headers of the requests, such as a key."),
   otelTracesHeaders: pairs(
     "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
     "headers",
     true,
     "The same, for traces only; they are added.",
   ),
-  otelProtocol: choice("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", PROTOCOLS, { meaning: "How traces are sent." }),
+  otelProtocol: choice("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", PROTOCOLS, {
+    meaning: "The transport of traces.",
+  }),
   otelTracesProtocol: protocolForTraces("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"),
   otelServiceName: text("OTEL_SERVICE_NAME", null, {
     meaning:
-      "What the server is called in its traces. Without it, `service.name` of OTEL_RESOURCE_ATTRIBUTES, or `holdpoint`.",
+      "Name of the server in its traces. Without it, `service.name` of OTEL_RESOURCE_ATTRIBUTES, or `holdpoint`.",
   }),
-  otelResource: pairs(
-    "OTEL_RESOURCE_ATTRIBUTES",
-    "attributes",
-    false,
-    "What else is said of the server in its traces.",
-  ),
+  otelResource: pairs("OTEL_RESOURCE_ATTRIBUTES", "attributes", false, "Other attributes of the server in its traces."),
   otelSampler: choice(
     "OTEL_TRACES_SAMPLER",
     "parentbased_always_on",
@@ -83,7 +80,7 @@ export const TELEMETRY_SETTINGS = {
       "parentbased_always_off",
       "parentbased_traceidratio",
     ],
-    { meaning: "Which runs are traced. A run that goes on from a pause is traced if the one that paused was." },
+    { meaning: "The runs to trace. A run that continues a pause is traced if the paused run was." },
   ),
   otelSamplerArg: setting<number | null>(
     "OTEL_TRACES_SAMPLER_ARG",
@@ -104,7 +101,7 @@ export const TELEMETRY_SETTINGS = {
 
 export type TelemetryConfig = Config<typeof TELEMETRY_SETTINGS>;
 
-/** Null: nothing is sent. */
+/** Null: no traces are sent. */
 export function tracesAddress(config: TelemetryConfig): string | null {
   if (config.otelDisabled || config.otelExporter === "none") return null;
   if (config.otelTracesEndpoint !== null) return config.otelTracesEndpoint;

@@ -1,8 +1,8 @@
-// Tracing: what runs tell of themselves → OpenTelemetry spans → an OTLP receiver. Adapter of the port of that name.
+// Tracing: trace events of runs → OpenTelemetry spans → an OTLP receiver. Adapter of the tracing port.
 // Invariants:
-//   tracing.1. Loaded only where an address is set: a server that sends nothing pays nothing.
-//   tracing.2. Nothing that happens here changes a run: spans that cannot be sent are dropped, and that is logged.
-//   tracing.3. Nothing global is set: providers that graphs set up for themselves stay theirs.
+//   tracing.1. Loaded only with an address: a server without traces pays nothing.
+//   tracing.2. No failure here affects a run: unsendable spans are dropped, and the log says so.
+//   tracing.3. It sets nothing global: providers of graphs stay theirs.
 import { SpanKind, TraceFlags, type Context } from "@opentelemetry/api";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -30,7 +30,7 @@ export interface TracingOptions {
   readonly address: string;
   readonly captureContent: boolean;
   readonly version: string;
-  /** Longest wait before spans are sent; the standard's default when null. */
+  /** Longest wait before spans are sent; null means the standard's default. */
   readonly delayMs: number | null;
 }
 
@@ -49,7 +49,7 @@ export function createTracing(config: TelemetryConfig, options: TracingOptions, 
     ],
   });
   const tracer = provider.getTracer("holdpoint", options.version);
-  /** A run goes on with the decision of the run that its trace began with, which follows from the trace's id. */
+  /** A run follows the sampling decision of the first run of its trace, which derives from the trace id. */
   const flagsOf = (traceId: string, context: Context): number => {
     const { decision } = root.shouldSample(context, traceId, "run", SpanKind.INTERNAL, {}, []);
     return decision === SamplingDecision.RECORD_AND_SAMPLED ? TraceFlags.SAMPLED : TraceFlags.NONE;
@@ -58,7 +58,7 @@ export function createTracing(config: TelemetryConfig, options: TracingOptions, 
     name: "tracing",
     begin: (run) => beginRunTrace(run, { tracer, ids, flagsOf, captureContent: options.captureContent }),
     start: () => Promise.resolve(),
-    stop: () => provider.shutdown().catch(() => undefined), // tracing.2; the exporter's failure has been logged
+    stop: () => provider.shutdown().catch(() => undefined), // tracing.2; the exporter logs its failure
   };
 }
 
@@ -84,7 +84,7 @@ function openExporter(config: TelemetryConfig, url: string): SpanExporter {
   return protocol === "http/json" ? new JsonExporter({ url, headers }) : new ProtobufExporter({ url, headers });
 }
 
-/** Says once that spans are lost, and once that they arrive again (tracing.2). */
+/** Logs once that spans are lost, and once that they arrive again (tracing.2). */
 function reporting(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false;
   return {
@@ -103,7 +103,7 @@ function reporting(exporter: SpanExporter, log: Log): SpanExporter {
   };
 }
 
-/** Ids are random, but for those that are said beforehand: a run's follow from the run's own. */
+/** Ids are random, except given ones: a run's derive from the run itself. */
 function createIds(): IdGenerator & SpanIds {
   const random = new RandomIdGenerator();
   let next: { readonly traceId: string; readonly spanId: string } | null = null;

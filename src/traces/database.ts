@@ -1,9 +1,9 @@
-// Database of the trace store: one SQLite file, its tables, and what survives a crash.
+// Database of the trace store: one SQLite file, its tables, and durability.
 // Invariants:
-//   traces/database.1. A transaction that was acknowledged survives kill -9 and power loss: WAL with synchronous=FULL.
-//   traces/database.2. One process has the file; a second is refused by name. kill -9 frees it.
-//   traces/database.3. A file of a newer version is not touched.
-//   traces/database.4. Nothing is written while the file is not the one of that name any more (base/file-guard.ts).
+//   traces/database.1. An acknowledged transaction survives kill -9 and power loss: WAL with synchronous=FULL.
+//   traces/database.2. One process has the file; a second fails with its name. kill -9 frees it.
+//   traces/database.3. A file of a newer version stays untouched.
+//   traces/database.4. Writes fail if another file has taken the file's name (base/files/file-guard.ts).
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
@@ -19,16 +19,16 @@ export interface Database {
   get(sql: string, ...parameters: SQLInputValue[]): Row | null;
   all(sql: string, ...parameters: SQLInputValue[]): readonly Row[];
   run(sql: string, ...parameters: SQLInputValue[]): number;
-  /** Undone when `work` throws. @throws {ApiError} `storage_unavailable`: traces/database.4. */
+  /** Rolled back if `work` throws. @throws {ApiError} `storage_unavailable`: traces/database.4 */
   transaction<T>(work: () => T): T;
-  /** Null, or why nothing can be written (traces/database.4). */
+  /** Null, or the reason why writes fail (traces/database.4). */
   readonly problem: () => string | null;
   close(): void;
 }
 
 const VERSION = 1;
 
-/** Runs of a trace lie together, in the order of the tree. Times are microseconds since 1970. */
+/** Runs of a trace are adjacent, in tree order. Times are microseconds since 1970. */
 const TABLES = `
   CREATE TABLE runs (
     run_id TEXT PRIMARY KEY, trace_id TEXT NOT NULL, dotted_order TEXT NOT NULL, bytes INTEGER NOT NULL,
@@ -65,7 +65,7 @@ export class TraceDatabaseError extends Error {
   }
 }
 
-/** @throws {TraceDatabaseError} traces/database.2, traces/database.3. */
+/** @throws {TraceDatabaseError} traces/database.2, traces/database.3 */
 export function openDatabase(folder: string, clock: Clock, log: Log): Database {
   makeFolder(folder);
   const file = join(folder, "traces.db");

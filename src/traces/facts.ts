@@ -1,4 +1,4 @@
-// Facts: what search and lists need of a run, read out of its fields once, when it is stored.
+// Facts: the columns for search and lists, read from a run's fields once, when it is stored.
 import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 
 export interface Facts {
@@ -6,18 +6,18 @@ export interface Facts {
   readonly threadId: string | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** US dollars, as the sender worked it out; null when it did not. */
+  /** US dollars, as the sender calculated them; null without a value. */
   readonly cost: number | null;
-  /** Microseconds since 1970 at which the first token came. */
+  /** Microseconds since 1970 of the first token. */
   readonly firstTokenAt: number | null;
-  /** Scalar metadata, as text: what traces are searched by. */
+  /** Scalar metadata, as text, for searches. */
   readonly metadata: readonly (readonly [key: string, value: string])[];
 }
 
 const METADATA_MAX = 64;
 const KEY_UNITS_MAX = 200;
 const VALUE_UNITS_MAX = 500;
-/** Senders group the runs of a conversation under one of these, the first that is there. */
+/** Senders group the runs of a conversation under one of these; the first present one counts. */
 const THREAD_KEYS = ["thread_id", "session_id", "conversation_id"];
 
 export function factsOf(extra: Json | undefined, outputs: Json | undefined, events: Json | undefined): Facts {

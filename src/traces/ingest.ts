@@ -1,10 +1,11 @@
-// Ingest: the tracing backend's ingest API, as the collector and the `langsmith` SDK speak it (upload → run changes → store).
-// Any key is taken: what listens here listens on this machine.
+// Ingest: the tracing backend's ingest API, as the collector and the `langsmith` SDK use it (upload → run changes →
+// store).
+// It accepts any key, because it listens on this machine only.
 // Invariants:
-//   ingest.1. 202 is answered after the runs are durable, and never for an upload of which a part was refused.
-//   ingest.2. A request that cannot be read changes nothing, and its sender learns why.
-//   ingest.3. Any page in a browser can reach this port: the Host header names this machine, and pages of other sites change
-//        nothing (http/browser.ts).
+//   ingest.1. A 202 follows the durable write of the runs, and never an upload with a rejected part.
+//   ingest.2. An unreadable request changes nothing, and its sender gets the reason.
+//   ingest.3. Any page in a browser can reach this port: the Host header must name this machine, and pages of other
+//        sites cannot change anything (http/server/loopback-host.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError, describeError } from "../base/api-error.ts";
 import type { Log } from "../base/log/log.ts";
@@ -24,7 +25,7 @@ export interface IngestOptions {
 
 const pages = createCors(LOOPBACK_CORS);
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
-/** What senders are told: they cut their uploads to it. */
+/** Limits for senders, which cut their uploads to them. */
 const UPLOAD_RUNS_MAX = 1000;
 const UPLOAD_BYTES_MAX = 20 * 1024 * 1024;
 
@@ -64,7 +65,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
       const { status, detail } = refusalOf(error);
       if (status === 500) log.error("trace_upload_failed", { reason: describeError(error).message });
       reply(outgoing, status, JSON.stringify({ error: detail, detail })); // ingest.2
-      // The rest of a body within the limits is read and dropped: a cut connection could take the refusal with it.
+      // Reads and drops the rest of a body within the limits: closing the connection could lose the rejection.
       if (!incoming.complete && status === 413) incoming.destroy();
     });
   };

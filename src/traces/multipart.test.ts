@@ -1,4 +1,4 @@
-// Tests of multipart bodies (invariants traces/multipart.1, traces/multipart.2): the forms that senders use, and bodies that are no multipart.
+// Tests of multipart bodies (traces/multipart.1, traces/multipart.2): the forms in use by senders, and invalid bodies.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boundaryOf, partsOf } from "./multipart.ts";
@@ -8,7 +8,7 @@ const read = (text: string) =>
 
 const DISPOSITION = 'Content-Disposition: form-data; name="post.1"';
 
-test("a length in the head, in the content type, or none: the part is the same (traces/multipart.1)", () => {
+test("a length in the head, in the content type, or none: the same part (traces/multipart.1)", () => {
   const heads = [
     `${DISPOSITION}\r\nContent-Type: application/json\r\nContent-Length: 2`,
     `${DISPOSITION}\r\nContent-Type: application/json; length=2`,
@@ -42,12 +42,12 @@ const BROKEN: readonly [name: string, body: string][] = [
   ["a length that is none", `--b\r\n${DISPOSITION}\r\nContent-Length: -1\r\n\r\nabc\r\n--b--\r\n`],
 ];
 for (const [name, body] of BROKEN) {
-  test(`refused: ${name}`, () => {
+  test(`rejected: ${name}`, () => {
     assert.throws(() => read(body), { name: "UploadError" });
   });
 }
 
-test("the boundary is read from the content type, quoted or not; other types have none", () => {
+test("the content type has the boundary, quoted or not; other types have none", () => {
   assert.equal(boundaryOf("multipart/form-data; boundary=abc"), "abc");
   assert.equal(boundaryOf('multipart/form-data; charset=utf-8; boundary="a b"'), "a b");
   assert.equal(boundaryOf("multipart/mixed; boundary=abc"), null);

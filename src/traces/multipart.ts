@@ -1,21 +1,22 @@
-// Multipart: the body of an upload → its parts. Takes what senders of the backend's API send: lengths as a Content-Length
-// line of the part, as a `length` parameter of its Content-Type, or not at all.
+// Multipart: the body of an upload → its parts. It accepts the forms of the API's senders: a length as the part's
+// Content-Length line, as a `length` parameter of its Content-Type, or none.
 // Invariants:
-//   traces/multipart.1. A part with a length ends exactly there, whatever its bytes say; one without ends at the next boundary.
-//   traces/multipart.2. A part is a view of the body: nothing is copied.
+//   traces/multipart.1. A part with a length ends exactly there, whatever its bytes; one without ends at the next
+//        boundary.
+//   traces/multipart.2. A part is a view of the body, without a copy.
 import { UploadError, type Part } from "./run-change.ts";
 
 const PARTS_MAX = 100_000;
 const HEAD_BYTES_MAX = 16 * 1024;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 
-/** @returns the boundary of a `multipart/form-data` content type, or null for any other. */
+/** @returns the boundary of a `multipart/form-data` content type, or null for any other */
 export function boundaryOf(contentType: string | undefined): string | null {
   const found = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType ?? "");
   return found?.[1] ?? found?.[2] ?? null;
 }
 
-/** @throws {UploadError} when the body is no such multipart. */
+/** @throws {UploadError} if the body is not valid multipart */
 export function* partsOf(body: Buffer, boundary: string): Generator<Part> {
   const delimiter = Buffer.from(`--${boundary}`);
   const next = Buffer.from(`\r\n--${boundary}`);
@@ -43,6 +44,6 @@ function headOf(text: string): { readonly name: string; readonly type: string; r
   if (name === undefined) throw new UploadError("a part has no name");
   const [type = "", ...parameters] = field("content-type").split(";");
   const given = field("content-length") || (/\blength=(\d+)/.exec(parameters.join(";"))?.[1] ?? "");
-  if (given !== "" && !/^\d{1,12}$/.test(given)) throw new UploadError(`the part ${name} has no sound length`);
+  if (given !== "" && !/^\d{1,12}$/.test(given)) throw new UploadError(`the part ${name} has no valid length`);
   return { name, type: type.trim(), length: given === "" ? null : Number(given) };
 }

@@ -1,8 +1,8 @@
-// Query: traces as lists and trees show them (rows → query → reply).
+// Query: traces for lists and trees (rows → query → reply).
 // Invariants:
-//   query.1. What a caller searches by is bound, never part of the SQL text.
-//   query.2. A page begins where the one before ended, also while traces come in.
-//   query.3. A trace is answered from texts that were made when its runs were stored: nothing is parsed for it.
+//   query.1. Search values are bound parameters, never part of the SQL text.
+//   query.2. A page begins at the end of the previous one, also while traces arrive.
+//   query.3. A trace's reply consists of texts stored with its runs: a read parses nothing.
 import type { SQLInputValue } from "node:sqlite";
 import type { TraceItem } from "../api/traces.ts";
 import type { Database, Row } from "./database.ts";
@@ -10,16 +10,16 @@ import { FIELDS } from "./run-change.ts";
 
 export interface TraceSearch {
   readonly project: string | null;
-  /** Part of the name, whatever its case. */
+  /** Part of the name, case-insensitive. */
   readonly name: string | null;
   readonly status: "success" | "error" | "pending" | "incomplete" | null;
   readonly model: string | null;
-  /** Name of a tool that some run of it called. */
+  /** Name of a tool call in any of its runs. */
   readonly tool: string | null;
   readonly threadId: string | null;
   readonly tag: string | null;
   readonly metadata: readonly (readonly [key: string, value: string])[];
-  /** Microseconds; a trace whose root has not ended has no latency. */
+  /** Microseconds; a trace with a running root has no latency. */
   readonly latencyMin: number | null;
   readonly latencyMax: number | null;
   /** Microseconds since 1970, of the start. */
@@ -29,7 +29,7 @@ export interface TraceSearch {
   readonly cursor: Cursor | null;
 }
 
-/** Where a page ends: newest first, and by id among those that began together. */
+/** The end of a page: newest first, and by id among equal start times. */
 export interface Cursor {
   readonly started: number;
   readonly traceId: string;
@@ -42,9 +42,9 @@ export interface TracePage {
 
 export interface TraceQueries {
   search(search: TraceSearch): TracePage;
-  /** JSON text `{"trace": …, "runs": […]}`, runs in the order of the tree; null when there is no such trace. */
+  /** JSON text `{"trace": …, "runs": […]}`, runs in tree order; null for an unknown trace. */
   trace(traceId: string): string | null;
-  /** JSON text of one run with all its fields; null when there is none. */
+  /** JSON text of one run with all its fields; null for an unknown run. */
   run(runId: string): string | null;
   attachment(runId: string, name: string): { readonly type: string; readonly bytes: Uint8Array } | null;
   projects(): readonly { readonly name: string; readonly traces: number }[];

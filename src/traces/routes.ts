@@ -1,4 +1,4 @@
-// Routes of the trace store: what the console and the command line ask (request → query → reply).
+// Routes of the trace store, for the console and the command line (request → query → reply).
 import * as z from "zod";
 import { ApiError } from "../base/api-error.ts";
 import type { HttpRequest, HttpRoute } from "../http/server/app.ts";
@@ -15,7 +15,7 @@ const time = z.iso
   .optional();
 const milliseconds = z.coerce.number().min(0).optional();
 
-/** `metadata=tenant:acme,user:7`: every pair must be there. */
+/** `metadata=tenant:acme,user:7`: every pair must match. */
 const metadata = text.optional().transform((value, context) =>
   (value ?? "")
     .split(",")
@@ -78,7 +78,7 @@ export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
 
 const OTEL_ID = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i;
 
-/** Also as senders write it, 32 hex digits: so it stands in their logs. */
+/** Also in the senders' form of 32 hex digits, as in their logs. */
 function traceIdOf(params: HttpRequest["params"]): string {
   return (params["trace_id"] ?? "").replace(OTEL_ID, "$1-$2-$3-$4-$5").toLowerCase();
 }
@@ -92,7 +92,7 @@ function found(body: string | null, what: string): HttpReply {
   if (body !== null) return { status: 200, body };
   throw new ApiError(
     "trace_not_found",
-    `${what} is not in the trace store: it never came, or has made room for others.`,
+    `${what} is not in the trace store: it never arrived, or was deleted to make room.`,
   );
 }
 
@@ -130,7 +130,7 @@ function encodeCursor({ started, traceId }: Cursor): string {
 function decodeCursor(cursor: string): Cursor {
   const [started = "", traceId = ""] = Buffer.from(cursor, "base64url").toString().split(" ");
   if (/^-?\d+$/.test(started) && traceId !== "") return { started: Number(started), traceId };
-  throw new ApiError("invalid_request", "cursor is not one that this server has given.", {
-    errors: [{ path: "cursor", message: "is not one that this server has given" }],
+  throw new ApiError("invalid_request", "cursor must come from a reply of this server.", {
+    errors: [{ path: "cursor", message: "must come from a reply of this server" }],
   });
 }

@@ -1,8 +1,8 @@
-// Run change: what one upload says about one run, before it is merged with what is known (parts → run change → store).
+// Run change: one upload's data of one run, before the merge with the stored row (parts → run change → store).
 // The backend's ingest API has three forms (multipart, batch, single runs); all of them end here.
 // Invariants:
-//   run-change.1. A field's JSON is kept as the text it came in: what was uploaded is what is shown.
-//   run-change.2. A run that says where it belongs keeps the five rules of dotted_order, or its whole upload is refused.
+//   run-change.1. A field's JSON stays the text that arrived: readers see it as uploaded.
+//   run-change.2. A run with a position follows the five rules of dotted_order, or its whole upload fails.
 import { isJsonObject, type JsonObject } from "../base/json/json.ts";
 
 export const FIELDS = ["inputs", "outputs", "events", "extra", "error", "serialized"] as const;
@@ -19,12 +19,12 @@ export interface RunChange {
   readonly runId: string;
   /** The run without its large fields. */
   readonly main: JsonObject;
-  /** JSON text of the fields that came along (run-change.1). */
+  /** JSON text of the fields in this upload (run-change.1). */
   readonly fields: Readonly<Partial<Record<Field, string>>>;
   readonly attachments: readonly Attachment[];
 }
 
-/** The upload breaks a rule of the API: told to the sender with 422. */
+/** The upload breaks a rule of the API: the sender gets 422. */
 export class UploadError extends Error {
   constructor(message: string) {
     super(message);
@@ -37,7 +37,7 @@ const RUNS_MAX = 10_000;
 
 /** `{"post": [runs], "patch": [runs]}`, large fields inline. @throws {UploadError} */
 export function changesOfBatch(body: unknown): readonly RunChange[] {
-  if (!isJsonObject(body)) throw new UploadError("the body is no object");
+  if (!isJsonObject(body)) throw new UploadError("the body is not an object");
   const { post = [], patch = [] } = body;
   if (!Array.isArray(post) || !Array.isArray(patch)) throw new UploadError("post and patch must be lists of runs");
   if (post.length + patch.length > RUNS_MAX) throw new UploadError(`more than ${RUNS_MAX} runs in one upload`);
@@ -47,7 +47,7 @@ export function changesOfBatch(body: unknown): readonly RunChange[] {
   ];
 }
 
-/** @param pathId the id in the address of `PATCH /runs/{id}`. @throws {UploadError} */
+/** @param pathId the id in the URL of `PATCH /runs/{id}` @throws {UploadError} */
 export function changeOfRun(event: RunChange["event"], run: unknown, pathId: string | null): RunChange {
   if (!isJsonObject(run)) throw new UploadError("a run must be an object");
   const main: Record<string, JsonObject[string]> = {};
@@ -73,21 +73,21 @@ export function changesOfParts(parts: Iterable<Part>): readonly RunChange[] {
   const open = new Map<string, { change: RunChange; fields: Partial<Record<Field, string>>; files: Attachment[] }>();
   for (const { name, type, bytes } of parts) {
     const [event = "", runId = "", ...rest] = name.split(".");
-    if (event === "feedback") continue; // scores are not kept here
+    if (event === "feedback") continue; // the store keeps no scores
     if (event === "attachment") {
       const run = open.get(`post.${runId}`) ?? open.get(`patch.${runId}`);
       if (run === undefined) throw new UploadError(`${name} came before the main part of its run`);
       run.files.push({ name: rest.join("."), type, bytes });
       continue;
     }
-    if (event !== "post" && event !== "patch") throw new UploadError(`the part ${name} has no known name`);
+    if (event !== "post" && event !== "patch") throw new UploadError(`the part ${name} has an unknown name`);
     const key = `${event}.${runId}`;
     const field = rest[0];
     const value = parsed(bytes, name);
     if (field === undefined) {
       if (open.has(key)) throw new UploadError(`${name} came twice`);
       if (open.size >= RUNS_MAX) throw new UploadError(`more than ${RUNS_MAX} runs in one upload`);
-      if (!isJsonObject(value)) throw new UploadError(`${name} is no object`);
+      if (!isJsonObject(value)) throw new UploadError(`${name} is not an object`);
       const inline = changeOfRun(event, { ...value, id: runId }, null);
       const fields = { ...inline.fields };
       const files: Attachment[] = [];
@@ -96,7 +96,7 @@ export function changesOfParts(parts: Iterable<Part>): readonly RunChange[] {
     }
     const run = open.get(key);
     if (run === undefined) throw new UploadError(`${name} came before the main part of its run`);
-    if (!isField(field)) throw new UploadError(`${name} is no field of a run`);
+    if (!isField(field)) throw new UploadError(`${name} is not a field of a run`);
     if (value !== null) run.fields[field] = bytes.toString("utf8");
   }
   return [...open.values()].map(({ change }) => change);
@@ -114,10 +114,10 @@ function isField(name: string): name is Field {
   return (FIELDS as readonly string[]).includes(name);
 }
 
-/** run-change.2, in the words that senders know from the backend. */
+/** run-change.2, with the backend's own messages. */
 function checked(change: RunChange): RunChange {
   const { runId, main, event } = change;
-  if (!UUID.test(runId)) throw new UploadError(`"${runId}" is no run id`);
+  if (!UUID.test(runId)) throw new UploadError(`"${runId}" is not a run id`);
   const { dotted_order: order, trace_id: traceId, parent_run_id: parent } = main;
   if (order === undefined && event === "patch") return change;
   if (typeof order !== "string" || typeof traceId !== "string")

@@ -1,4 +1,16 @@
-// Trace server: the embedded tracing backend on one port: uploads in, questions answered. For this machine only.
+// Trace server: the embedded tracing backend on one port, for this machine only.
+// The pieces:
+//   ingest.ts       uploads in: the backend's ingest API
+//   upload-body.ts  the bytes of an upload, limited and decompressed
+//   multipart.ts    a multipart body to its parts
+//   run-change.ts   an upload's data of one run
+//   write.ts        run changes to rows, within the limits of the store
+//   facts.ts        the columns for search and lists
+//   database.ts     the SQLite file and its tables
+//   store.ts        the store as a service
+//   query.ts        searches, traces and runs out of the store
+//   routes.ts       the read API for the console and the command line
+//   settings.ts     the settings
 import type { RequestListener } from "node:http";
 import type { Clock } from "../base/clock.ts";
 import { group, type Service } from "../base/lifecycle.ts";

@@ -1,4 +1,4 @@
-// Settings of the local trace store: how much it keeps.
+// Settings of the local trace store: its limits.
 import { HOST_SETTINGS } from "../base/config/host-settings.ts";
 import { durationMs, integer, text, type Config } from "../base/config/config.ts";
 
@@ -19,7 +19,7 @@ export const TRACE_SETTINGS = {
     "TRACES_MAX_RUNS",
     200_000,
     { min: 100, max: 100_000_000 },
-    { meaning: "Runs that the local trace store keeps; the traces that were touched longest ago go first." },
+    { meaning: "Runs that the local trace store keeps; it deletes the least recently changed traces first." },
   ),
   traceBytesMax: integer(
     "TRACES_MAX_BYTES",
@@ -31,7 +31,7 @@ export const TRACE_SETTINGS = {
     "TRACES_MAX_AGE",
     7 * 24 * 3_600_000,
     { min: 60_000, max: 10 * 366 * 24 * 3_600_000 },
-    { meaning: "Traces that nothing was added to for so long are deleted from the local trace store." },
+    { meaning: "Age since the last change after which the local trace store deletes a trace." },
   ),
 } as const;
 

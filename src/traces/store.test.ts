@@ -1,4 +1,5 @@
-// Tests of the trace store (invariants write.1–3, query.1–3, traces/database.1–3): a real SQLite file, random uploads with printed seeds.
+// Tests of the trace store (write.1–3, query.1–3, traces/database.1–3): a real SQLite file, random uploads with printed
+// seeds.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,7 +59,7 @@ async function open(t: TestContext, limits: { runs?: number; bytes?: number; fol
 
 const uuid = (n: number): string => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
 
-/** Run `n` of trace `trace`: the root when they are the same. */
+/** Run `n` of trace `trace`: the root if they are equal. */
 function run(trace: number, n: number, more: JsonObject = {}): JsonObject {
   const segment = (id: number): string => `20260101T000000000000Z${uuid(id)}`;
   const isRoot = trace === n;
@@ -80,7 +81,7 @@ function run(trace: number, n: number, more: JsonObject = {}): JsonObject {
 const post = (...runs: JsonObject[]): readonly RunChange[] => changesOfBatch({ post: runs });
 const names = (items: readonly TraceItem[]): readonly string[] => items.map(({ name }) => name);
 
-test("a trace adds up what its runs say", async (t) => {
+test("a trace sums up its runs", async (t) => {
   const { store } = await open(t);
   const usage = { usage_metadata: { input_tokens: 7, output_tokens: 3, total_cost: 0.5 }, ls_model_name: "m-1" };
   const failed = run(1, 3, { error: "broke", extra: { metadata: usage } });
@@ -104,7 +105,7 @@ test("a trace adds up what its runs say", async (t) => {
   });
 });
 
-test("a run is posted when it begins and patched when it ends; what came in is what is shown", async (t) => {
+test("a run is posted at its start and patched at its end; readers see the uploaded fields", async (t) => {
   const { store } = await open(t);
   const { end_time: _end, ...begun } = run(1, 1);
   store.write(post(begun));
@@ -116,7 +117,7 @@ test("a run is posted when it begins and patched when it ends; what came in is w
   assert.equal(store.search(ALL).items[0]?.latency_us, 2_000_000);
 });
 
-test("children before their root, and a patch of a run that nobody knows", async (t) => {
+test("children before their root, and a patch of an unknown run", async (t) => {
   const { store } = await open(t);
   store.write(post(run(1, 2)));
   assert.equal(store.search(ALL).items[0]?.status, "incomplete");
@@ -127,7 +128,7 @@ test("children before their root, and a patch of a run that nobody knows", async
   assert.deepEqual([names(items), items[0]?.status, items[0]?.runs], [["late root"], "success", 2]);
 });
 
-test("whatever the order, and however often: the sums are those of the runs (write.1, write.2)", async (t) => {
+test("in any order, and with repeats, the sums are those of the runs (write.1, write.2)", async (t) => {
   const { store, folder } = await open(t);
   const change = fc.record({
     trace: fc.nat(3),
@@ -173,16 +174,16 @@ test("whatever the order, and however often: the sums are those of the runs (wri
   db.close();
 });
 
-test("the traces touched longest ago go first, whole (write.3)", async (t) => {
+test("the least recently changed traces are deleted first, as a whole (write.3)", async (t) => {
   const { store } = await open(t, { runs: 6 });
   for (const trace of [10, 20, 30]) store.write(post(run(trace, trace, { name: `t${trace}` }), run(trace, trace + 1)));
-  store.write(post(run(10, 12))); // touches the first one again
+  store.write(post(run(10, 12))); // changes the first one again
   assert.deepEqual(new Set(names(store.search(ALL).items)), new Set(["t10", "t30"]));
   assert.equal(store.run(uuid(21)), null);
   assert.deepEqual(store.totals().runs, 5);
 });
 
-test("one trace alone cannot fill the store: what does not fit is dropped and counted (write.3)", async (t) => {
+test("one trace alone cannot fill the store: excess runs are dropped and counted (write.3)", async (t) => {
   const { store } = await open(t, { bytes: MIB });
   const big = { text: "x".repeat(200_000) };
   let dropped = 0;
@@ -198,7 +199,7 @@ test("an upload that fails half way leaves nothing, also not in the sums", async
   assert.deepEqual([store.search(ALL).items, store.totals()], [[], { runs: 0, bytes: 0 }]);
 });
 
-test("what was written is there after the next start; one process at a time (traces/database.1, traces/database.2)", async (t) => {
+test("writes survive a restart; one process at a time (traces/database.1, traces/database.2)", async (t) => {
   const first = await open(t);
   first.store.write(post(run(1, 1)));
   await assert.rejects(open(t, { folder: first.folder }), /in use by another process/);
@@ -207,7 +208,7 @@ test("what was written is there after the next start; one process at a time (tra
   assert.equal(second.store.totals().runs, 1);
 });
 
-test("a file of a newer version is not touched (traces/database.3)", async (t) => {
+test("a file of a newer version stays untouched (traces/database.3)", async (t) => {
   const { store, folder } = await open(t);
   await store.stop();
   const db = new DatabaseSync(join(folder, "traces.db"));
@@ -216,7 +217,7 @@ test("a file of a newer version is not touched (traces/database.3)", async (t) =
   await assert.rejects(open(t, { folder }), /written by a newer version/);
 });
 
-test("search: every filter, alone and together", async (t) => {
+test("search: every filter, alone and combined", async (t) => {
   const { store } = await open(t);
   const extra = (metadata: JsonObject): JsonObject => ({ extra: { metadata } });
   store.write(
@@ -248,7 +249,7 @@ test("search: every filter, alone and together", async (t) => {
   }
 });
 
-test("pages follow each other without gap or repeat, also when traces come in between (query.2)", async (t) => {
+test("pages have no gap and no repeat, also while traces arrive (query.2)", async (t) => {
   const { store } = await open(t);
   for (let trace = 1; trace <= 25; trace++) store.write(post(run(trace, trace)));
   const seen: string[] = [];
@@ -264,7 +265,7 @@ test("pages follow each other without gap or repeat, also when traces come in be
   assert.equal(new Set(seen).size, 25);
 });
 
-test("old traces go when nothing was added to them for long enough", async (t) => {
+test("traces without a change for the maximum age are deleted", async (t) => {
   const at = await open(t);
   at.store.write(post(run(10, 10, { name: "quiet" }), run(20, 20, { name: "busy" })));
   at.now += 3_600_000;
@@ -276,7 +277,7 @@ test("old traces go when nothing was added to them for long enough", async (t) =
   assert.deepEqual(at.store.totals(), { runs: 0, bytes: 0 });
 });
 
-test("attachments are kept with their run and counted", async (t) => {
+test("attachments belong to their run and count towards the limit", async (t) => {
   const { store } = await open(t);
   const bytes = Buffer.from("picture");
   const [change] = post(run(1, 1));
@@ -290,7 +291,7 @@ test("attachments are kept with their run and counted", async (t) => {
 });
 
 const REFUSED: readonly [name: string, run: JsonObject, why: RegExp][] = [
-  ["no id", { ...run(1, 1), id: "x" }, /no run id/],
+  ["no id", { ...run(1, 1), id: "x" }, /not a run id/],
   ["another trace", { ...run(1, 2), trace_id: uuid(7) }, /trace_id does not match first part/],
   ["a root with a parent's order", { ...run(1, 2), parent_run_id: null }, /single part for root runs/],
   ["a child with a root's order", { ...run(1, 1), parent_run_id: uuid(5) }, /at least two parts/],
@@ -299,7 +300,7 @@ const REFUSED: readonly [name: string, run: JsonObject, why: RegExp][] = [
   ["no order", { ...run(1, 1), dotted_order: null }, /must have trace_id and dotted_order/],
 ];
 for (const [name, body, why] of REFUSED) {
-  test(`refused: ${name} (run-change.2)`, () => {
+  test(`rejected: ${name} (run-change.2)`, () => {
     assert.throws(() => post(body), why);
   });
 }

@@ -1,4 +1,4 @@
-// Trace store: the embedded tracing backend's data as a service: opened, written, asked, swept.
+// Trace store: the embedded tracing backend's data as a service: open, write, read, sweep.
 import type { Clock } from "../base/clock.ts";
 import { describeError } from "../base/api-error.ts";
 import type { Service } from "../base/lifecycle.ts";
@@ -10,10 +10,10 @@ import type { TraceConfig } from "./settings.ts";
 import { createTraceWriter, type TraceWriter, type Written } from "./write.ts";
 
 export interface TraceStore extends Service, TraceQueries {
-  /** Durable when it returns. */
+  /** Durable on return. */
   write(changes: readonly RunChange[]): Written;
   deleteTrace(traceId: string): boolean;
-  /** Null, or why nothing can be stored. */
+  /** Null, or the reason why writes fail. */
   readonly problem: () => string | null;
   readonly totals: TraceWriter["totals"];
 }

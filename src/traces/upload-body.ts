@@ -1,5 +1,5 @@
-// Upload body: the bytes of an upload, counted while they arrive, and decompressed within the same bound.
-// Invariant upload-body.1: never more than `bytesMax` are held, on the wire or decompressed, whatever the headers promise.
+// Upload body: the bytes of an upload, limited while they arrive and while they are decompressed.
+// Invariant upload-body.1: at most `bytesMax` are in memory, on the wire or decompressed, whatever the headers declare.
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";

@@ -1,8 +1,8 @@
 // Write: run changes → rows (ingest → write → rows). One upload is one transaction.
 // Invariants:
-//   write.1. A run uploaded twice is the same run: later fields replace earlier ones, whatever order they come in.
-//   write.2. What a trace's row adds up (runs, errors, tokens, cost, bytes) is what its runs say, after every transaction.
-//   write.3. Never more runs or bytes than the bounds allow: the traces that were touched longest ago go first.
+//   write.1. A second upload of a run changes the same run: later fields replace earlier ones, in any order of arrival.
+//   write.2. After every transaction a trace's sums (runs, errors, tokens, cost, bytes) are those of its runs.
+//   write.3. Runs and bytes never exceed the limits: the least recently changed traces are deleted first.
 import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import type { Database, Row } from "./database.ts";
 import { factsOf, microseconds, type Facts } from "./facts.ts";
@@ -15,12 +15,12 @@ export interface TraceBounds {
 
 export interface Written {
   readonly stored: number;
-  /** Runs of a trace that alone would fill the store, and patches of runs that nobody knows. */
+  /** Dropped runs: of a trace too large for the store, and patches of unknown runs. */
   readonly dropped: number;
   readonly evictedTraces: number;
 }
 
-/** What a run adds to its trace. */
+/** A run's share in its trace's sums. */
 interface Share {
   readonly start: number;
   readonly end: number | null;
@@ -37,14 +37,14 @@ interface StoredRun {
 
 export interface TraceWriter {
   write(changes: readonly RunChange[], now: number): Written;
-  /** Traces that nothing has touched since `before` (milliseconds since 1970). @returns how many went. */
+  /** Deletes traces without a change since `before` (milliseconds since 1970). @returns their number */
   expire(before: number): number;
   deleteTrace(traceId: string): boolean;
   readonly totals: () => { readonly runs: number; readonly bytes: number };
 }
 
 const EVICTED_AT_ONCE_MAX = 1000;
-/** Of the bounds, that one trace may take. */
+/** Share of the limits for one trace. */
 const TRACE_SHARE_MAX = 0.5;
 const ERROR_UNITS_IN_LISTS = 300;
 const NAME_UNITS_IN_TAGS = 500;
@@ -61,13 +61,13 @@ export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWrite
     return row === null ? null : storedRun(row);
   };
 
-  /** @returns false when it is dropped. */
+  /** @returns false for a dropped run */
   const writeRun = (change: RunChange, now: number): boolean => {
     const { runId } = change;
     const before = read(runId);
     const main: JsonObject = { ...before?.main, ...change.main, id: runId };
     const { trace_id: traceId, dotted_order: dottedOrder } = main;
-    if (typeof traceId !== "string" || typeof dottedOrder !== "string") return false; // a patch of a run that is not here
+    if (typeof traceId !== "string" || typeof dottedOrder !== "string") return false; // a patch of an unknown run
     const fields = { ...before?.fields, ...change.fields }; // write.1
     const files = keepFiles(db, traceId, change, before !== null);
     const share = shareOf(main, fields, files);
@@ -95,7 +95,7 @@ export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWrite
     return true;
   };
 
-  /** write.2: the difference between what the run said before and says now. */
+  /** write.2: the difference between the run's former and present share. */
   const addToTrace = (
     traceId: string,
     main: JsonObject,
@@ -169,7 +169,7 @@ export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWrite
     return evicted;
   };
 
-  /** Undoes what was counted when the transaction that counted it fails. */
+  /** Restores the counters if the transaction fails. */
   const counted = <T>(work: () => T): T => {
     const before = totals;
     try {
@@ -216,7 +216,7 @@ function storedRun(row: Row): StoredRun {
   };
 }
 
-/** @returns the bytes of all files of the run. */
+/** @returns the bytes of all files of the run */
 function keepFiles(db: Database, traceId: string, { runId, attachments }: RunChange, known: boolean): number {
   for (const { name, type, bytes } of attachments) {
     const sql = "INSERT OR REPLACE INTO attachments (run_id, trace_id, name, type, bytes) VALUES (?, ?, ?, ?, ?)";
@@ -241,7 +241,7 @@ function shareOf(main: JsonObject, fields: Readonly<Partial<Record<Field, string
   };
 }
 
-/** The run as trees and lists show it: everything but its large fields. */
+/** The run for trees and lists: all but its large fields. */
 function summaryOf(main: JsonObject, fields: Readonly<Partial<Record<Field, string>>>, share: Share): string {
   const { model, inputTokens, outputTokens, cost, firstTokenAt } = share.facts;
   return JSON.stringify({

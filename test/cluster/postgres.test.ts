@@ -82,8 +82,8 @@ test("migrate brings a database up to date, from several places at once; a newer
     [0, 0],
   );
   const [second = "", first = ""] = said.map((one) => one.said).toSorted();
-  assert.match(first, /^The schema went from 0 to \d+\.\n$/);
-  assert.match(second, /^The schema is at \d+ already\.\n$/);
+  assert.match(first, /^Migrated the schema from 0 to \d+\.\n$/);
+  assert.match(second, /^The schema is already at \d+\.\n$/);
   await sql("UPDATE holdpoint.meta SET value = '999' WHERE key = 'schema'", fresh);
   const refused = await run("serve", { DATABASE_URI: fresh });
   assert.equal(refused.code, 78, refused.said);

@@ -106,9 +106,9 @@ for (const schema of SCHEMAS) {
     fleet.use(server);
     const done = [server, other]
       .flatMap(({ logs }) => logs.filter(({ event }) => event === "database_migrated"))
-      .map(({ from: before, to }) => `The schema went from ${String(before)} to ${String(to)}.\n`);
-    const nothing = `The schema is at ${MIGRATIONS.length} already.\n`;
-    const step = `The schema went from ${schema} to ${MIGRATIONS.length}.\n`;
+      .map(({ from: before, to }) => `Migrated the schema from ${String(before)} to ${String(to)}.\n`);
+    const nothing = `The schema is already at ${MIGRATIONS.length}.\n`;
+    const step = `Migrated the schema from ${schema} to ${MIGRATIONS.length}.\n`;
     assert.deepEqual([...done, verb.out].toSorted(), done.length === 0 ? [step] : [step, nothing].toSorted(), verb.err);
     const { bench } = fleet;
     let went = 0;

@@ -1,5 +1,5 @@
-// Tests of the config reader. Checked: config.1 (every problem at once, by name), config.2 (no silent default), config.3 (secrets are
-// never shown, and may come from a file).
+// Tests of the config reader: config.1 (every problem at once, by name), config.2 (no silent default), config.3
+// (secrets are never shown, and may come from a file).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -61,7 +61,7 @@ const ACCEPTED: readonly {
   { name: "an empty environment gives the defaults", env: {}, gives: {} },
   { name: "an empty value counts as absent", env: { COUNT: "", FOLDER: "", WAIT: "", KEY: "" }, gives: {} },
   { name: "an unset value counts as absent", env: { COUNT: undefined }, gives: {} },
-  { name: "a variable that is no setting is left alone", env: { PATH: "/bin", COUNTER: "x" }, gives: {} },
+  { name: "an unknown variable is ignored", env: { PATH: "/bin", COUNTER: "x" }, gives: {} },
   { name: "zero is a number, not absence", env: { COUNT: "0" }, gives: { count: 0 } },
   { name: "minus zero is zero", env: { COUNT: "-0", BIG: "-0" }, gives: { count: 0, big: 0 } },
   { name: "the lower limit is inside", env: { COUNT: "-5" }, gives: { count: -5 } },
@@ -103,7 +103,7 @@ const ACCEPTED: readonly {
   { name: "the file wins over an alias", env: { KEY_FILE: "/run/secrets/key", OLD_KEY: "k" }, gives: { key: CANARY } },
   { name: "an alias has a file too", env: { OLD_KEY_FILE: "/run/secrets/key" }, gives: { key: CANARY } },
   { name: "an empty file name counts as absent", env: { KEY_FILE: "" }, gives: {} },
-  { name: "what is no secret has no file", env: { FOLDER_FILE: "/run/secrets/key" }, gives: {} },
+  { name: "a setting that is not secret has no file", env: { FOLDER_FILE: "/run/secrets/key" }, gives: {} },
 ];
 
 for (const { name, env, gives } of ACCEPTED) {
@@ -158,17 +158,17 @@ const REFUSED: readonly { readonly name: string; readonly env: Env; readonly say
     says: [{ name: "WAIT", reason: `${value} is outside 10 to 604800000 ms` }],
   })),
   {
-    name: "an alias that does not fit is named itself",
+    name: "an invalid alias is named itself",
     env: { OLD_COUNT: "x" },
     says: [{ name: "OLD_COUNT", reason: '"x" is not a whole number' }],
   },
   {
-    name: "a secret that does not fit, without showing it (config.3)",
+    name: "an invalid secret, without showing it (config.3)",
     env: { PIN: CANARY },
     says: [{ name: "PIN", reason: "the value is invalid (not shown)" }],
   },
   {
-    name: "a secret file that does not fit, without showing it (config.3)",
+    name: "an invalid secret file, without showing it (config.3)",
     env: { KEY_FILE: "/run/secrets/two-lines" },
     says: [{ name: "KEY_FILE", reason: "the value is invalid (not shown)" }],
   },
@@ -178,12 +178,12 @@ const REFUSED: readonly { readonly name: string; readonly env: Env; readonly say
     says: [{ name: "KEY_FILE", reason: "the value is invalid (not shown)" }],
   },
   {
-    name: "a secret file that is not there, although an alias is set",
+    name: "a missing secret file, although an alias is set",
     env: { KEY_FILE: "/nowhere", OLD_KEY: "k" },
     says: [{ name: "KEY_FILE", reason: "cannot read the file" }],
   },
   {
-    name: "everything that is wrong, at once and in the table's order (config.1)",
+    name: "all problems at once, in table order (config.1)",
     env: { PIN: "x", WAIT: "x", COUNT: "x", FOLDER: "fine", KEY_FILE: "/nowhere" },
     says: [
       { name: "COUNT", reason: '"x" is not a whole number' },
@@ -195,7 +195,7 @@ const REFUSED: readonly { readonly name: string; readonly env: Env; readonly say
 ];
 
 for (const { name, env, says } of REFUSED) {
-  test(`refused: ${name}`, () => {
+  test(`rejected: ${name}`, () => {
     assert.throws(
       () => readConfig(env, TABLE, readFile),
       (error) => {
@@ -224,17 +224,17 @@ test("the printed configuration has one line a setting and shows no secret (conf
   ]);
 });
 
-test("a secret that is not set is printed as empty, so that a reader sees it is missing", () => {
+test("an unset secret prints as empty, so that a reader sees the gap", () => {
   const lines = printConfig(TABLE, readConfig({}, TABLE, readFile)).split("\n");
   assert.ok(lines.includes("KEY="));
 });
 
-test("the log is told every secret text, and nothing else", () => {
+test("the log gets every secret text, and nothing else", () => {
   assert.deepEqual(secretsOf(TABLE, readConfig({ KEY: CANARY, URL: "http://x" }, TABLE, readFile)), [CANARY]);
   assert.deepEqual(secretsOf(TABLE, readConfig({}, TABLE, readFile)), []);
 });
 
-test("a setting says how its default reads", () => {
+test("a setting describes its default", () => {
   assert.deepEqual(
     Object.values(TABLE).map((one) => one.fallbackText),
     ["7", "0", "./data", "none", "fast", "none", "1000", "none", "0"],

@@ -2,8 +2,8 @@
 // Invariants:
 //   config.1. Every problem is reported at once, each with the variable's name.
 //   config.2. A value that does not fit is never replaced by the default.
-//   config.3. Every function here shows a secret as "***" and accepts it as NAME_FILE too. Errors about a secret give no
-//        reason, unless the parser supplies one that reveals nothing.
+//   config.3. Every function here shows a secret as "***" and accepts it as NAME_FILE too. Errors about a secret give
+//        no reason, unless the parser supplies one that reveals nothing.
 import { isDeepStrictEqual } from "node:util";
 
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
-// File guard: notices that a file which this process has open is not the one of that name any more. What is written to a
-// deleted file is gone with the process, and another process can take a lock whose file was deleted.
+// File guard: notices that a file which this process has open is not the one of that name any more. What is written to
+// a deleted file is gone with the process, and another process can take a lock whose file was deleted.
 // Invariants:
 //   file-guard.1. Nothing is written while a file is missing or another one: every write looks first.
 //   file-guard.2. It is said in the log once, also when nothing is written, and once more when the file is back.

@@ -8,7 +8,7 @@ import { makeFolder } from "./private-folder.ts";
 const root = mkdtempSync(join(tmpdir(), "holdpoint-folder-"));
 after(() => rmSync(root, { recursive: true }));
 
-test("a folder is made with those above it, for its owner only, and made again without harm", () => {
+test("a folder is created with its parents, for its owner only, and a second call does no harm", () => {
   const path = join(root, "a", "b", "c");
   makeFolder(path);
   makeFolder(path);
@@ -27,7 +27,7 @@ const REFUSED: readonly (readonly [path: string, code: string])[] = [
 ];
 
 for (const [path, code] of REFUSED) {
-  test(`what cannot be made is refused with ${code}: ${path.replace(root, "")}`, () => {
+  test(`an impossible folder fails with ${code}: ${path.replace(root, "")}`, () => {
     assert.throws(() => makeFolder(path), { code });
   });
 }

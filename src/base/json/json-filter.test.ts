@@ -1,4 +1,4 @@
-// Tests of the JSON filter: what each condition holds for, and what is no filter.
+// Tests of the JSON filter: the meaning of each condition, and invalid filters.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { meetsFilter, parseFilter } from "./json-filter.ts";
@@ -56,7 +56,7 @@ const WRONG: readonly (readonly [filter: JsonObject, says: RegExp])[] = [
 ];
 
 for (const [filter, says] of WRONG) {
-  test(`${JSON.stringify(filter)} is no filter`, () => {
+  test(`${JSON.stringify(filter)} is not a filter`, () => {
     assert.throws(() => parseFilter(filter), says);
   });
 }

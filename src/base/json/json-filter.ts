@@ -1,8 +1,8 @@
 // JSON filter: conditions on the members of an object, and the check whether an object meets them.
 // Invariants:
 //   json-filter.1. An absent member meets `ne` and `nin` only.
-//   json-filter.2. Numbers compare only with numbers, and texts only with texts: `gt`, `gte`, `lt` and `lte` fail for every other
-//        pair.
+//   json-filter.2. Numbers compare only with numbers, and texts only with texts: `gt`, `gte`, `lt` and `lte` fail for
+//        every other pair.
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
 const OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"] as const;

@@ -1,4 +1,4 @@
-// Tests of JSON paths: the texts that a path finds in an object (json-path.1).
+// Tests of JSON paths: the texts at a path of an object (json-path.1).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parsePath, textsAt } from "./json-path.ts";
@@ -58,7 +58,7 @@ for (const [path, texts] of FOUND) {
 }
 
 for (const path of ["", ".", "a.", ".a", "a[", "a[]", "a[x]", "a]b", "[0]", "a[1.5]"]) {
-  test(`"${path}" is no field`, () => {
+  test(`"${path}" is not a field`, () => {
     assert.throws(() => parsePath(path), /is not a field: write/);
   });
 }

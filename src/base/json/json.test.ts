@@ -1,4 +1,4 @@
-// Tests of the JSON helpers. Checked: the depth limit exactly and against hostile depth, containment case by case.
+// Tests of the JSON helpers: the exact depth limit, hostile depth, containment case by case.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contains, fitsDepth, isJsonObject, type Json } from "./json.ts";

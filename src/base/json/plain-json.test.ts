@@ -1,4 +1,4 @@
-// Tests of plain JSON: what has a form, and what is refused instead of being lost (plain-json.1, plain-json.2).
+// Tests of plain JSON: values with a JSON form, and errors instead of silent loss (plain-json.1, plain-json.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toPlainJson } from "./plain-json.ts";
@@ -11,7 +11,7 @@ const nested = (levels: number): unknown => {
   return value;
 };
 
-test("JSON comes back as an equal copy (plain-json.2)", () => {
+test("JSON yields an equal copy (plain-json.2)", () => {
   const value = JSON.parse('{"a":[1,"x",null,true,{"__proto__":{"b":2}}],"":{}}') as Record<string, unknown>;
   const copy = toPlainJson(value) as typeof value;
   assert.deepEqual(copy, value);
@@ -19,7 +19,7 @@ test("JSON comes back as an equal copy (plain-json.2)", () => {
   assert.notDeepEqual(copy, value);
 });
 
-test("what has a toJSON becomes what it gives; a member that is undefined is no member", () => {
+test("a value with toJSON becomes its result; an undefined member is omitted", () => {
   const value = { at: new Date(0), link: new URL("http://a.b/"), none: undefined };
   assert.deepEqual(toPlainJson(value), { at: "1970-01-01T00:00:00.000Z", link: "http://a.b/" });
 });
@@ -40,7 +40,7 @@ const REFUSED: readonly (readonly [name: string, value: unknown, says: RegExp])[
 ];
 
 for (const [name, value, says] of REFUSED) {
-  test(`${name} is refused (plain-json.1)`, () => {
+  test(`${name} fails (plain-json.1)`, () => {
     assert.throws(() => toPlainJson(value), says);
   });
 }

@@ -1,6 +1,7 @@
 // Plain JSON: a live value → a pure JSON copy, or the reason why it has none.
 // Invariants:
-//   plain-json.1. No silent loss: a value that JSON.stringify omits or turns into null is an error, except undefined members.
+//   plain-json.1. No silent loss: a value that JSON.stringify omits or turns into null is an error, except undefined
+//        members.
 //   plain-json.2. The copy shares nothing with the value.
 import { fitsDepth, type Json } from "./json.ts";
 

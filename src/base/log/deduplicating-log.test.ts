@@ -12,20 +12,20 @@ function setUp() {
   return { clock, lines, quiet: createQuietLog(log, clock) };
 }
 
-describe("a line that comes again and again", () => {
-  test("QL1 is said at once the first time, and deduplicating-log.2 with its number when ten seconds are over", async () => {
+describe("a repeated line", () => {
+  test("deduplicating-log.1 the first line appears at once, and deduplicating-log.2 the count after ten seconds", async () => {
     const { clock, lines, quiet } = setUp();
     for (let at = 0; at < 1000; at++) quiet.warning("uploads_paused", { reason: `503 ${at}` });
     assert.deepEqual(lines, [["uploads_paused", { reason: "503 0" }]]);
     await clock.advance(10_000);
     assert.deepEqual(lines.slice(1), [["uploads_paused", { reason: "503 999", repeated: 999 }]]);
     quiet.warning("uploads_paused", { reason: "again" });
-    assert.equal(lines.length, 2); // the line that told the number begins the next ten seconds
+    assert.equal(lines.length, 2); // the line with the count starts the next ten seconds
     await clock.advance(10_000);
     assert.deepEqual(lines.slice(2), [["uploads_paused", { reason: "again", repeated: 1 }]]);
   });
 
-  test("QL1 is said at once again after a quiet time", async () => {
+  test("deduplicating-log.1 after a quiet time a line appears at once again", async () => {
     const { clock, lines, quiet } = setUp();
     quiet.info("spool_recovered");
     await clock.advance(10_000);
@@ -34,10 +34,10 @@ describe("a line that comes again and again", () => {
       ["spool_recovered", {}],
       ["spool_recovered", {}],
     ]);
-    assert.equal(clock.timers(), 0); // nothing is held back, so nothing waits
+    assert.equal(clock.timers(), 0); // nothing is suppressed, so nothing waits
   });
 
-  test("QL1 is told apart by event and tenant", () => {
+  test("deduplicating-log.1 event and tenant tell lines apart", () => {
     const { lines, quiet } = setUp();
     for (const tenant of ["a", "b", "a"]) quiet.warning("uploads_paused", { tenant });
     quiet.error("runs_lost", { tenant: "a" });
@@ -48,7 +48,7 @@ describe("a line that comes again and again", () => {
     ]);
   });
 
-  test("QL2 is counted at the end, too, and once only", async () => {
+  test("deduplicating-log.2 the end prints the count too, and only once", async () => {
     const { clock, lines, quiet } = setUp();
     for (let at = 0; at < 3; at++) quiet.error("span_lost");
     quiet.flush();
@@ -57,7 +57,7 @@ describe("a line that comes again and again", () => {
     assert.equal(lines.length, 2);
   });
 
-  test("QL3 beyond a thousand kinds goes by its event alone, and every line is still counted", async () => {
+  test("deduplicating-log.3 beyond a thousand kinds only the event counts, and every line is still counted", async () => {
     const { clock, lines, quiet } = setUp();
     for (let at = 0; at < 5000; at++) quiet.warning("uploads_paused", { tenant: String(at) });
     assert.equal(lines.length, 1001);

@@ -1,9 +1,10 @@
-// Quiet log: logs the first line of a kind, then counts repetitions. An unreachable backend or a full disk would otherwise
-// add one line per batch.
+// Quiet log: logs the first line of a kind, then counts repetitions. An unreachable backend or a full disk would
+// otherwise add one line per batch.
 // Invariants:
-//   deduplicating-log.1. The first line of a kind (event and tenant) is logged at once. Further lines within REPEAT_MS are counted.
-//   deduplicating-log.2. After REPEAT_MS the newest line is logged with `repeated`, the number of lines it represents. Every suppressed line
-//        is counted, also at shutdown.
+//   deduplicating-log.1. The first line of a kind (event and tenant) is logged at once. Further lines within REPEAT_MS
+//        are counted.
+//   deduplicating-log.2. After REPEAT_MS the newest line is logged with `repeated`, the number of lines it represents.
+//        Every suppressed line is counted, also at shutdown.
 //   deduplicating-log.3. Distinguishes KINDS_MAX kinds; beyond that, a kind is the event alone.
 import type { Clock } from "../clock.ts";
 import type { Log, LogFields, LogLevel } from "./log.ts";

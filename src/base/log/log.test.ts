@@ -1,4 +1,4 @@
-// Tests of the log. Checked: log.1 (a secret never appears), log.2 (logging never throws), log.3 (fields change neither the head
+// Tests of the log: log.1 (a secret never appears), log.2 (logging never throws), log.3 (fields change neither the head
 // of a line nor the terminal), and both forms of a line.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -70,7 +70,7 @@ const HARD_FIELDS: readonly { readonly name: string; readonly value: unknown; re
 ];
 
 for (const { name, value, shown } of HARD_FIELDS) {
-  test(`${name} as a field is shown as well as it can be (log.2)`, () => {
+  test(`${name} as a field appears as far as possible (log.2)`, () => {
     const { log, lines } = open();
     log.error("it_happened", { value });
     assert.deepEqual((JSON.parse(lines.join("")) as { readonly value: unknown }).value, shown);
@@ -88,7 +88,7 @@ const IMPOSSIBLE_FIELDS: Readonly<Record<string, unknown>> = {
 
 for (const [name, value] of Object.entries(IMPOSSIBLE_FIELDS)) {
   for (const json of [true, false]) {
-    test(`${name} as a field never throws and is told of (log.2, ${json ? "JSON" : "readable"})`, () => {
+    test(`${name} as a field never throws and is reported (log.2, ${json ? "JSON" : "readable"})`, () => {
       const { log, lines } = open({ json });
       log.info("it_happened", { value });
       assert.deepEqual(lines, ['{"level":"error","event":"log_failed","of":"it_happened"}\n']);

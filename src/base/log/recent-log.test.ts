@@ -1,10 +1,10 @@
-// Test of the recent log: warnings and errors are kept, newest first, and never more than asked for.
+// Test of the recent log: the newest warnings and errors, up to the limit.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Log } from "./log.ts";
 import { createRecentLog } from "./recent-log.ts";
 
-test("the newest warnings and errors are kept, and everything goes on to the log", () => {
+test("the recent log keeps the newest warnings and errors and passes everything on", () => {
   const lines: string[] = [];
   const note = (event: string): void => void lines.push(event);
   const log: Log = { debug: note, info: note, warning: note, error: note };

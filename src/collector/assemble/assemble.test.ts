@@ -107,7 +107,9 @@ function assertOrders(runs: readonly TraceRun[]): void {
   for (const run of runs) assert.equal(dottedOrderFault(run), null, `${run.span.spanId} has ${run.dottedOrder}`);
 }
 
-/** The part that the backend's tree view needs: a parent that was uploaded has the order that its children begin with. */
+/**
+ * The part that the backend's tree view needs: a parent that was uploaded has the order that its children begin with.
+ */
 function assertPrefixes(runs: readonly TraceRun[]): void {
   const orders = new Map(runs.map((run) => [run.id, run.dottedOrder]));
   for (const run of runs) {

@@ -1,19 +1,20 @@
 // Assemble: gives every translated span its place in its trace (receive → decode → translate → assemble → batch → …).
-// Holds the trees of all traces, ends waiting, and evicts old traces. The rules of one tree are in trace-tree.ts, its shape
-// in tree-node.ts, places claimed by an SDK or a decision record in claimed-places.ts.
+// Holds the trees of all traces, ends waiting, and evicts old traces. The rules of one tree are in trace-tree.ts, its
+// shape in tree-node.ts, places claimed by an SDK or a decision record in claimed-places.ts.
 // Invariants:
-//   assemble.1. Every added span is emitted once (again when it arrives with different content), counted as a duplicate, or
-//        filtered. There is no other outcome.
+//   assemble.1. Every added span is emitted once (again when it arrives with different content), counted as a
+//        duplicate, or filtered. There is no other outcome.
 //   assemble.2. Every emitted run keeps dotted-order.1–5, in any order of arrival.
-//   assemble.3. Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after the last span of its trace.
-//   assemble.4. Memory is bounded: waiting bytes, nodes and pins each have a limit; reaching one releases the oldest trace
-//        early (its spans are emitted, never dropped) and evicts everything except the order of its root.
+//   assemble.3. Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after the last span of its
+//        trace.
+//   assemble.4. Memory is bounded: waiting bytes, nodes and pins each have a limit; reaching one releases the oldest
+//        trace early (its spans are emitted, never dropped) and evicts everything except the order of its root.
 //   assemble.5. After drain() nothing waits.
 // Decisions (durable mode). A place depends on earlier spans and on time, so a replay after a crash could decide
-// differently. The spool therefore writes `decisionOf(run)` of every emitted run to disk before the first upload of that run,
-// keeps it while late spans of the trace may arrive (SPAN_TTL), and passes all decisions to `recall` at start, in the
-// order written and before the first add(). A recalled span is emitted once more, in the same place. The orders of the
-// children contain a promised root, so pins need no record.
+// differently. The spool therefore writes `decisionOf(run)` of every emitted run to disk before the first upload of
+// that run, keeps it while late spans of the trace may arrive (SPAN_TTL), and passes all decisions to `recall` at
+// start, in the order written and before the first add(). A recalled span is emitted once more, in the same place. The
+// orders of the children contain a promised root, so pins need no record.
 import type { Clock } from "../../base/clock.ts";
 import { arrive, release, type Arrival, type Emit } from "./trace-tree.ts";
 import { pinOf, recallPlace, restorePin, type Pin } from "./claimed-places.ts";

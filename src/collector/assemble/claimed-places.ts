@@ -1,5 +1,5 @@
-// Claimed places: places from an SDK that names its runs and their order, or from the decision record of an earlier process.
-// A claim counts only while it keeps trace-tree.1 (trace-tree.ts): it never contradicts an earlier decision.
+// Claimed places: places from an SDK that names its runs and their order, or from the decision record of an earlier
+// process. A claim counts only while it keeps trace-tree.1 (trace-tree.ts): it never contradicts an earlier decision.
 import { idOfSegment, readDottedOrder } from "./dotted-order.ts";
 import { createNode, DEPTH_MAX, orderOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";
@@ -18,8 +18,6 @@ export function claimPlace(tree: Tree, node: Node, run: UnplacedRun): boolean {
 }
 
 /**
- * Promises `node` a place below its deepest claimed ancestor that has one, and places to the ancestors in between. Claims
- * above that ancestor are ignored. False: the claim is of another trace, or impossible.
  */
 function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
   const ids = segments.map(idOfSegment);

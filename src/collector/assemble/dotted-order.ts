@@ -56,8 +56,6 @@ const SEGMENT_CHARS = SEGMENT_TIME_CHARS + 36;
 const STEP = SEGMENT_CHARS + 1;
 
 /**
- * The first broken rule of dotted-order.1–5, or `null`: the last check before a run joins a batch. Every run passes here, so the check
- * compares positions in the text and parses nothing; assembly validates the content of segments.
  */
 export function dottedOrderFault(
   run: Pick<TraceRun, "id" | "traceId" | "parentRunId" | "dottedOrder">,

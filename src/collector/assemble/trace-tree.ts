@@ -1,7 +1,8 @@
-// Trace tree: places the spans of one trace. It knows no time limits: assemble.ts decides when waiting ends.
-// A span gets its place together with its parent; until then it waits at the parent's node, which may itself be unknown.
+// Trace tree: places the spans of one trace. It knows no time limits: assemble.ts decides when waiting ends. A span
+// gets its place together with its parent; until then it waits at the parent's node, which may itself be unknown.
 // Invariants:
-//   trace-tree.1. A place is decided once and never contradicted: a late ancestor gets its own place and moves no other span.
+//   trace-tree.1. A place is decided once and never contradicted: a late ancestor gets its own place and moves no other
+//        span.
 //   trace-tree.2. Every placed run keeps dotted-order.1–5, because its order joins the placed nodes up to the one root.
 //   trace-tree.3. One span has the trace's own id: the first root. Later roots become its children.
 //   trace-tree.4. No order has more than DEPTH_MAX segments: deeper spans attach to the root, with their descendants.
@@ -137,7 +138,9 @@ function earlier(a: Node, b: Node): boolean {
       : a.spanId < b.spanId;
 }
 
-/** Puts `node` below `above` (null: at the top), then every span that waited for it, without recursion (trace-tree.5). */
+/**
+ * Puts `node` below `above` (null: at the top), then every span that waited for it, without recursion (trace-tree.5).
+ */
 function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
   const stack: { readonly node: Node; readonly above: Node | null }[] = [{ node, above }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -159,7 +162,8 @@ function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
     const children = one.children;
     one.children = null;
     if (children === null) continue;
-    // With no kept node above, the earliest child becomes the root. Sorting makes this independent of the order of arrival.
+    // With no kept node above, the earliest child becomes the root. Sorting makes this independent of the order of
+    // arrival.
     if (one.state === "filtered" && under === null) children.sort((a, b) => (earlier(a, b) ? -1 : 1));
     const below = one.state === "filtered" ? under : one;
     for (const child of children.reverse()) stack.push({ node: child, above: below });
@@ -200,7 +204,9 @@ function pinRoot(tree: Tree, cause: UnplacedRun): Node {
   return pinned;
 }
 
-/** The run's id below the root: the SDK's id, else the span id. Never the id of the trace, the parent, or another run. */
+/**
+ * The run's id below the root: the SDK's id, else the span id. Never the id of the trace, the parent, or another run.
+ */
 function runIdFor(tree: Tree, run: UnplacedRun, parent: Node): string {
   const taken = (id: string): boolean => parent.segment.endsWith(id) || (tree.root?.segment.endsWith(id) ?? false);
   const claimed = run.claims?.runId ?? "";

@@ -1,4 +1,5 @@
-// Tree nodes: one span's place in its trace, and one trace's nodes: the data that stays in memory after a span is emitted.
+// Tree nodes: one span's place in its trace, and one trace's nodes: the data that stays in memory after a span is
+// emitted.
 import { uuidOfTrace } from "./dotted-order.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";
 
@@ -7,7 +8,9 @@ export const DEPTH_MAX = 128;
 
 export interface Node {
   readonly spanId: string;
-  /** `unknown`: only children have arrived. `promised`: has a place from a record or an SDK's claim, but no span yet. */
+  /**
+   * `unknown`: only children have arrived. `promised`: has a place from a record or an SDK's claim, but no span yet.
+   */
   state: "unknown" | "waiting" | "placed" | "promised" | "filtered";
   /** While waiting. */
   run: UnplacedRun | null;

@@ -1,9 +1,11 @@
-// Batch body: the bytes of a sealed batch, and operations that need no runs: cut in two, shorten, convert to /runs/batch.
+// Batch body: the bytes of a sealed batch, and operations that need no runs: cut in two, shorten, convert to
+// /runs/batch.
 // Invariants:
 //   batch-body.1. Cutting loses no run: the runs of the parts, in order, are the runs of the body.
-//   batch-body.2. Bodies below ASYNC_BYTES are compressed synchronously (a third of the cost of streaming), larger ones off the
-//        event loop.
-//   batch-body.3. A body owns its bytes and holds no more memory than their length: its memory can be freed after delivery.
+//   batch-body.2. Bodies below ASYNC_BYTES are compressed synchronously (a third of the cost of streaming), larger ones
+//        off the event loop.
+//   batch-body.3. A body owns its bytes and holds no more memory than their length: its memory can be freed after
+//        delivery.
 import { promisify } from "node:util";
 import { constants, gunzipSync, gzip, gzipSync, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { closing } from "./multipart.ts";
@@ -132,8 +134,6 @@ const SHORTENED_TEXT_CHARS = 2_000;
 const ATTACHMENT = "attachment.";
 
 /**
- * Shortens a single run that is too large for the backend: the largest of inputs, outputs and attachments becomes a marked
- * prefix, or a note about the missing part. null: no part is left to shorten.
  */
 export async function shorten(body: Body, level: number): Promise<Body | null> {
   const parts = partsOf(body);
@@ -165,7 +165,10 @@ export function hasAttachments(body: Body): boolean {
   return partsOf(body).some(({ name }) => name.startsWith(ATTACHMENT));
 }
 
-/** The same runs for a backend without multipart: `{"post": […], "patch": […]}`, content inline. This form carries no attachments. */
+/**
+ * The same runs for a backend without multipart: `{"post": […], "patch": […]}`, content inline. This form carries no
+ * attachments.
+ */
 export function batchJsonOf(body: Body): string {
   const runs = new Map<string, { readonly event: string; json: string }>();
   for (const part of partsOf(body)) {

@@ -1,9 +1,10 @@
-// Encode: TraceRuns → the bytes of a multipart upload (… → assemble → batch → encode → upload).
-// A run is encoded once, on arrival, into the buffer of the open batch. Cutting a batch in two uses the offsets of its runs
-// and encodes nothing again.
+// Encode: TraceRuns → the bytes of a multipart upload (… → assemble → batch → encode → upload). A run is encoded once,
+// on arrival, into the buffer of the open batch. Cutting a batch in two uses the offsets of its runs and encodes
+// nothing again.
 // Invariants:
 //   encode/multipart.1. The main part of a run comes first, and every part declares its exact length.
-//   encode/multipart.2. No part can hold the boundary: a JSON text cannot contain a line that begins with "--", and attachments are scanned.
+//   encode/multipart.2. No part can hold the boundary: a JSON text cannot contain a line that begins with "--", and
+//        attachments are scanned.
 //   encode/multipart.3. A part's header never contains an unchecked name or type of a sender.
 import { randomBytes } from "node:crypto";
 import type { TraceRun } from "../shared/trace-run.ts";
@@ -100,7 +101,9 @@ function partHead(name: string, type: string, length: number): string {
   return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
 }
 
-/** The run without inputs and outputs. Ids, times and the order consist of hex, digits and dashes and need no escaping. */
+/**
+ * The run without inputs and outputs. Ids, times and the order consist of hex, digits and dashes and need no escaping.
+ */
 function mainJson(run: TraceRun): string {
   const { content } = run;
   let json = `{"id":"${run.id}","trace_id":"${run.traceId}","dotted_order":"${run.dottedOrder}"`;

@@ -1,9 +1,10 @@
 // Decoded: what both readers (protobuf, JSON) return, and how they refuse.
 // Invariants:
 //   decoded.1. A span without usable ids is counted in `rejected`; its neighbours stay.
-//   decoded.2. Bytes that cannot be read at all, and logs or metrics, throw a DecodeError: nothing of the request is taken.
-//   decoded.3. What a body can become in memory is bounded by its length: lists are cut at fixed counts (the rest is counted as
-//        dropped), and nested values beyond `valuesMax(bytes)` refuse the request.
+//   decoded.2. Bytes that cannot be read at all, and logs or metrics, throw a DecodeError: nothing of the request is
+//        taken.
+//   decoded.3. What a body can become in memory is bounded by its length: lists are cut at fixed counts (the rest is
+//        counted as dropped), and nested values beyond `valuesMax(bytes)` refuse the request.
 import type { Span } from "./span.ts";
 
 export interface Decoded {

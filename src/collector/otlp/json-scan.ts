@@ -1,8 +1,8 @@
-// Scan: one pass over the bytes of a JSON request before any of it is parsed.
-// Why: JSON.parse takes a million nested arrays, blocks the loop for as long as the body is big, and rounds bare integers.
-// The scan refuses depth and width, finds where each span begins and ends (so that spans can be parsed one at a time, with
-// others running in between), and finds bare integers of 16 digits and more (so that they can be read as text, exactly).
-// It does not check syntax: every byte it passes over is parsed afterwards, in a span or in the skeleton.
+// Scan: one pass over the bytes of a JSON request before any of it is parsed. Why: JSON.parse takes a million nested
+// arrays, blocks the loop for as long as the body is big, and rounds bare integers. The scan refuses depth and width,
+// finds where each span begins and ends (so that spans can be parsed one at a time, with others running in between),
+// and finds bare integers of 16 digits and more (so that they can be read as text, exactly). It does not check syntax:
+// every byte it passes over is parsed afterwards, in a span or in the skeleton.
 // Invariants:
 //   json-scan.1. skeleton ∪ spans = body: no byte escapes JSON.parse.
 //   json-scan.2. Nothing nests deeper than JSON_DEPTH_MAX; containers are bounded by the body's length (decoded.3).
@@ -109,7 +109,10 @@ function isSpansKey(b: Buffer, start: number, end: number): boolean {
   return end - start === SPANS_KEY.length && b.compare(SPANS_KEY, 0, SPANS_KEY.length, start, end) === 0;
 }
 
-/** The last element runs to the bracket. `[]` has none; `[{},]` has an empty one, which JSON.parse then refuses (json-scan.1). */
+/**
+ * The last element runs to the bracket. `[]` has none; `[{},]` has an empty one, which JSON.parse then refuses
+ * (json-scan.1).
+ */
 function closeGroup(b: Buffer, group: ByteRange[], start: number, end: number): void {
   if (group.length === 0 && b.toString("latin1", start, end).trim() === "") return;
   group.push({ start, end });

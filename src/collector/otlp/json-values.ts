@@ -1,6 +1,8 @@
-// Values of the JSON reader: whole numbers, times, enums, AnyValue, attribute lists, with the leniency that senders need.
+// Values of the JSON reader: whole numbers, times, enums, AnyValue, attribute lists, with the leniency that senders
+// need.
 // Invariants:
-//   json-values.1. A whole number is exact in every form it may have: digits in a string, a bare number, {low, high}, an exponent.
+//   json-values.1. A whole number is exact in every form it may have: digits in a string, a bare number, {low, high},
+//        an exponent.
 //   json-values.2. null is absent; an unknown enum name is 0; a key is never used as a property name (C14).
 //   json-values.3. A lone surrogate becomes U+FFFD, as in protobuf: half of a character would make the upload invalid.
 import { ATTRIBUTES_MAX } from "./decoded.ts";

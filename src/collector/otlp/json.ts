@@ -1,5 +1,5 @@
-// JSON reader: request text → spans. Takes the protocol's form (hex ids, numbered enums, nanoseconds in strings) and the
-// protobuf-JSON form (base64 ids, enum names, bare numbers), told apart field by field.
+// JSON reader: request text → spans. Takes the protocol's form (hex ids, numbered enums, nanoseconds in strings) and
+// the protobuf-JSON form (base64 ids, enum names, bare numbers), told apart field by field.
 // Invariants:
 //   json.1. The same trace in either form, or in protobuf, gives the same spans (span.1–3).
 //   json.2. Between two slices the caller may let others run: the reader is a generator.

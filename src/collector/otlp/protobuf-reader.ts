@@ -1,7 +1,9 @@
 // Wire: the protobuf primitives that the OTLP reader needs, on a cursor over the body.
 // Invariants:
-//   protobuf-reader.1. No byte outside the message that is being read is ever looked at; a field that overruns its message refuses all.
-//   protobuf-reader.2. Unknown fields and unexpected wire types are skipped, as the encoding demands; groups are refused.
+//   protobuf-reader.1. No byte outside the message that is being read is ever looked at; a field that overruns its
+//        message refuses all.
+//   protobuf-reader.2. Unknown fields and unexpected wire types are skipped, as the encoding demands; groups are
+//        refused.
 import { isUtf8 } from "node:buffer";
 import { DecodeError } from "./decoded.ts";
 import { type UnixNano, unixNanoOfHalves } from "./span.ts";

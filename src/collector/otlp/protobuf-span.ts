@@ -1,5 +1,5 @@
-// One Span message of the protobuf reader, with its events, links and status.
-// Invariants: decoded.1 (a span without ids is only counted), decoded.3 (lists are cut, the rest is counted as dropped).
+// One Span message of the protobuf reader, with its events, links and status. Invariants: decoded.1 (a span without ids
+// is only counted), decoded.3 (lists are cut, the rest is counted as dropped).
 import { EVENTS_MAX, isZeroId, LINKS_MAX } from "./decoded.ts";
 import { attribute, newList } from "./protobuf-values.ts";
 import { NO_TIME, type Resource, type Scope, type Span, type SpanEvent, type SpanLink } from "./span.ts";

@@ -1,6 +1,8 @@
-// Span: what the decoders (protobuf, JSON) hand to translation. Same shape from both wires, so nothing later knows the encoding.
+// Span: what the decoders (protobuf, JSON) hand to translation. Same shape from both wires, so nothing later knows the
+// encoding.
 // Invariants:
-//   span.1. Ids are lower-case hex of their full length (32 and 16 digits); `parentSpanId` is "" when absent or all zero.
+//   span.1. Ids are lower-case hex of their full length (32 and 16 digits); `parentSpanId` is "" when absent or all
+//        zero.
 //   span.2. Times and int64 values are exact. Nothing passes through a float that cannot hold it.
 //   span.3. Attribute keys are data: they are array elements, never property names of an object.
 
@@ -30,7 +32,9 @@ export interface Attributes {
   readonly values: readonly AttributeValue[];
 }
 
-/** Shared by reference between all spans of one ResourceSpans / ScopeSpans envelope, so that work on it is done once. */
+/**
+ * Shared by reference between all spans of one ResourceSpans / ScopeSpans envelope, so that work on it is done once.
+ */
 export interface Resource {
   readonly attributes: Attributes;
 }

@@ -2,8 +2,8 @@
 // Invariants:
 //   durable-intake.1. A request is "taken" only when it is on disk. A failed write is never "taken".
 //   durable-intake.2. Requests are fed in the order in which they were taken.
-//   durable-intake.3. The spool rejects a new request beyond its limit or beyond the share of the tenant (fair-share.ts). Writes that
-//        free space (batches, marks) are always admitted.
+//   durable-intake.3. The spool rejects a new request beyond its limit or beyond the share of the tenant
+//        (fair-share.ts). Writes that free space (batches, marks) are always admitted.
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { Intake } from "../receive/http-receiver.ts";
 import { fitsShare } from "../shared/fair-share.ts";

@@ -1,15 +1,16 @@
 // Pipeline: connects the steps for both modes: translate → assemble → batch → seal → (spool) → tenant queue.
 // Invariants:
-//   pipeline.1. Every span passed to feed() is counted: as a run that is delivered, dead-lettered or lost, as filtered, or as a
-//        duplicate.
-//   pipeline.2. With a spool, a run is offered to its tenant queue only after its batch is in the spool. When the spool rejects
-//        the batch, the batch is uploaded from memory, because delivery frees spool space.
-//   pipeline.3. Spans of a spooled request that yield no run (filtered, duplicate) are marked done at once. A duplicate of a
-//        waiting span is marked done with that span.
+//   pipeline.1. Every span passed to feed() is counted: as a run that is delivered, dead-lettered or lost, as filtered,
+//        or as a duplicate.
+//   pipeline.2. With a spool, a run is offered to its tenant queue only after its batch is in the spool. When the spool
+//        rejects the batch, the batch is uploaded from memory, because delivery frees spool space.
+//   pipeline.3. Spans of a spooled request that yield no run (filtered, duplicate) are marked done at once. A duplicate
+//        of a waiting span is marked done with that span.
 //   pipeline.4. A span that breaks translation counts as lost and is logged. Other spans are unaffected.
-//   pipeline.5. A run whose place breaks a backend rule is never uploaded, because the backend would refuse the whole batch. It
-//        goes to the dead letters.
-//   pipeline.6. No request blocks the event loop for longer than one slice: the spans of a large request are fed in turns.
+//   pipeline.5. A run whose place breaks a backend rule is never uploaded, because the backend would refuse the whole
+//        batch. It goes to the dead letters.
+//   pipeline.6. No request blocks the event loop for longer than one slice: the spans of a large request are fed in
+//        turns.
 // The pieces:
 //   feed-spans.ts       translates and assembles the spans of one request
 //   batch.ts            collects the runs of one tenant until a batch is full or old enough

@@ -1,5 +1,5 @@
-// Seal batch: compresses a full batch, appends it to the spool when there is one, and offers it to its tenant queue. Runs
-// with an invalid place go to the dead letters instead.
+// Seal batch: compresses a full batch, appends it to the spool when there is one, and offers it to its tenant queue.
+// Runs with an invalid place go to the dead letters instead.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { type Body, compress } from "../encode/batch-body.ts";

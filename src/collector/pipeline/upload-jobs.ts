@@ -1,5 +1,5 @@
-// Upload jobs: turns sealed batches into jobs for the tenant queues, from memory or from the spool, and marks spooled spans
-// and runs done when a job ends.
+// Upload jobs: turns sealed batches into jobs for the tenant queues, from memory or from the spool, and marks spooled
+// spans and runs done when a job ends.
 import type { Log } from "../../base/log/log.ts";
 import { type Body, cut } from "../encode/batch-body.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";

@@ -1,7 +1,10 @@
 // RFC 3339: nanoseconds since 1970 → text with all nine digits, so that no measured precision is lost.
 import type { UnixNano } from "../otlp/span.ts";
 
-/** `HH:MM:SS` and `YYYY-MM-DD` of a second since 1970. Uses `Date` once per day: it costs more than the rest of the conversion. */
+/**
+ * `HH:MM:SS` and `YYYY-MM-DD` of a second since 1970. Uses `Date` once per day: it costs more than the rest of the
+ * conversion.
+ */
 export function clockOf(sec: number): { readonly date: string; readonly time: string } {
   const day = Math.floor(sec / DAY_S);
   if (day !== dayAt) {

@@ -3,7 +3,9 @@ import { createHash } from "node:crypto";
 
 const TENANTS_MAX = 10_000;
 
-/** The owner of the data. Only runs with equal `id` share an upload. Created once per request and shared by its spans. */
+/**
+ * The owner of the data. Only runs with equal `id` share an upload. Created once per request and shared by its spans.
+ */
 export interface Tenant {
   /** Hash of (API key, X-Tenant-Id). Used as a map key and in the spool. */
   readonly id: string;

@@ -1,7 +1,8 @@
-// Trace run: the backend's record of one span. Translation creates the content, assembly adds the place in the trace, and the
-// encoder writes both. Content is JSON text from here on: a sender's text is validated once, then only copied.
+// Trace run: the backend's record of one span. Translation creates the content, assembly adds the place in the trace,
+// and the encoder writes both. Content is JSON text from here on: a sender's text is validated once, then only copied.
 // Invariants:
-//   trace-run.1. Every `JsonText` is valid JSON, at most `JSON_DEPTH_MAX` deep, without lone surrogates; inputs and outputs are objects.
+//   trace-run.1. Every `JsonText` is valid JSON, at most `JSON_DEPTH_MAX` deep, without lone surrogates; inputs and
+//        outputs are objects.
 //   trace-run.2. Translation is a pure function of (span, context): a replay produces the same bytes.
 //   trace-run.3. A placed run keeps the five rules of `dotted_order`: see dotted-order.ts.
 import type { UnixNano } from "../otlp/span.ts";
@@ -13,7 +14,10 @@ type JsonText = string;
 
 export type RunType = "tool" | "chain" | "llm" | "retriever" | "embedding" | "prompt" | "parser";
 
-/** Properties of the request that apply to all its spans. The spool stores them with the spans for an equal replay (trace-run.2). */
+/**
+ * Properties of the request that apply to all its spans. The spool stores them with the spans for an equal replay
+ * (trace-run.2).
+ */
 export interface RequestContext {
   readonly tenant: Tenant;
   /** The `Tracing-Project` header, "" for none: takes precedence over every other source. */

@@ -1,9 +1,10 @@
 // Append log: a folder of numbered, append-only segment files with group commit.
 // Invariants:
 //   append-log.1. append() resolves when the record and the name of its file survive a power cut.
-//   append-log.2. An error of write or sync fails every append of that group, and abandons the segment: after a failed sync
-//        the content on disk is unknown, so the segment is never used again.
-//   append-log.3. During the sync of one group the next group collects: there is one sync at a time for any number of appends.
+//   append-log.2. An error of write or sync fails every append of that group, and abandons the segment: after a failed
+//        sync the content on disk is unknown, so the segment is never used again.
+//   append-log.3. During the sync of one group the next group collects: there is one sync at a time for any number of
+//        appends.
 //   append-log.4. A failed log probes the disk every PROBE_MS and reports when writes succeed again.
 import type { Clock } from "../../base/clock.ts";
 import type { FilePort, SpoolFile } from "./file-port.ts";

@@ -1,5 +1,5 @@
-// format.29: every format that was ever released stays readable. test/fixtures/spool/vN is a folder as that version left it when it
-// was killed: a delivered batch, one whose backend answered 503, and a span that waited for its parent.
+// format.29: every format that was ever released stays readable. test/fixtures/spool/vN is a folder as that version
+// left it when it was killed: a delivered batch, one whose backend answered 503, and a span that waited for its parent.
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";

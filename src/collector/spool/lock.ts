@@ -1,6 +1,6 @@
 // Lock: one process a spool. A transaction on a small database holds the lock; the operating system frees it when the
-// process ends, however it ends, so there is no stale lock file to remove. A deleted lock file would let a second process
-// in, so its file is guarded (base/file-guard.ts).
+// process ends, however it ends, so there is no stale lock file to remove. A deleted lock file would let a second
+// process in, so its file is guarded (base/file-guard.ts).
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";

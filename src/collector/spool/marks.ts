@@ -1,6 +1,7 @@
 // Marks: a small file beside each segment that lists its done records. Segments themselves never change.
 // Invariants:
-//   marks.1. A mark is written at once and survives a crash of the process. `settle()` makes all marks survive a power cut.
+//   marks.1. A mark is written at once and survives a crash of the process. `settle()` makes all marks survive a power
+//        cut.
 //   marks.2. A failed write of a mark is retried. A lost mark costs a repeated upload, never a span.
 //   marks.3. After `forget()` the segment's file is closed and stays closed, even when a write was in progress.
 import type { FilePort, SpoolFile } from "./file-port.ts";

@@ -4,10 +4,10 @@
 // Content is `type, header length, header (JSON), body`.
 // Invariants:
 //   record.1. A record is read only when its checksum matches. A damaged record costs only itself.
-//   record.2. A file begins with a file record that declares its format. A newer format is refused, and the file stays unchanged.
-//        Only the beginning of a file counts: elsewhere the same bytes may come from a sender.
-//   record.3. The seal binds a record to its file, segment and offset by a salt unknown to senders: bytes inside a body are
-//        never read as a record, even when a scan searches for the next record.
+//   record.2. A file begins with a file record that declares its format. A newer format is refused, and the file stays
+//        unchanged. Only the beginning of a file counts: elsewhere the same bytes may come from a sender.
+//   record.3. The seal binds a record to its file, segment and offset by a salt unknown to senders: bytes inside a body
+//        are never read as a record, even when a scan searches for the next record.
 //   record.4. With an intact frame a scan skips the whole content, even torn or damaged content.
 //   record.5. A sealed file has its file record twice: damage to one of them has no effect.
 import { hash, randomBytes } from "node:crypto";

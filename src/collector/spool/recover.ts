@@ -1,8 +1,9 @@
-// Recover: reads the files of a spool and returns the pending requests and batches. It reads all files before it renames or
-// removes any: a crash in between has no effect, and a refused folder stays unchanged.
+// Recover: reads the files of a spool and returns the pending requests and batches. It reads all files before it
+// renames or removes any: a crash in between has no effect, and a refused folder stays unchanged.
 // Invariants:
 //   recover.1. Every intact record is found, regardless of damage around it (record.1).
-//   recover.2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark does.
+//   recover.2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark
+//        does.
 //   recover.3. A folder of a newer version is refused before any of its records is used (record.2).
 import type { Log } from "../../base/log/log.ts";
 import type { Decision } from "../assemble/assemble.ts";

@@ -1,8 +1,8 @@
 // Scan: finds the intact records of a spool file, regardless of damage between them. Pure.
 // Invariants:
 //   scan.1. In a sealed file the search for the next record after a damaged frame cannot end inside a body (record.3).
-//   scan.2. A record longer than the file is the torn end of the file. The scan stops there, because the rest is content of that
-//        record.
+//   scan.2. A record longer than the file is the torn end of the file. The scan stops there, because the rest is
+//        content of that record.
 //   scan.3. In format 1, whose frames prove nothing, the scan skips content only when a record or the end follows it.
 import {
   PLAIN_FRAMES,

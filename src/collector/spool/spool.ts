@@ -1,7 +1,7 @@
-// Spool: a write-ahead log of requests and batches, with marks for the parts that are done.
-// A request is appended before it is acknowledged; a batch of its spans is appended before the first upload. The batch marks
-// the spans of the request done, the delivery marks the runs of the batch done, and a segment without live records is removed.
-// The pieces:
+// Spool: a write-ahead log of requests and batches, with marks for the parts that are done. A request is appended
+// before it is acknowledged; a batch of its spans is appended before the first upload. The batch marks the spans of the
+// request done, the delivery marks the runs of the batch done, and a segment without live records is removed. The
+// pieces:
 //   port.ts              the interface that the pipeline uses
 //   live-records.ts      which records still have pending parts, by segment and tenant
 //   collect-segments.ts  removes segments without live records
@@ -16,11 +16,13 @@
 //   file-port.ts         the file operations, and their adapter
 // Invariants:
 //   spool.1. Acknowledged ⊆ on disk: append resolves after fdatasync (append-log.ts).
-//   spool.2. A segment is removed only after every mark that its records imply for other segments is synced. These are always
-//        older segments, so the oldest segment can go when no mark can be written, and a full disk regains space.
-//   spool.3. A damaged record costs only itself: it is counted, its file is kept under another name, and every intact record
-//        is delivered.
-//   spool.4. `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free space.
+//   spool.2. A segment is removed only after every mark that its records imply for other segments is synced. These are
+//        always older segments, so the oldest segment can go when no mark can be written, and a full disk regains
+//        space.
+//   spool.3. A damaged record costs only itself: it is counted, its file is kept under another name, and every intact
+//        record is delivered.
+//   spool.4. `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free
+//        space.
 //   spool.5. Places are decided once: the decisions of a batch are in the tree log before the batch's first upload.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";

@@ -1,5 +1,5 @@
-// Tree log: the place of each run, kept while late spans of its trace may arrive. A separate log, because places outlive
-// their batches.
+// Tree log: the place of each run, kept while late spans of its trace may arrive. A separate log, because places
+// outlive their batches.
 // Invariants:
 //   tree-log.1. Decisions stay in the order in which assembly made them.
 //   tree-log.2. At most `treeRunsKept` runs, none older than `treeAgeMs`, to within one segment.

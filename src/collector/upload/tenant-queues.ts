@@ -1,9 +1,11 @@
 // Tenant queues: one queue per tenant between sealing and upload, so that a failing tenant delays no other.
 // Invariants:
 //   tenant-queues.1. The jobs of a queue start in the order in which they were offered.
-//   tenant-queues.2. A queue whose cycle ended without delivery opens its circuit: for RETRY_COOLDOWN_MS, doubled each time up to
-//        COOLDOWN_MS_MAX, or for as long as the backend asked. Then it admits one cycle at a time until one succeeds.
-//   tenant-queues.3. A queue never holds more than half of the slots; all failing queues together never hold more than a quarter.
+//   tenant-queues.2. A queue whose cycle ended without delivery opens its circuit: for RETRY_COOLDOWN_MS, doubled each
+//        time up to COOLDOWN_MS_MAX, or for as long as the backend asked. Then it admits one cycle at a time until one
+//        succeeds.
+//   tenant-queues.3. A queue never holds more than half of the slots; all failing queues together never hold more than
+//        a quarter.
 //   tenant-queues.4. Every run of a job is settled once: delivered, refused, or back in the queue.
 import { createTenantQueue, type QueueContext, type QueueTotals, type TenantQueue } from "./tenant-queue.ts";
 import type { TenantQueueOptions, TenantQueuePorts } from "./tenant-queue.ts";

@@ -1,4 +1,5 @@
-// Upload slots: limits the concurrent requests of all tenants. Tenants with a failing circuit share a quarter of the slots.
+// Upload slots: limits the concurrent requests of all tenants. Tenants with a failing circuit share a quarter of the
+// slots.
 export interface UploadSlots {
   /** Runs `send` as soon as a slot is free. `failing`: the circuit of the tenant is not closed. */
   readonly use: <Result>(failing: boolean, send: () => Promise<Result>) => Promise<Result>;

@@ -1,4 +1,4 @@
-// Tests of one POST to an address of somebody else's choice, over real sockets (guarded-post.1 to guarded-post.4).
+// Tests of one POST to an untrusted address, over real sockets (guarded-post.1 to guarded-post.4).
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
@@ -66,7 +66,7 @@ test("the body and the headers arrive, and the status comes back", PATIENCE, asy
   assert.deepEqual([request.headers["x-own"], request.headers["content-length"]], ["1", "8"]);
 });
 
-test("a name is resolved once, and the connection goes where that led (guarded-post.1)", PATIENCE, async () => {
+test("a name is resolved once, and the connection uses that address (guarded-post.1)", PATIENCE, async () => {
   const { port, requests } = await peer(ok);
   let asked = 0;
   const resolve: Resolve = async () => (++asked === 1 ? ["127.0.0.1"] : ["127.0.0.2"]);
@@ -75,21 +75,17 @@ test("a name is resolved once, and the connection goes where that led (guarded-p
   assert.equal(requests[0]?.request.headers.host, `hooks.test:${port}`);
 });
 
-test(
-  "a name that leads inside is refused, also when only one of its addresses does (guarded-post.2)",
-  PATIENCE,
-  async () => {
-    const { port, requests } = await peer(ok);
-    const rules = { ...OPEN, networks: [] };
-    for (const addresses of [["127.0.0.1"], ["1.1.1.1", "127.0.0.1"], ["::ffff:127.0.0.1"], ["169.254.169.254"]]) {
-      const outcome = await post(`http://hooks.test:${port}/`, { rules, resolve: async () => addresses });
-      assert.equal(outcome.kind, "refused");
-    }
-    assert.equal((await post(`http://127.0.0.1:${port}/`, { rules })).kind, "refused");
-    assert.equal((await post(`http://localhost:${port}/`, { rules })).kind, "refused");
-    assert.equal(requests.length, 0, "nothing was connected to");
-  },
-);
+test("a name with an internal address is rejected, even among public ones (guarded-post.2)", PATIENCE, async () => {
+  const { port, requests } = await peer(ok);
+  const rules = { ...OPEN, networks: [] };
+  for (const addresses of [["127.0.0.1"], ["1.1.1.1", "127.0.0.1"], ["::ffff:127.0.0.1"], ["169.254.169.254"]]) {
+    const outcome = await post(`http://hooks.test:${port}/`, { rules, resolve: async () => addresses });
+    assert.equal(outcome.kind, "refused");
+  }
+  assert.equal((await post(`http://127.0.0.1:${port}/`, { rules })).kind, "refused");
+  assert.equal((await post(`http://localhost:${port}/`, { rules })).kind, "refused");
+  assert.equal(requests.length, 0, "nothing was connected to");
+});
 
 test("a redirect is not followed (guarded-post.3)", PATIENCE, async () => {
   const canary = await peer(ok);
@@ -100,7 +96,7 @@ test("a redirect is not followed (guarded-post.3)", PATIENCE, async () => {
   assert.equal(canary.requests.length, 0);
 });
 
-test("a reply without end is cut off, and its status counts (guarded-post.4)", PATIENCE, async () => {
+test("an endless reply is cut off, and its status counts (guarded-post.4)", PATIENCE, async () => {
   const closed = Promise.withResolvers<void>();
   const { port } = await peer((_, response) => {
     response.once("close", closed.resolve);
@@ -115,7 +111,7 @@ test("a reply without end is cut off, and its status counts (guarded-post.4)", P
   await closed.promise;
 });
 
-test("who does not answer is given up, and so is a name server that does not (guarded-post.4)", PATIENCE, async () => {
+test("a silent peer times out, and so does a silent name server (guarded-post.4)", PATIENCE, async () => {
   const { port } = await peer(() => undefined);
   const late = { kind: "failed", reason: "no reply within 50 ms" };
   assert.deepEqual(await post(`http://127.0.0.1:${port}/`, { timeoutMs: 50 }), late);
@@ -123,7 +119,7 @@ test("who does not answer is given up, and so is a name server that does not (gu
   assert.deepEqual(await post("http://hooks.test/", { timeoutMs: 50, resolve: never }), late);
 });
 
-test("what cannot be reached is a failure with its reason", PATIENCE, async () => {
+test("an unreachable address is a failure with its reason", PATIENCE, async () => {
   const { port } = await peer((_, response) => void response.destroy());
   assert.deepEqual(await post(`http://127.0.0.1:${port}/`), { kind: "failed", reason: "ECONNRESET" });
   const nobody = createServer().listen(0, "127.0.0.1");

@@ -1,6 +1,7 @@
 // Guarded post: one POST to a URL that an outside caller chose.
 // Invariants:
-//   guarded-post.1. The name resolves once. The connection uses the checked address, even if the DNS answer changes later.
+//   guarded-post.1. The name resolves once. The connection uses the checked address, even if the DNS answer changes
+//        later.
 //   guarded-post.2. One disallowed address rejects the name with all its addresses.
 //   guarded-post.3. Redirects are not followed: the result is a status only.
 //   guarded-post.4. It ends within `timeoutMs` and reads at most `replyBytesMax`. It never throws.

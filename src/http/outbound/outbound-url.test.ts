@@ -1,4 +1,4 @@
-// Tests of where requests for others may go: addresses (public-address.1, public-address.2) and URLs (outbound-url.1).
+// Tests of allowed destinations: addresses (public-address.1, public-address.2) and URLs (outbound-url.1).
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { isAllowedAddress, networks } from "./public-address.ts";
@@ -21,7 +21,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "no address": ["", "localhost", "256.1.1.1", "1.2.3", "example.com", "0x7f.1", "2130706433"],
 };
 
-suite("addresses that are not public are not allowed (public-address.1)", () => {
+suite("addresses that are not public are rejected (public-address.1)", () => {
   for (const [what, addresses] of Object.entries(INSIDE)) {
     test(what, () => {
       for (const address of addresses) assert.equal(isAllowedAddress(address, NONE), false, address);
@@ -38,7 +38,7 @@ test("public addresses are allowed", () => {
   }
 });
 
-test("a network that was opened is allowed, in every form, and nothing beside it (public-address.2)", () => {
+test("an allowed network is accepted in every form, and no other address (public-address.2)", () => {
   const open = networks(["10.1.0.0/16", "127.0.0.1", "fd00::/8"]);
   for (const address of ["10.1.2.3", "127.0.0.1", "fd12::1", "::ffff:10.1.2.3", "::ffff:7f00:1"]) {
     assert.equal(isAllowedAddress(address, open), true, address);
@@ -69,7 +69,7 @@ const URLS: readonly (readonly [rules: OutboundRules, url: string, refused: RegE
   [STRICT, "https://user@example.com/", /credentials/],
   [STRICT, "https://:secret@example.com/", /credentials/],
   [STRICT, `https://example.com/${"x".repeat(2048)}`, /more than 2048/],
-  // One address in all the ways in which it can be written (outbound-url.1).
+  // One address in all its notations (outbound-url.1).
   ...[
     "127.0.0.1",
     "127.1",
@@ -106,7 +106,7 @@ const URLS: readonly (readonly [rules: OutboundRules, url: string, refused: RegE
 suite("URLs", () => {
   for (const [rules, url, refused] of URLS) {
     const how = rules === STRICT ? "by default" : rules === LOCAL ? "with loopback open" : "with a list of names";
-    test(`${url.slice(0, 60)} is ${refused === null ? "allowed" : "refused"} ${how}`, () => {
+    test(`${url.slice(0, 60)} is ${refused === null ? "allowed" : "rejected"} ${how}`, () => {
       const checked = checkOutboundUrl(url, rules);
       assert.equal(checked.kind, refused === null ? "allowed" : "refused", JSON.stringify(checked));
       if (checked.kind === "refused" && refused !== null) assert.match(checked.reason, refused);

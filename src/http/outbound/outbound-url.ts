@@ -1,7 +1,9 @@
 // Outbound URL: may the server send a request to a URL that an outside caller chose? Checks the URL alone. Pure.
 // Invariants:
-//   outbound-url.1. The check uses the parsed URL: every notation of an address (decimal, octal, hex, percent) is the same.
-//   outbound-url.2. guarded-post.ts checks the resolved address again at connect time: this check only gives early feedback.
+//   outbound-url.1. The check uses the parsed URL: every notation of an address (decimal, octal, hex, percent) is the
+//        same.
+//   outbound-url.2. guarded-post.ts checks the resolved address again at connect time: this check only gives early
+//        feedback.
 import type { BlockList } from "node:net";
 import { isIP } from "node:net";
 import { isAllowedAddress, networks } from "./public-address.ts";

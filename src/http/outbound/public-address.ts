@@ -1,7 +1,8 @@
 // Public addresses: which IP addresses are on the public internet. Pure. Guards requests to destinations that outside
 // callers choose: a non-public address may be internal.
 // Invariants:
-//   public-address.1. Unknown counts as non-public: IPv6 only from the global unicast range, without ranges that tunnel IPv4.
+//   public-address.1. Unknown counts as non-public: IPv6 only from the global unicast range, without ranges that tunnel
+//        IPv4.
 //   public-address.2. An address of an explicitly allowed network passes, in every notation.
 import { BlockList, isIP } from "node:net";
 

@@ -1,4 +1,5 @@
-// Tests of building a page, with a builder that counts. Checked: page-build.1, page-build.2; one build however many ask; failures.
+// Tests of building a page, with a builder that counts: page-build.1, page-build.2; one build for concurrent requests;
+// failures.
 import assert from "node:assert/strict";
 import {
   appendFileSync,
@@ -33,7 +34,7 @@ beforeEach(() => {
   };
   mkdirSync(page.sources);
   writeFileSync(join(page.sources, "a.ts"), "one");
-  // Copies a source, and leaves a mark for every time that it ran.
+  // Copies a source, and leaves a mark for each run.
   writeFileSync(
     page.builder,
     `import { appendFileSync, copyFileSync } from "node:fs";
@@ -47,7 +48,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const runs = (): number => (existsSync(join(folder, "runs")) ? readFileSync(join(folder, "runs"), "utf8").length : 0);
 const built = async (): Promise<string> => readFileSync(join(await createPageBuild(page, log)(), "index.html"), "utf8");
 
-test("a page is built once, however many ask for it, now and after a restart", async () => {
+test("concurrent requests share one build, now and after a restart", async () => {
   const find = createPageBuild(page, log);
   const [one, two] = await Promise.all([find(), find()]);
   assert.equal(one, two);
@@ -55,7 +56,7 @@ test("a page is built once, however many ask for it, now and after a restart", a
   assert.equal(runs(), 1);
 });
 
-test("a changed source, and a changed lock file, are built anew; a changed test is not (page-build.1)", async () => {
+test("a changed source or lock file causes a new build; a changed test does not (page-build.1)", async () => {
   await built();
   writeFileSync(join(page.sources, "a.test.ts"), "a test");
   await built();
@@ -67,13 +68,13 @@ test("a changed source, and a changed lock file, are built anew; a changed test 
   assert.equal(runs(), 3);
 });
 
-test("without sources, what was shipped is given out and nothing is built (page-build.1)", async () => {
+test("without sources, the shipped page is served and nothing is built (page-build.1)", async () => {
   rmSync(page.sources, { recursive: true });
   assert.equal(await createPageBuild(page, log)(), page.shipped);
   assert.equal(runs(), 0);
 });
 
-test("a build that fails leaves nothing behind, and the next who asks tries again (page-build.2)", async () => {
+test("a failed build leaves nothing behind, and the next request tries again (page-build.2)", async () => {
   appendFileSync(page.builder, 'throw new Error("broken");');
   const find = createPageBuild(page, log);
   const refused = (error: unknown): boolean => error instanceof ApiError && error.code === "page_unavailable";
@@ -83,13 +84,13 @@ test("a build that fails leaves nothing behind, and the next who asks tries agai
   assert.deepEqual(readdirSync(page.cache), []);
 });
 
-test("a source that changes while it is built makes no page (page-build.1)", async () => {
+test("a source that changes during the build yields no page (page-build.1)", async () => {
   appendFileSync(page.builder, `appendFileSync(${JSON.stringify(join(page.sources, "a.ts"))}, "!");`);
   await assert.rejects(createPageBuild(page, log)());
   assert.deepEqual(readdirSync(page.cache), []);
 });
 
-test("old results are forgotten, the newest are kept", async () => {
+test("old results are deleted, the newest stay", async () => {
   for (const text of ["1", "2", "3", "4", "5"]) {
     writeFileSync(join(page.sources, "a.ts"), text);
     assert.equal(await built(), text);

@@ -1,6 +1,7 @@
 // Page files: the built files of a single-page app → the route that serves them.
 // Invariants:
-//   page-files.1. The route serves only files that the folder had when it was read: the URL is a key, never a path on a disk.
+//   page-files.1. The route serves only files that the folder had when it was read: the URL is a key, never a path on a
+//        disk.
 //   page-files.2. Browsers cache a file with a hash in its name for ever and revalidate the page itself every time.
 //   page-files.3. Every path below the route that names no file returns the page, so that deep links work.
 //   page-files.4. The page refers to its files by relative URLs: it works below any prefix.

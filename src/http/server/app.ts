@@ -6,7 +6,8 @@
 //   app.3. The URL that handlers see comes from the routed path, never from the Host header.
 //   app.4. HEAD sends the head of the reply and ends: it does not wait for streamed chunks.
 //   app.5. A long reply is encoded and written in pieces, with a turn of the event loop between two.
-//   app.6. The cross-site check comes before every handler: routes of the server, routes and middleware of a custom app.
+//   app.6. The cross-site check comes before every handler: routes of the server, routes and middleware of a custom
+//        app.
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
 import type { Log } from "../../base/log/log.ts";

@@ -1,4 +1,4 @@
-// Tests of CORS. Checked: cors.1 the default, cors.2 preflights by the rules, cors.3 credentials, cors.4 what is exposed.
+// Tests of CORS: cors.1 the default, cors.2 preflights by the rules, cors.3 credentials, cors.4 exposed headers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createCors, LOOPBACK_CORS, type CorsRules } from "./cors.ts";
@@ -48,7 +48,7 @@ for (const [name, given, origin, ...says] of CASES) {
   });
 }
 
-test("what clients need is exposed beside what the rules add (cors.4)", () => {
+test("clients can read the headers they need beside those of the rules (cors.4)", () => {
   const { "Access-Control-Expose-Headers": exposed = "" } = createCors(
     rules({ origins: ["*"], exposed: ["X-Mine"] }),
   ).headers("http://a");
@@ -62,7 +62,7 @@ test("what clients need is exposed beside what the rules add (cors.4)", () => {
   ]);
 });
 
-test("a preflight names the methods and headers of the rules, else those that are asked for (cors.2)", () => {
+test("a preflight names the methods and headers of the rules, else the requested ones (cors.2)", () => {
   const ask = (given: Partial<CorsRules>) =>
     createCors(rules({ origins: [ORIGIN], ...given })).preflight(ORIGIN, "x-a, x-b");
   const open = ask({});

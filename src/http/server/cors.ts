@@ -2,7 +2,8 @@
 // Invariants:
 //   cors.1. By default only pages from this machine may read replies, never with credentials.
 //   cors.2. A preflight executes no route.
-//   cors.3. Credentials need an origin that the rules name. "*" gets "*", which browsers never combine with credentials.
+//   cors.3. Credentials need an origin that the rules name. "*" gets "*", which browsers never combine with
+//        credentials.
 //   cors.4. The headers that clients need to follow a run are always exposed.
 export interface CorsRules {
   /** Origins as browsers send them, or "*". */

@@ -1,6 +1,7 @@
 // Fetch app: an app with the web's Request and Response, behind node:http.
 // Invariants:
-//   fetch-app.1. The app receives at most `bytesMax` of a body, counted while read; beyond that the server replies itself.
+//   fetch-app.1. The app receives at most `bytesMax` of a body, counted while read; beyond that the server replies
+//        itself.
 //   fetch-app.2. If the peer disconnects, the request's signal aborts and the reply's source is cancelled.
 //   fetch-app.3. A failing app fails only its own request: it throws, returns a non-Response, or breaks off.
 import type { IncomingMessage } from "node:http";

@@ -1,4 +1,4 @@
-// Tests of long replies over a real socket: whole, and written in pieces with a turn of the event loop between two (app.5).
+// Tests of long replies over a real socket: complete, and in pieces with a turn of the event loop between two (app.5).
 import assert from "node:assert/strict";
 import { ServerResponse } from "node:http";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { createHttpService } from "./server.ts";
 
 const BYTES_AT_ONCE_MAX = 2 * 1024 * 1024;
 
-test("a long reply arrives whole, and is encoded piece by piece (app.5)", async (t) => {
+test("a long reply arrives complete, encoded piece by piece (app.5)", async (t) => {
   // Every piece of an even length would end between the halves of a character.
   const body = JSON.stringify("😀".repeat(1024 * 1024));
   const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });

@@ -1,6 +1,7 @@
 // Loopback: in-process requests to this server's own listener: no port, no network, the same rules for callers.
 // Invariants:
-//   loopback-client.1. A loopback request is parsed, authenticated and limited like every other one. Its origin grants no trust.
+//   loopback-client.1. A loopback request is parsed, authenticated and limited like every other one. Its origin grants
+//        no trust.
 //   loopback-client.2. Only path and query of a URL count; its host is this server.
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";

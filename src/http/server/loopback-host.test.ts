@@ -1,4 +1,5 @@
-// Tests of who a browser may send a request for. Checked: loopback-host.1 names, loopback-host.2 the form of the Host header, loopback-host.3 other sites.
+// Tests of the loopback Host check: loopback-host.1 names, loopback-host.2 the form of the Host header, loopback-host.3
+// other sites.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../base/api-error.ts";
@@ -82,7 +83,7 @@ const SITES: readonly (readonly [method: string, headers: Record<string, string>
 ];
 
 for (const [method, headers, passes] of SITES) {
-  test(`${method} with ${JSON.stringify(headers)} ${passes ? "passes" : "is refused"} (loopback-host.3)`, () => {
+  test(`${method} with ${JSON.stringify(headers)} ${passes ? "passes" : "is rejected"} (loopback-host.3)`, () => {
     const code = codeOf(() => checkSite({ method, headers }, createCors(LOOPBACK_CORS).allows, "ask"));
     assert.equal(code, passes ? "passes" : "forbidden_origin");
   });

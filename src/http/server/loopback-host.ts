@@ -1,11 +1,11 @@
 // Browser checks: the Host header and the origin of a request. Pure checks of a request's head.
 // Invariants:
-//   loopback-host.1. On loopback the Host header must name this machine or a configured host: a foreign name that resolves to this
-//        machine is a DNS rebinding attack. Beyond loopback, a configured list applies in the same way; IP addresses
-//        pass there, because rebinding needs a name.
+//   loopback-host.1. On loopback the Host header must name this machine or a configured host: a foreign name that
+//        resolves to this machine is a DNS rebinding attack. Beyond loopback, a configured list applies in the same
+//        way; IP addresses pass there, because rebinding needs a name.
 //   loopback-host.2. A request has one Host header, which holds a host and a port only.
-//   loopback-host.3. A state-changing cross-site request needs an allowed origin, with or without a body. Sec-Fetch-Site decides;
-//        browsers without it send Origin.
+//   loopback-host.3. A state-changing cross-site request needs an allowed origin, with or without a body.
+//        Sec-Fetch-Site decides; browsers without it send Origin.
 import { isIP } from "node:net";
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../base/api-error.ts";

@@ -1,4 +1,5 @@
-// Tests of how long a problem may be. Checked: problem-size.1 to problem-size.3, on arbitrary members; the order of what people read.
+// Tests of the size limit of problems: problem-size.1 to problem-size.3, on arbitrary members; the member order for
+// readers.
 import * as fc from "fast-check";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +11,7 @@ console.log(`problem size: seed ${seed}`);
 
 const sizeOf = (problem: object): number => Buffer.byteLength(JSON.stringify(problem));
 
-test("whatever a refusal has to say, it has at most 1,024 bytes, what people read first (problem-size.1)", () => {
+test("any problem has at most 1,024 bytes, with the readable members first (problem-size.1)", () => {
   const members = fc.dictionary(fc.string({ maxLength: 20 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 8 });
   fc.assert(
     fc.property(
@@ -34,13 +35,13 @@ test("whatever a refusal has to say, it has at most 1,024 bytes, what people rea
   );
 });
 
-test("a short problem is left as it is", () => {
+test("a short problem stays unchanged", () => {
   const extra = { thread_status: "idle", pending: [{ id: "a", value: 1 }] };
   const problem = problemObject(new ApiError("interrupt_stale", "Why.", extra)) as Record<string, unknown>;
   assert.deepEqual({ ...problem, ...extra }, problem);
 });
 
-test("of many long questions the ids stay, then as many as fit, with their number (problem-size.2, problem-size.3)", () => {
+test("of many long interrupts the ids stay, then as many as fit, with their number (problem-size.2, problem-size.3)", () => {
   const question = (at: number) => ({ id: String(at).padStart(32, "0"), value: "x".repeat(300), response_schema: {} });
   const of = (count: number) => {
     const pending = Array.from({ length: count }, (_, at) => question(at));

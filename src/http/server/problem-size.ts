@@ -1,8 +1,8 @@
 // Problem size: limits the extra members of a problem, because clients print the whole body.
 // Rules:
 //   problem-size.1. A problem has at most 1,024 bytes. A smaller one stays unchanged.
-//   problem-size.2. Data available elsewhere goes first: the values and schemas of interrupts, then the ends of lists. A shortened
-//        list has its full length in `<name>_count`; `see` names the source of the full data.
+//   problem-size.2. Data available elsewhere goes first: the values and schemas of interrupts, then the ends of lists.
+//        A shortened list has its full length in `<name>_count`; `see` names the source of the full data.
 //   problem-size.3. The members that programs decide by (`code`, `thread_status`, `answered`, ids) stay.
 import { isJsonObject, type Json } from "../../base/json/json.ts";
 

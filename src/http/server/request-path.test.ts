@@ -1,4 +1,4 @@
-// Tests of addresses. Checked: request-path.1, a path has one reading; request-path.2, the mount prefix.
+// Tests of request paths: request-path.1, a path has one reading; request-path.2, the mount prefix.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../base/api-error.ts";
@@ -22,7 +22,7 @@ const READ: readonly (readonly [path: string, params: Record<string, string>])[]
 ];
 
 for (const [path, params] of READ) {
-  test(`${path} leads to ${JSON.stringify(params)} (request-path.1)`, () => {
+  test(`${path} matches with ${JSON.stringify(params)} (request-path.1)`, () => {
     assert.deepEqual(finder.find("GET", path).params, params);
   });
 }
@@ -54,7 +54,7 @@ const NOWHERE = [
 ];
 
 for (const path of NOWHERE) {
-  test(`${JSON.stringify(path).slice(0, 40)} leads nowhere (request-path.1)`, () => {
+  test(`${JSON.stringify(path).slice(0, 40)} matches no route (request-path.1)`, () => {
     assert.throws(
       () => finder.find("GET", path),
       (error) => error instanceof ApiError && error.code === "not_found",
@@ -63,7 +63,7 @@ for (const path of NOWHERE) {
   });
 }
 
-test("a method that the path does not take is told those that it does", () => {
+test("405 lists the allowed methods of the path", () => {
   assert.throws(
     () => finder.find("DELETE", "/things"),
     (error) => error instanceof ApiError && error.code === "method_not_allowed" && error.headers["Allow"] === "POST",
@@ -76,7 +76,7 @@ const PREFIXED: readonly (readonly [target: string, path: string | null])[] = [
   ["/api/things?x=/api", "/things"],
   ["/api", "/"],
   ["/api/", "/"],
-  ["/api/api/things", "/things"], // a Location of ours behind a base address that has the prefix too
+  ["/api/api/things", "/things"], // a Location of ours behind a base URL that has the prefix too
   ["/api/api/api/things", "/api/things"],
   ["/things", null],
   ["/apithings", null],
@@ -90,7 +90,7 @@ for (const [target, path] of PREFIXED) {
   });
 }
 
-test("the query is kept as it came, and read", () => {
+test("the query is parsed, and its text stays unchanged", () => {
   assert.deepEqual(addressOf("/a?x=1&y=%20&x=2", ""), {
     path: "/a",
     search: "?x=1&y=%20&x=2",

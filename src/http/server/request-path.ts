@@ -1,8 +1,8 @@
 // Request path: the target of a request → its path and query, and the matching route.
 // Invariants:
-//   request-path.1. A path has one reading: the path as sent and the decoded path name the same resource. Needless escapes,
-//        escaped separators, dot segments and broken escapes match nothing.
-//        A target has no fragment: parsers of the whole URL would see less than the router.
+//   request-path.1. A path has one reading: the path as sent and the decoded path name the same resource. Needless
+//        escapes, escaped separators, dot segments and broken escapes match nothing. A target has no fragment: parsers
+//        of the whole URL would see less than the router.
 //   request-path.2. The mount prefix decides where routes are, never who may use them.
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";

@@ -1,5 +1,5 @@
-// Tests of the HTTP service over real sockets. Checked: server.1 (slow peers are closed), server.2 (draining and cutting), server.3 (faults
-// of the listening socket), the connection limit, and the words for a port that cannot be had.
+// Tests of the HTTP service over real sockets: server.1 (slow peers are closed), server.2 (draining and cutting),
+// server.3 (faults of the listening socket), the connection limit, and the error for a port in use.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { RequestListener, ServerResponse } from "node:http";
@@ -9,7 +9,7 @@ import { createHttpService, ListenError, type HttpLimits, type HttpService } fro
 import { PATIENCE } from "../../../test/harness/patience.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-/** Far above what any of these tests takes: a guard that is missing shows as a test that ran out of time. */
+/** Far above the duration of any of these tests: a missing guard shows as a timeout. */
 const FAR_MS = 60_000;
 
 async function start(
@@ -25,9 +25,9 @@ async function start(
 
 interface Peer {
   readonly socket: Socket;
-  /** Everything received until now. */
+  /** Everything received so far. */
   readonly received: () => string;
-  /** Resolves when `text` has been received. */
+  /** Resolves once `text` has arrived. */
   readonly saw: (text: string) => Promise<void>;
   readonly closed: Promise<unknown>;
 }
@@ -37,7 +37,7 @@ async function dial(t: TestContext, service: HttpService): Promise<Peer> {
   t.after(() => socket.destroy());
   let bytes = "";
   socket.setEncoding("latin1").on("data", (chunk: string) => (bytes += chunk));
-  socket.on("error", () => undefined); // a cut connection may be reset: what counts is that it closes
+  socket.on("error", () => undefined); // a closed connection may be reset: only the close matters
   const closed = new Promise((resolve) => socket.once("close", resolve));
   await once(socket, "connect");
   return {
@@ -83,7 +83,7 @@ for (const peer of SLOW_PEERS) {
   });
 }
 
-test("a reply may take longer than the request was allowed to (server.1)", PATIENCE, async (t) => {
+test("a reply may take longer than the limit of the request (server.1)", PATIENCE, async (t) => {
   const listener: RequestListener = (request, response) => {
     request.resume();
     setTimeout(() => response.end("done"), 500);
@@ -94,7 +94,7 @@ test("a reply may take longer than the request was allowed to (server.1)", PATIE
   await peer.saw("done");
 });
 
-test("a connection above the limit is closed, and served again when there is room", PATIENCE, async (t) => {
+test("a connection above the limit is closed, and accepted again when there is room", PATIENCE, async (t) => {
   const service = await start(t, answer, { connectionsMax: 2, drainMs: 0 });
   const first = await dial(t, service);
   const second = await dial(t, service);
@@ -114,7 +114,7 @@ test("a connection above the limit is closed, and served again when there is roo
   await fourth.saw("done");
 });
 
-/** A listener that writes the head and "begun", and leaves the end of each reply to the test. */
+/** A listener that writes the head and "begun"; the test ends each reply. */
 function heldReplies(): { readonly listener: RequestListener; readonly replies: ServerResponse[] } {
   const replies: ServerResponse[] = [];
   return {
@@ -127,7 +127,7 @@ function heldReplies(): { readonly listener: RequestListener; readonly replies: 
 }
 
 test(
-  "stop() lets a reply in progress end and then closes its connection, well before the drain is over (server.2)",
+  "stop() lets a reply in progress end and closes its connection, well before the drain ends (server.2)",
   PATIENCE,
   async (t) => {
     const { listener, replies } = heldReplies();
@@ -143,44 +143,36 @@ test(
   },
 );
 
-test(
-  "a reply that has not begun when stop() is called tells its peer that the connection ends (server.2)",
-  PATIENCE,
-  async (t) => {
-    const replies: ServerResponse[] = [];
-    const service = await start(t, (_, response) => replies.push(response), { drainMs: FAR_MS });
-    const peer = await dial(t, service);
-    peer.socket.write(GET);
-    while (replies.length === 0) await new Promise(setImmediate);
-    const stopped = service.stop();
-    replies[0]?.end("done");
-    await peer.closed;
-    assert.match(peer.received(), /Connection: close/);
-    await stopped;
-  },
-);
+test("a reply that starts after stop() announces the end of its connection (server.2)", PATIENCE, async (t) => {
+  const replies: ServerResponse[] = [];
+  const service = await start(t, (_, response) => replies.push(response), { drainMs: FAR_MS });
+  const peer = await dial(t, service);
+  peer.socket.write(GET);
+  while (replies.length === 0) await new Promise(setImmediate);
+  const stopped = service.stop();
+  replies[0]?.end("done");
+  await peer.closed;
+  assert.match(peer.received(), /Connection: close/);
+  await stopped;
+});
+
+test("stop() does not cut a finished reply in transit to a slow reader (server.2)", PATIENCE, async (t) => {
+  const body = Buffer.alloc(32 * 1024 * 1024, "x"); // more than the sockets' buffers hold
+  const service = await start(t, (_, response) => response.end(body), { drainMs: FAR_MS });
+  const socket = connect(service.address().port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  socket.write(GET);
+  await once(socket, "readable"); // and read nothing yet
+  const stopped = service.stop();
+  let bytes = 0;
+  socket.on("data", (chunk: Buffer) => (bytes += chunk.length));
+  await once(socket, "close");
+  assert.ok(bytes > body.length, `only ${bytes} bytes arrived`);
+  await stopped;
+});
 
 test(
-  "stop() does not cut a reply that is finished but still on its way to a slow reader (server.2)",
-  PATIENCE,
-  async (t) => {
-    const body = Buffer.alloc(32 * 1024 * 1024, "x"); // more than the sockets' buffers hold
-    const service = await start(t, (_, response) => response.end(body), { drainMs: FAR_MS });
-    const socket = connect(service.address().port, "127.0.0.1");
-    t.after(() => socket.destroy());
-    socket.write(GET);
-    await once(socket, "readable"); // and read nothing yet
-    const stopped = service.stop();
-    let bytes = 0;
-    socket.on("data", (chunk: Buffer) => (bytes += chunk.length));
-    await once(socket, "close");
-    assert.ok(bytes > body.length, `only ${bytes} bytes arrived`);
-    await stopped;
-  },
-);
-
-test(
-  "stop() closes at once the connections that have no request: fresh, half a header, kept alive (server.2)",
+  "stop() closes connections without a request at once: fresh, half a header, kept alive (server.2)",
   PATIENCE,
   async (t) => {
     const service = await start(t, answer, { drainMs: FAR_MS });
@@ -195,7 +187,7 @@ test(
   },
 );
 
-test("stop() cuts what is still running when the drain is over (server.2)", PATIENCE, async (t) => {
+test("stop() cuts running requests at the end of the drain (server.2)", PATIENCE, async (t) => {
   const { listener } = heldReplies();
   const service = await start(t, listener, { drainMs: 50 });
   const peer = await dial(t, service);
@@ -207,7 +199,7 @@ test("stop() cuts what is still running when the drain is over (server.2)", PATI
 });
 
 test(
-  "while draining, no new connection is taken, and a further request on an open one is answered with close (server.2)",
+  "a drain accepts no new connection, and answers further requests on open ones with close (server.2)",
   PATIENCE,
   async (t) => {
     const { listener, replies } = heldReplies();
@@ -239,7 +231,7 @@ test("stop() before start() and a second stop() do nothing", async (t) => {
   assert.throws(() => started.address(), /door is not listening/);
 });
 
-test("a service that was stopped can be started again", PATIENCE, async (t) => {
+test("a stopped service can start again", PATIENCE, async (t) => {
   const service = await start(t, answer, { drainMs: 0 });
   await service.stop();
   await service.start();
@@ -248,7 +240,7 @@ test("a service that was stopped can be started again", PATIENCE, async (t) => {
   await peer.saw("done");
 });
 
-test("a port that is taken is named, with what to do", async (t) => {
+test("the error for a port in use names it and the remedy", async (t) => {
   const first = await start(t, answer);
   const { port } = first.address();
   const second = createHttpService({ name: "other", host: "127.0.0.1", port, listener: answer });
@@ -259,7 +251,7 @@ test("a port that is taken is named, with what to do", async (t) => {
   });
 });
 
-test("an address that is not this machine's is named, with the cause", async () => {
+test("the error for a foreign address names it and the cause", async () => {
   const service = createHttpService({ name: "door", host: "192.0.2.1", port: 0, listener: answer });
   await assert.rejects(service.start(), /^ListenError: cannot listen on 192\.0\.2\.1:0: .*EADDRNOTAVAIL/);
 });

@@ -1,9 +1,9 @@
 // Server: a node:http server as a service, with limits on every resource that a slow or hostile peer can hold.
 // Invariants:
 //   server.1. The server closes a silent or slow connection within `headersTimeoutMs` or `requestTimeoutMs`.
-//   server.2. stop() accepts no new connection, lets requests in progress end until `drainMs`, then cuts them. A reply is in
-//       progress until its last byte has left. A connection without one closes at once, every other as soon as its
-//       reply has left.
+//   server.2. stop() accepts no new connection, lets requests in progress end until `drainMs`, then cuts them. A reply
+//        is in progress until its last byte has left. A connection without one closes at once, every other as soon as
+//        its reply has left.
 //   server.3. A fault of the listening socket never ends the process.
 //   server.4. Every reply forbids content-type sniffing (nosniff): stored data must never run as a page.
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";

@@ -4,10 +4,12 @@
 //   backend/http.2. A reply costs at most REPLY_BYTES_MAX of memory and `timeoutMs` of time, regardless of the backend.
 //   backend/http.3. A key appears in the request's headers only: never in a reason, never in an error.
 //   backend/http.4. `limits()` never waits.
-//   backend/http.5. A reply counts only when the whole request is sent or its connection is closed: then the body has no reader left.
+//   backend/http.5. A reply counts only when the whole request is sent or its connection is closed: then the body has
+//        no reader left.
 //   backend/http.6. The wait between attempts does not depend on our wall clock.
-//   backend/http.7. One 404 has no effect. The older form is used while /info requires it, or for OLDER_FORM_MS after two 404s in a row
-//        when /info does not mention the form. That form carries no attachments: runs with attachments are refused.
+//   backend/http.7. One 404 has no effect. The older form is used while /info requires it, or for OLDER_FORM_MS after
+//        two 404s in a row when /info does not mention the form. That form carries no attachments: runs with
+//        attachments are refused.
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../../../base/clock.ts";
@@ -37,7 +39,9 @@ const MISSES_MAX = 2;
 const LIMITS_ASSUMED: BackendLimits = { runsMax: 100_000, bytesMax: 20_971_520, encoding: "zstd" };
 
 export interface HttpBackend extends Backend {
-  /** Asks for `/info` and waits for it: `limits()` is up to date then. Resolves with a summary; rejects without a reply. */
+  /**
+   * Asks for `/info` and waits for it: `limits()` is up to date then. Resolves with a summary; rejects without a reply.
+   */
   readonly ask: () => Promise<string>;
 }
 
