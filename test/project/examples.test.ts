@@ -1,23 +1,33 @@
 // Test of the pages and the sample graphs: what a page shows is what a reader gets. Checked:
 //   examples.1. The `sh` blocks of a page, run top to bottom in one shell against a new server, all end with status 0 and say
-//        nothing on the error output. Blocks with npm are left out.
+//        nothing on the error output. Blocks with npm or npx are left out.
 //   examples.2. A `json` or `text` block right below is what its command prints. Ids differ from run to run: an id that a page
 //        shows twice has to come twice, and different ids have to be different. Times are not compared.
 //   examples.3. Each folder of examples/ holds one graph in one file, is served, and is in the table of examples/README.md.
+//   examples.4. The project that a page makes is served as the page shows it, and passes the page's tests.
 // The table of outputs shows that a wrong page cannot be green.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { call, removeFolder, ROOT, startServer, type TestServer } from "../harness/server.ts";
+import type { LocalServer } from "../../src/cli/client/local-server.ts";
+import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 
 const EXAMPLES = join(ROOT, "examples");
 const SAMPLES_CONFIG = join(EXAMPLES, "langgraph.json");
 const SAMPLES = readdirSync(EXAMPLES, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
-const PAGES = ["README.md", "docs/reference/agent-server.md", "docs/reference/interrupts.md"];
+const PAGES = [
+  "README.md",
+  "docs/concepts/runs-and-pauses.md",
+  "docs/how-to/retention.md",
+  "docs/reference/agent-server.md",
+  "docs/reference/interrupts.md",
+];
+/** Pages that make a project: each block below a line with a file's name is that file. */
+const PROJECTS = ["docs/tutorials/first-approval.md"];
 
 /** Far above what a page takes (1 s, more on a busy machine), and far below the limit of the runner. */
 const PAGE_TIMEOUT_MS = 90_000;
@@ -37,7 +47,7 @@ function stepsOf(page: string): readonly Step[] {
     .map(({ 1: commands = "", 2: shown = null, index }) => {
       return { line: page.slice(0, index).split("\n").length, commands, shown };
     })
-    .filter(({ commands }) => !/\bnpm\b/.test(commands));
+    .filter(({ commands }) => !/\bnp[mx]\b/.test(commands));
 }
 
 interface ShellResult {
@@ -146,15 +156,21 @@ function createComparison(): (output: Output) => Output | null {
 }
 
 /** @throws {AssertionError} at the first block that does not do what the page says. */
-async function checkPage(page: string, server: TestServer): Promise<void> {
+async function checkPage(
+  page: string,
+  server: Pick<TestServer, "url" | "dataDir">,
+  hosts: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const steps = stepsOf(readFileSync(join(ROOT, page), "utf8"));
   assert.notDeepEqual(
     steps.filter(({ shown }) => shown !== null),
     [],
     `${page} shows no output`,
   );
-  const { host } = new URL(server.url);
-  const commands = steps.map((step) => step.commands.replaceAll("localhost:2024", host));
+  const all = Object.entries({ ...hosts, "localhost:2024": server.url });
+  const commands = steps.map((step) =>
+    all.reduce((text, [name, url]) => text.replaceAll(name, new URL(url).host), step.commands),
+  );
   const { blocks, errorOutput, end } = await runBlocks(commands, server.dataDir);
   const compare = createComparison();
   for (const [index, { line, shown }] of steps.entries()) {
@@ -169,6 +185,19 @@ async function checkPage(page: string, server: TestServer): Promise<void> {
     if (block.status !== "0") fail(`status ${block.status}\n\n${block.output.trim()}`);
   }
   assert.equal(errorOutput, "", `${page}: there is error output`);
+}
+
+/** A line with a file's name, and the block below it. */
+const FILE = /^`([\w.-]+)`:\n\n^```(?:json|ts)\n(.*?)^```$/gms;
+
+/** The files of a page, in a new folder that has the packages of this project. */
+function writeProject(page: string): string {
+  const folder = temporaryFolder();
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+  for (const [, name = "", text = ""] of readFileSync(join(ROOT, page), "utf8").matchAll(FILE))
+    writeFileSync(join(folder, name), text);
+  return folder;
 }
 
 /** A server with the sample graphs and a new data folder. */
@@ -186,6 +215,37 @@ suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
   for (const page of PAGES)
     test(`the commands of ${page} print what the page shows (examples.1, examples.2)`, () =>
       withSamples((server) => checkPage(page, server)));
+
+  for (const page of PROJECTS)
+    test(`the project of ${page} is served, and its commands print what the page shows (examples.4)`, async (t) => {
+      const folder = writeProject(page);
+      t.after(() => removeFolder(folder));
+      const server = await startServer({ config: join(folder, "langgraph.json") });
+      t.after(() => removeFolder(server.dataDir));
+      t.after(() => server.kill());
+      await checkPage(page, server);
+    });
+
+  test("the graph of docs/how-to/test-your-graph.md passes its test (examples.4)", async (t) => {
+    const folder = writeProject("docs/how-to/test-your-graph.md");
+    t.after(() => removeFolder(folder));
+    await checkPage("docs/how-to/test-your-graph.md", { url: "http://127.0.0.1:1", dataDir: folder });
+  });
+
+  test("the commands of docs/tutorials/first-trace.md print what the page shows (examples.4)", async (t) => {
+    const folder = temporaryFolder();
+    t.after(() => removeFolder(folder));
+    const env = { PATH: process.env["PATH"], HOLDPOINT_DATA_DIR: folder, PORT: "0", HTTP_PORT: "0", TRACES_PORT: "0" };
+    const dev = spawn(process.execPath, [join(ROOT, "src/main.ts"), "dev", "--no-browser"], { env, cwd: folder });
+    t.after(() => dev.kill("SIGKILL"));
+    dev.stderr.resume();
+    for await (const chunk of dev.stdout) if (String(chunk).includes("Ctrl-C")) break;
+    const { url, tracesUrl, collectorUrl } = JSON.parse(
+      readFileSync(join(folder, "server.json"), "utf8"),
+    ) as LocalServer;
+    const hosts = { "localhost:4318": collectorUrl ?? "", "localhost:4319": tracesUrl ?? "" };
+    await checkPage("docs/tutorials/first-trace.md", { url, dataDir: folder }, hosts);
+  });
 
   for (const name of SAMPLES)
     test(`the sample ${name} is served, and the commands of its page print what it shows (examples.1, examples.2, examples.3)`, () =>
