@@ -9,7 +9,7 @@ import type { AgentContext } from "../context.ts";
 import type { DefaultsByGraph } from "../model/assistant-defaults.ts";
 import { assistantIdOf, builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
-import type { AssistantFilter, AssistantQuery, GraphDescription, GraphDrawing, Tx } from "../ports/ports.ts";
+import type { AssistantFilter, AssistantQuery, GraphDescription, GraphDrawing, Graphs, Tx } from "../ports/ports.ts";
 import type { AssistantSchemas } from "../serializers/assistant-schemas.ts";
 
 export function versionOf({ updatedAt, ...assistant }: Assistant): AssistantVersion {
@@ -72,17 +72,22 @@ export async function findAssistant(
   scope: Scope = null,
   toChange = false,
 ): Promise<Assistant> {
-  return offered(agent, idOrGraph, scope, await tx.assistant(assistantIdOf(idOrGraph), toChange));
+  return offered(agent.graphs, idOrGraph, scope, await tx.assistant(assistantIdOf(idOrGraph), toChange));
 }
 
 /**
  * What was found under the id, if this server offers it to this caller.
  * @throws {ApiError} `assistant_not_found`
  */
-export function offered(agent: AgentContext, idOrGraph: string, scope: Scope, found: Assistant | null): Assistant {
-  if (found === null || agent.graphs.describe(found.graphId) === null || !inScope(found.metadata, scope)) {
+export function offered(
+  graphs: Pick<Graphs, "describe" | "list">,
+  idOrGraph: string,
+  scope: Scope,
+  found: Assistant | null,
+): Assistant {
+  if (found === null || graphs.describe(found.graphId) === null || !inScope(found.metadata, scope)) {
     throw new ApiError("assistant_not_found", `There is no assistant or graph "${idOrGraph}".`, {
-      known_graphs: deployedGraphs(agent),
+      known_graphs: deployedGraphs(graphs),
     });
   }
   return found;
@@ -95,11 +100,13 @@ export function getAssistant(agent: AgentContext, idOrGraph: string): Promise<As
 /** @throws {ApiError} `graph_not_found` */
 export function requireGraph(agent: AgentContext, graphId: string): void {
   if (agent.graphs.describe(graphId) !== null) return;
-  throw new ApiError("graph_not_found", `There is no graph "${graphId}".`, { known_graphs: deployedGraphs(agent) });
+  throw new ApiError("graph_not_found", `There is no graph "${graphId}".`, {
+    known_graphs: deployedGraphs(agent.graphs),
+  });
 }
 
-function deployedGraphs(agent: AgentContext): readonly string[] {
-  return agent.graphs.list().map(({ graphId }) => graphId);
+function deployedGraphs(graphs: Pick<Graphs, "list">): readonly string[] {
+  return graphs.list().map(({ graphId }) => graphId);
 }
 
 /** As clients ask: one graph, or any. */
@@ -123,7 +130,7 @@ export function countAssistants(agent: AgentContext, search: AssistantSearch): P
 }
 
 function filterOf(agent: AgentContext, { graphId, ...rest }: AssistantSearch): AssistantFilter {
-  const deployed = deployedGraphs(agent); // assistants.2
+  const deployed = deployedGraphs(agent.graphs); // assistants.2
   return { ...rest, graphIds: graphId === null ? deployed : deployed.filter((id) => id === graphId) };
 }
 

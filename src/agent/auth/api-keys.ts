@@ -1,8 +1,8 @@
-// API keys: the setting's text → digests, and the check of a request against them.
+// API keys: the setting's syntax, its digests, and the authentication of requests.
 // Invariants:
-//   api-keys.1. No key is kept: only digests under a secret of this process are, and they are compared in constant time.
-//   api-keys.2. A request is compared with every key, so that time does not tell which one it nearly was.
-//   api-keys.3. A key that may only read is refused whatever changes something, before anything is looked up.
+//   api-keys.1. Memory holds only digests under a secret of this process. Comparisons take constant time.
+//   api-keys.2. Every request compares with every key, so that timing reveals no near match.
+//   api-keys.3. A read-only key is rejected for every write, before any lookup.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { setting, ShownReason, type Setting } from "../../base/config/config.ts";
 import { ApiError } from "../../base/api-error.ts";
@@ -10,11 +10,11 @@ import type { Caller } from "../model/model.ts";
 import type { Access, AccessRequest } from "../ports/ports.ts";
 
 export interface ApiKey {
-  /** Who uses it: goes into the audit trail. Several keys may share a name while one replaces the other. */
+  /** User name for the audit trail. Several keys may share a name during a rotation. */
   readonly name: string;
   readonly digest: Buffer;
   readonly readOnly: boolean;
-  /** Short enough to be guessed. */
+  /** Short enough for a brute-force attack. */
   readonly weak: boolean;
 }
 
@@ -29,7 +29,7 @@ function digestOf(key: string): Buffer {
   return createHmac("sha256", PROCESS_SECRET).update(key).digest(); // api-keys.1
 }
 
-/** `name:key`, `name:key:read` or a bare key; commas, blanks or lines between them. */
+/** `name:key`, `name:key:read` or a bare key, separated by commas, blanks or lines. */
 export function apiKeysSetting(name: string, meaning: string): Setting<readonly ApiKey[] | null> {
   const limits = `1 to ${KEYS_MAX} of name:key, name:key:read or key`;
   return setting<readonly ApiKey[] | null>(name, "list of keys", null, limits, { meaning, secret: true }, parseApiKeys);
@@ -51,7 +51,7 @@ export function parseApiKeys(text: string): readonly ApiKey[] {
   return keys;
 }
 
-/** A text is what is wrong with it. */
+/** @returns the key, or the reason for its rejection */
 function parseEntry(entry: string): ApiKey | string {
   const [first = "", second, right, ...more] = entry.split(":");
   const key = second ?? first;
@@ -78,7 +78,7 @@ export function createKeyAccess(keys: readonly ApiKey[]): Access {
       for (const given of credentialsOf(request)) {
         const digest = digestOf(given);
         for (const key of keys) {
-          const same = timingSafeEqual(key.digest, digest); // api-keys.1, api-keys.2: no way out of the loop
+          const same = timingSafeEqual(key.digest, digest); // api-keys.1, api-keys.2: never leaves the loop early
           if (same && found === null) found = key;
         }
       }
@@ -107,7 +107,7 @@ function callerOf({ name, readOnly }: ApiKey): Caller {
   };
 }
 
-/** Clients put a key of theirs into x-api-key by themselves; what the user wants to be known by may be the other. */
+/** Clients may send a key of their own in x-api-key automatically, while the user's key is in the other header. */
 function credentialsOf({ headers }: AccessRequest): readonly string[] {
   const { "x-api-key": own, authorization } = headers;
   const bearer = typeof authorization === "string" ? /^bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;

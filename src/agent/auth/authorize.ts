@@ -1,23 +1,23 @@
-// Access: who asks, and what they may touch. Every route passes here before its operation (routes/route.ts).
+// Authorization: the caller and its scope. Every route calls it before its operation (routes/route.ts).
 // Invariants:
-//   authorize.1. What a caller may not touch looks exactly as if it were not there.
-//   authorize.2. Lists are filtered where they are read; this file checks single objects.
-//   authorize.3. A store item has no metadata: store-scope.ts applies a scope to its namespace, key and value.
+//   authorize.1. An object outside the scope is indistinguishable from a missing one.
+//   authorize.2. Queries filter lists; this file checks single objects.
+//   authorize.3. A store item has no metadata: store-scope.ts applies the scope to its namespace, key and value.
 import type { AccessEvent } from "../../api/operation.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { Access, AccessAnswer } from "../ports/ports.ts";
 
-/** Nobody has to authenticate; the record of answers says so. */
+/** Caller without authentication, as the audit trail records it. */
 export const ANONYMOUS: Caller = { name: "anonymous", user: null, permissions: [] };
 
-/** What a call that makes a run may touch. */
+/** Scopes of a run-creating call. */
 export interface Reach {
   readonly threads: Scope;
   readonly assistants: Scope;
 }
 
-/** Asks whether the caller may do one more thing than its route is about, and on what. @throws {ApiError} `forbidden` */
+/** Authorizes an additional event beyond the route's own. @throws {ApiError} `forbidden` */
 export type Ask = (event: AccessEvent, value: JsonObject) => Promise<Scope>;
 
 /** @throws {ApiError} `forbidden` */

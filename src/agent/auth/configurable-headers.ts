@@ -1,25 +1,26 @@
-// Configurable headers: which headers of a request graphs find in `config.configurable`, and that they find no others there.
+// Configurable headers: the request headers that graphs receive in `config.configurable`.
 // Invariants:
 //   configurable-headers.1. Only headers that the configuration includes, and does not exclude, are copied.
-//   configurable-headers.2. What carries credentials is never copied, whatever the configuration says.
-//   configurable-headers.3. A name that is included comes from the header or not at all: a gateway that sets it can be trusted to have.
+//   configurable-headers.2. Headers with credentials are never copied, regardless of the configuration.
+//   configurable-headers.3. An included name comes only from the header. Graphs can trust it as far as they trust the
+//     gateway that sets it.
 import type { IncomingHttpHeaders } from "node:http";
 import { RE2JS } from "re2js";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 
 export interface HeaderRules {
-  /** Names in lower case; `*` stands for any characters. */
+  /** Lower-case names; `*` matches any characters. */
   readonly includes: readonly string[];
   readonly excludes: readonly string[];
 }
 
 export interface ConfigurableHeaders {
   readonly pick: (headers: IncomingHttpHeaders) => JsonObject;
-  /** Without the members that only a header may set (configurable-headers.3). */
+  /** Removes members that only a header may set (configurable-headers.3). */
   readonly strip: (configurable: JsonObject) => JsonObject;
 }
 
-/** configurable-headers.2. Also under other names: a proxy's, a service's, and whatever calls itself a key, a token or a secret. */
+/** configurable-headers.2. Includes names used by proxies and services, and any name with key, token or secret. */
 const CREDENTIALS =
   /authorization|cookie|passw|secret|token|credential|signature|session|csrf|xsrf|jwt|bearer|(^|[-_])auth([-_]|$)|(^|[-_])(api)?keys?([-_]|$)|apikey|certificate|client-cert|^x-tenant-id$|^x-forwarded-client-cert$/;
 
@@ -43,7 +44,7 @@ export function createConfigurableHeaders(rules: HeaderRules | null): Configurab
   };
 }
 
-/** By RE2: names in `configurable` are the caller's, of any length, and several `*` would backtrack. */
+/** RE2, because names in `configurable` come from the caller, have any length, and several `*` would backtrack. */
 function patternOf(name: string): RE2JS {
   const parts = name.split("*").map((part) => RE2JS.quote(part));
   return RE2JS.compile(`^${parts.join(".*")}$`, RE2JS.DOTALL);

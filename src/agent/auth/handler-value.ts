@@ -1,8 +1,10 @@
-// Access value: the members of a request as handlers of the SDK's `Auth` expect them, and back with their changes.
+// Handler value: conversion of request members to the form of the SDK's `Auth` handlers, and back with their changes.
 // Invariants:
-//   handler-value.1. `metadata` is always there when something is made, changed or searched, so that a handler can add to it.
-//   handler-value.2. The thread and the assistant that a call is about stay those that the caller named, in the path or the body.
-//   handler-value.3. Every other change counts, of the query too: a handler that moves a call into a namespace means it.
+//   handler-value.1. `metadata` is always present for create, update and search events, so that a handler can extend
+//     it.
+//   handler-value.2. A handler cannot change the thread or the assistant that the path or the body names.
+//   handler-value.3. All other changes apply, including those to the query: a handler may move a call into another
+//     namespace.
 import type { AccessEvent } from "../../api/operation.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 
@@ -12,10 +14,10 @@ export interface RequestParts {
   readonly body: JsonObject;
 }
 
-/** Members of a run's request that handlers get by name; all others they find under `kwargs`. */
+/** Members of a run request that handlers receive by name; all others are in `kwargs`. */
 const RUN_MEMBERS = ["thread_id", "assistant_id", "metadata", "multitask_strategy", "if_not_exists", "after_seconds"];
 const NAMED = new Set(["thread_id", "assistant_id"]);
-/** Event → the body's name for what handlers know as `namespace`. */
+/** Event → body member that handlers see as `namespace`. */
 const NAMESPACE_NAMES: Readonly<Record<string, string>> = {
   "store:search": "namespace_prefix",
   "store:list_namespaces": "prefix",
@@ -51,7 +53,7 @@ export function toAccessValue(event: AccessEvent, { ids, query, body }: RequestP
   };
 }
 
-/** @param value what the handler has made of it. */
+/** @param value the members as returned by the handler */
 export function fromAccessValue(
   event: AccessEvent,
   parts: RequestParts,

@@ -1,7 +1,7 @@
-// Scope: the conditions on metadata under which a caller sees an object. Pure.
+// Scope: conditions on metadata that restrict the objects visible to a caller. Pure.
 // Invariants:
-//   scope.1. An object without the member is in no scope that asks for it.
-//   scope.2. What is made within a scope is in it, and no change takes it out: the scope's members win over the request's.
+//   scope.1. An object without the member is outside a scope that requires it.
+//   scope.2. An object created in a scope stays in it: the scope's members override those of the request.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Scope } from "../model/model.ts";
 
@@ -15,7 +15,7 @@ export function inScope(metadata: JsonObject, scope: Scope): boolean {
   });
 }
 
-/** The metadata that an object gets which is made or changed within the scope (scope.2). */
+/** Metadata of an object created or changed within the scope (scope.2). */
 export function stamped(metadata: JsonObject, scope: Scope): JsonObject {
   if (scope === null || inScope(metadata, scope)) return metadata;
   const members: Record<string, Json> = { ...metadata };

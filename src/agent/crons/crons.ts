@@ -16,7 +16,7 @@ import type { Assistant, Caller, Cron, OnCompletion, Scope } from "../model/mode
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { CronFilter, CronQuery, Tx } from "../ports/ports.ts";
 import { callOf } from "../runs/accept/run-body.ts";
-import { type RunCall, checkGiven, checkNodeNames } from "../runs/accept/run-request.ts";
+import { type RunCall, checkControlValues, checkNodeNames } from "../runs/accept/run-request.ts";
 import { inScope, stamped } from "../auth/scope.ts";
 import { requireThread, threadNotFound } from "../threads/find-thread.ts";
 
@@ -142,8 +142,8 @@ function named<Filter extends CronFilter>(filter: Filter): Filter {
 async function checkCall(agent: AgentContext, tx: Tx, call: RunCall): Promise<Assistant> {
   const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
   const intent = intentOf(call.input, call.command);
-  checkGiven(agent, intent);
-  checkNodeNames(agent, assistant.graphId, call, intent);
+  checkControlValues(agent.graphs, intent);
+  checkNodeNames(agent.graphs, assistant.graphId, call, intent);
   if (call.webhook !== null) agent.webhooks.check(call.webhook, true);
   if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url, false);
   return assistant;

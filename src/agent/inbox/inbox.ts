@@ -49,28 +49,31 @@ export async function listInbox(agent: AgentContext, query: Omit<InboxQuery, "no
 }
 
 /** Open or not. @throws {ApiError} `thread_not_found`, `interrupt_not_found` */
-export async function getItem(agent: AgentContext, threadId: string, interruptId: string): Promise<Item> {
-  return agent.storage.transaction((tx) => requireItem(tx, threadId, interruptId));
+export async function getItem(agent: AgentContext, address: ItemAddress): Promise<Item> {
+  return agent.storage.transaction((tx) => requireItem(tx, address));
 }
 
-async function requireItem(tx: Tx, threadId: string, interruptId: string): Promise<Item> {
+type ItemTx = Pick<Tx, "thread" | "interrupt">;
+
+export type ItemAddress = Pick<Interrupt, "threadId" | "interruptId">;
+
+async function requireItem(tx: ItemTx, { threadId, interruptId }: ItemAddress): Promise<Item> {
   const thread = await requireThread(tx, threadId);
   const interrupt = await tx.interrupt(threadId, interruptId);
-  if (interrupt === null)
-    throw new ApiError("interrupt_not_found", `The thread never had an interrupt ${interruptId}.`);
+  if (interrupt === null) throw new ApiError("interrupt_not_found", `The thread has no interrupt ${interruptId}.`);
   return { thread, interrupt };
 }
 
 /** @throws {ApiError} `thread_not_found`, `interrupt_not_found`, `interrupt_stale`, `thread_busy` */
-export async function requireOpenItem(tx: Tx, threadId: string, interruptId: string): Promise<Item> {
-  const item = await requireItem(tx, threadId, interruptId);
+export async function requireOpenItem(tx: ItemTx, address: ItemAddress): Promise<Item> {
+  const item = await requireItem(tx, address);
   const { thread, interrupt } = item;
   if (interrupt.state !== "open") {
     const said: JsonObject = { thread_status: thread.status };
     const { extra, headers } = answeredBy(interrupt, undefined);
     throw new ApiError(
       "interrupt_stale",
-      `Interrupt ${interruptId} is not open any more.`,
+      `Interrupt ${interrupt.interruptId} is not open any more.`,
       { ...said, ...extra },
       headers,
     );

@@ -1,15 +1,29 @@
-// Answer schema: whether an answer fits the JSON Schema that its question carries.
+// Answer schema: validation of an answer against the JSON Schema of its interrupt.
 // Invariants:
-//   answer-schema.1. A check never takes longer than CHECK_MS_MAX, whatever schema and answer are. One that would is a refusal.
-//   answer-schema.2. Patterns are matched in linear time where they can be (base/linear-pattern.ts).
+//   answer-schema.1. A check takes at most CHECK_MS_MAX for any schema and answer. A slower check rejects the answer.
+//   answer-schema.2. Patterns run in linear time where possible (base/linear-pattern.ts).
 import * as z from "zod";
+import { ApiError } from "../../base/api-error.ts";
 import { boundedWork } from "../../base/bounded-work.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import { LinearPattern } from "../../base/linear-pattern.ts";
+import type { Interrupt } from "../model/model.ts";
 
 const CHECK_MS_MAX = 200;
 
-/** Empty when the answer fits; null when the schema is beyond this validator. */
+/** @returns `answer_invalid`; null if the answer is valid or the validator does not support the schema */
+export function schemaRefusal({ threadId, interruptId, responseSchema }: Interrupt, answer: Json): ApiError | null {
+  const faults = responseSchema === null ? null : faultsOf(responseSchema, answer);
+  if (faults === null || faults.length === 0) return null; // the node checks a schema that the validator does not support
+  const errors = faults.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+  return new ApiError("answer_invalid", `The answer does not match its schema: ${faultText(errors[0], answer)}.`, {
+    interrupt_id: interruptId,
+    see: `/inbox/${threadId}/${interruptId}`,
+    errors,
+  });
+}
+
+/** Empty if the answer is valid; null if the validator does not support the schema. */
 export function faultsOf(schema: JsonObject, answer: Json): readonly z.core.$ZodIssue[] | null {
   const type = compile(schema);
   if (type === null) return null;
@@ -21,20 +35,51 @@ export function faultsOf(schema: JsonObject, answer: Json): readonly z.core.$Zod
 
 const TOO_SLOW = `the check against response_schema was stopped after ${CHECK_MS_MAX} ms`;
 
-/** Without these words, a check takes time in proportion to the answer. */
+/** Without these keywords, the check takes time linear in the size of the answer. */
 function canBeSlow(schema: JsonObject): boolean {
   return /"(?:pattern\w*|propertyNames|format|\$ref|allOf|anyOf|oneOf)":/.test(JSON.stringify(schema));
 }
 
 function compile(schema: JsonObject): z.ZodType | null {
   const native = globalThis.RegExp;
-  // answer-schema.2: the converter has no option for the engine, and makes its patterns in this one synchronous call.
+  // answer-schema.2: the converter has no option for the engine. It creates its patterns in this one synchronous call.
   globalThis.RegExp = LinearPattern as unknown as RegExpConstructor;
   try {
-    return z.fromJSONSchema(schema, { registry: z.registry() }); // of its own: the global one keeps every `id`
+    return z.fromJSONSchema(schema, { registry: z.registry() }); // a separate registry: the global one keeps every `id`
   } catch {
     return null;
   } finally {
     globalThis.RegExp = native;
   }
+}
+
+/** Fault as a sentence for a form: `amount should be a number, and is the text "12"`. */
+function faultText(fault: { readonly path: string; readonly message: string } | undefined, answer: Json): string {
+  if (fault === undefined) return "it has another shape";
+  const { path, message } = fault;
+  const subject = path === "" ? "the answer" : path;
+  // no alternative of several matches
+  if (message === "Invalid input") return `${subject} matches none of the allowed schemas`;
+  const expected = /expected (string|number|boolean|object|array|integer|null)\b/.exec(message)?.[1];
+  if (expected === undefined) return `${subject}: ${message}`;
+  const given = path === "" ? answer : valueAt(answer, path.split("."));
+  const article = /^[aeio]/.test(expected) ? "an" : "a";
+  return `${subject} should be ${article} ${expected}, and ${described(given)}`;
+}
+
+function valueAt(value: Json, path: readonly string[]): Json | undefined {
+  let found: Json | undefined = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as JsonObject)[name];
+  }
+  return found;
+}
+
+function described(given: Json | undefined): string {
+  if (given === undefined) return "is missing";
+  if (given === null) return "is null";
+  if (typeof given === "string") return `is the text ${JSON.stringify(given.slice(0, 40))}`;
+  if (Array.isArray(given)) return "is a list";
+  return typeof given === "object" ? "is an object" : `is ${JSON.stringify(given)}`;
 }

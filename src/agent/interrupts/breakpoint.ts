@@ -1,17 +1,24 @@
-// Breakpoint: a pause that asks nothing, as an item of the inbox. Nothing but the inbox sees it as an interrupt.
-// Invariant breakpoint.1: a breakpoint's id is the id of the checkpoint it stands at, in the form of an interrupt's id: 32 hex
-// digits. So it names one pause, and answering it twice is told apart from going on at the next one.
+// Breakpoint: a pause without an interrupt, stored as an interrupt row for the inbox. Other code does not read it.
+// Invariants:
+//   breakpoint.1. The id of a breakpoint is its checkpoint id in the form of an interrupt id: 32 hex digits. So it
+//     identifies one pause, and a repeated answer does not continue the next one.
 import type { Interrupt, Run } from "../model/model.ts";
 
-export function breakpointAt(
-  threadId: string,
-  checkpointId: string,
-  next: readonly string[],
-  asked: Pick<Run, "runId" | "graphId" | "assistantId">,
-  at: number,
-): Interrupt {
+export interface BreakpointPause {
+  /** The run that paused. */
+  readonly run: Pick<Run, "runId" | "graphId" | "assistantId">;
+  readonly threadId: string;
+  readonly checkpointId: string;
+  /** Nodes held back by the breakpoint. */
+  readonly next: readonly string[];
+  readonly at: number;
+}
+
+export function breakpointOf({ run, threadId, checkpointId, next, at }: BreakpointPause): Interrupt {
   return {
-    ...asked,
+    runId: run.runId,
+    graphId: run.graphId,
+    assistantId: run.assistantId,
     threadId,
     interruptId: checkpointId.replaceAll("-", ""), // breakpoint.1
     libraryId: "",

@@ -1,12 +1,12 @@
-// Deadline: until when a question may wait, and what happens then. Pure.
+// Deadline: expiry time and expiry action of an interrupt. Pure.
 // Invariants:
-//   deadline.1. The first of these that names a time decides, alone: the options that the graph's code gives to interrupt(), the
-//        deployment's langgraph.json, the payload, the assistant.
-//   deadline.2. What is not a deadline in the form below is no deadline: a payload's members are the graph's own business.
-//   deadline.3. A default answer never comes from a payload: its members may be a model's words.
+//   deadline.1. The first source with a time wins alone: the options of interrupt() in the graph's code, the
+//     deployment's langgraph.json, the payload, the assistant.
+//   deadline.2. Members that do not match the form below are not a deadline: the payload belongs to the graph.
+//   deadline.3. A default answer never comes from a payload, because a model may have written it.
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import type { OnExpiry } from "../model/model.ts";
-import type { Question } from "../ports/ports.ts";
+import type { OpenInterrupt } from "../ports/ports.ts";
 
 export interface Deadline {
   readonly expiresAt: number | null;
@@ -16,25 +16,26 @@ export interface Deadline {
 const NONE: Deadline = { expiresAt: null, onExpiry: null };
 const SECONDS_MAX = 10 * 366 * 24 * 3600;
 
-/** Member of a response schema with the deadline of its question: only the graph's code writes the schema. */
+/** Member of a response schema with the deadline. Only the graph's code writes the schema. */
 const SCHEMA_KEY = "x-holdpoint-deadline";
 
-/** Member of an assistant's metadata with the deadline of its questions: `{expires_in_seconds, on_expiry}`. */
+/** Member of an assistant's metadata with the deadline of its interrupts: `{expires_in_seconds, on_expiry}`. */
 const ASSISTANT_KEY = "interrupt_deadline";
 
 /**
- * `{expires_at: "2026-12-01T12:00:00Z"}` or `{expires_in_seconds: 3600}`, with `on_expiry: "fail"` or
- * `on_expiry: {answer: …}`.
+ * `{expires_at: "2026-12-01T12:00:00Z"}` or `{expires_in_seconds: 3600}`, with `on_expiry: "fail"` or `on_expiry:
+ * {answer: …}`.
  * @param assistant its metadata
- * @param askedAt time of asking, from which seconds count.
+ * @param askedAt creation time of the interrupt, the base of `expires_in_seconds`
  */
 export function deadlineOf(
-  { value, responseSchema, deadline }: Pick<Question, "value" | "responseSchema" | "deadline">,
+  { value, responseSchema, deadline }: Pick<OpenInterrupt, "value" | "responseSchema" | "deadline">,
   assistant: JsonObject,
   askedAt: number,
 ): Deadline {
-  const payload = Array.isArray(value) && value.length === 1 ? (value[0] as Json) : value; // as agent inboxes know it
-  // By name, not by identity: a graph may use one object as payload and as option.
+  // agent inboxes accept a list of one
+  const payload = Array.isArray(value) && value.length === 1 ? (value[0] as Json) : value;
+  // Compare by name, not by identity: a graph may pass one object as payload and as option.
   const sources = { schema: responseSchema?.[SCHEMA_KEY], deadline, payload, assistant: assistant[ASSISTANT_KEY] };
   for (const [source, from] of Object.entries(sources)) {
     const found = isJsonObject(from) ? read(from, askedAt) : NONE;
@@ -45,7 +46,7 @@ export function deadlineOf(
   return NONE;
 }
 
-/** Whether an assistant's metadata say which answer its questions get when nobody gives one. */
+/** True if the assistant's metadata define a default answer for its interrupts. */
 export function hasDefaultAnswer(metadata: JsonObject): boolean {
   const given = metadata[ASSISTANT_KEY];
   return isJsonObject(given) && isJsonObject(given["on_expiry"]);
@@ -57,7 +58,7 @@ function read(from: JsonObject, askedAt: number): Deadline {
   return expiresAt === null ? NONE : { expiresAt, onExpiry: onExpiryOf(then) };
 }
 
-/** With a zone, so that it means the same wherever the server is. */
+/** Requires a time zone, so that the time does not depend on the server's location. */
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
 
 function timeOf(given: Json | undefined): number | null {

@@ -10,7 +10,7 @@ export function checkGoto(graph: GraphDescription, goto: Json | undefined): void
 }
 
 export function requireNodes({ graphId, nodeNames }: GraphDescription, field: string, names: readonly string[]): void {
-  if (nodeNames === null) return; // run() refuses those that the graph of the run does not have
+  if (nodeNames === null) return; // run() rejects nodes missing from the graph of the run
   const unknown = names.filter((name) => !nodeNames.includes(name));
   if (unknown.length === 0) return;
   const detail = `${field} names ${unknown.map((name) => `"${name}"`).join(", ")}, which is no node of ${graphId}.`;

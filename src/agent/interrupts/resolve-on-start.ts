@@ -1,60 +1,82 @@
-// Settle questions: what an accepted run does to what waited on its thread, row by row and in the audit trail.
+// Interrupt resolution at the start of a run: updates the open interrupts of the thread and writes the audit trail.
+// Invariants:
+//   resolve-on-start.1. Answered interrupts store their answer. New input abandons the open ones.
+//   resolve-on-start.2. Every change has an audit entry.
 import type { Json } from "../../base/json/json.ts";
 import type { Intent } from "./run-intent.ts";
-import type { AuditVia, Caller, Interrupt, Run, Thread } from "../model/model.ts";
+import type { AuditEntry, AuditVia, Caller, Interrupt, Run, Thread } from "../model/model.ts";
 import { authorOf } from "../model/audit-author.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { InterruptTx } from "../ports/ports.ts";
 import type { AcceptedAnswers } from "./resume-rules.ts";
 
-/**
- * Answered questions are marked with their answer; a new input abandons those that were open. Both are audited here.
- * @returns all that waited, as it is now.
- */
+/** An accepted run, and the state of its thread before it. */
+export interface StartedOnThread {
+  readonly caller: Caller;
+  readonly via: AuditVia | undefined;
+  readonly run: Run;
+  readonly intent: Intent;
+  readonly answers: AcceptedAnswers | null;
+  /** Checkpoint of a fork; null if the run continues the thread. */
+  readonly forkFrom: string | null;
+  readonly thread: Thread;
+  /** All interrupts of the thread. */
+  readonly known: readonly Interrupt[];
+  /** The breakpoint at which the thread is paused. */
+  readonly breakpoint: Interrupt | null;
+  readonly at: number;
+}
+
+/** @returns the interrupts that were open, in their new state */
 export async function resolveOnStart(
-  tx: Tx,
-  caller: Caller,
-  thread: Thread,
-  known: readonly Interrupt[],
-  breakpoint: Interrupt | null,
-  intent: Intent,
-  answers: AcceptedAnswers | null,
-  run: Run,
-  forkFrom: string | null,
-  at: number,
-  via: AuditVia | undefined,
+  tx: Pick<InterruptTx, "putInterrupts" | "audit">,
+  started: StartedOnThread,
 ): Promise<readonly Interrupt[]> {
-  const entry = (interrupt: Interrupt, value: Json) => ({
-    ...authorOf(caller, via),
-    threadId: thread.threadId,
-    at,
-    interruptId: interrupt.interruptId,
-    runId: run.runId,
-    value,
-  });
-  const changed: Interrupt[] = [];
-  const audit = [];
-  if (intent.kind === "input" || intent.kind === "give_up" || forkFrom !== null) {
-    for (const interrupt of known) {
-      if (interrupt.state !== "open" || answers?.questions.includes(interrupt) === true) continue;
-      changed.push({ ...interrupt, state: "abandoned" });
-      audit.push({ ...entry(interrupt, null), action: "abandoned" as const });
-    }
+  const resolved = [...abandonedBy(started), ...answeredBy(started), ...breakpointAfter(started)]; // resolve-on-start.1
+  if (resolved.length > 0) {
+    await tx.putInterrupts(resolved.map(({ interrupt }) => interrupt));
+    await tx.audit(resolved.map((one) => entryOf(started, one))); // resolve-on-start.2
   }
-  for (const [position, question] of (answers?.questions ?? []).entries()) {
-    const value = answers?.answers[position]?.value ?? null;
-    changed.push({ ...question, state: "answered", answer: { runId: run.runId, at, by: caller.name, value } });
-    const action = forkFrom === null ? ("answered" as const) : ("answered_as_fork" as const);
-    audit.push({ ...entry(question, value), action });
-  }
-  if (breakpoint !== null) {
-    const continued = intent.kind === "continue" && forkFrom === null;
-    const answer = continued ? { runId: run.runId, at, by: caller.name, value: null } : null;
-    changed.push({ ...breakpoint, state: continued ? "answered" : "abandoned", answer });
-    audit.push({ ...entry(breakpoint, null), action: continued ? ("continued" as const) : ("abandoned" as const) });
-  }
-  if (changed.length > 0) await tx.putInterrupts(changed);
-  if (audit.length > 0) await tx.audit(audit);
-  if (thread.status !== "interrupted") return [];
+  if (started.thread.status !== "interrupted") return [];
+  const changed = resolved.map(({ interrupt }) => interrupt);
   const touched = new Set(changed.map((interrupt) => interrupt.interruptId));
-  return [...changed, ...known.filter(({ state, interruptId }) => state === "open" && !touched.has(interruptId))];
+  const untouched = started.known.filter(({ state, interruptId }) => state === "open" && !touched.has(interruptId));
+  return [...changed, ...untouched];
+}
+
+interface Resolved {
+  readonly interrupt: Interrupt;
+  readonly action: AuditEntry["action"];
+  readonly value: Json;
+}
+
+function abandonedBy({ intent, forkFrom, known, answers }: StartedOnThread): readonly Resolved[] {
+  if (intent.kind !== "input" && intent.kind !== "end_thread" && forkFrom === null) return [];
+  return known
+    .filter((interrupt) => interrupt.state === "open" && answers?.interrupts.includes(interrupt) !== true)
+    .map((interrupt) => ({ interrupt: { ...interrupt, state: "abandoned" }, action: "abandoned", value: null }));
+}
+
+function answeredBy({ answers, run, caller, forkFrom, at }: StartedOnThread): readonly Resolved[] {
+  return (answers?.interrupts ?? []).map((interrupt, position) => {
+    const value = answers?.answers[position]?.value ?? null;
+    const answer = { runId: run.runId, at, by: caller.name, value };
+    const action = forkFrom === null ? "answered" : "answered_as_fork";
+    return { interrupt: { ...interrupt, state: "answered", answer }, action, value };
+  });
+}
+
+function breakpointAfter({ breakpoint, intent, run, caller, forkFrom, at }: StartedOnThread): readonly Resolved[] {
+  if (breakpoint === null) return [];
+  const continued = intent.kind === "continue" && forkFrom === null;
+  const answer = continued ? { runId: run.runId, at, by: caller.name, value: null } : null;
+  const interrupt: Interrupt = { ...breakpoint, state: continued ? "answered" : "abandoned", answer };
+  return [{ interrupt, action: continued ? "continued" : "abandoned", value: null }];
+}
+
+function entryOf(
+  { caller, via, thread, run, at }: StartedOnThread,
+  { interrupt, action, value }: Resolved,
+): AuditEntry {
+  const { interruptId } = interrupt;
+  return { ...authorOf(caller, via), threadId: thread.threadId, at, interruptId, runId: run.runId, value, action };
 }

@@ -1,24 +1,60 @@
-// Resume refusal: the problem that a refused answer gets: what waits now and, when its question was answered, by which run.
+// Resume refusal: the problem returned for a rejected answer. It lists the open interrupts and the run that consumed
+// the interrupt, if any.
 import { isoTime } from "../../base/clock.ts";
 import { ApiError, type ErrorCode } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
 import { interruptToWire } from "../serializers/api-objects.ts";
 
-/** @param named the question that the answer was for, as far as it can be said. */
+/** @param named the interrupt that the answer addresses, if known */
 export type Refuse = (code: ErrorCode, detail: string, named: Interrupt | undefined, value: Json) => ApiError;
 
-export function openQuestions(thread: Thread, known: readonly Interrupt[]): readonly Interrupt[] {
+/** Refusal of a call with answers: the first refusal as its problem, and the refusals by interrupt id. */
+export class RefusedAnswers extends ApiError {
+  readonly byInterrupt: ReadonlyMap<string, ApiError>;
+
+  constructor({ code, message, extra, headers }: ApiError, byInterrupt: ReadonlyMap<string, ApiError>) {
+    super(code, message, extra, headers);
+    this.byInterrupt = byInterrupt;
+  }
+}
+
+/** Reason of a refusal. The order of the checks follows it. */
+type Reason = "unknown" | "closed" | "invalid";
+
+/** Refusals of the answers of one call, in the order of the call. */
+export class AnswerRefusals {
+  readonly #reasons = new Map<string, Reason>();
+  readonly #errors = new Map<string, ApiError>();
+
+  add(interruptId: string, reason: Reason, error: ApiError): void {
+    this.#reasons.set(interruptId, reason);
+    this.#errors.set(interruptId, error);
+  }
+
+  get byInterrupt(): ReadonlyMap<string, ApiError> {
+    return this.#errors;
+  }
+
+  /** @throws {RefusedAnswers} if an answer has this refusal */
+  throwFirst(reason: Reason): void {
+    for (const [interruptId, error] of this.#errors) {
+      if (this.#reasons.get(interruptId) === reason) throw new RefusedAnswers(error, this.#errors);
+    }
+  }
+}
+
+export function openInterrupts(thread: Thread, known: readonly Interrupt[]): readonly Interrupt[] {
   if (thread.status !== "interrupted" || thread.pause !== "question") return [];
   return known.filter((interrupt) => interrupt.state === "open");
 }
 
-/** A cut-off client recognises its own answer by `answered`. */
+/** A disconnected client recognises its own answer by `answered`. */
 export function refuserOf(thread: Thread, known: readonly Interrupt[]): Refuse {
   return (code, detail, named, value) => {
-    const pending = openQuestions(thread, known).map((interrupt) => interruptToWire(interrupt, true));
-    const question = named ?? (pending.length === 0 ? lastAnswered(known) : undefined);
-    const { extra, headers } = question === undefined ? UNANSWERED : answeredBy(question, value);
+    const pending = openInterrupts(thread, known).map((interrupt) => interruptToWire(interrupt, true));
+    const interrupt = named ?? (pending.length === 0 ? lastAnswered(known) : undefined);
+    const { extra, headers } = interrupt === undefined ? UNANSWERED : answeredBy(interrupt, value);
     return new ApiError(
       code,
       detail,
@@ -28,13 +64,13 @@ export function refuserOf(thread: Thread, known: readonly Interrupt[]): Refuse {
   };
 }
 
-/** Where what a problem is too short for can be had. */
+/** Link to details that do not fit into a problem. */
 function seeThread(threadId: string): string {
   return `/threads/${threadId}/state`;
 }
 
 export function unknownInterrupt(thread: Thread, id: string, open: readonly Interrupt[]): ApiError {
-  return new ApiError("interrupt_unknown", `No interrupt ${id} was ever asked on this thread.`, {
+  return new ApiError("interrupt_unknown", `This thread has no interrupt ${id}.`, {
     see: seeThread(thread.threadId),
     pending: open.map((interrupt) => interruptToWire(interrupt, true)),
   });
@@ -47,10 +83,10 @@ interface RefusalParts {
 
 const UNANSWERED: RefusalParts = { extra: {}, headers: {} };
 
-/** The members of a refusal that say which run took the answer. @param value the answer that came too late, if one did. */
-export function answeredBy(question: Interrupt, value: Json | undefined): RefusalParts {
-  const { answer, threadId, interruptId } = question;
-  if (question.state !== "answered" || answer === null) return UNANSWERED;
+/** Members of a refusal that name the run with the accepted answer. @param value the late answer, if any */
+export function answeredBy(interrupt: Interrupt, value: Json | undefined): RefusalParts {
+  const { answer, threadId, interruptId } = interrupt;
+  if (interrupt.state !== "answered" || answer === null) return UNANSWERED;
   const answered = {
     interrupt_id: interruptId,
     run_id: answer.runId,

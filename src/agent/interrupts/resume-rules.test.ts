@@ -4,6 +4,7 @@ import { suite, test } from "node:test";
 import { ApiError, type ErrorCode } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Interrupt, PauseKind, Thread, ThreadStatus } from "../model/model.ts";
+import { RefusedAnswers } from "./resume-refusal.ts";
 import { acceptAnswers, AT_OPEN_PAUSE, olderCheckpoint } from "./resume-rules.ts";
 
 const ids = {
@@ -294,10 +295,10 @@ suite("is the answer taken?", () => {
         assert.equal(refusalOf(() => acceptAnswers(at, known, resume, aim)).code, gives);
         return;
       }
-      const { answers, questions } = acceptAnswers(at, known, resume, aim);
+      const { answers, interrupts } = acceptAnswers(at, known, resume, aim);
       assert.deepEqual(Object.fromEntries(answers.map((given) => [given.interruptId, given.value])), gives);
       assert.deepEqual(
-        questions.map(({ interruptId }) => interruptId),
+        interrupts.map(({ interruptId }) => interruptId),
         answers.map(({ interruptId }) => interruptId),
       );
       for (const given of answers) assert.equal(given.taskId, `task ${given.interruptId[0]}`);
@@ -340,6 +341,21 @@ test("an answer that names the checkpoint of its question, at the root or below,
     assert.equal(olderCheckpoint(call, at, [below], resume), older, JSON.stringify(call));
   }
   assert.equal(olderCheckpoint(named("now", "earlier"), at, [below], { kind: "continue" }), null);
+});
+
+test("a refusal of several answers names each refused interrupt, and no other", () => {
+  const strict = question(ids.b, { responseSchema: { type: "number" } });
+  const known = [old, question(ids.a), strict];
+  const error = refusalOf(() =>
+    acceptAnswers(paused, known, { [ids.a]: 1, [ids.old]: 2, [ids.b]: "3" }, AT_OPEN_PAUSE),
+  );
+  assert.ok(error instanceof RefusedAnswers);
+  const codes = [...error.byInterrupt].map(([id, { code }]) => [id, code]);
+  assert.deepEqual(codes, [
+    [ids.old, "interrupt_stale"],
+    [ids.b, "answer_invalid"],
+  ]);
+  assert.equal(error.code, "interrupt_stale");
 });
 
 test("a refusal says what waits, and by which run a question was answered", () => {

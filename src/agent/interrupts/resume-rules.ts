@@ -1,80 +1,111 @@
-// Resume: may this answer be taken, and which questions does it answer? Pure: rows in, decision or refusal out.
+// Resume rules: acceptance of an answer, and its target interrupts. Pure: rows in, decision or refusal out.
 // Invariants (architecture: "Life of an answer"):
-//   agent/resume-rules.1. An answer is taken only while its question is open on a paused thread.
-//   agent/resume-rules.2. With several questions open, a bare value is refused: it does not say which.
-//   agent/resume-rules.3. An id that was ever asked here is stale (409) once it is not open, any other is unknown (422).
-//   agent/resume-rules.4. All answers of one call are taken, or none.
-//   agent/resume-rules.5. A question of an older checkpoint is answered anew only by a command that says `fork: true`.
-import { ApiError } from "../../base/api-error.ts";
+//   agent/resume-rules.1. An answer is accepted only while its interrupt is open on a paused thread.
+//   agent/resume-rules.2. With several open interrupts, a bare value is ambiguous and is rejected.
+//   agent/resume-rules.3. The id of a closed interrupt of this thread is stale (409); any other id is unknown (422).
+//   agent/resume-rules.4. All answers of one call are accepted, or none.
+//   agent/resume-rules.5. Only a command with `fork: true` answers an interrupt of an older checkpoint again.
+import type { ApiError, ErrorCode } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import { faultsOf } from "./answer-schema.ts";
+import { schemaRefusal } from "./answer-schema.ts";
 import { isAnswerMap, type Intent } from "./run-intent.ts";
 import type { CarriedAnswer, Interrupt, SubgraphCheckpoint, Thread } from "../model/model.ts";
-import { openQuestions, refuserOf, unknownInterrupt, type Refuse } from "./resume-refusal.ts";
+import {
+  AnswerRefusals,
+  openInterrupts,
+  RefusedAnswers,
+  refuserOf,
+  unknownInterrupt,
+  type Refuse,
+} from "./resume-refusal.ts";
 
 export interface AcceptedAnswers {
   readonly answers: readonly CarriedAnswer[];
-  readonly questions: readonly Interrupt[];
+  readonly interrupts: readonly Interrupt[];
 }
 
-/** Where an answer aims at: the checkpoint that the call names, when it is not that of the open pause. */
-export interface AnswerAim {
+/** Target of an answer: the checkpoint in the call, if it differs from that of the open pause. */
+export interface AnswerTarget {
   readonly olderCheckpoint: string | null;
-  /** The command says `fork: true`. */
+  /** The command has `fork: true`. */
   readonly fork: boolean;
+  /** Additional refusal of an interrupt, such as the assignment of its inbox item. */
+  readonly refusal?: (interrupt: Interrupt) => ApiError | null;
 }
 
-export const AT_OPEN_PAUSE: AnswerAim = { olderCheckpoint: null, fork: false };
+export const AT_OPEN_PAUSE: AnswerTarget = { olderCheckpoint: null, fork: false };
 
 /**
- * @param known every question ever asked on the thread.
- * @throws {ApiError} `thread_busy`, `no_pending_interrupt`, `answer_ambiguous`, `interrupt_stale`, `interrupt_unknown`,
- *   `answer_invalid`
+ * @param known all interrupts of the thread
+ * @throws {RefusedAnswers} `thread_busy`, `interrupt_stale`, `interrupt_unknown`, `answer_invalid`, with the refusal of
+ *   each interrupt
+ * @throws {ApiError} `thread_busy`, `no_pending_interrupt`, `answer_ambiguous`, if the call names no interrupt
  */
 export function acceptAnswers(
   thread: Thread,
   known: readonly Interrupt[],
   resume: Json,
-  { olderCheckpoint, fork }: AnswerAim,
+  target: AnswerTarget,
 ): AcceptedAnswers {
-  const open = olderCheckpoint === null ? openQuestions(thread, known) : questionsAt(known, olderCheckpoint);
-  const byId = new Map(known.map((interrupt) => [interrupt.interruptId, interrupt]));
+  const { olderCheckpoint, fork } = target;
+  const open = olderCheckpoint === null ? openInterrupts(thread, known) : interruptsAt(known, olderCheckpoint);
   const refuse = refuserOf(thread, known);
+  const older = olderCheckpoint !== null && !fork ? olderCheckpoint : null;
   if (isAnswerMap(resume)) {
-    for (const id of Object.keys(resume)) if (!byId.has(id)) throw unknownInterrupt(thread, id, open); // agent/resume-rules.3
+    const refusals = refusalsOf(thread, known, resume, target);
+    refusals.throwFirst("unknown"); // agent/resume-rules.3
+    if (older !== null) throw refuseOlder(refuse, thread, namedBy(resume, known), { resume, checkpointId: older });
+    refusals.throwFirst("closed"); // agent/resume-rules.1
+    checkReady(thread, target, open, (code, detail) => refuse(code, detail, undefined, null));
+    refusals.throwFirst("invalid"); // agent/resume-rules.4
+    return carried(namedBy(resume, known), (interrupt) => resume[interrupt.interruptId] ?? null);
   }
-  if (olderCheckpoint !== null && !fork) throw refuseOlder(refuse, thread, open, byId, resume, olderCheckpoint); // agent/resume-rules.5
+  if (older !== null) throw refuseOlder(refuse, thread, open, { resume, checkpointId: older }); // agent/resume-rules.5
+  checkReady(thread, target, open, (code, detail) => refuse(code, detail, undefined, resume));
+  const [only] = open;
+  if (only === undefined || open.length > 1) {
+    const detail = `${open.length} interrupts are waiting: send {"<interrupt id>": <answer>} for one or more of them.`;
+    throw refuse("answer_ambiguous", detail, undefined, resume); // agent/resume-rules.2
+  }
+  const refusal = target.refusal?.(only) ?? schemaRefusal(only, resume);
+  if (refusal !== null) throw new RefusedAnswers(refusal, new Map([[only.interruptId, refusal]]));
+  return carried([only], () => resume);
+}
 
-  if (isAnswerMap(resume)) {
-    const questions: Interrupt[] = [];
-    for (const [id, value] of Object.entries(resume)) {
-      const question = byId.get(id) as Interrupt;
-      const answerable =
-        olderCheckpoint === null ? open.includes(question) : question.rootCheckpointId === olderCheckpoint;
-      if (!answerable) {
-        const code = thread.status === "busy" ? "thread_busy" : "interrupt_stale";
-        throw refuse(code, notOpenText(thread, id), question, value); // agent/resume-rules.1
-      }
-      questions.push(question);
+/** Refusal of each answer on its own, by interrupt id. An answer that is not in it would be accepted alone. */
+export function refusalsOf(
+  thread: Thread,
+  known: readonly Interrupt[],
+  resume: JsonObject,
+  { olderCheckpoint, refusal: refuseMore }: AnswerTarget,
+): AnswerRefusals {
+  const open = olderCheckpoint === null ? openInterrupts(thread, known) : interruptsAt(known, olderCheckpoint);
+  const isOpen = (interrupt: Interrupt): boolean =>
+    olderCheckpoint === null ? open.includes(interrupt) : interrupt.rootCheckpointId === olderCheckpoint;
+  const byId = new Map(known.map((interrupt) => [interrupt.interruptId, interrupt]));
+  const refusals = new AnswerRefusals();
+  for (const [id, value] of Object.entries(resume)) {
+    const interrupt = byId.get(id);
+    if (interrupt === undefined) {
+      refusals.add(id, "unknown", unknownInterrupt(thread, id, open));
+      continue;
     }
-    checkReady(thread, olderCheckpoint, open, refuse, null);
-    return accept(questions, (question) => resume[question.interruptId] ?? null); // agent/resume-rules.4
+    const more = refuseMore?.(interrupt) ?? null;
+    if (more !== null) refusals.add(id, "closed", more);
+    else if (!isOpen(interrupt)) {
+      const code = thread.status === "busy" ? "thread_busy" : "interrupt_stale";
+      refusals.add(id, "closed", refuserOf(thread, known)(code, notOpenText(thread, id), interrupt, value));
+    } else {
+      const invalid = schemaRefusal(interrupt, value);
+      if (invalid !== null) refusals.add(id, "invalid", invalid);
+    }
   }
-  checkReady(thread, olderCheckpoint, open, refuse, resume);
-  if (open.length > 1) {
-    throw refuse(
-      "answer_ambiguous", // agent/resume-rules.2
-      `${open.length} interrupts are waiting: send {"<interrupt id>": <answer>} for one or more of them.`,
-      undefined,
-      resume,
-    );
-  }
-  return accept(open, () => resume);
+  return refusals;
 }
 
 /**
- * The checkpoint that a call names to start from; null when it goes on where the thread is. An answer may name the
- * checkpoint of its question, of a subgraph's too: that is where it goes anyhow.
+ * Checkpoint in the call that differs from the current one; null if the run continues the thread. An answer may name
+ * the checkpoint of its interrupt, or of a subgraph: it goes there in any case.
  */
 export function olderCheckpoint(
   { checkpointId, subgraph }: NamedCheckpoint,
@@ -83,10 +114,10 @@ export function olderCheckpoint(
   { kind }: Intent,
 ): string | null {
   if (kind !== "resume") return checkpointId === thread.checkpointId ? null : checkpointId;
-  const isOpenPause = openQuestions(thread, known).some((question) =>
+  const isOpenPause = openInterrupts(thread, known).some((interrupt) =>
     subgraph === null
-      ? question.rootCheckpointId === checkpointId
-      : question.graphNs === subgraph.ns && question.checkpointId === subgraph.checkpointId,
+      ? interrupt.rootCheckpointId === checkpointId
+      : interrupt.graphNs === subgraph.ns && interrupt.checkpointId === subgraph.checkpointId,
   );
   if (isOpenPause || (subgraph === null && checkpointId === thread.checkpointId)) return null;
   return checkpointId;
@@ -97,8 +128,8 @@ interface NamedCheckpoint {
   readonly subgraph: SubgraphCheckpoint | null;
 }
 
-/** At an older checkpoint, each task shows its last question. */
-function questionsAt(known: readonly Interrupt[], checkpointId: string): readonly Interrupt[] {
+/** At an older checkpoint, each task shows its last interrupt. */
+function interruptsAt(known: readonly Interrupt[], checkpointId: string): readonly Interrupt[] {
   const last = new Map<string, Interrupt>();
   for (const interrupt of known) {
     if (interrupt.rootCheckpointId !== checkpointId) continue;
@@ -109,93 +140,51 @@ function questionsAt(known: readonly Interrupt[], checkpointId: string): readonl
   return [...last.values()];
 }
 
-/** Clients send the checkpoint that they show with every answer: a click that comes too late is no wish to fork (agent/resume-rules.5). */
+/** In the order of the call. */
+function namedBy(resume: JsonObject, known: readonly Interrupt[]): readonly Interrupt[] {
+  const byId = new Map(known.map((interrupt) => [interrupt.interruptId, interrupt]));
+  return Object.keys(resume).flatMap((id) => byId.get(id) ?? []);
+}
+
+/** Clients send the displayed checkpoint with every answer, so a late click does not request a fork (agent/resume-rules.5). */
 function refuseOlder(
   refuse: Refuse,
   thread: Thread,
-  asked: readonly Interrupt[],
-  byId: ReadonlyMap<string, Interrupt>,
-  resume: Json,
-  checkpointId: string,
+  named: readonly Interrupt[],
+  { resume, checkpointId }: { readonly resume: Json; readonly checkpointId: string },
 ): ApiError {
-  const named = isAnswerMap(resume) ? Object.keys(resume).flatMap((id) => byId.get(id) ?? []) : asked;
-  const question = named.find(({ state }) => state === "answered") ?? named[0];
-  const value = isAnswerMap(resume) && question !== undefined ? (resume[question.interruptId] ?? null) : resume;
-  if (thread.status === "busy") return refuse("thread_busy", BUSY, question, value);
-  if (question === undefined)
-    return refuse("no_pending_interrupt", `No interrupt was asked at checkpoint ${checkpointId}.`, undefined, value);
-  const { interruptId, state } = question;
+  const interrupt = named.find(({ state }) => state === "answered") ?? named[0];
+  const value = isAnswerMap(resume) && interrupt !== undefined ? (resume[interrupt.interruptId] ?? null) : resume;
+  if (thread.status === "busy") return refuse("thread_busy", BUSY, interrupt, value);
+  if (interrupt === undefined)
+    return refuse("no_pending_interrupt", `Checkpoint ${checkpointId} has no interrupt.`, undefined, value);
+  const { interruptId, state } = interrupt;
   const detail =
     state === "open"
-      ? `Interrupt ${interruptId} waits at another checkpoint than ${checkpointId}: leave the checkpoint out.`
-      : `Interrupt ${interruptId} was ${state}. To answer it anew as a fork, send "fork": true in the command.`;
-  return refuse("interrupt_stale", detail, question, value);
+      ? `Interrupt ${interruptId} belongs to another checkpoint than ${checkpointId}: leave the checkpoint out.`
+      : `Interrupt ${interruptId} was ${state}. To answer it again as a fork, send "fork": true in the command.`;
+  return refuse("interrupt_stale", detail, interrupt, value);
 }
 
 const BUSY = "The thread has a run in progress; an answer is never queued.";
 
 function checkReady(
   thread: Thread,
-  olderCheckpoint: string | null,
+  { olderCheckpoint }: AnswerTarget,
   open: readonly Interrupt[],
-  refuse: Refuse,
-  value: Json,
+  refuse: (code: ErrorCode, detail: string) => ApiError,
 ): void {
-  if (thread.status === "busy") throw refuse("thread_busy", BUSY, undefined, value);
+  if (thread.status === "busy") throw refuse("thread_busy", BUSY);
   if (open.length === 0 || (olderCheckpoint !== null && thread.status === "error"))
-    throw refuse("no_pending_interrupt", "The thread has no pending interrupt.", undefined, value);
+    throw refuse("no_pending_interrupt", "The thread has no pending interrupt.");
 }
 
-function accept(questions: readonly Interrupt[], valueOf: (question: Interrupt) => Json): AcceptedAnswers {
-  const answers = questions.map((question): CarriedAnswer => {
-    const value = valueOf(question);
-    checkSchema(question, value);
-    const { interruptId, libraryId, graphNs, taskId, checkpointId, index } = question;
-    return { interruptId, libraryId, graphNs, taskId, checkpointId, index, value };
+function carried(interrupts: readonly Interrupt[], valueOf: (interrupt: Interrupt) => Json): AcceptedAnswers {
+  const answers = interrupts.map((interrupt): CarriedAnswer => {
+    const { interruptId, libraryId, graphNs, taskId, checkpointId, index } = interrupt;
+    return { interruptId, libraryId, graphNs, taskId, checkpointId, index, value: valueOf(interrupt) };
   });
-  return { answers, questions };
-}
-
-function checkSchema(question: Interrupt, value: Json): void {
-  if (question.responseSchema === null) return;
-  const faults = faultsOf(question.responseSchema, value);
-  if (faults === null || faults.length === 0) return; // a schema beyond our validator is checked by the node itself
-  const errors = faults.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
-  throw new ApiError("answer_invalid", `The answer does not fit what was asked for: ${faultText(errors[0], value)}.`, {
-    interrupt_id: question.interruptId,
-    see: `/inbox/${question.threadId}/${question.interruptId}`,
-    errors,
-  });
-}
-
-/** A fault in words: `amount should be a number, and is the text "12"` is what a form has to show. */
-function faultText(fault: { readonly path: string; readonly message: string } | undefined, answer: Json): string {
-  if (fault === undefined) return "it has another form";
-  const { path, message } = fault;
-  const what = path === "" ? "the answer" : path;
-  if (message === "Invalid input") return `${what} has none of the forms that are allowed`; // of several schemas none fits
-  const expected = /expected (string|number|boolean|object|array|integer|null)\b/.exec(message)?.[1];
-  if (expected === undefined) return `${what}: ${message}`;
-  const given = path === "" ? answer : at(answer, path.split("."));
-  const article = /^[aeio]/.test(expected) ? "an" : "a";
-  return `${what} should be ${article} ${expected}, and ${saidOf(given)}`;
-}
-
-function at(value: Json, path: readonly string[]): Json | undefined {
-  let found: Json | undefined = value;
-  for (const name of path) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return undefined;
-    found = (found as JsonObject)[name];
-  }
-  return found;
-}
-
-function saidOf(given: Json | undefined): string {
-  if (given === undefined) return "is missing";
-  if (given === null) return "is null";
-  if (typeof given === "string") return `is the text ${JSON.stringify(given.slice(0, 40))}`;
-  if (Array.isArray(given)) return "is a list";
-  return typeof given === "object" ? "is an object" : `is ${JSON.stringify(given)}`;
+  return { answers, interrupts };
 }
 
 function notOpenText(thread: Thread, id: string): string {

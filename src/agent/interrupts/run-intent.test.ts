@@ -62,8 +62,8 @@ for (const { command, intent } of COMMANDS) {
 
 test("a goto to nothing but the end gives up what is pending", () => {
   for (const goto of ["__end__", ["__end__"], ["__end__", "__end__"]]) {
-    assert.deepEqual(intentOf({}, { goto }), { kind: "give_up", goto });
-    assert.deepEqual(intentOf(null, { goto, update: { a: 1 } }), { kind: "give_up", update: { a: 1 }, goto });
+    assert.deepEqual(intentOf({}, { goto }), { kind: "end_thread", goto });
+    assert.deepEqual(intentOf(null, { goto, update: { a: 1 } }), { kind: "end_thread", update: { a: 1 }, goto });
     assert.deepEqual(intentOf(null, { goto, resume: 1 }), { kind: "resume", resume: 1, goto });
   }
   for (const goto of [["__end__", "a"], { node: "__end__" }, "end"]) {

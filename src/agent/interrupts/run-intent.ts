@@ -1,11 +1,11 @@
-// Intent: what a run-creating call asks for, told from its input and command alone (resume rules 3 and 4).
+// Run intent: the kind of a run-creating call, derived from its input and command (resume rules 3 and 4).
 import { ApiError } from "../../base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 
 export type Intent =
   | { readonly kind: "input"; readonly input: Json }
   | { readonly kind: "continue" }
-  /** `fork`: the question of an older checkpoint is to be answered anew. */
+  /** `fork`: answer the interrupt of an older checkpoint again. */
   | {
       readonly kind: "resume";
       readonly resume: Json;
@@ -14,10 +14,10 @@ export type Intent =
       readonly goto?: Json;
     }
   | { readonly kind: "command"; readonly update?: Json; readonly goto?: Json }
-  /** `goto: "__end__"`: whatever is pending is dropped, and the thread comes to rest. */
-  | { readonly kind: "give_up"; readonly update?: Json; readonly goto: Json };
+  /** `goto: "__end__"`: drop the pending work and end the thread. */
+  | { readonly kind: "end_thread"; readonly update?: Json; readonly goto: Json };
 
-/** Beside a command that says something, `input` does not count. */
+/** A non-empty command overrides `input`. */
 export function intentOf(input: Json | undefined, command: JsonObject | null): Intent {
   const parts = command === null ? null : commandParts(command);
   if (parts === null) {
@@ -28,7 +28,7 @@ export function intentOf(input: Json | undefined, command: JsonObject | null): I
   return "resume" in parts && parts.resume !== undefined
     ? { kind: "resume", resume: parts.resume, ...(command?.["fork"] === true ? { fork: true } : {}), ...rest }
     : goto !== undefined && isEnd(goto)
-      ? { kind: "give_up", ...rest, goto }
+      ? { kind: "end_thread", ...rest, goto }
       : { kind: "command", ...rest };
 }
 
@@ -36,7 +36,7 @@ function isEnd(goto: Json): boolean {
   return (Array.isArray(goto) ? goto : [goto]).every((target) => target === "__end__");
 }
 
-/** `resume` counts when the member is there, whatever its value; `goto` and `update` when they say something. */
+/** `resume` counts if present, with any value; `goto` and `update` count if not empty. */
 function commandParts(command: JsonObject): { resume?: Json; update?: Json; goto?: Json } | null {
   const parts: { resume?: Json; update?: Json; goto?: Json } = {};
   if (Object.hasOwn(command, "resume")) parts.resume = command["resume"] ?? null;
@@ -52,14 +52,14 @@ function saysSomething(value: Json | undefined): boolean {
   return !isJsonObject(value) || Object.keys(value).length > 0;
 }
 
-/** A breakpoint asks nothing: a bare value sent there is the word to go on, and its value is not used. */
+/** A breakpoint has no interrupt: a bare value continues the thread and is ignored. */
 export function atBreakpoint(intent: Intent): Intent {
   if (intent.kind !== "resume" || isAnswerMap(intent.resume)) return intent;
   const { kind: _kind, resume: _resume, fork: _fork, ...rest } = intent;
   return Object.keys(rest).length === 0 ? { kind: "continue" } : { kind: "command", ...rest };
 }
 
-/** Node names that a `goto` aims at. @throws {ApiError} `invalid_request` for what the library reads in its own way. */
+/** Node names of a `goto`. @throws {ApiError} `invalid_request` for forms that the library interprets differently */
 export function gotoTargets(goto: Json | undefined): readonly string[] {
   if (goto === undefined) return [];
   const targets = Array.isArray(goto) ? (goto as readonly Json[]) : [goto];
@@ -73,7 +73,7 @@ export function gotoTargets(goto: Json | undefined): readonly string[] {
   });
 }
 
-/** An object whose keys are all 32 hex digits says for each answer which question it is for. */
+/** An object whose keys are all 32 hex digits maps interrupt ids to answers. */
 export function isAnswerMap(resume: Json): resume is JsonObject {
   if (!isJsonObject(resume)) return false;
   const keys = Object.keys(resume);

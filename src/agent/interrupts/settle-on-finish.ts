@@ -1,119 +1,131 @@
+// Interrupt rows at the end of a run: which interrupts are open after a pause, and after any other end. Pure.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run } from "../model/model.ts";
-import type { Question } from "../ports/ports.ts";
+import type { OpenInterrupt } from "../ports/ports.ts";
 import { summarise } from "../serializers/interrupt-summary.ts";
-import { breakpointAt } from "./breakpoint.ts";
+import { breakpointOf } from "./breakpoint.ts";
 import { deadlineOf } from "./deadline.ts";
 
-export interface Ending {
+/** End of a run as the graph produced it, or as a cancellation imposed it. */
+export interface RunOutcome {
   readonly endedBy: EndedBy;
   readonly pause: PauseKind | null;
   readonly error: ErrorInfo | null;
-  /** The graph refused an answer: its question is open again. */
+  /** The graph rejected an answer, so its interrupt is open again. */
   readonly answerRefused?: boolean;
-  readonly questions: readonly Question[];
-  /** Nodes that a breakpoint holds back. */
+  readonly interrupts: readonly OpenInterrupt[];
+  /** Nodes held back by a breakpoint. */
   readonly next: readonly string[];
 }
 
-export function isGivingWay(endedBy: EndedBy): boolean {
+export function isCancellation(endedBy: EndedBy): boolean {
   return endedBy === "cancel" || endedBy === "rollback";
 }
 
-export interface Settled {
+export interface InterruptChanges {
   readonly changed: readonly Interrupt[];
   readonly open: readonly Interrupt[];
   readonly audit: readonly AuditEntry[];
 }
 
-/** The questions of this pause, or its breakpoint, are open; whatever else was open is not waited for any more. */
-export function settlePause(
-  run: Run,
-  { pause, questions, next }: Ending,
-  known: readonly Interrupt[],
-  rootCheckpointId: string | null,
-  assistant: JsonObject,
-  at: number,
-): Settled {
-  const before = new Map(known.filter(({ state }) => state === "open").map((one) => [askedBy(one), one]));
-  const open = questions.map(({ deadline: rule, ...question }): Interrupt => {
-    const waited = before.get(askedBy(question)) ?? null;
-    const deadline = deadlineOf(rule === undefined ? question : { ...question, deadline: rule }, assistant, at);
-    return {
-      ...question,
-      interruptId: waited?.interruptId ?? question.interruptId,
-      threadId: run.threadId,
-      rootCheckpointId: rootCheckpointId ?? question.checkpointId,
-      state: "open",
-      createdAt: waited?.createdAt ?? at,
-      runId: run.runId,
-      graphId: run.graphId,
-      assistantId: run.assistantId,
-      node: question.ns.at(-1)?.split(":")[0] ?? "",
-      kind: summarise(question.value, question.responseSchema).kind,
-      claim: waited?.claim ?? null,
-      expiresAt: waited === null ? deadline.expiresAt : waited.expiresAt,
-      onExpiry: waited === null ? deadline.onExpiry : waited.onExpiry,
-      answer: null,
-    };
-  });
-  if (pause === "breakpoint" && rootCheckpointId !== null) {
-    const { threadId, runId, graphId, assistantId } = run;
-    open.push(breakpointAt(threadId, rootCheckpointId, next, { runId, graphId, assistantId }, at));
+/** A finished run, and the interrupts of its thread before the end. */
+export interface FinishedOnThread {
+  readonly run: Run;
+  readonly outcome: RunOutcome;
+  /** All interrupts of the thread. */
+  readonly known: readonly Interrupt[];
+  readonly at: number;
+}
+
+export interface PausedOnThread extends FinishedOnThread {
+  readonly rootCheckpointId: string | null;
+  /** Metadata of the run's assistant. */
+  readonly assistant: JsonObject;
+}
+
+/** Opens the interrupts or the breakpoint of a pause, and abandons other open interrupts. */
+export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
+  const { run, outcome, known, rootCheckpointId, at } = paused;
+  const before = new Map(known.filter(({ state }) => state === "open").map((one) => [interruptKey(one), one]));
+  const open = outcome.interrupts.map((raised) => opened(paused, raised, before.get(interruptKey(raised)) ?? null));
+  if (outcome.pause === "breakpoint" && rootCheckpointId !== null) {
+    open.push(breakpointOf({ run, threadId: run.threadId, checkpointId: rootCheckpointId, next: outcome.next, at }));
   }
-  const asked = new Set(open.map((interrupt) => interrupt.interruptId));
-  const dropped = known.filter((interrupt) => interrupt.state === "open" && !asked.has(interrupt.interruptId));
+  const raisedIds = new Set(open.map((interrupt) => interrupt.interruptId));
+  const dropped = known.filter((interrupt) => interrupt.state === "open" && !raisedIds.has(interrupt.interruptId));
+  return { open, changed: [...open, ...dropped.map(abandoned)], audit: [] };
+}
+
+/** @param before the row of the same interrupt, if it was open already: it keeps its id, time, assignment and deadline */
+function opened(
+  { run, rootCheckpointId, assistant, at }: PausedOnThread,
+  { deadline: configured, ...raised }: OpenInterrupt,
+  before: Interrupt | null,
+): Interrupt {
+  const source = configured === undefined ? raised : { ...raised, deadline: configured };
+  const { expiresAt, onExpiry } = before ?? deadlineOf(source, assistant, at);
   return {
-    open,
-    changed: [...open, ...dropped.map((interrupt): Interrupt => ({ ...interrupt, state: "abandoned" }))],
-    audit: [],
+    ...raised,
+    interruptId: before?.interruptId ?? raised.interruptId,
+    threadId: run.threadId,
+    rootCheckpointId: rootCheckpointId ?? raised.checkpointId,
+    state: "open",
+    createdAt: before?.createdAt ?? at,
+    runId: run.runId,
+    graphId: run.graphId,
+    assistantId: run.assistantId,
+    node: raised.ns.at(-1)?.split(":")[0] ?? "",
+    kind: summarise(raised.value, raised.responseSchema).kind,
+    claim: before?.claim ?? null,
+    expiresAt,
+    onExpiry,
+    answer: null,
   };
 }
 
+export interface EndedOnThread extends FinishedOnThread {
+  /** Ids of answers that no task consumed; null if the run was rolled back. */
+  readonly unused: readonly string[] | null;
+  /** A newer run replaced this one, so its interrupts stay closed. */
+  readonly overruled: boolean;
+}
+
 /**
- * A run that did not pause: after its end nothing is open, except what it was answering and did not get to (finish-run.3).
- * @param overruled another run came in its place: what it was answering is not waited for any more
- * @param unused ids of answers that no task used; null when all that the run did was taken back.
+ * Interrupts after a run without a pause: none stays open, except those whose answers the run did not consume
+ * (finish-run.3).
  */
-export function settleEnd(
-  run: Run,
-  { endedBy, answerRefused = false }: Ending,
-  unused: readonly string[] | null,
-  overruled: boolean,
-  known: readonly Interrupt[],
-  at: number,
-): Settled {
-  const reopens = answerRefused || (isGivingWay(endedBy) && !overruled);
+export function interruptsAfterEnd({ run, outcome, known, unused, overruled, at }: EndedOnThread): InterruptChanges {
+  const { endedBy, answerRefused = false } = outcome;
+  const reopens = answerRefused || (isCancellation(endedBy) && !overruled);
   const carried = new Set((run.request.command?.answers ?? []).map((answer) => answer.interruptId));
-  const backOpen = (interrupt: Interrupt): boolean =>
+  const isReopened = (interrupt: Interrupt): boolean =>
     reopens &&
     interrupt.answer?.runId === run.runId &&
     (unused === null ? carried.has(interrupt.interruptId) : unused.includes(interrupt.interruptId));
-  const reopened = known.filter(backOpen).map((interrupt): Interrupt => {
-    // A default answer that the graph refuses is given once: the question waits on, overdue.
+  const reopened = known.filter(isReopened).map((interrupt): Interrupt => {
+    // A default answer rejected by the graph is not repeated: the interrupt stays open, overdue.
     const onExpiry = answerRefused && interrupt.answer?.by === "deadline" ? null : interrupt.onExpiry;
     return { ...interrupt, state: "open", answer: null, onExpiry };
   });
   const untouched = known.filter((interrupt) => interrupt.state === "open");
-  // Siblings of an unused answer wait on; without one, an open question was passed by or failed.
-  const waits = reopens && (reopened.length > 0 || (!answerRefused && carried.size === 0 && run.request.goesFirst));
-  const dropped = waits ? [] : untouched.map((interrupt): Interrupt => ({ ...interrupt, state: "abandoned" }));
+  // Siblings of an unused answer stay open. Without one, the run passed or failed the open interrupts.
+  const staysOpen = reopens && (reopened.length > 0 || (!answerRefused && carried.size === 0 && run.request.goesFirst));
+  const value = answerRefused ? "answer_invalid" : endedBy;
   return {
-    open: waits ? [...untouched, ...reopened] : [],
-    changed: [...reopened, ...dropped],
-    audit: reopened.map(({ interruptId }) => ({
-      threadId: run.threadId,
-      at,
-      action: "reopened",
-      by: "server",
-      interruptId,
-      runId: run.runId,
-      value: answerRefused ? "answer_invalid" : endedBy,
-    })),
+    open: staysOpen ? [...untouched, ...reopened] : [],
+    changed: [...reopened, ...(staysOpen ? [] : untouched.map(abandoned))],
+    audit: reopened.map(({ interruptId }) => {
+      const { threadId, runId } = run;
+      return { threadId, at, action: "reopened", by: "server", interruptId, runId, value };
+    }),
   };
 }
 
-/** Other versions of the library give the same question another id; while it is open, it keeps the one that it has. */
-export function askedBy({ graphNs, taskId, index }: Pick<Interrupt, "graphNs" | "taskId" | "index">): string {
+function abandoned(interrupt: Interrupt): Interrupt {
+  return { ...interrupt, state: "abandoned" };
+}
+
+/** Identity of an interrupt across library versions, which change its id. An open interrupt keeps its id. */
+export function interruptKey({ graphNs, taskId, index }: Pick<Interrupt, "graphNs" | "taskId" | "index">): string {
   return `${graphNs} ${taskId} ${index}`;
 }

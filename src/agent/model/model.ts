@@ -265,7 +265,7 @@ export type InterruptState = "open" | "answered" | "abandoned";
 export type InterruptKind = "tool_approval" | "form" | "question" | "breakpoint";
 
 /** Assignment of an inbox item to a person. */
-export interface Claim {
+export interface Assignment {
   readonly by: string;
   readonly at: number;
   /** Null: no expiry. */
@@ -303,7 +303,7 @@ export interface Interrupt {
   /** The node that raised the interrupt: the innermost of `ns`. For a breakpoint, the next nodes. */
   readonly node: string;
   readonly kind: InterruptKind;
-  readonly claim: Claim | null;
+  readonly claim: Assignment | null;
   readonly expiresAt: number | null;
   /** Null: after the deadline the interrupt is overdue and stays open. */
   readonly onExpiry: OnExpiry | null;

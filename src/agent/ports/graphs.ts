@@ -16,7 +16,7 @@ import type { Tx } from "./storage.ts";
 /** Result of running a graph. */
 export type GraphOutcome =
   | { readonly kind: "done"; readonly values: unknown }
-  | { readonly kind: "question"; readonly values: unknown; readonly questions: readonly Question[] }
+  | { readonly kind: "question"; readonly values: unknown; readonly interrupts: readonly OpenInterrupt[] }
   /** `next`: the nodes held back by the breakpoint. */
   | { readonly kind: "breakpoint"; readonly values: unknown; readonly next: readonly string[] }
   /**
@@ -32,7 +32,8 @@ export type GraphOutcome =
   /** The signal aborted the run; the signal has the reason. */
   | { readonly kind: "aborted" };
 
-export type Question = Pick<
+/** An open interrupt as the graph reports it. */
+export type OpenInterrupt = Pick<
   Interrupt,
   | "interruptId"
   | "libraryId"

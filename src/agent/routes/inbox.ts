@@ -8,10 +8,10 @@ import { SSE_HEADERS, sseText, withHeartbeats } from "../../http/server/sse.ts";
 import type { AgentContext } from "../context.ts";
 import { auditCsv, auditNdjson } from "../audit/audit-export.ts";
 import { readAudit } from "../audit/audit-trail.ts";
-import { claimItem, releaseItem } from "../inbox/claim-item.ts";
+import { assignItem, releaseItem } from "../inbox/assign-item.ts";
 import { answerInbox, type AnswerResult } from "../inbox/answer-inbox.ts";
 import { auditToWire, itemToWire } from "../serializers/inbox-item.ts";
-import { getItem, listInbox, type Item } from "../inbox/inbox.ts";
+import { getItem, listInbox, type Item, type ItemAddress } from "../inbox/inbox.ts";
 import type { Caller } from "../model/model.ts";
 import type { InboxPlace } from "../ports/ports.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
@@ -51,18 +51,16 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
       })();
       return { status: 200, body: withHeartbeats(texts, agent.clock, keepAliveMs), headers: SSE_HEADERS };
     }),
-    route(contract.getInboxItem, async ({ ids }) =>
-      json(itemObject(await getItem(agent, id(ids, "thread_id"), id(ids, "interrupt_id")))),
-    ),
+    route(contract.getInboxItem, async ({ ids }) => json(itemObject(await getItem(agent, addressOf(ids))))),
     route(contract.claimInboxItem, async ({ ids, body, caller }) => {
       const seconds = body.expires_in_seconds ?? null;
       const forMs = seconds === null ? null : Math.ceil(seconds * 1000);
       const as = authorOf(agent, caller, body.by);
-      return json(itemObject(await claimItem(agent, as, id(ids, "thread_id"), id(ids, "interrupt_id"), forMs)));
+      return json(itemObject(await assignItem(agent, as, addressOf(ids), forMs)));
     }),
     route(contract.releaseInboxItem, async ({ ids, body, caller }) => {
       const as = authorOf(agent, caller, body.by);
-      const item = await releaseItem(agent, as, id(ids, "thread_id"), id(ids, "interrupt_id"), body.force);
+      const item = await releaseItem(agent, as, addressOf(ids), body.force);
       return json(itemObject(item));
     }),
     route(contract.answerInbox, async ({ body, caller, scope, ask, request }) => {
@@ -72,7 +70,11 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
         interruptId: answer.interrupt_id,
         resume: answer.resume,
       }));
-      const results = await answerInbox(agent, as, { scope, ask }, answers, idempotencyKeyOf(request) ?? null);
+      const results = await answerInbox(
+        agent,
+        { caller: as, scope, ask, idempotencyKey: idempotencyKeyOf(request) ?? null },
+        answers,
+      );
       return json({ results: results.map(resultObject) });
     }),
     route(contract.getAudit, async ({ ids, query }) => {
@@ -84,6 +86,10 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
       return { status: 200, body: write(agent, threadId, query.after), headers };
     }),
   ];
+}
+
+function addressOf(ids: Readonly<Record<string, string>>): ItemAddress {
+  return { threadId: id(ids, "thread_id"), interruptId: id(ids, "interrupt_id") };
 }
 
 /** @throws {ApiError} `invalid_request`: who is known by their credentials has no other name. */

@@ -1,9 +1,9 @@
-// Cancel runs: one, some, or all that have not ended.
+// Run cancellation: of one run, a selection, or all active runs.
 // Invariants:
-//   cancel-runs.1. A cancellation is on record (audit) before its caller hears of it, and survives the process.
-//   cancel-runs.2. A run that waits in the queue ends by the same rules as one that was claimed and aborted at once.
+//   cancel-runs.1. A cancellation is in the audit trail before the caller gets its reply, and survives the process.
+//   cancel-runs.2. A pending run ends by the same rules as a run aborted right after its claim.
 import type { AgentContext } from "../context.ts";
-import { type Finished, endWaiting, endingOf, finishRun } from "./execute/finish-run.ts";
+import { type Finished, endPending, finishRun, outcomeOf } from "./execute/finish-run.ts";
 import type { Caller, Run, Scope } from "../model/model.ts";
 import { authorOf } from "../model/audit-author.ts";
 import type { GraphRunResult, Tx } from "../ports/ports.ts";
@@ -17,7 +17,7 @@ import { announcer } from "../webhooks/run-ended-event.ts";
 export type CancelAction = "interrupt" | "rollback";
 
 /**
- * @returns true when the run had ended already, or has with this call; false when it was told to and is ending.
+ * @returns true if the run has ended, now or before; false if it is still ending
  * @throws {ApiError} `thread_not_found`, `run_not_found`
  */
 export async function cancelRun(
@@ -33,17 +33,17 @@ export async function cancelRun(
   return tell(agent, cancelled, action);
 }
 
-/** Which runs to cancel: those named, or all that have this status, on one thread or on every one. */
+/** Runs to cancel: by id, or by status on one thread or on all. */
 export type CancelSelection =
   | { readonly threadId: string; readonly runIds: readonly string[] }
   | { readonly threadId: string | null; readonly status: "pending" | "running" | "all" };
 
-/** Runs cancelled in one transaction. */
+/** Runs per transaction. */
 const CANCEL_PAGE = 200;
 
 /**
- * Tells runs to end; none is waited for. Those that have ended already are left as they are.
- * @throws {ApiError} `thread_not_found`, `run_not_found`: then none was cancelled.
+ * Cancels runs without waiting for their ends. Ended runs stay unchanged.
+ * @throws {ApiError} `thread_not_found`, `run_not_found`, without any cancellation
  */
 export async function cancelRuns(
   agent: AgentContext,
@@ -64,7 +64,7 @@ export async function cancelRuns(
     return;
   }
   const { status } = selection;
-  // Pending ones first: what is running might otherwise be followed by what is to be cancelled too.
+  // Pending runs first: otherwise the end of a running one would start a pending one.
   for (const each of ["pending", "running"] as const) {
     if (status === "all" || status === each) await cancelEverywhere(agent, caller, scope, each, action);
   }
@@ -123,7 +123,7 @@ interface Page {
 interface Cancelled {
   readonly run: Run;
   readonly outcome: "had_ended" | "ended" | "is_ending";
-  /** Null when the run had not got the thread. */
+  /** Null if the run had not claimed its thread. */
   readonly finished?: Finished | null;
 }
 
@@ -146,34 +146,33 @@ async function cancel(agent: AgentContext, tx: Tx, caller: Caller, run: Run, act
   } as const;
   await tx.audit([entry]); // cancel-runs.1
   if (run.status === "running") return { run, outcome: "is_ending" };
-  return { ...(await endPending(agent, tx, run, reasonOf(action), at)), outcome: "ended" };
+  return { ...(await cancelPending(agent, tx, run, { reason: reasonOf(action), at })), outcome: "ended" };
 }
 
-/** After the commit. @returns whether the run has ended. */
+/** After the commit. @returns true if the run has ended */
 function tell(agent: AgentContext, { run, outcome, finished = null }: Cancelled, action: CancelAction): boolean {
   if (outcome === "is_ending") return !agent.worker.abort(run.runId, reasonOf(action)) && agent.worker.alone;
   if (outcome === "had_ended") return true;
-  if (finished !== null) agent.inbox.added(finished.waiting, finished.metadata);
+  if (finished !== null) agent.inbox.added(finished.pending, finished.metadata);
   agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }), true);
   agent.worker.wake();
   if (run.request.webhook !== undefined) agent.webhooks.wake();
   return true;
 }
 
-/** cancel-runs.2. A run that has not got the thread only leaves the queue. */
-async function endPending(
+/** cancel-runs.2. A run without its thread only leaves the queue. */
+async function cancelPending(
   agent: AgentContext,
   tx: Tx,
   run: Run,
-  reason: "cancel" | "rollback",
-  at: number,
+  { reason, at }: { readonly reason: "cancel" | "rollback"; readonly at: number },
 ): Promise<{ readonly run: Run; readonly finished: Finished | null }> {
   const { threadId } = run;
   const announce = announcer(agent.graphs, () => null);
   const others = (await tx.activeRuns(threadId)).filter((other) => other.runId !== run.runId);
   const busy = (await tx.thread(threadId))?.status === "busy";
   if (run.dueAt !== null || !busy || others.some((other) => other.status === "running")) {
-    const ended = await endWaiting(tx, run, reason, at, announce);
+    const ended = await endPending(tx, run, { reason, at, announce });
     await removeIfDone(tx, threadId);
     return { run: ended, finished: null };
   }
@@ -187,6 +186,6 @@ async function endPending(
     unused: run.request.command?.answers ?? [],
     held: [],
   };
-  const finished = await finishRun(tx, claimed, result, endingOf(result, reason), at, announce);
+  const finished = await finishRun(tx, { run: claimed, result, outcome: outcomeOf(result, reason), at, announce });
   return { run: finished?.run ?? claimed, finished };
 }

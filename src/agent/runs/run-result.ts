@@ -2,7 +2,7 @@ import type { AgentContext } from "../context.ts";
 import type { Fingerprint, Interrupt, Run } from "../model/model.ts";
 import type { RunEnd, Tx } from "../ports/ports.ts";
 
-/** The end of a run as it was, although its thread may have gone on since. */
+/** The end of a run as a snapshot, even if its thread has continued since. */
 export async function storedEnd(agent: AgentContext, tx: Tx, run: Run): Promise<RunEnd> {
   const [asked, valuesText] = await Promise.all([
     run.pausedOn.length === 0 ? [] : tx.interrupts(run.threadId, null),
@@ -25,7 +25,7 @@ export async function storedValues(agent: AgentContext, tx: Tx, run: Run): Promi
   return run.checkpointId === null ? null : valuesAt(agent, tx, run.threadId, run.checkpointId);
 }
 
-/** The state of a checkpoint as JSON text; null when there is no such checkpoint any more. */
+/** State of a checkpoint as JSON text; null if the checkpoint no longer exists. */
 export async function valuesAt(
   agent: AgentContext,
   tx: Tx,
@@ -38,7 +38,7 @@ export async function valuesAt(
   return (await agent.graphs.valuesOf(tx, stored, fingerprint)).text();
 }
 
-/** Mostly that of a graph that is deployed here. */
+/** Usually the fingerprint of a deployed graph. */
 export async function fingerprintOf(agent: AgentContext, tx: Tx, hash: string): Promise<Fingerprint | null> {
   const deployed = agent.graphs.list().find(({ fingerprint }) => fingerprint.hash === hash);
   return deployed?.fingerprint ?? tx.fingerprint(hash);

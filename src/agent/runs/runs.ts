@@ -1,4 +1,4 @@
-// Runs: waiting for one, reading and deleting them.
+// Runs: read, list and delete.
 import { ApiError } from "../../base/api-error.ts";
 import type { AgentContext } from "../context.ts";
 import type { Run, RunStatus } from "../model/model.ts";
@@ -12,8 +12,8 @@ export async function getRun(agent: AgentContext, threadId: string, runId: strin
 }
 
 /**
- * Newest first, read as they are taken: their inputs may be big. A run that comes meanwhile moves the others down the list,
- * and is not in it.
+ * Newest first, read on demand because inputs may be large. A run created meanwhile shifts the others, and is not in
+ * the list.
  * @throws {ApiError} `thread_not_found`
  */
 export async function* listRuns(
@@ -43,7 +43,7 @@ export function isGone(error: unknown): boolean {
   return error instanceof ApiError && error.code.endsWith("_not_found");
 }
 
-/** What is left when neither the run nor its thread is there. */
+/** Result of a wait if neither the run nor its thread exists any more. */
 export const DELETED: WaitResult = { kind: "gone", why: "deleted" };
 
 /** @throws {ApiError} `run_active` */

@@ -3,19 +3,20 @@ import type { AgentContext } from "../context.ts";
 import type { RunEnd } from "../ports/ports.ts";
 import { DELETED, isGone, requireRun } from "./runs.ts";
 import type { WaitResult } from "../services.ts";
-import type { StartedRun } from "./accept/start-run.ts";
+import type { StartedRun } from "./accept/accept-run.ts";
 import { storedEnd } from "./run-result.ts";
 
 export interface Waiting {
   readonly result: Promise<WaitResult>;
-  /** The caller hung up: the run goes on, nobody waits for it here. */
+  /** Stops waiting after a disconnect. The run continues. */
   readonly leave: () => void;
 }
 
 /**
- * Waits for a run to end, or tells at once how it did. Registers before it looks, so that no end is missed. The end of a
- * run that comes through the queue is told to every process; of another one, to those that have said that they wait.
- * @param accepted this call has started the run: a storage that fails now refuses nothing (storage-failure.ts, storage-failure.2)
+ * Waits for the end of a run, or returns a past end at once. Registers before it reads, so that no end is missed. Every
+ * process receives the end of a queued run. For other runs, only processes that announced a waiter do.
+ * @param accepted this call started the run, so a storage failure refuses nothing (storage-failure.ts,
+ *   storage-failure.2)
  * @throws {ApiError} `thread_not_found`, `run_not_found`, `storage_unavailable` unless `accepted`
  */
 export async function waitForRun(
@@ -45,7 +46,7 @@ export async function waitForRun(
     let found = await lookAtEnd(agent, threadId, runId);
     if (found === "running") {
       if (!over) leaveWakes ??= agent.events.wakes.listen(runId, () => undefined);
-      found = await lookAtEnd(agent, threadId, runId); // it may have ended before that was heard
+      found = await lookAtEnd(agent, threadId, runId); // it may have ended before the subscription took effect
     }
     return found === "running" || found === "pending" ? null : { kind: "ended", end: found };
   };
@@ -77,10 +78,10 @@ export function lookAtEnd(
   });
 }
 
-/** Waits for a run that this call has started, or that an earlier one with its Idempotency-Key has. */
+/** Waits for a run started by this call, or by an earlier one with the same Idempotency-Key. */
 export async function waitForStarted(agent: AgentContext, { run, created }: StartedRun): Promise<Waiting> {
-  // A run that has just begun cannot have ended: that needs a commit, which comes in a later turn of the event loop.
-  // One that was only queued can: a call in the same commit may have cancelled it, and its thread may be gone with it.
+  // A run that has just started cannot have ended: that needs a commit in a later turn of the event loop. A queued run
+  // can: a call in the same commit may have cancelled it and deleted its thread.
   if (created && run.status === "running") return agent.worker.ends.wait(run.runId);
   try {
     return await waitForRun(agent, run.threadId, run.runId, true);

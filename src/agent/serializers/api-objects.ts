@@ -1,4 +1,4 @@
-// Wire: rows of the model → the objects that clients see. The only place that knows both spellings.
+// API objects: rows of the model → JSON objects for clients. Only serializers know both spellings.
 import { isoTime } from "../../base/clock.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import {
@@ -15,7 +15,7 @@ import {
 import type { RunEnd, StateSnapshot } from "../ports/ports.ts";
 import type { AssistantSchemas } from "./assistant-schemas.ts";
 
-/** `{id, value, resumable, ns, when}`, and `response_schema` when the node said what it takes. */
+/** `{id, value, resumable, ns, when}`, and `response_schema` if the node declared one. */
 export function interruptToWire(interrupt: Interrupt, resumable: boolean): JsonObject {
   return {
     id: interrupt.interruptId,
@@ -27,7 +27,7 @@ export function interruptToWire(interrupt: Interrupt, resumable: boolean): JsonO
   };
 }
 
-/** Open questions by the root task that waits for them. */
+/** Open interrupts by the root task that waits for them. */
 export function interruptsByTask(open: readonly Interrupt[]): Record<string, JsonObject[]> {
   const byTask: Record<string, JsonObject[]> = {};
   for (const interrupt of open) {
@@ -37,7 +37,7 @@ export function interruptsByTask(open: readonly Interrupt[]): Record<string, Jso
   return byTask;
 }
 
-/** Without its values, which are text already (withValues). */
+/** Without `values`, which are text already (withValues). */
 export function threadToWire(thread: Thread, open: readonly Interrupt[]): JsonObject {
   return {
     thread_id: thread.threadId,
@@ -52,13 +52,13 @@ export function threadToWire(thread: Thread, open: readonly Interrupt[]): JsonOb
   };
 }
 
-/** The text of an object with the member `values`, whose text is given; null leaves it out. */
+/** Adds the member `values`, given as text; null omits it. */
 export function withValues(object: object, values: string | null): string {
   const text = JSON.stringify(object);
   return values === null ? text : `${text.slice(0, -1)}${text === "{}" ? "" : ","}"values":${values}}`;
 }
 
-/** `{ttl, strategy, expires_at}`, ttl in minutes; null for a thread that is kept. */
+/** `{ttl, strategy, expires_at}`, ttl in minutes; null without expiry. */
 export function ttlToWire({ ttlMs, ttlStrategy, updatedAt }: Thread): JsonObject | null {
   if (ttlMs === null) return null;
   return { ttl: ttlMs / 60_000, strategy: ttlStrategy, expires_at: isoTime(updatedAt + ttlMs) };
@@ -146,7 +146,7 @@ export function cronToWire(cron: Cron): JsonObject {
   };
 }
 
-/** @param score null for an item that was not ranked. */
+/** @param score null for an unranked item */
 export function itemToWire(item: StoreItem, score: number | null): JsonObject {
   return {
     namespace: item.namespace,
@@ -170,9 +170,10 @@ export function schemasToWire({ graphId, input, output, state, context }: Assist
 }
 
 /**
- * A saved state, with our questions in place of the library's interrupts.
- * @param known questions of the thread; @param newest true for the thread's present state, which shows what is open: also
- * the questions that the library keeps with tasks which its states do not list, because another task has called them.
+ * A saved state, with stored interrupts instead of the library's.
+ * @param known interrupts of the thread
+ * @param newest true for the current state of the thread, which shows the open interrupts. They include those of tasks
+ *   called by another task, which the library's states do not list.
  */
 export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], newest: boolean): JsonObject {
   const last = new Map<string, Interrupt>();
@@ -201,7 +202,7 @@ export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], n
       state: task.state === null ? null : convert(task.state),
       result: task.result,
     }));
-    // The library counts a task that has a saved answer as done; one that asks again is next all the same.
+    // The library treats a task with a saved answer as done. A task with an open interrupt is next nevertheless.
     const asking = tasks.filter((task) => newest && task.interrupts.length > 0).map((task) => task.name);
     return {
       values: one.values,
@@ -217,7 +218,7 @@ export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], n
   return convert(state);
 }
 
-/** What a waiting call answers: the state, with `__interrupt__` when the run paused, or `__error__`. JSON text. */
+/** Reply of a waiting call: the state, with `__interrupt__` for a pause, or `__error__`. JSON text. */
 export function runEndToText(end: RunEnd): string {
   const { run } = end;
   if (run.endedBy !== "done" && run.endedBy !== "pause") return JSON.stringify({ __error__: runEndError(run) });
@@ -228,12 +229,12 @@ export function runEndToText(end: RunEnd): string {
   return `${values.slice(0, -1)}${values === "{}" ? "" : ","}"__interrupt__":${interrupts}}`;
 }
 
-/** Why a run that neither finished nor paused has ended. */
+/** Reason for an end other than success or pause. */
 export function runEndError(run: Run): ErrorInfo {
   return run.error === null ? ENDINGS[run.endedBy ?? "failure"] : withoutStack(run.error);
 }
 
-/** Waiting calls, streams, threads and webhooks say what failed; only the run itself says where. */
+/** Waiting calls, streams, threads and webhooks omit the stack; only the run itself has it. */
 export function withoutStack({ error, message }: ErrorInfo): ErrorInfo {
   return { error, message };
 }

@@ -1,4 +1,4 @@
-// Inbox wire: items of the inbox and entries of the audit trail → the objects that clients see.
+// Inbox API objects: inbox items and audit entries → JSON objects for clients.
 import { isoTime } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Interrupt, ThreadStatus } from "../model/model.ts";
@@ -7,7 +7,7 @@ import type { AuditRecord } from "../ports/ports.ts";
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
-/** What a list shows of an item: all of it but its value. Short, however long the value is. */
+/** Item for a list: everything but its value. Short for any length of the value. */
 export function itemSummary(item: Interrupt): JsonObject {
   const { kind, claim, expiresAt, onExpiry } = item;
   const summary = summarise(item.value, item.responseSchema);
@@ -34,7 +34,7 @@ export function itemSummary(item: Interrupt): JsonObject {
   };
 }
 
-/** @param now by which a claim that has run out is shown as none, and a deadline as passed. */
+/** @param now hides expired assignments and marks passed deadlines */
 export function itemToWire(item: Interrupt, status: ThreadStatus, metadata: JsonObject, now: number): JsonObject {
   const { claim, answer, expiresAt } = item;
   const holds = claim !== null && (claim.until === null || claim.until > now);

@@ -1,7 +1,8 @@
-// Payload kind: what lists show of a question, told from the value that its node gave to interrupt(). Pure.
+// Interrupt summary: kind and title for lists, derived from the value passed to interrupt(). Pure.
 // Invariants:
-//   interrupt-summary.1. Any JSON is understood: what fits no dialect is a plain question (api/dialects: dialects.1).
-//   interrupt-summary.2. What is said of a payload is short, however long the payload is (api/payload-text: payload-text.1).
+//   interrupt-summary.1. Any JSON is accepted: a value of no known dialect is a plain question (api/dialects:
+//     dialects.1).
+//   interrupt-summary.2. The summary is short for any length of the payload (api/payload-text: payload-text.1).
 import { recognise, type Dialect } from "../../api/dialects.ts";
 import { short } from "../../api/payload-text.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
@@ -12,9 +13,9 @@ export interface PayloadSummary {
   readonly dialect: Dialect;
   /** One line for a list, at most 200 units. */
   readonly title: string;
-  /** Name of the first action that waits for approval. */
+  /** Name of the first action pending approval. */
   readonly action: string | null;
-  /** How many actions wait for approval; 0 when it is no such question. */
+  /** Number of actions pending approval; 0 for other kinds. */
   readonly actions: number;
 }
 

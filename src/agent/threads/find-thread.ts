@@ -4,7 +4,7 @@ import type { Interrupt, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 
 /** @throws {ApiError} `thread_not_found` */
-export async function requireThread(tx: Tx, threadId: string): Promise<Thread> {
+export async function requireThread(tx: Pick<Tx, "thread">, threadId: string): Promise<Thread> {
   const thread = await tx.thread(threadId);
   if (thread === null) throw threadNotFound(threadId);
   return thread;
@@ -15,7 +15,10 @@ export function threadNotFound(threadId: string): ApiError {
 }
 
 /** What waits on a paused thread: its questions, or its breakpoint. */
-export async function openItems(tx: Tx, { threadId, status }: Thread): Promise<readonly Interrupt[]> {
+export async function openItems(
+  tx: Pick<Tx, "openBreakpoint" | "interrupts">,
+  { threadId, status }: Thread,
+): Promise<readonly Interrupt[]> {
   if (status !== "interrupted") return [];
   const breakpoint = await tx.openBreakpoint(threadId);
   return breakpoint === null ? tx.interrupts(threadId, "open") : [breakpoint];

@@ -2,7 +2,7 @@
 // Invariant initial-state.1: what the graph refuses makes no thread.
 import { ApiError } from "../../base/api-error.ts";
 import type { AgentContext } from "../context.ts";
-import { breakpointAt } from "../interrupts/breakpoint.ts";
+import { breakpointOf } from "../interrupts/breakpoint.ts";
 import { checkGoto } from "../interrupts/node-names.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { Interrupt, Thread, WriteSet } from "../model/model.ts";
@@ -36,8 +36,9 @@ export async function buildThread(
   const operationId = agent.newId();
   const address = { threadId, graphId, ns: "", checkpointId: null };
   const { set, checkpoint, next } = await agent.graphs.build(address, supersteps, { graph_id: graphId }, operationId);
-  const asked = { runId: "", graphId, assistantId: builtInAssistantId(graphId) };
-  const waiting = next.length > 0 ? [breakpointAt(threadId, checkpoint.checkpoint_id, next, asked, at)] : [];
+  const run = { runId: "", graphId, assistantId: builtInAssistantId(graphId) };
+  const waiting =
+    next.length > 0 ? [breakpointOf({ run, threadId, checkpointId: checkpoint.checkpoint_id, next, at })] : [];
   const paused = waiting.length > 0 ? ({ status: "interrupted", pause: "breakpoint" } as const) : {};
   return { thread: { ...thread, ...paused, graphId, checkpointId: checkpoint.checkpoint_id }, set, waiting };
 }

@@ -5,7 +5,7 @@
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
-import { breakpointAt } from "../interrupts/breakpoint.ts";
+import { breakpointOf } from "../interrupts/breakpoint.ts";
 import { goesRound } from "./bypass.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
 import { authorOf } from "../model/audit-author.ts";
@@ -145,8 +145,9 @@ export async function editState(
       })),
     );
     const status = nextThreadStatus(current.status, next.length > 0 ? "pause" : "rest");
-    const asked = { runId: "", graphId, assistantId: current.assistantId ?? "" };
-    const waiting = status === "interrupted" ? [breakpointAt(threadId, root.checkpointId, next, asked, at)] : [];
+    const run = { runId: "", graphId, assistantId: current.assistantId ?? "" };
+    const waiting =
+      status === "interrupted" ? [breakpointOf({ run, threadId, checkpointId: root.checkpointId, next, at })] : [];
     await tx.putInterrupts(waiting);
     await tx.updateThread(threadId, {
       graphId,

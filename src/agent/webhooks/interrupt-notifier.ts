@@ -1,8 +1,9 @@
-// Notify: tells somebody that a person is waited for, through the outbox of webhooks.
+// Interrupt notifier: notifies a URL of new interrupts through the webhook outbox.
 // Invariants:
-//   interrupt-notifier.1. The notification is stored in the transaction that stores the question: neither is there without the other.
-//   interrupt-notifier.2. Each question is told once, under an id of its own, however often its thread pauses on it.
-//   interrupt-notifier.3. The run's word on where to tell wins over the assistant's, and that over the server's.
+//   interrupt-notifier.1. The transaction that stores the interrupt also stores the notification: neither exists
+//     without the other.
+//   interrupt-notifier.2. Each interrupt is sent once, under its own id, for any number of pauses on it.
+//   interrupt-notifier.3. The target of the run overrides that of the assistant, which overrides that of the server.
 import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
@@ -12,36 +13,37 @@ import type { Tx } from "../ports/ports.ts";
 import { slackMessage } from "./slack-message.ts";
 import { STAMPED } from "./run-ended-event.ts";
 
-/** What waits after a run, and the metadata of the run's assistant. */
+/** Interrupts pending after a run, and the metadata of its assistant. */
 export interface Asked {
   readonly run: Run;
-  readonly waiting: readonly Interrupt[];
+  readonly pending: readonly Interrupt[];
   readonly assistantMetadata: JsonObject;
 }
 
 export interface Notifier {
-  /** Told of what is new of what waits after a run; in the transaction that ends it. */
+  /** Called with the pending interrupts, in the transaction that ends the run. */
   ask(tx: Tx, asked: Asked): Promise<void>;
-  /** True once after something was stored: there is something to send. */
+  /** True once after a notification was stored, so that the sender wakes. */
   takeStored(): boolean;
 }
 
-/** Member of an assistant's metadata with where its questions are told: `{url, format}`, or false for nowhere. */
+/** Member of an assistant's metadata with the notification target: `{url, format}`, or false for none. */
 const ASSISTANT_KEY = "interrupt_notify";
 
-/** A longer value is left out, and the event says so: it can be had from the inbox. */
+/** The event omits a longer value and flags it; the inbox has it. */
 const VALUE_UNITS_MAX = 1024 * 1024;
 
 /**
- * @param server where questions are told of which nothing else is said; null for nowhere
- * @param publicUrl the server's address, as those who are told can reach it
+ * @param server default notification target, or null
+ * @param publicUrl address of the server as reachable by recipients
  */
 export function createNotifier(server: Notify | null, publicUrl: () => string): Notifier {
   let stored = false;
   return {
-    async ask(tx, { run, waiting, assistantMetadata }) {
+    async ask(tx, { run, pending, assistantMetadata }) {
       const at = run.updatedAt;
-      const asked = waiting.filter(({ createdAt }) => createdAt === at); // interrupt-notifier.2: what waited before was told before
+      // interrupt-notifier.2: earlier interrupts were sent before
+      const asked = pending.filter(({ createdAt }) => createdAt === at);
       if (asked.length === 0) return;
       const notify = run.request.notify ?? assistantNotify(assistantMetadata) ?? server; // interrupt-notifier.3
       if (notify === null || notify === false) return;
@@ -72,7 +74,7 @@ function assistantNotify(metadata: JsonObject): Notify | false | null {
   return given === undefined ? null : readNotify(given);
 }
 
-/** What is not of the form is nothing: metadata are the assistant's own business. */
+/** Other shapes are ignored: metadata belong to the assistant. */
 function readNotify(given: Json): Notify | false | null {
   if (given === false) return false;
   if (!isJsonObject(given)) return null;
@@ -81,7 +83,7 @@ function readNotify(given: Json): Notify | false | null {
   return { url, format };
 }
 
-/** Like the ids of runs, whose outbox it shares. */
+/** Has the form of a run id, because both share the outbox. */
 function idOf({ threadId, interruptId, runId }: Interrupt): string {
   const hex = hash("sha256", `${threadId} ${interruptId} ${runId}`);
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");

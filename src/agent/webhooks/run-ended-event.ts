@@ -1,28 +1,28 @@
-// Webhook event: what is told about the end of a run to the address that its call named.
+// Run-ended event: the webhook body for the end of a run.
 // Invariants:
-//   run-ended-event.1. The event is stored in the transaction that ends the run: no end without it, and it without no end.
-//   run-ended-event.2. It holds the end as it was: what becomes of the thread later does not change it.
+//   run-ended-event.1. The transaction that ends the run stores the event: neither exists without the other.
+//   run-ended-event.2. The event is a snapshot of the end: later changes of the thread do not affect it.
 import { isoTime } from "../../base/clock.ts";
 import type { Interrupt, PauseKind, Run } from "../model/model.ts";
 import type { Awaitable, Graphs, Tx } from "../ports/ports.ts";
 import { interruptToWire, runToWire, withoutStack } from "../serializers/api-objects.ts";
 
-/** A run that has ended, as far as others are told of it. */
+/** Ended run as the event describes it. */
 export interface EndedRun {
   readonly run: Run;
-  /** Null when it never began. */
+  /** Null if it never started. */
   readonly startedAt: number | null;
   readonly pause: PauseKind | null;
   readonly interrupts: readonly Interrupt[];
 }
 
-/** Called in the transaction that ends a run, before anything of it is removed. */
+/** Called in the transaction that ends a run, before any of its rows is deleted. */
 export type Announce = (tx: Tx, ended: EndedRun) => Awaitable<void>;
 
-/** A longer state is left out, and the event says so: it can be had from the thread. */
+/** The event omits a longer state and flags it; the thread has it. */
 const VALUES_UNITS_MAX = 4 * 1024 * 1024;
 
-/** @param valuesText the state at the end as JSON text; asked for only when somebody is to be told */
+/** @param valuesText final state as JSON text; called only if the run has a webhook */
 export function announcer(graphs: Pick<Graphs, "toWire">, valuesText: () => string | null): Announce {
   return (tx, ended) => {
     const { run } = ended;
@@ -40,7 +40,7 @@ export function announcer(graphs: Pick<Graphs, "toWire">, valuesText: () => stri
   };
 }
 
-/** The first member of an event that is to say when it was sent, for webhooks.ts to fill in at each try. */
+/** First member of an event, filled in with the time of each attempt by webhook-sender.ts. */
 export const STAMPED = '{"webhook_sent_at":"",';
 
 function eventText(ended: EndedRun, input: Parameters<typeof runToWire>[1], valuesText: string | null): string {

@@ -1,7 +1,8 @@
-// Slack message: a question → a message for an incoming webhook of Slack, in its Block Kit. Pure.
+// Slack message: an interrupt → a message in Slack's Block Kit for an incoming webhook. Pure.
 // Invariants:
-//   slack-message.1. Every text keeps to Slack's limits, however long the question is: a message that is refused tells nobody.
-//   slack-message.2. What the question says cannot mention, link or format: it is escaped, and cut before that.
+//   slack-message.1. Every text keeps to Slack's limits for any length of the interrupt, because Slack rejects longer
+//     ones.
+//   slack-message.2. The interrupt's text cannot mention, link or format: it is truncated, then escaped.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";
 import { summarise } from "../serializers/interrupt-summary.ts";
@@ -9,7 +10,7 @@ import { summarise } from "../serializers/interrupt-summary.ts";
 const HEADER_UNITS_MAX = 150;
 const SECTION_UNITS_MAX = 3000;
 const FIELD_UNITS_MAX = 2000;
-/** Escaping makes a character five at most, and a code block adds six. */
+/** Escaping expands a character to at most five; a code block adds six. */
 const LONGEST_ESCAPE = "&amp;".length;
 const CODE_FENCE = "```";
 
@@ -44,7 +45,7 @@ function titleOf(item: Interrupt): { readonly title: string } {
   return { title: title === "" ? "A question is waiting" : title };
 }
 
-/** slack-message.1: what is cut to a fifth fits however much of it is escaped; most texts need no cutting. */
+/** slack-message.1: a fifth of the limit fits after any escaping. Most texts need no truncation. */
 function mrkdwn(text: string, unitsMax: number): string {
   const whole = escape(text);
   return whole.length <= unitsMax ? whole : escape(cut(text, Math.floor(unitsMax / LONGEST_ESCAPE)));
@@ -52,10 +53,11 @@ function mrkdwn(text: string, unitsMax: number): string {
 
 function codeBlock(text: string): string {
   const unitsMax = SECTION_UNITS_MAX - 2 * CODE_FENCE.length;
-  return `${CODE_FENCE}${mrkdwn(text.replaceAll("`", "'"), unitsMax)}${CODE_FENCE}`; // slack-message.2: it cannot end the block
+  // slack-message.2: it cannot end the block
+  return `${CODE_FENCE}${mrkdwn(text.replaceAll("`", "'"), unitsMax)}${CODE_FENCE}`;
 }
 
-/** As Slack says: these three, and no other. */
+/** Slack requires exactly these three. */
 function escape(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

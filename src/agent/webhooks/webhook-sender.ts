@@ -1,11 +1,14 @@
-// Webhooks: sends what the outbox holds, until it is taken or given up.
+// Webhook sender: delivers the outbox until each row is accepted or has exhausted its attempts.
 // Invariants:
-//   webhook-sender.1. At least once: a row goes when its receiver has said 2xx, or when it is given up, and at no other time.
-//        The event id is the same in every try.
-//   webhook-sender.2. What becomes of a webhook changes no run, and no failure here ends anything but a try.
-//   webhook-sender.3. Tries take turns by destination: receivers that hang do not hold up the others (webhook-turns.ts).
-//   webhook-sender.4. Addresses are checked when a run is accepted and again at each try (http/guarded-post.ts).
-//   webhook-sender.5. The headers of the deployment go to the names that it lists for them, and to no address that only a caller named.
+//   webhook-sender.1. At-least-once delivery: a row is deleted after a 2xx reply or the last attempt, and at no other
+//     time. All attempts have the same event id.
+//   webhook-sender.2. A delivery changes no run. A failure affects only its attempt.
+//   webhook-sender.3. Attempts alternate between destinations, so that hanging receivers do not delay others
+//     (webhook-turns.ts).
+//   webhook-sender.4. The address is checked when the run is accepted, and again at each attempt
+//     (http/outbound/guarded-post.ts).
+//   webhook-sender.5. The deployment's headers go only to the domains listed for them, never to an address that only a
+//     caller named.
 import { createHmac } from "node:crypto";
 import { backoffMs } from "../../base/backoff.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
@@ -24,7 +27,7 @@ export interface WebhookOptions {
   /** Signs the events; null sends them unsigned. */
   readonly secret: string | null;
   readonly attemptsMax: number;
-  /** Wait after the first failure; doubled with each further one. */
+  /** Delay after the first failure; doubles with each further one. */
   readonly retryMs: number;
   readonly userAgent: string;
 }
@@ -43,15 +46,15 @@ export interface WebhookPorts {
 export interface Webhooks extends Service {
   /**
    * @param own a path may name a route of the custom app
-   * @throws {ApiError} `webhook_refused` when this address is not allowed, as far as its text tells.
+   * @throws {ApiError} `webhook_refused` if the address is not allowed, as far as its text shows
    */
   check(url: string, own: boolean): void;
-  /** There may be something to send. */
+  /** Signals that the outbox may have a due row. */
   wake(): void;
 }
 
 const LIMITS: PostLimits = { timeoutMs: 10_000, replyBytesMax: 64 * 1024 };
-/** A try that has not ended by then has died with its process. */
+/** An attempt without an end by then died with its process. */
 const LEASE_MS = LIMITS.timeoutMs + 5000;
 const RETRY_MS_MAX = 60 * 60 * 1000;
 const AGAIN_MS = 1000;
@@ -93,7 +96,7 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
       })
       .finally(() => {
         claiming = false;
-        if (woken && turns.free()) wake(); // woken on the way out
+        if (woken && turns.free()) wake(); // woken meanwhile
       });
   };
 
@@ -105,7 +108,8 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
     let replied = false;
     const done = send(webhook, () => (replied = true))
       .catch((error: unknown) => {
-        log.error("webhook_not_stored", { run_id: runId, reason: describeError(error).message }); // webhook-sender.1: tried again
+        // webhook-sender.1: retried
+        log.error("webhook_not_stored", { run_id: runId, reason: describeError(error).message });
       })
       .then(() => {
         inFlight.delete(runId);
@@ -157,13 +161,13 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
     },
     async stop() {
       stopTimer();
-      stopped.abort(); // what is cut off is sent again after the start: webhook-sender.1
+      stopped.abort(); // interrupted attempts repeat after the next start: webhook-sender.1
       await Promise.all(inFlight.values());
     },
   };
 }
 
-/** As the Standard Webhooks specification has it: receivers can use any of its libraries. */
+/** Follows the Standard Webhooks specification, so that receivers can use its libraries. */
 function requestOf(webhook: Webhook, { policy, secret, userAgent }: WebhookOptions, now: number): Post {
   const id = webhook.runId;
   const timestamp = Math.floor(now / 1000);
@@ -186,7 +190,7 @@ function requestOf(webhook: Webhook, { policy, secret, userAgent }: WebhookOptio
 
 const SECRET_PREFIX = "whsec_";
 
-/** @param secret any text, or `whsec_` and base64 as other senders give it out. */
+/** @param secret any text, or `whsec_` and base64 as other senders issue it */
 function sign(secret: string, text: string): string {
   const key = secret.startsWith(SECRET_PREFIX)
     ? Buffer.from(secret.slice(SECRET_PREFIX.length), "base64")

@@ -1,11 +1,11 @@
-// Webhook turns: which destinations may be tried now, so that receivers that hang never take the turns of others.
+// Webhook turns: concurrency limits of delivery attempts, so that hanging receivers do not block others.
 // Invariants:
-//   webhook-turns.1. A host has at most HOST_TRIES_MAX tries at once; a slow one has one.
-//   webhook-turns.2. A try counts as prompt for PROMPT_MS. Only prompt tries compete for the PROMPT_MAX turns: a receiver that hangs
-//        takes a turn for that long, and no longer.
-//   webhook-turns.3. A host is slow from its first try that was not prompt until one that is answered promptly. All slow hosts
-//        together have SLOW_MAX tries at once.
-//   webhook-turns.4. There are never more than TRIES_MAX tries, and HOSTS_KEPT hosts are remembered as slow.
+//   webhook-turns.1. A host has at most HOST_TRIES_MAX concurrent attempts; a slow host has one.
+//   webhook-turns.2. An attempt counts as prompt for PROMPT_MS. Only prompt attempts occupy the PROMPT_MAX turns, so a
+//     hanging receiver holds a turn for that long at most.
+//   webhook-turns.3. A host is slow from its first attempt that is not prompt until one with a prompt reply. All slow
+//     hosts together have SLOW_MAX concurrent attempts.
+//   webhook-turns.4. TRIES_MAX limits all attempts, HOSTS_KEPT the hosts remembered as slow.
 import type { Clock } from "../../base/clock.ts";
 
 const PROMPT_MAX = 16;
@@ -16,14 +16,14 @@ const TRIES_MAX = 256;
 const HOSTS_KEPT = 1000;
 
 export interface WebhookTurns {
-  /** One more try may begin, on a host that is not in `full()`. */
+  /** True if another attempt may start, on a host that is not in `full()`. */
   readonly free: () => boolean;
   readonly full: () => readonly string[];
-  /** A try begins. @returns what is called when it ends. */
+  /** Starts an attempt. @returns a function to call at its end */
   readonly take: (host: string) => (replied: boolean) => void;
 }
 
-/** @param onFree a turn has become free while the try that had it goes on. */
+/** @param onFree called when a turn becomes free while its attempt continues */
 export function createWebhookTurns(clock: Clock, onFree: () => void): WebhookTurns {
   const tries = new Map<string, number>();
   const slow = new Set<string>();

@@ -1,6 +1,6 @@
 // Deadlines section of langgraph.json, `interrupt_deadlines`: rules by graph and node, set by the deployment.
 import * as z from "zod";
-import type { GraphRunResult, Question } from "../../agent/ports/ports.ts";
+import type { GraphRunResult, OpenInterrupt } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 
 const SECONDS_MAX = 10 * 366 * 24 * 3600;
@@ -31,10 +31,10 @@ export function withDeadlines(result: GraphRunResult, rules: DeadlineRules, grap
   const { outcome } = result;
   const ofGraph = Object.hasOwn(rules, graphId) ? rules[graphId] : undefined;
   if (ofGraph === undefined || outcome.kind !== "question") return result;
-  const questions = outcome.questions.map((question): Question => {
+  const interrupts = outcome.interrupts.map((question): OpenInterrupt => {
     const node = question.ns.at(-1)?.split(":")[0] ?? "";
     const rule = Object.hasOwn(ofGraph, node) ? ofGraph[node] : ofGraph["*"];
     return rule === undefined ? question : { ...question, deadline: rule };
   });
-  return { ...result, outcome: { ...outcome, questions } };
+  return { ...result, outcome: { ...outcome, interrupts } };
 }

@@ -7,7 +7,7 @@
 //        its id.
 //   open-interrupts.2. Without a match (a remote graph's id, or none) it belongs to the innermost task.
 //   open-interrupts.3. The order is that of tasks: sent ones by position, then nodes in graph order.
-import type { Question } from "../../agent/ports/ports.ts";
+import type { OpenInterrupt } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Codec } from "../checkpoints/value-codec.ts";
 import type { InterruptIds } from "../langgraph/interrupt-ids.ts";
@@ -20,13 +20,13 @@ export interface QuestionSources extends TaskPlaces {
 }
 
 export interface OpenQuestions {
-  readonly questions: readonly Question[];
+  readonly questions: readonly OpenInterrupt[];
   /** Several tasks of one graph raised the same interrupt, and the origin is unknown: only a watched run shows it. */
   readonly doubtful: boolean;
 }
 
 interface Candidate {
-  readonly question: Omit<Question, "position">;
+  readonly question: Omit<OpenInterrupt, "position">;
   readonly verified: boolean;
   readonly order: readonly Place[];
 }

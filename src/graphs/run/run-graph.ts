@@ -145,7 +145,7 @@ export async function runGraph(
         const message = `the node failed after its answer on each of ${ANSWER_PASSES_MAX} attempts, and its retry policy hid the cause`;
         return finish({ kind: "failed", error: { error: "answer_not_used", message } }, unused, values);
       }
-      if (questions.length > 0) return finish({ kind: "question", values, questions }, unused, values);
+      if (questions.length > 0) return finish({ kind: "question", values, interrupts: questions }, unused, values);
       const held = paused ? (await savedState(graph, saver, run)).next : [];
       // A breakpoint after the last node stops nothing: there the run has ended.
       return finish(

@@ -1,7 +1,7 @@
 import { type Run, VALUES_ONLY } from "../../model/model.ts";
 import type { RunCall } from "./run-request.ts";
 
-/** The call that goes on where a run has paused, as that run would (answer-inbox.4). */
+/** Call that continues a paused run with its own parameters (answer-inbox.4). */
 export function continuation(asker: Run | null, assistantId: string): RunCall {
   const request = asker?.request ?? null;
   return {

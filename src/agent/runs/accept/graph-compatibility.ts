@@ -1,53 +1,54 @@
-// Continuable: may the deployed graph go on with what is pending on a thread?
-// Invariant graph-compatibility.1: a pause whose node or channel is gone is refused by name, and stays as it is.
+// Graph compatibility: decides whether the deployed graph can continue the pending work of a thread.
+// Invariants:
+//   graph-compatibility.1. A pause whose node or channel is missing is refused with the names of the missing parts, and
+//     stays unchanged.
 import { ApiError } from "../../../base/api-error.ts";
-import type { AgentContext } from "../../context.ts";
 import type { Intent } from "../../interrupts/run-intent.ts";
 import type { Interrupt, Thread } from "../../model/model.ts";
-import type { Tx } from "../../ports/ports.ts";
+import type { Graphs, Tx } from "../../ports/ports.ts";
 
-/**
- * Pending work goes on only in a graph that still has its parts; a thread without any has nothing to go on with.
- * @param writtenBy fingerprint of the graph that wrote the checkpoint to go on from; null when there is none
- */
+export interface CompatibilityCheck {
+  readonly thread: Thread;
+  readonly known: readonly Interrupt[];
+  readonly intent: Intent;
+  readonly graphId: string;
+  readonly forkFrom: string | null;
+  /** Fingerprint of the graph that wrote the starting checkpoint; null if there is none. */
+  readonly writtenBy: string | null;
+}
+
+type FingerprintTx = Pick<Tx, "checkpoint" | "fingerprint">;
+
+/** @throws {ApiError} `nothing_to_continue`, `graph_incompatible` */
 export async function checkGraphCompatibility(
-  agent: AgentContext,
-  tx: Tx,
-  thread: Thread,
-  known: readonly Interrupt[],
-  intent: Intent,
-  graphId: string,
-  forkFrom: string | null,
-  writtenBy: string | null,
+  graphs: Pick<Graphs, "describe" | "missingFor">,
+  tx: FingerprintTx,
+  check: CompatibilityCheck,
 ): Promise<void> {
-  if (intent.kind === "input" || intent.kind === "give_up") return;
+  const { thread, intent, graphId, writtenBy } = check;
+  if (intent.kind === "input" || intent.kind === "end_thread") return;
   if (writtenBy === null) {
     if (intent.kind === "continue" && thread.status !== "busy") {
       throw new ApiError("nothing_to_continue", "The thread has never run: send an input.");
     }
     return;
   }
-  if (writtenBy === agent.graphs.describe(graphId)?.fingerprint.hash) return;
-  const missing = await missingParts(agent, tx, thread.threadId, forkFrom, known, graphId);
+  if (writtenBy === graphs.describe(graphId)?.fingerprint.hash) return;
+  const missing = await missingParts(graphs, tx, check);
   if (missing.length > 0) {
-    const list = missing.join(", ");
-    throw new ApiError("graph_incompatible", `The graph ${graphId} cannot continue this thread: it lacks ${list}.`, {
-      missing,
-    });
+    const detail = `The graph ${graphId} cannot continue this thread: it lacks ${missing.join(", ")}.`;
+    throw new ApiError("graph_incompatible", detail, { missing });
   }
 }
 
 async function missingParts(
-  agent: AgentContext,
-  tx: Tx,
-  threadId: string,
-  checkpointId: string | null,
-  known: readonly Interrupt[],
-  graphId: string,
+  graphs: Pick<Graphs, "missingFor">,
+  tx: FingerprintTx,
+  { thread, known, graphId, forkFrom }: CompatibilityCheck,
 ): Promise<readonly string[]> {
-  const stored = await tx.checkpoint(threadId, "", checkpointId);
+  const stored = await tx.checkpoint(thread.threadId, "", forkFrom);
   const from = stored === null ? null : await tx.fingerprint(stored.checkpoint.fingerprint);
   if (stored === null || from === null) return [];
   const pausedAt = known.filter((interrupt) => interrupt.state === "open").map((interrupt) => interrupt.ns);
-  return agent.graphs.missingFor(graphId, stored, from, pausedAt);
+  return graphs.missingFor(graphId, stored, from, pausedAt);
 }

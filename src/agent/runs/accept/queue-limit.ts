@@ -1,13 +1,13 @@
-// Queue room: whether the queue takes one more run. Counting what waits costs more than accepting a run does.
+// Queue limit: decides whether the queue takes one more run. Counting the queue costs more than accepting a run.
 // Invariants:
-//   queue-limit.1. No more runs are accepted on a count than it has left free of half of the limit: from there on every call counts.
-//   queue-limit.2. A count is believed for COUNT_HOLDS_MS: other processes accept runs too.
+//   queue-limit.1. A cached count admits runs only up to half the limit; beyond that every request counts the queue.
+//   queue-limit.2. A count expires after COUNT_HOLDS_MS, because other processes accept runs too.
 import type { Clock } from "../../../base/clock.ts";
 import type { QueueLimit } from "../../services.ts";
 
 const COUNT_HOLDS_MS = 1000;
 
-/** @param runsMax runs that may wait */
+/** @param runsMax maximum number of pending runs */
 export function createQueueLimit(runsMax: number, clock: Pick<Clock, "monotonic">): QueueLimit {
   let left = 0;
   let holdsUntil = -Infinity;

@@ -1,4 +1,4 @@
-// Run body: the members of a run-creating request → what the operation takes. Shared by calls and crons.
+// Run body: members of a run-creating request → parameters of the operation. Used by calls and crons.
 import type { RunBody } from "../../../api/runs.ts";
 import { ApiError } from "../../../base/api-error.ts";
 import { isUuid } from "../../../base/ids.ts";
@@ -31,7 +31,7 @@ export function callOf(body: RunBody, reach: Reach): RunCall {
   };
 }
 
-/** Clients send a checkpoint as they got it with a state. Below the root it only means something with those above it. */
+/** Clients send the checkpoint of a state unchanged. Below the root it requires the checkpoints of its parents. */
 function startingPoint({ checkpoint, checkpoint_id: bareId }: RunBody): Pick<RunCall, "checkpointId" | "subgraph"> {
   const ns = checkpoint?.checkpoint_ns ?? "";
   if (ns === "") return { checkpointId: checkpoint?.checkpoint_id ?? bareId ?? null, subgraph: null };

@@ -1,8 +1,8 @@
-// Run request: what a call asks for, as it is kept with the run; and the names in it, checked against the graph.
+// Run request: the parameters of a call as stored with the run, and the check of the node names in it.
 import { ApiError } from "../../../base/api-error.ts";
 import type { Json, JsonObject } from "../../../base/json/json.ts";
+import type { ConfigurableHeaders } from "../../auth/configurable-headers.ts";
 import type { Reach } from "../../auth/authorize.ts";
-import type { AgentContext } from "../../context.ts";
 import { checkGoto, requireNodes } from "../../interrupts/node-names.ts";
 import type { AcceptedAnswers } from "../../interrupts/resume-rules.ts";
 import type { Intent } from "../../interrupts/run-intent.ts";
@@ -18,6 +18,7 @@ import {
   type SubgraphCheckpoint,
   VALUES_ONLY,
 } from "../../model/model.ts";
+import type { Graphs } from "../../ports/ports.ts";
 
 export interface RunCall {
   readonly assistantId: string;
@@ -36,47 +37,51 @@ export interface RunCall {
   readonly subgraph: SubgraphCheckpoint | null;
   readonly webhook: string | null;
   readonly notify: Notify | false | null;
-  /** 0 begins as soon as it can. */
+  /** 0 starts as soon as possible. */
   readonly afterSeconds: number;
   readonly idempotencyKey: string | null;
-  /** Hash of the request, to tell a repeated call from another one with the same key. */
+  /** Hash of the request. Distinguishes a repeated call from another one with the same key. */
   readonly requestHash: string;
-  /** What its caller may touch. */
+  /** Authorization scopes of the caller. */
   readonly reach: Reach;
-  /** Which way the call came; `api` when absent. Through the inbox, a claim of somebody else counts. */
+  /** Channel of the call; `api` if absent. In the inbox, assignments to others apply. */
   readonly via?: AuditVia;
-  /** Refused unless the thread is paused at this breakpoint. */
+  /** Requires that the thread is paused at this breakpoint. */
   readonly atBreakpoint?: string;
-  /** Headers of the request that the graph may see. */
+  /** Request headers that the graph may see. */
   readonly headers?: JsonObject;
 }
 
-/** How long an Idempotency-Key gives the same run again. */
+/** Lifetime of an Idempotency-Key. */
 export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 
-export function requestOf(
-  agent: AgentContext,
-  caller: Caller,
-  call: RunCall,
-  intent: Intent,
-  answers: AcceptedAnswers | null,
-  assistant: Assistant,
-  threadConfig: JsonObject,
-  checkpointId: string | null,
-  goesFirst: boolean,
-): RunRequest {
+/** Everything that determines the stored request of an accepted run. */
+export interface RequestParts {
+  readonly headers: ConfigurableHeaders;
+  readonly caller: Caller;
+  readonly call: RunCall;
+  readonly intent: Intent;
+  readonly answers: AcceptedAnswers | null;
+  readonly assistant: Assistant;
+  readonly threadConfig: JsonObject;
+  readonly checkpointId: string | null;
+  readonly goesFirst: boolean;
+}
+
+export function runRequestOf(parts: RequestParts): RunRequest {
+  const { caller, call, intent, answers, assistant, checkpointId, goesFirst } = parts;
   const command =
-    intent.kind === "resume" || intent.kind === "command" || intent.kind === "give_up"
+    intent.kind === "resume" || intent.kind === "command" || intent.kind === "end_thread"
       ? {
           ...(answers === null ? {} : { answers: answers.answers }),
           ...(intent.update === undefined ? {} : { update: intent.update }),
           ...(intent.goto === undefined ? {} : { goto: intent.goto }),
-          ...(intent.kind === "give_up" ? { givesUp: true as const } : {}),
+          ...(intent.kind === "end_thread" ? { givesUp: true as const } : {}),
         }
       : null;
   return {
     command,
-    config: mergeConfig(agent, mergeConfigs(assistant.config, threadConfig), call),
+    config: mergeConfig(parts.headers, mergeConfigs(assistant.config, parts.threadConfig), call),
     context: mergeContext(assistant.context, call.context),
     interruptBefore: call.interruptBefore,
     interruptAfter: call.interruptAfter,
@@ -103,9 +108,9 @@ function mergeConfigs(base: JsonObject, given: JsonObject): JsonObject {
 }
 
 /** What only a header may set comes from this request's, or not at all. */
-function mergeConfig(agent: AgentContext, base: JsonObject, { config, headers }: RunCall): JsonObject {
+function mergeConfig(allowed: ConfigurableHeaders, base: JsonObject, { config, headers }: RunCall): JsonObject {
   const merged = mergeConfigs(base, config);
-  const configurable = { ...agent.headers.strip((merged["configurable"] ?? {}) as JsonObject), ...headers };
+  const configurable = { ...allowed.strip((merged["configurable"] ?? {}) as JsonObject), ...headers };
   const { configurable: _given, ...rest } = merged;
   return { ...rest, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
 }
@@ -119,16 +124,16 @@ function mergeContext(base: Json, given: Json): Json {
 }
 
 /** @throws {ApiError} `control_value_refused` */
-export function checkGiven(agent: AgentContext, intent: Intent): void {
+export function checkControlValues(graphs: Pick<Graphs, "checkGiven">, intent: Intent): void {
   if (intent.kind === "continue") return;
-  if (intent.kind === "input") return agent.graphs.checkGiven({ input: intent.input });
+  if (intent.kind === "input") return graphs.checkGiven({ input: intent.input });
   const { update, goto } = intent;
-  agent.graphs.checkGiven({ update, goto, ...(intent.kind === "resume" ? { answers: [intent.resume] } : {}) });
+  graphs.checkGiven({ update, goto, ...(intent.kind === "resume" ? { answers: [intent.resume] } : {}) });
 }
 
-/** @throws {ApiError} `node_unknown`: a typo must not let the guarded node run. */
-export function checkNodeNames(agent: AgentContext, graphId: string, call: RunCall, intent: Intent): void {
-  const graph = agent.graphs.describe(graphId);
+/** @throws {ApiError} `node_unknown`: with a typo, the guarded node would run */
+export function checkNodeNames(graphs: Pick<Graphs, "describe">, graphId: string, call: RunCall, intent: Intent): void {
+  const graph = graphs.describe(graphId);
   if (graph === null) throw new ApiError("assistant_not_found", `The graph ${graphId} is not deployed.`);
   if (Array.isArray(call.interruptBefore)) requireNodes(graph, "interrupt_before", call.interruptBefore);
   if (Array.isArray(call.interruptAfter)) requireNodes(graph, "interrupt_after", call.interruptAfter);

@@ -1,21 +1,23 @@
-// Stateless: runs whose caller names no thread, and runs that are named without their thread.
+// Stateless runs: runs without a thread in the call, and runs addressed by run id alone.
 // Invariants:
-//   stateless-runs.1. A stateless run has a thread of its own. It goes with the run (finish.ts, finish-run.4), unless the call says "keep".
-//   stateless-runs.2. A stateless run that pauses keeps its thread until the pause has ended: a question is not lost.
-//   stateless-runs.3. A call with an Idempotency-Key can be repeated for as long as the key counts: until then its thread is kept.
+//   stateless-runs.1. A stateless run has its own thread, which is deleted with the run (finish-run.4) unless the call
+//     says "keep".
+//   stateless-runs.2. A paused stateless run keeps its thread until the pause ends, so that no interrupt is lost.
+//   stateless-runs.3. A call with an Idempotency-Key can be repeated during the key's lifetime: until then its thread
+//     is kept.
 import { ApiError } from "../../../base/api-error.ts";
 import type { NewId } from "../../../base/ids.ts";
 import type { AgentContext } from "../../context.ts";
 import type { OnCompletion, Scope } from "../../model/model.ts";
 import { IDEMPOTENCY_KEPT_MS, type RunCall } from "./run-request.ts";
 import { inScope } from "../../auth/scope.ts";
-import type { RunStart } from "./start-run.ts";
+import type { RunStart } from "./accept-run.ts";
 import { NO_TTL } from "../../threads/new-thread.ts";
 
 export interface StatelessCall {
   readonly call: RunCall;
   readonly onCompletion: OnCompletion;
-  /** A thread to run on after all; it is kept. */
+  /** Thread in the call, if any; it is kept. */
   readonly threadId: string | null;
 }
 
@@ -32,8 +34,8 @@ export function statelessStart(newId: NewId, { call, onCompletion, threadId }: S
 }
 
 /**
- * The thread of a run that is named by its id alone.
- * @throws {ApiError} `run_not_found`, also when the caller may not touch it (access.ts, authorize.1).
+ * Thread of a run that the call addresses by run id alone.
+ * @throws {ApiError} `run_not_found`, also for a run outside the scope (authorize.1)
  */
 export async function threadOfRun(agent: AgentContext, scope: Scope, runId: string): Promise<string> {
   const threadId = await agent.storage.transaction(async (tx) => {

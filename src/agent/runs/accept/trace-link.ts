@@ -1,11 +1,11 @@
-// Trace link: which trace a run goes on with. It is kept with the run, so that it holds after a restart too.
+// Trace link: the trace that a run continues. Stored with the run, so that it survives a restart.
 import type { Caller, Interrupt, Run, TraceLink } from "../../model/model.ts";
 import type { Tx } from "../../ports/ports.ts";
 
 /**
- * @param waits what the run answers or continues
- * @param open what waits on the thread: the run goes on with the trace of the run that asked
- * @returns null when the run goes on from no pause: it begins a trace of its own
+ * @param waits interrupts that the run answers or continues
+ * @param open open interrupts of the thread: the run continues the trace of the run that raised them
+ * @returns null if the run continues no pause and starts its own trace
  */
 export async function traceLinkOf(
   tx: Tx,

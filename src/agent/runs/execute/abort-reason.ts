@@ -1,2 +1,2 @@
-/** Why a run's signal was aborted. */
+/** Reason of an aborted run signal. */
 export type AbortReason = "cancel" | "rollback" | "timeout" | "shutdown" | "deleted" | "taken_over" | "write_failed";

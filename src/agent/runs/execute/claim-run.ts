@@ -1,7 +1,7 @@
-// Claim run: a pending run becomes a running one, in a transaction of the queue or in the one that ends another run.
+// Claim: a pending run becomes a running one, in a transaction of the queue or in the one that ends another run.
 // Invariants:
-//   claim-run.1. A claim counts the attempt up and names the worker, in the statement that finds the run pending.
-//   claim-run.2. A cancellation that was acknowledged counts in every later attempt.
+//   claim-run.1. The statement that finds the run pending also increments its attempt and stores the worker.
+//   claim-run.2. An acknowledged cancellation applies to every later attempt.
 import type { EventStart } from "../../events/event-log.ts";
 import { eventStart } from "../../events/first-event-id.ts";
 import type { Run } from "../../model/model.ts";
@@ -13,7 +13,7 @@ export function claimBy(workerId: string | null, at: number): RunClaim {
   return { status: nextRunStatus("pending", "claim"), workerId, updatedAt: at };
 }
 
-/** Gives a run that was claimed its thread, and finds out where it begins. */
+/** Gives a claimed run its thread, and determines its starting point. */
 export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow): Promise<Claimed> {
   const { graphId, assistantId, updatedAt } = run;
   if (thread !== null && thread.status !== "busy") await tx.takeThread(run.threadId, thread.status, { updatedAt });
@@ -30,7 +30,9 @@ export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow): Promise
   };
 }
 
-/** claim-run.2. It is on record from when it was acknowledged, also if the process died before the run ended. */
+/**
+ * claim-run.2. The audit trail has the cancellation since its acknowledgement, even if the process died before the end.
+ */
 export async function cancellationOf(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {
   const entry = (await tx.auditOf(run.threadId)).findLast(
     ({ action, runId }) => action === "cancelled" && runId === run.runId,
@@ -42,8 +44,8 @@ export interface Claimed {
   readonly run: Run;
   readonly history: History;
   readonly eventStart: EventStart;
-  /** It was cancelled in an attempt that the process did not survive: it only has to end. */
+  /** Cancelled in an attempt that its process did not survive: the run only ends. */
   readonly cancelled: "cancel" | "rollback" | null;
-  /** It was started by the call that made it: whoever waits for it is most likely here. */
+  /** Started by the call that created it: the waiting caller is probably in this process. */
   readonly direct: boolean;
 }

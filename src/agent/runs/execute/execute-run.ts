@@ -13,7 +13,7 @@ import { isStorageFailure } from "../../../base/storage-failure.ts";
 import type { Claimed } from "./claim-run.ts";
 import { endingOfLog } from "../../events/end-events.ts";
 import type { Taken } from "../../events/event-log.ts";
-import { type Finished, endingOf, finishRun } from "./finish-run.ts";
+import { type Finished, finishRun, outcomeOf } from "./finish-run.ts";
 import type { Run, WriteSet } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { GraphRunResult, History, Tx } from "../../ports/ports.ts";
@@ -67,7 +67,14 @@ export async function executeRun(
       told = null;
       sink.check(); // execute-run.1
       const announce = announcer(graphs, () => ("values" in outcome ? graphs.wireText(values) : null));
-      const finished = await finishRun(tx, run, result, endingOf(result, reason), clock.now(), announce, ports.leaveMs);
+      const finished = await finishRun(tx, {
+        run,
+        result,
+        outcome: outcomeOf(result, reason),
+        at: clock.now(),
+        announce,
+        leaveMs: ports.leaveMs,
+      });
       sink.check(); // execute-run.4: what was under way has ended now, because the thread was locked until then
       if (finished !== null) await ports.notifier.ask(tx, finished);
       told = await storeEnding(tx, finished, result, ports);
@@ -99,7 +106,10 @@ async function handBackLater(run: Run, sink: OwnSink, ports: ExecutePorts): Prom
       await storage.transaction(async (tx) => {
         if (!(await tx.isCurrent(run))) return; // it was stored after all, or another worker has it
         const announce = announcer(ports.graphs, NO_VALUES);
-        await events.storeLateEnding(tx, await requeueRun(tx, counted, "storage", ports, clock.now(), announce));
+        await events.storeLateEnding(
+          tx,
+          await requeueRun(tx, counted, { cause: "storage", crashesMax: ports.crashesMax, at: clock.now(), announce }),
+        );
       });
       return "taken_over";
     } catch (error) {
@@ -136,15 +146,14 @@ async function storeFailure(
       const stored = await ports.storage.transaction(async (tx) => {
         giveBack(told); // execute-run.3
         told = null;
-        const finished = await finishRun(
-          tx,
+        const finished = await finishRun(tx, {
           run,
-          lost,
-          endingOf(lost, "write_failed"),
-          ports.clock.now(),
+          result: lost,
+          outcome: outcomeOf(lost, "write_failed"),
+          at: ports.clock.now(),
           announce,
-          ports.leaveMs,
-        );
+          leaveMs: ports.leaveMs,
+        });
         told = await storeEnding(tx, finished, lost, ports);
         return { finished, left: finished === null ? await whyRefused(tx, run) : ("deleted" as const) };
       });
@@ -185,6 +194,6 @@ async function handBackIfOurs(
   if (isOurs) {
     await ports.events.store(tx, ports.eventLog);
     const announce = announcer(ports.graphs, NO_VALUES);
-    await requeueRun(tx, run, "stopped", ports, ports.clock.now(), announce);
+    await requeueRun(tx, run, { cause: "stopped", crashesMax: ports.crashesMax, at: ports.clock.now(), announce });
   }
 }

@@ -14,17 +14,17 @@ export interface ExecutePorts {
   readonly crashesMax: number;
   /** Claims another run for the slot, in the transaction that ends this one. */
   readonly claimNext: (tx: Tx) => Awaitable<Claimed | null>;
-  /** How long a thread that is to go with its last run is left for those who read its end elsewhere. */
+  /** Delay before a thread is deleted with its last run, for readers in other processes. */
   readonly leaveMs: number;
-  /** Nobody else could take the run up. */
+  /** No other process can execute the run. */
   readonly alone: boolean;
-  /** Asked before each step: false when another worker may have the run by now. */
+  /** Called before each step: false if another worker may own the run. */
   readonly mayGoOn: () => boolean;
-  /** The graph has ended: what follows is storing it. */
+  /** The graph has ended; only the storage of its end remains. */
   readonly onGraphEnd: () => void;
-  /** The transaction that was to end the run, and to claim the next, has failed. */
+  /** Reports a failed transaction that ends the run and claims the next. */
   readonly onFailure: (error: unknown) => void;
-  /** The end cannot be stored at present. */
+  /** Reports that the end cannot be stored at present. */
   readonly onUnstored: () => void;
   readonly isDraining: () => boolean;
   readonly events: EventHub;

@@ -1,12 +1,19 @@
-// Finish: the one transaction that ends a run: its last checkpoints, its status, the thread's status, the questions.
+// Run end: the transaction that ends a run, with its last checkpoints, both statuses and its interrupts.
 // Invariants:
-//   finish-run.1. A pause is stored whole before anybody can see it: checkpoint, questions and statuses are one commit.
-//   finish-run.2. A run that is no longer in its attempt ends nothing.
-//   finish-run.3. A question whose answer no task has used is open again when the thread waits for it.
-//   finish-run.4. A thread made for a stateless run is deleted in the transaction that ends its last run, unless that paused.
+//   finish-run.1. A pause becomes visible with one commit: checkpoint, interrupts and statuses.
+//   finish-run.2. A stale attempt ends nothing.
+//   finish-run.3. An interrupt whose answer no task consumed is open again if the thread still waits for it.
+//   finish-run.4. The thread of a stateless run is deleted in the transaction that ends its last run, unless that run
+//     paused.
 import type { JsonObject } from "../../../base/json/json.ts";
-import { type Ending, isGivingWay, settleEnd, settlePause } from "../../interrupts/settle-on-finish.ts";
-import type { EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread } from "../../model/model.ts";
+import {
+  type InterruptChanges,
+  type RunOutcome,
+  interruptsAfterEnd,
+  interruptsAfterPause,
+  isCancellation,
+} from "../../interrupts/settle-on-finish.ts";
+import type { EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread, ThreadStatus } from "../../model/model.ts";
 import { type ThreadEvent, nextRunStatus, nextThreadStatus } from "../../model/status.ts";
 import type { GraphRunResult, Tx } from "../../ports/ports.ts";
 import { removeIfDone } from "../../threads/ephemeral-thread.ts";
@@ -17,123 +24,158 @@ export interface Finished {
   readonly run: Run;
   readonly pause: PauseKind | null;
   readonly interrupts: readonly Interrupt[];
-  /** What waits for a person from now on: the questions, or the breakpoint. */
-  readonly waiting: readonly Interrupt[];
-  /** The thread's. */
+  /** Open inbox items after the end: interrupts or the breakpoint. */
+  readonly pending: readonly Interrupt[];
+  /** Metadata of the thread. */
   readonly metadata: JsonObject;
-  /** That of the run's assistant, when it paused. */
+  /** Metadata of the run's assistant, if the run paused. */
   readonly assistantMetadata: JsonObject;
-  /** The thread went with this, its last run. */
+  /** The thread was deleted with this run, its last. */
   readonly threadIsGone: boolean;
 }
 
-export function endingOf(result: GraphRunResult, reason: AbortReason | null): Ending {
-  const ending = (endedBy: EndedBy, error: ErrorInfo | null = null): Ending => ({
+/** @param reason the reason of the abort; null if the graph ended by itself */
+export function outcomeOf(result: GraphRunResult, reason: AbortReason | null): RunOutcome {
+  const ended = (endedBy: EndedBy, error: ErrorInfo | null = null): RunOutcome => ({
     endedBy,
     error,
     pause: null,
-    questions: [],
+    interrupts: [],
     next: [],
   });
   const { outcome } = result;
   switch (outcome.kind) {
     case "done":
-      return ending("done");
+      return ended("done");
     case "breakpoint":
-      return { ...ending("pause"), pause: "breakpoint", next: outcome.next };
+      return { ...ended("pause"), pause: "breakpoint", next: outcome.next };
     case "question":
-      return { ...ending("pause"), pause: "question", questions: outcome.questions };
+      return { ...ended("pause"), pause: "question", interrupts: outcome.interrupts };
     case "failed":
-      return { ...ending("failure", outcome.error), answerRefused: outcome.answerRefused === true };
+      return { ...ended("failure", outcome.error), answerRefused: outcome.answerRefused === true };
     case "aborted":
       if (reason === "timeout")
-        return ending("timeout", { error: "Timeout", message: "the run took longer than BG_JOB_TIMEOUT_SECS allows" });
-      if (reason === "cancel" || reason === "rollback") return ending(reason);
-      return ending("failure", { error: "StorageError", message: "what the run wrote could not be stored" });
+        return ended("timeout", { error: "Timeout", message: "the run exceeded BG_JOB_TIMEOUT_SECS" });
+      if (reason === "cancel" || reason === "rollback") return ended(reason);
+      return ended("failure", { error: "StorageError", message: "the writes of the run could not be stored" });
     default:
       return outcome satisfies never;
   }
 }
 
-/** @returns null when the run was deleted, or taken over by another attempt (finish-run.2). */
-export async function finishRun(
-  tx: Tx,
-  run: Run,
-  result: GraphRunResult,
-  ending: Ending,
-  at: number,
-  announce: Announce,
-  leaveMs = 0,
-): Promise<Finished | null> {
+/** The end of one attempt. */
+export interface RunFinish {
+  readonly run: Run;
+  readonly result: GraphRunResult;
+  readonly outcome: RunOutcome;
+  readonly at: number;
+  readonly announce: Announce;
+  /** Delay before a thread is deleted with its last run. */
+  readonly leaveMs?: number;
+}
+
+/** @returns null if the run was deleted or another attempt replaced it (finish-run.2) */
+export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | null> {
+  const { run, result, outcome, at, announce, leaveMs = 0 } = finish;
+  const { threadId } = run;
   const [current, thread, known, others, assistant] = await Promise.all([
     tx.isCurrent(run),
-    tx.thread(run.threadId),
-    tx.interrupts(run.threadId, null),
-    tx.hasPendingRun(run.threadId),
-    ending.endedBy === "pause" ? tx.assistant(run.assistantId) : null,
-  ]); // together, which is one round trip
+    tx.thread(threadId),
+    tx.interrupts(threadId, null),
+    tx.hasPendingRun(threadId),
+    outcome.endedBy === "pause" ? tx.assistant(run.assistantId) : null,
+  ]); // one round trip
   if (!current || thread === null) return null; // finish-run.2
-  const keep = ending.endedBy !== "rollback";
-  if (keep) await tx.putWriteSet(result.rest);
-  else await tx.deleteRunData(run.threadId, run.runId);
-
-  const checkpointId =
-    result.checkpointId !== null && keep ? result.checkpointId : await newestOf(tx, run, thread, keep);
-  const settled =
-    ending.endedBy === "pause"
-      ? settlePause(run, ending, known, checkpointId, assistant?.metadata ?? {}, at)
-      : settleEnd(
-          run,
-          ending,
-          keep ? result.unused.map((answer) => answer.interruptId) : null,
-          isGivingWay(ending.endedBy) && (await isOverruled(tx, run)),
-          known,
-          at,
-        );
-  await tx.putInterrupts(settled.changed);
-  await tx.audit(settled.audit);
-
-  const waits = ending.pause ?? (settled.open.length > 0 && ending.endedBy !== "done" ? "question" : null);
-  const failed = (ending.endedBy === "failure" || ending.endedBy === "timeout") && waits === null;
-  const event: ThreadEvent = failed ? "fail" : waits === null ? "rest" : "pause";
-  const status = event === "rest" && others ? "busy" : nextThreadStatus(thread.status, event);
-  await tx.updateThread(run.threadId, {
-    status,
-    pause: status === "interrupted" ? waits : null,
-    checkpointId,
-    overlay: result.overlay,
-    error: failed ? ending.error : null,
-    stateUpdatedAt: at,
-    updatedAt: at,
-  });
+  const checkpointId = await storeRest(tx, thread, finish);
+  const assistantMetadata = assistant?.metadata ?? {};
+  const interrupts = await updateInterrupts(tx, finish, { known, checkpointId, assistantMetadata });
+  const status = await updateThread(tx, thread, finish, { checkpointId, open: interrupts.open, others });
+  const pausedOn = outcome.pause === "question" ? interrupts.open : [];
   const patch: Partial<Run> = {
-    status: nextRunStatus("running", ending.endedBy),
+    status: nextRunStatus("running", outcome.endedBy),
     workerId: null,
-    endedBy: ending.endedBy,
-    error: ending.error,
+    endedBy: outcome.endedBy,
+    error: outcome.error,
     checkpointId,
     overlay: result.overlay,
-    pausedOn: ending.pause === "question" ? settled.open.map((one) => one.interruptId) : [],
+    pausedOn: pausedOn.map((one) => one.interruptId),
     updatedAt: at,
   };
   await tx.updateRun(run.runId, patch);
-  if (others && status !== "interrupted") await tx.queueNext(run.threadId);
-  const interrupts = ending.pause === "question" ? settled.open : [];
-  const waiting = status === "interrupted" ? settled.open : [];
-  const ended = { run: { ...run, ...patch }, pause: ending.pause, interrupts };
+  if (others && status !== "interrupted") await tx.queueNext(threadId);
+  const ended = { run: { ...run, ...patch }, pause: outcome.pause, interrupts: pausedOn };
   await announce(tx, { ...ended, startedAt: run.updatedAt });
-  const threadIsGone = thread.onCompletion !== "keep" && (await removeIfDone(tx, run.threadId, leaveMs));
-  return { ...ended, waiting, metadata: thread.metadata, assistantMetadata: assistant?.metadata ?? {}, threadIsGone };
+  const threadIsGone = thread.onCompletion !== "keep" && (await removeIfDone(tx, threadId, leaveMs));
+  const pending = status === "interrupted" ? interrupts.open : [];
+  return { ...ended, pending, metadata: thread.metadata, assistantMetadata, threadIsGone };
 }
 
-/** Ends a run that waits and has not got its thread: it only leaves the queue. */
-export async function endWaiting(
+/** Stores the last writes, or rolls all of them back. @returns the newest checkpoint of the thread */
+async function storeRest(tx: Tx, thread: Thread, { run, result, outcome }: RunFinish): Promise<string | null> {
+  const keep = outcome.endedBy !== "rollback";
+  if (keep) await tx.putWriteSet(result.rest);
+  else await tx.deleteRunData(run.threadId, run.runId);
+  return result.checkpointId !== null && keep ? result.checkpointId : newestOf(tx, run, thread, keep);
+}
+
+async function updateInterrupts(
   tx: Tx,
-  run: Run,
-  reason: "cancel" | "rollback",
-  at: number,
-  announce: Announce,
-): Promise<Run> {
+  { run, result, outcome, at }: RunFinish,
+  thread: {
+    readonly known: readonly Interrupt[];
+    readonly checkpointId: string | null;
+    readonly assistantMetadata: JsonObject;
+  },
+): Promise<InterruptChanges> {
+  const finished = { run, outcome, known: thread.known, at };
+  const changes =
+    outcome.endedBy === "pause"
+      ? interruptsAfterPause({
+          ...finished,
+          rootCheckpointId: thread.checkpointId,
+          assistant: thread.assistantMetadata,
+        })
+      : interruptsAfterEnd({
+          ...finished,
+          unused: outcome.endedBy === "rollback" ? null : result.unused.map((answer) => answer.interruptId),
+          overruled: isCancellation(outcome.endedBy) && (await isOverruled(tx, run)),
+        });
+  await tx.putInterrupts(changes.changed);
+  await tx.audit(changes.audit);
+  return changes;
+}
+
+/** @returns the new status of the thread */
+async function updateThread(
+  tx: Pick<Tx, "updateThread">,
+  thread: Thread,
+  { run, result, outcome, at }: RunFinish,
+  after: { readonly checkpointId: string | null; readonly open: readonly Interrupt[]; readonly others: boolean },
+): Promise<ThreadStatus> {
+  const pause = outcome.pause ?? (after.open.length > 0 && outcome.endedBy !== "done" ? "question" : null);
+  const failed = (outcome.endedBy === "failure" || outcome.endedBy === "timeout") && pause === null;
+  const event: ThreadEvent = failed ? "fail" : pause === null ? "rest" : "pause";
+  const status = event === "rest" && after.others ? "busy" : nextThreadStatus(thread.status, event);
+  await tx.updateThread(run.threadId, {
+    status,
+    pause: status === "interrupted" ? pause : null,
+    checkpointId: after.checkpointId,
+    overlay: result.overlay,
+    error: failed ? outcome.error : null,
+    stateUpdatedAt: at,
+    updatedAt: at,
+  });
+  return status;
+}
+
+export interface PendingEnd {
+  readonly reason: "cancel" | "rollback";
+  readonly at: number;
+  readonly announce: Announce;
+}
+
+/** Ends a pending run without its thread: the run only leaves the queue. */
+export async function endPending(tx: Tx, run: Run, { reason, at, announce }: PendingEnd): Promise<Run> {
   const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at };
   await tx.updateRun(run.runId, patch);
   const ended = { ...run, ...patch };
@@ -141,7 +183,7 @@ export async function endWaiting(
   return ended;
 }
 
-/** A run that was told to give way leaves nothing to wait for: the one that came in its place is to run, not to be held. */
+/** A displaced run leaves no open interrupts, so that the run which replaced it is not held by a pause. */
 async function isOverruled(tx: Tx, run: Run): Promise<boolean> {
   const active = await tx.activeRuns(run.threadId);
   return active.some(
@@ -150,7 +192,10 @@ async function isOverruled(tx: Tx, run: Run): Promise<boolean> {
   );
 }
 
-/** The attempt wrote no checkpoint (or it is taken back): an attempt before it may have, and the thread did not hear of that. */
+/**
+ * Without a checkpoint of this attempt (or after its rollback), an earlier attempt may have written one unknown to the
+ * thread.
+ */
 async function newestOf(tx: Tx, run: Run, thread: Thread, keep: boolean): Promise<string | null> {
   if (keep && run.attempt === 1) return thread.checkpointId;
   const newest = (await tx.checkpoint(run.threadId, "", null))?.checkpoint;
@@ -158,10 +203,12 @@ async function newestOf(tx: Tx, run: Run, thread: Thread, keep: boolean): Promis
   return newest?.runId === run.runId ? newest.checkpointId : thread.checkpointId;
 }
 
-/** Limits of what a run may be handed back for. */
+/** Limits for requeues of one run. */
 export interface RequeueLimits {
   readonly crashesMax: number;
 }
 
-/** Attempts in a row without a checkpoint: an outage is over by then, since handing back needs the storage as well. */
+/**
+ * Consecutive attempts without a checkpoint. An outage ends before the limit, because a requeue needs the storage too.
+ */
 export const STORAGE_FAILURES_MAX = 20;

@@ -1,9 +1,9 @@
-// Quarantine: in one process, a suspect of a crash executes alone (crash.ts).
+// Quarantine: within one process, a crash suspect executes alone (crash-suspects.ts).
 // Invariants:
-//   quarantine.1. While a suspect executes alone, or one waits to, no other run begins in this process: it lines up.
-//   quarantine.2. A suspect waits for the runs that execute here already, for as long as its probation; then it begins beside them,
-//        and is not alone.
-//   quarantine.3. Without a suspect a run begins at once, in the same turn.
+//   quarantine.1. While a suspect executes alone, or waits to, no other run starts in this process: later runs line up.
+//   quarantine.2. A suspect waits for the runs in progress for at most its probation. Then it starts concurrently, and
+//     is not alone.
+//   quarantine.3. Without a suspect, a run starts at once, in the same turn of the event loop.
 import type { Clock } from "../../../base/clock.ts";
 import { deathsOf, probationMs } from "../../model/crash-suspects.ts";
 import type { Run } from "../../model/model.ts";
@@ -11,13 +11,13 @@ import type { Run } from "../../model/model.ts";
 type Candidate = Pick<Run, "runId" | "crashes" | "suspicions">;
 
 export interface Quarantine {
-  /** quarantine.3: null when the run may begin at once. @returns whether it begins alone, as a suspect */
+  /** quarantine.3: null if the run may start at once. @returns true if it starts alone, as a suspect */
   admit(run: Candidate, signal: AbortSignal): Promise<boolean> | null;
-  /** The run has proved itself: others may begin beside it. */
+  /** Ends the probation of the run: others may start. */
   proved(runId: string): void;
-  /** The run executes here no more. */
+  /** Reports that the run no longer executes here. */
   left(runId: string): void;
-  /** Another run may begin here, besides `after`, which is about to end. */
+  /** True if another run may start here, besides `after`, which is about to end. */
   isOpen(after?: string): boolean;
 }
 
@@ -27,7 +27,7 @@ interface Waiting {
   patience: { isOver: boolean; readonly stop: () => void } | null;
 }
 
-/** @param onOpen other runs may begin again */
+/** @param onOpen called when other runs may start again */
 export function createQuarantine(clock: Clock, onOpen: () => void): Quarantine {
   const executing = new Set<string>();
   let line: Waiting[] = [];

@@ -1,20 +1,19 @@
 import type { RequeueCause } from "../../model/crash-suspects.ts";
-import { type RequeueLimits, STORAGE_FAILURES_MAX, endingOf, finishRun } from "./finish-run.ts";
+import { type RequeueLimits, STORAGE_FAILURES_MAX, outcomeOf, finishRun } from "./finish-run.ts";
 import type { Run } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { GraphRunResult, Tx } from "../../ports/ports.ts";
 import { nextRunStatus } from "../../model/status.ts";
 import type { Announce } from "../../webhooks/run-ended-event.ts";
 
-/** Puts a run that did not end back into the queue, and counts what kept it from its end; ends it when that is too often. */
-export async function requeueRun(
-  tx: Tx,
-  run: Run,
-  cause: RequeueCause,
-  { crashesMax }: RequeueLimits,
-  at: number,
-  announce: Announce,
-): Promise<Run> {
+export interface Requeue extends RequeueLimits {
+  readonly cause: RequeueCause;
+  readonly at: number;
+  readonly announce: Announce;
+}
+
+/** Requeue: puts an unfinished run back into the queue and counts the cause, or ends the run at the limit. */
+export async function requeueRun(tx: Tx, run: Run, { cause, crashesMax, at, announce }: Requeue): Promise<Run> {
   const crashes = run.crashes + (cause === "crash" ? 1 : 0);
   const suspicions = run.suspicions + (cause === "suspicion" ? 1 : 0);
   const storageFailures = run.storageFailures + (cause === "storage" ? 1 : 0);
@@ -28,10 +27,10 @@ export async function requeueRun(
   }
   const error =
     crashes > crashesMax
-      ? { error: "RunLost", message: `the process died in this run ${crashes} times; it is not tried again` }
+      ? { error: "RunLost", message: `the process died in this run ${crashes} times; it is not retried` }
       : {
           error: "StorageError",
-          message: `the storage failed in ${storageFailures} attempts of this run in a row; it is not tried again`,
+          message: `the storage failed in ${storageFailures} attempts of this run in a row; it is not retried`,
         };
   const lost: GraphRunResult = {
     outcome: { kind: "failed", error },
@@ -41,6 +40,12 @@ export async function requeueRun(
     unused: run.request.command?.answers ?? [],
     held: [],
   };
-  const finished = await finishRun(tx, { ...run, ...counts }, lost, endingOf(lost, null), at, announce);
+  const finished = await finishRun(tx, {
+    run: { ...run, ...counts },
+    result: lost,
+    outcome: outcomeOf(lost, null),
+    at,
+    announce,
+  });
   return finished?.run ?? run;
 }

@@ -1,10 +1,10 @@
-// Run ends: who waits for which run in this process, and what they are told.
+// Run waiters: the callers that wait for a run in this process, and their results.
 import type { Peers } from "../../ports/ports.ts";
 import type { RunWaiters, WaitResult } from "../../services.ts";
 
 const CLOSED: WaitResult = { kind: "gone", why: "handed_back" };
 
-/** @param peers hear of every end. */
+/** @param peers receives a notice of every end */
 export function createRunWaiters(peers: Pick<Peers, "tell">): RunWaiters {
   const waiting = new Map<string, Set<(result: WaitResult) => void>>();
   let expected = 0;
@@ -58,7 +58,7 @@ export function createRunWaiters(peers: Pick<Peers, "tell">): RunWaiters {
     async idle() {
       while (waiting.size + expected > 0) {
         await (changed ??= Promise.withResolvers()).promise;
-        await new Promise((resolve) => setImmediate(resolve)); // whoever was accepted is waiting by then
+        await new Promise((resolve) => setImmediate(resolve)); // accepted callers have registered by then
       }
     },
     close() {

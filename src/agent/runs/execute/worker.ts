@@ -186,7 +186,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       return executed.next;
     }
     const { run: ended, pause, interrupts } = finished;
-    ports.onWaiting(finished.waiting, finished.metadata); // worker.2
+    ports.onWaiting(finished.pending, finished.metadata); // worker.2
     ends.ended(
       run,
       (): RunEnd => ({ run: ended, pause, interrupts, valuesText: ports.graphs.wireText(values) }),
@@ -221,7 +221,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     const causes = causesOf(runs);
     for (const run of runs) {
       const cause = lives ? "stopped" : (causes.get(run.runId) ?? "suspicion");
-      handedBack.push(await requeueRun(tx, run, cause, options, clock.now(), announce));
+      handedBack.push(await requeueRun(tx, run, { cause, crashesMax: options.crashesMax, at: clock.now(), announce }));
       await ports.events.storeLateEnding(tx, handedBack.at(-1) ?? run);
     }
     return handedBack;
@@ -238,7 +238,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
           found.add(run.runId);
           if (!seen.has(run.runId)) continue;
           const announce = announcer(ports.graphs, () => null);
-          await requeueRun(tx, run, "stopped", options, clock.now(), announce);
+          await requeueRun(tx, run, { cause: "stopped", crashesMax: options.crashesMax, at: clock.now(), announce });
         }
       });
     }

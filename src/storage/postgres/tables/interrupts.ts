@@ -5,7 +5,7 @@
 //        answer.
 //   postgres/interrupts.3. The inbox order is total: creation time, thread, id. A page begins strictly after the end of
 //        the previous one. Every filter has an index in that order.
-import type { Claim, Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
+import type { Assignment, Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
 import type { AuditRecord, InboxQuery, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
@@ -182,7 +182,7 @@ function conditionsOf(query: InboxQuery): Conditions {
 }
 
 function writeInterrupt(interrupt: Interrupt): InterruptRow {
-  const claim: Claim | null = interrupt.claim;
+  const claim: Assignment | null = interrupt.claim;
   return { ...interrupt, claimedBy: claim?.by ?? null, claimedUntil: claim?.until ?? null };
 }
 

@@ -1,33 +1,32 @@
 // Claims: who has taken it on themselves to answer what. A claim keeps others from answering through the inbox.
 // Invariants:
-//   claim-item.1. While a claim holds, only its owner answers through the inbox. Plain resumes are not held up: a claim is an
+//   assign-item.1. While a claim holds, only its owner answers through the inbox. Plain resumes are not held up: a claim is an
 //        arrangement between people, and a program that answers by the API is not part of it. The audit trail has both.
-//   claim-item.2. One claim an item: of all who claim at the same moment, one gets it.
-//   claim-item.3. A claim that has run out, and the claim of an item that is not open, is none.
+//   assign-item.2. One claim an item: of all who claim at the same moment, one gets it.
+//   assign-item.3. A claim that has run out, and the claim of an item that is not open, is none.
 import type { AgentContext } from "../context.ts";
-import { type Item, requireOpenItem } from "./inbox.ts";
-import { checkClaims } from "../interrupts/claims.ts";
-import type { AuditEntry, Caller, Claim, Interrupt } from "../model/model.ts";
+import { type Item, type ItemAddress, requireOpenItem } from "./inbox.ts";
+import { requireAssignable } from "../interrupts/assignments.ts";
+import type { Assignment, AuditEntry, Caller, Interrupt } from "../model/model.ts";
 import { authorOf } from "../model/audit-author.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { InterruptTx } from "../ports/ports.ts";
 
 /**
  * The owner may claim again, to renew a claim that runs out.
  * @throws {ApiError} `interrupt_claimed`, and what requireOpenItem() throws
  */
-export async function claimItem(
+export async function assignItem(
   agent: AgentContext,
   caller: Caller,
-  threadId: string,
-  interruptId: string,
+  { threadId, interruptId }: ItemAddress,
   forMs: number | null,
 ): Promise<Item> {
   const at = agent.clock.now();
   const item = await agent.storage.transaction(async (tx) => {
-    const { interrupt, thread } = await requireOpenItem(tx, threadId, interruptId);
-    checkClaims([interrupt], caller, at); // claim-item.2: in one transaction with the write below
-    const claim: Claim = { by: caller.name, at, until: forMs === null ? null : at + forMs };
-    await note(tx, interrupt, caller, "claimed", claim, at);
+    const { interrupt, thread } = await requireOpenItem(tx, { threadId, interruptId });
+    requireAssignable(interrupt, caller, at); // assign-item.2: in one transaction with the write below
+    const claim: Assignment = { by: caller.name, at, until: forMs === null ? null : at + forMs };
+    await store(tx, interrupt, { caller, action: "claimed", claim, at });
     return { thread, interrupt: { ...interrupt, claim } };
   });
   agent.inbox.changed("claimed", item.interrupt, item.thread.metadata);
@@ -41,31 +40,34 @@ export async function claimItem(
 export async function releaseItem(
   agent: AgentContext,
   caller: Caller,
-  threadId: string,
-  interruptId: string,
+  { threadId, interruptId }: ItemAddress,
   force: boolean,
 ): Promise<Item> {
   const at = agent.clock.now();
   const { item, released } = await agent.storage.transaction(async (tx) => {
-    const { interrupt, thread } = await requireOpenItem(tx, threadId, interruptId);
+    const { interrupt, thread } = await requireOpenItem(tx, { threadId, interruptId });
     if (interrupt.claim === null) return { item: { thread, interrupt }, released: false };
-    if (!force) checkClaims([interrupt], caller, at);
-    await note(tx, interrupt, caller, "released", null, at);
+    if (!force) requireAssignable(interrupt, caller, at);
+    await store(tx, interrupt, { caller, action: "released", claim: null, at });
     return { item: { thread, interrupt: { ...interrupt, claim: null } }, released: true };
   });
   if (released) agent.inbox.changed("released", item.interrupt, item.thread.metadata);
   return item;
 }
 
-async function note(
-  tx: Tx,
+/** Stores a change of the assignment with its audit entry. */
+async function store(
+  tx: Pick<InterruptTx, "putInterrupts" | "audit">,
   interrupt: Interrupt,
-  caller: Caller,
-  action: "claimed" | "released",
-  claim: Claim | null,
-  at: number,
+  change: {
+    readonly caller: Caller;
+    readonly action: "claimed" | "released";
+    readonly claim: Assignment | null;
+    readonly at: number;
+  },
 ): Promise<void> {
   const { threadId, interruptId } = interrupt;
+  const { caller, action, claim, at } = change;
   const value = (claim ?? interrupt.claim)?.by ?? null;
   const entry: AuditEntry = { ...authorOf(caller, "inbox"), threadId, at, action, interruptId, runId: null, value };
   await tx.putInterrupts([{ ...interrupt, claim }]);

@@ -1,0 +1,24 @@
+// Assignments: the rule that keeps others from answering an assigned inbox item.
+import { ApiError } from "../../base/api-error.ts";
+import { isoTime } from "../../base/clock.ts";
+import type { Assignment, Caller, Interrupt } from "../model/model.ts";
+
+/** @returns the refusal of an item that another caller holds; null if this caller may answer it (assign-item.1) */
+export function assignmentRefusal({ interruptId, claim }: Interrupt, caller: Caller, at: number): ApiError | null {
+  if (claim === null || hasExpired(claim, at) || claim.by === caller.name) return null;
+  return new ApiError("interrupt_claimed", `${claim.by} has claimed interrupt ${interruptId}.`, {
+    interrupt_id: interruptId,
+    claim: { by: claim.by, at: isoTime(claim.at), until: claim.until === null ? null : isoTime(claim.until) },
+  });
+}
+
+/** assign-item.3. */
+function hasExpired({ until }: Assignment, at: number): boolean {
+  return until !== null && until <= at;
+}
+
+/** @throws {ApiError} `interrupt_claimed` */
+export function requireAssignable(item: Interrupt, caller: Caller, at: number): void {
+  const refusal = assignmentRefusal(item, caller, at);
+  if (refusal !== null) throw refusal;
+}
