@@ -4,6 +4,8 @@
 //   folders.3. No files import each other in a cycle, in src/ and in console/.
 //   folders.4. No folder holds more than 16 source files; tests, fixtures and style sheets do not count.
 //   folders.5. A rule code is defined in one file.
+//   folders.6. ARCHITECTURE.md lists the folders of each room in the same order, each with a description.
+//   folders.7. Every source file that ARCHITECTURE.md names exists.
 // The last tests plant violations, so that a check that finds no files cannot pass.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -171,6 +173,34 @@ function sharedCodes(sources: Sources): string[] {
 }
 
 const SRC = read("src");
+
+/** folders.6. `#### \`src/base\`` and the numbered list below it. */
+function documentedFolders(page: string): Readonly<Record<string, readonly string[]>> {
+  const sections = page.split("\n#### ").slice(1);
+  return Object.fromEntries(
+    sections.map((section) => {
+      const [, room = ""] = /^`(.+)`/.exec(section) ?? [];
+      return [room, [...section.matchAll(/^\d+\. `([^`]+)`: \S/gm)].map(([, folder = ""]) => folder)];
+    }),
+  );
+}
+
+const ARCHITECTURE = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
+
+test("ARCHITECTURE.md lists the folders of each room in this order (folders.6)", () => {
+  assert.deepEqual(documentedFolders(ARCHITECTURE), FOLDERS);
+  assert.deepEqual(documentedFolders("\n#### `src/x`\n\n1. `b`: B\n2. `a`:\n"), { "src/x": ["b"] });
+});
+
+test("every source file that ARCHITECTURE.md names exists (folders.7)", () => {
+  const paths = [...read("src", "console", "test").keys()];
+  const named = [...ARCHITECTURE.matchAll(/`([\w/.-]+\.tsx?)`/g)].map(([, path = ""]) => path);
+  assert.ok(named.length > 30);
+  assert.deepEqual(
+    named.filter((name) => !paths.some((path) => path === name || path.endsWith(`/${name}`))),
+    [],
+  );
+});
 
 test("inside a room, imports only go down its list of folders (folders.1, folders.2)", () => {
   assert.deepEqual(upwardImports(SRC), []);
