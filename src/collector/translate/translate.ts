@@ -45,10 +45,20 @@ const DOTTED_ORDER = sources("langsmith.span.dotted_order");
 const PARENT_SPAN = sources("langsmith.traceable_parent_otel_span_id");
 const PARENT_RUN = sources("langsmith.span.parent_id");
 const IS_ROOT = sources("langsmith.is_root", "langsmith.root_span");
-const SESSION_NAME = sources("langsmith.trace.session_name", "ai.telemetry.metadata.ls_project_name");
+const SESSION_NAME = sources(
+  "langsmith.trace.session_name",
+  "ai.telemetry.metadata.ls_project_name",
+  "openinference.project.name",
+);
 const SESSION_ID = sources("langsmith.trace.session_id", "ai.telemetry.metadata.ls_project_id");
 const EXAMPLE = sources("langsmith.reference_example_id");
-const TAGS = sources("langsmith.span.tags", "tag.tags", "ai.telemetry.metadata.tags", "langfuse.trace.tags");
+const TAGS = sources(
+  "langsmith.span.tags",
+  "tag.tags",
+  "ai.telemetry.metadata.tags",
+  "langfuse.trace.tags",
+  "mastra.tags",
+);
 const SERIALIZED: readonly (readonly [string, readonly number[]])[] = [
   ["name", sources("gen_ai.serialized.name")],
   ["signature", sources("gen_ai.serialized.signature")],
@@ -59,9 +69,11 @@ const SERIALIZED_ANY = SERIALIZED.flatMap(([, from]) => from);
 const FIRST_TOKEN: readonly (readonly [readonly number[], number])[] = [
   [sources("gen_ai.response.time_to_first_chunk"), 1],
   [sources("ai.response.msToFirstChunk", "ai.stream.msToFirstChunk", "ttft_ms"), 0.001],
-  [sources("gen_ai.server.time_to_first_token"), 1],
+  [sources("gen_ai.server.time_to_first_token", "lk.response.ttft"), 1],
 ];
-const RESOURCE_PROJECT = ["langsmith.project", "tracing.project"];
+/** The same as a time of its own: ISO 8601 text, which some write as JSON. */
+const FIRST_TOKEN_AT = sources("langfuse.observation.completion_start_time", "mastra.completion_start_time");
+const RESOURCE_PROJECT = ["langsmith.project", "tracing.project", "openinference.project.name"];
 const DEFAULT_PROJECT = "default";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -281,8 +293,8 @@ function serializedText(facts: Facts): string {
 }
 
 function eventsText(facts: Facts, talk: SpanTalk, start: UnixNano): string {
-  const events: JsonObject[] = [];
-  for (const [from, unit] of FIRST_TOKEN) {
+  const events: JsonObject[] = firstTokenAt(facts);
+  for (const [from, unit] of events.length > 0 ? [] : FIRST_TOKEN) {
     const wait = facts.count(from);
     if (wait === undefined) continue;
     events.push({ name: "new_token", time: rfc3339(plusSeconds(start, Number(wait) * unit)) });
@@ -290,4 +302,14 @@ function eventsText(facts: Facts, talk: SpanTalk, start: UnixNano): string {
   }
   events.push(...talk.kept);
   return events.length === 0 ? "" : JSON.stringify(events);
+}
+
+function firstTokenAt(facts: Facts): JsonObject[] {
+  if (!facts.has(FIRST_TOKEN_AT)) return [];
+  const mark = facts.mark();
+  const text = jsonOf(facts.value(FIRST_TOKEN_AT));
+  const ms = typeof text === "string" && /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+  if (ms >= 0) return [{ name: "new_token", time: rfc3339(unixNanoOfMs(ms)) }];
+  facts.release(mark);
+  return [];
 }

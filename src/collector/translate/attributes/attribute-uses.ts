@@ -64,6 +64,11 @@ export function createAttributeUses(slotCount: number): AttributeUses {
   };
 }
 
+/** The mask of several fields. */
+export function maskOf(...fields: readonly RunField[]): number {
+  return fields.reduce((mask, field) => mask | (BITS.get(field) ?? 0), 0);
+}
+
 export function fieldsOfMask(mask: number): readonly RunField[] {
   return RUN_FIELDS.filter((_field, at) => (mask & (1 << at)) !== 0);
 }

@@ -25,6 +25,10 @@ const FAMILIES = {
   metadata: { prefix: "langsmith.metadata.", indexed: false },
   association: { prefix: "traceloop.association.properties.", indexed: false },
   telemetry: { prefix: "ai.telemetry.metadata.", indexed: false },
+  context: { prefix: "ai.settings.context.", indexed: false },
+  observation: { prefix: "langfuse.observation.metadata.", indexed: false },
+  trace: { prefix: "langfuse.trace.metadata.", indexed: false },
+  mastra: { prefix: "mastra.metadata.", indexed: false },
   settings: { prefix: "ai.settings.", indexed: false },
   request: { prefix: "gen_ai.request.", indexed: false },
 } as const satisfies Record<string, { readonly prefix: string; readonly indexed: boolean }>;
@@ -130,6 +134,11 @@ const GEN_AI_PREFIXES: readonly string[] = [
   "mlflow.",
   "lk.",
   "mcp.",
+  "mastra.",
+  "haystack.",
+  "spring.ai.",
+  "crewai.",
+  "openlit.",
 ];
 
 /** Instrumentation scopes whose spans belong to an agent's trace even when they carry no such attribute. */

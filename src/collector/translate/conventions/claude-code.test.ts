@@ -5,6 +5,25 @@ import { table } from "../testkit.ts";
 describe("Claude Code", () => {
   table([
     {
+      name: "2.1.266: the cache is outside of input_tokens also when it is smaller",
+      span: {
+        name: "claude_code.llm_request",
+        attributes: { input_tokens: 1000, output_tokens: 5, cache_read_tokens: 200, new_context: "What now?" },
+      },
+      run: {
+        inputs: { input: "What now?" },
+        usage: { input_tokens: 1200, output_tokens: 5, total_tokens: 1205, input_token_details: { cache_read: 200 } },
+      },
+    },
+    {
+      name: "2.1.266: a tool that failed says so in its attributes",
+      span: {
+        name: "claude_code.tool.execution",
+        attributes: { "span.type": "tool", success: false, error: "no such file" },
+      },
+      run: { type: "tool", error: "no such file" },
+    },
+    {
       name: "a model request: provider from the name, tokens counted apart from the cache",
       span: {
         name: "claude_code.llm_request",

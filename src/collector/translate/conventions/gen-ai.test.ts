@@ -156,15 +156,189 @@ describe("GenAI semantic conventions, attributes", () => {
       run: { inputs: { messages: [{ role: "system", content: "Be kind." }] } },
     },
     {
-      name: "a system message in the conversation is not doubled by the instructions",
+      name: "a system message in the conversation is not doubled by equal instructions",
+      span: {
+        attributes: {
+          ...CHAT,
+          "gen_ai.system_instructions": '[{"type":"text","content":"Be kind."}]',
+          "gen_ai.input.messages": JSON.stringify([{ role: "system", content: "Be kind." }]),
+        },
+      },
+      run: { inputs: { messages: [{ role: "system", content: "Be kind." }] } },
+    },
+    {
+      name: "instructions beside another system message stand before it",
       span: {
         attributes: {
           ...CHAT,
           "gen_ai.system_instructions": "Be kind.",
-          "gen_ai.input.messages": JSON.stringify([{ role: "system", content: "Be cruel." }]),
+          "gen_ai.input.messages": JSON.stringify([{ role: "system", content: "Be brief." }]),
         },
       },
-      run: { inputs: { messages: [{ role: "system", content: "Be cruel." }] } },
+      run: {
+        inputs: {
+          messages: [
+            { role: "system", content: "Be kind." },
+            { role: "system", content: "Be brief." },
+          ],
+        },
+      },
+    },
+    {
+      name: "a tool's name on a chat does not make it a tool; tokens by modality",
+      span: {
+        attributes: {
+          ...CHAT,
+          "gen_ai.tool.name": "weather",
+          "gen_ai.usage.input_tokens": 100,
+          "gen_ai.usage.output_tokens": 20,
+          "gen_ai.usage.image.input_tokens": 40,
+          "gen_ai.usage.video.input_tokens": 20,
+          "gen_ai.usage.text.input_tokens": 40,
+          "gen_ai.usage.text.output_tokens": 20,
+        },
+      },
+      run: {
+        type: "llm",
+        params: { tool_name: "weather" },
+        usage: {
+          input_tokens: 100,
+          output_tokens: 20,
+          total_tokens: 120,
+          input_token_details: { image: 40, video: 20, text: 40 },
+          output_token_details: { text: 20 },
+        },
+      },
+    },
+    {
+      name: "a prompt's name and version, an evaluation on the span",
+      span: {
+        attributes: {
+          ...CHAT,
+          "gen_ai.prompt.name": "greet",
+          "gen_ai.prompt.version": "3",
+          "gen_ai.evaluation.name": "Relevance",
+          "gen_ai.evaluation.score.value": 4.5,
+          "gen_ai.evaluation.score.label": "relevant",
+          "gen_ai.evaluation.explanation": "To the point.",
+        },
+      },
+      run: {
+        metadata: {
+          prompt_name: "greet",
+          prompt_version: "3",
+          evaluation_name: "Relevance",
+          evaluation_score: 4.5,
+          evaluation_label: "relevant",
+          evaluation_explanation: "To the point.",
+        },
+      },
+    },
+    {
+      name: "a memory search: query and records",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "search_memory",
+          "gen_ai.memory.store.id": "ms_1",
+          "gen_ai.memory.query.text": "food",
+          "gen_ai.memory.record.count": 1,
+          "gen_ai.memory.records": '[{"id":"m1","content":"vegetarian","score":0.9}]',
+        },
+      },
+      run: {
+        type: "retriever",
+        inputs: { query: "food" },
+        outputs: {
+          documents: [{ page_content: "vegetarian", metadata: { id: "m1", score: 0.9 }, type: "Document" }],
+        },
+        metadata: { memory_store_id: "ms_1", memory_record_count: 1 },
+      },
+    },
+    {
+      name: "a memory write: the records are the input",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "create_memory",
+          "gen_ai.memory.records": '[{"content":"vegetarian"}]',
+        },
+      },
+      run: { type: "chain", inputs: { records: [{ content: "vegetarian" }] } },
+    },
+    {
+      name: "an MCP call: description and type of the tool, ids of the protocol",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "execute_tool",
+          "gen_ai.tool.name": "weather",
+          "gen_ai.tool.description": "Tells the weather",
+          "gen_ai.tool.type": "extension",
+          "mcp.method.name": "tools/call",
+          "mcp.session.id": "s1",
+          "mcp.protocol.version": "2025-06-18",
+          "jsonrpc.request.id": "7",
+        },
+      },
+      run: {
+        type: "tool",
+        params: { tool_description: "Tells the weather", tool_type: "extension" },
+        metadata: {
+          "mcp.method.name": "tools/call",
+          "mcp.session.id": "s1",
+          "mcp.protocol.version": "2025-06-18",
+          "jsonrpc.request.id": "7",
+        },
+      },
+    },
+    {
+      name: "attributes of the details event complete those of the span",
+      span: {
+        attributes: { "gen_ai.operation.name": "chat", "gen_ai.request.model": "asked" },
+        events: [
+          {
+            name: "gen_ai.client.inference.operation.details",
+            attributes: {
+              "gen_ai.request.model": "other",
+              "gen_ai.response.model": "answered",
+              "gen_ai.request.temperature": 0.5,
+              "gen_ai.usage.input_tokens": 3,
+              "my.own": "kept",
+            },
+          },
+        ],
+      },
+      run: {
+        params: { model: "asked", temperature: 0.5 },
+        usage: { input_tokens: 3, total_tokens: 3 },
+        metadata: {
+          ls_model_name: "answered",
+          otel: {
+            kind: "internal",
+            scope: { version: "1.0" },
+            attributes: { "my.own": "kept" },
+          },
+        },
+      },
+    },
+    {
+      name: "content events with lists, and with more than content",
+      span: {
+        attributes: { "gen_ai.operation.name": "text_completion" },
+        events: [
+          { name: "gen_ai.content.prompt", attributes: { "gen_ai.prompt": ["one", "two"] } },
+          { name: "gen_ai.content.completion", attributes: { "gen_ai.completion": ["three"], extra: 1 } },
+        ],
+      },
+      run: {
+        inputs: { input: ["one", "two"] },
+        outputs: { output: ["three"] },
+        events: [
+          {
+            name: "gen_ai.content.completion",
+            time: "2025-11-21T09:00:00.000000001Z",
+            attributes: { "gen_ai.completion": ["three"], extra: 1 },
+          },
+        ],
+      },
     },
     {
       name: "a tool's execution",

@@ -9,6 +9,15 @@ const TRACE = "5b8efff7-9803-8103-d269-b633813fc60c";
 describe("LangSmith SDK", () => {
   table([
     {
+      name: "an exception beside status OK is an error, on the SDK's own spans only",
+      span: {
+        status: [1, ""],
+        attributes: { "langsmith.span.kind": "tool" },
+        events: [{ name: "exception", attributes: { "exception.message": "broke" } }],
+      },
+      run: { type: "tool", error: "broke" },
+    },
+    {
       name: "a model run: inputs and outputs are what the SDK traced, usage keeps its details",
       span: {
         name: "ChatOpenAI",

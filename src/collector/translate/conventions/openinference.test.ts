@@ -5,6 +5,121 @@ import { table } from "../testkit.ts";
 describe("OpenInference", () => {
   table([
     {
+      name: "the request completes flattened messages: system, image and calls (openai 4.2.7)",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.input_messages.0.message.role": "user",
+          "llm.input_messages.0.message.content": "Look",
+          "input.value": JSON.stringify({
+            model: "gpt-5",
+            messages: [
+              { role: "system", content: "Be kind." },
+              {
+                role: "user",
+                content: [
+                  { type: "text", text: "Look" },
+                  { type: "image_url", image_url: { url: "u" } },
+                ],
+              },
+            ],
+          }),
+          "llm.output_messages.0.message.role": "assistant",
+          "output.value": JSON.stringify({
+            choices: [
+              {
+                message: {
+                  role: "assistant",
+                  content: null,
+                  tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }],
+                },
+              },
+            ],
+          }),
+          "llm.finish_reason": "tool_calls",
+          "openinference.project.name": "mine",
+        },
+      },
+      run: {
+        inputs: {
+          messages: [
+            { role: "system", content: "Be kind." },
+            {
+              role: "user",
+              content: [
+                { type: "text", text: "Look" },
+                { type: "image_url", image_url: { url: "u" } },
+              ],
+            },
+          ],
+        },
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: "",
+              tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }],
+            },
+          ],
+        },
+        metadata: { finish_reasons: "tool_calls" },
+        project: "mine",
+      },
+    },
+    {
+      name: "messages as LangChain serialises them (langchain 4.1.1)",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.input_messages.0.message.role": "user",
+          "llm.input_messages.0.message.content": "Hi",
+          "input.value": JSON.stringify({
+            messages: [[{ lc: 1, type: "constructor", id: ["m", "HumanMessage"], kwargs: { content: "Hi" } }]],
+          }),
+          "llm.output_messages.0.message.role": "assistant",
+          "llm.output_messages.0.message.content": "",
+          "output.value": JSON.stringify({
+            generations: [
+              [
+                {
+                  message: {
+                    lc: 1,
+                    type: "constructor",
+                    id: ["m", "AIMessage"],
+                    kwargs: { content: "", tool_calls: [{ id: "c1", name: "f", args: { a: 1 } }] },
+                  },
+                },
+              ],
+            ],
+          }),
+        },
+      },
+      run: {
+        inputs: { messages: [{ role: "user", content: "Hi" }] },
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: "",
+              tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: '{"a":1}' } }],
+            },
+          ],
+        },
+      },
+    },
+    {
+      name: "a tool's arguments come before the schema in tool.parameters",
+      span: {
+        attributes: {
+          "openinference.span.kind": "TOOL",
+          "tool.name": "f",
+          "tool.parameters": '{"type":"object"}',
+          "input.value": '{"a":1}',
+        },
+      },
+      run: { inputs: { a: 1 } },
+    },
+    {
       name: "a model call with tools, an image and token details",
       span: {
         name: "ChatCompletion",

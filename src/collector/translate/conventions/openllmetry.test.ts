@@ -160,12 +160,56 @@ describe("OpenLLMetry", () => {
       span: {
         name: "chroma.query",
         attributes: { "gen_ai.operation.name": "vector_db_retrieve" },
-        events: [{ name: "db.query.result", attributes: { "db.query.result.id": "d1", content: "It rains." } }],
+        events: [
+          {
+            name: "db.query.result",
+            attributes: { "db.query.result.id": "d1", "db.query.result.document": "It rains." },
+          },
+        ],
       },
       run: {
         type: "retriever",
         outputs: {
-          documents: [{ page_content: "It rains.", metadata: { "db.query.result.id": "d1" }, type: "Document" }],
+          documents: [{ page_content: "It rains.", metadata: { id: "d1" }, type: "Document" }],
+        },
+      },
+    },
+    {
+      name: "an MCP tool's answer, instrumentation-mcp 0.62",
+      span: {
+        name: "add.tool",
+        attributes: {
+          "traceloop.span.kind": "tool",
+          "traceloop.entity.name": "add",
+          "mcp.method.name": "tools/call",
+          "mcp.request.argument": '{"a":1}',
+          "mcp.response.value": '{"sum":2}',
+        },
+      },
+      run: { name: "add", type: "tool", inputs: { a: 1 }, outputs: { sum: 2 } },
+    },
+    {
+      name: "a crew, instrumentation-crewai 0.62",
+      span: {
+        name: "crewai.workflow",
+        attributes: {
+          "traceloop.span.kind": "workflow",
+          "crewai.crew.result": "Done.",
+          "crewai.crew.tasks_output": "[TaskOutput(description='write')]",
+        },
+      },
+      run: {
+        type: "chain",
+        outputs: { output: "Done." },
+        metadata: {
+          otel: {
+            kind: "internal",
+            scope: { version: "1.0" },
+            attributes: {
+              "traceloop.span.kind": "workflow",
+              "crewai.crew.tasks_output": "[TaskOutput(description='write')]",
+            },
+          },
         },
       },
     },

@@ -96,7 +96,51 @@ describe("pydantic-ai and Logfire", () => {
           ]),
         },
       },
-      run: { inputs: { messages: [{ content: "Where?", role: "user" }] }, outputs: { city: "Paris" } },
+      run: {
+        inputs: { messages: [{ content: "Where?", role: "user" }] },
+        outputs: { city: "Paris", messages: [{ content: "Paris", role: "assistant" }] },
+      },
+    },
+    {
+      name: "instructions beside the history are its first message; a result with the text of the answer is not doubled",
+      span: {
+        attributes: {
+          "gen_ai.system_instructions": '[{"type":"text","content":"Be kind."}]',
+          final_result: "Paris",
+          "pydantic_ai.all_messages": JSON.stringify([
+            { role: "user", parts: [{ type: "text", content: "Where?" }] },
+            { role: "assistant", parts: [{ type: "text", content: "Paris" }] },
+          ]),
+        },
+      },
+      run: {
+        inputs: {
+          messages: [
+            { role: "system", content: "Be kind." },
+            { role: "user", content: "Where?" },
+          ],
+        },
+        outputs: { output: "Paris" },
+      },
+    },
+    {
+      name: "Logfire's own instrumentation of a client, 4.34: request and response whole",
+      span: {
+        name: "Chat Completion with {request_data[model]!r}",
+        attributes: {
+          "logfire.msg": "Chat Completion with 'gpt-5'",
+          "gen_ai.request.model": "gpt-5",
+          request_data: '{"messages":[{"role":"user","content":"Hi"}],"model":"gpt-5"}',
+          response_data: '{"message":{"role":"assistant","content":"Hello"}}',
+          "logfire.json_schema": '{"type":"object"}',
+        },
+      },
+      run: {
+        name: "Chat Completion with 'gpt-5'",
+        inputs: { messages: [{ role: "user", content: "Hi" }], model: "gpt-5" },
+        outputs: { message: { role: "assistant", content: "Hello" } },
+        metadata: { otel: { kind: "internal", scope: { version: "1.0" } } },
+      },
     },
     {
       name: "the older history, without a final result",

@@ -5,6 +5,61 @@ import { table } from "../testkit.ts";
 describe("Vercel AI SDK", () => {
   table([
     {
+      name: "AI SDK 7 (@ai-sdk/otel 1.0.173): context, first chunk, reasoning and files",
+      span: {
+        attributes: {
+          "ai.operationId": "ai.streamText.doStream",
+          "ai.settings.context.threadId": "t1",
+          "ai.settings.context.userId": "u1",
+          "ai.settings.context.team": "core",
+          "gen_ai.response.time_to_first_chunk": 0.25,
+          "ai.response.text": "See.",
+          "ai.response.reasoning": "Hm.",
+          "ai.response.files": '[{"type":"file","mediaType":"image/png","data":"AA=="}]',
+        },
+      },
+      run: {
+        type: "llm",
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: [
+                { type: "reasoning", reasoning: "Hm." },
+                { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+                { type: "text", text: "See." },
+              ],
+            },
+          ],
+        },
+        events: [{ name: "new_token", time: "2025-11-21T09:00:00.373456789Z" }],
+        metadata: { threadId: "t1", thread_id: "t1", user_id: "u1", team: "core" },
+      },
+    },
+    {
+      name: "AI SDK 7: a reranking",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "rerank",
+          "ai.documents": ['"It rains."', '"It snows."'],
+          "ai.ranking.type": "text",
+          "ai.ranking": ['{"originalIndex":1,"relevanceScore":0.9}'],
+        },
+      },
+      run: {
+        type: "retriever",
+        inputs: { query: null, documents: ["It rains.", "It snows."] },
+        outputs: {
+          documents: [{ page_content: "", metadata: { originalIndex: 1, relevanceScore: 0.9 }, type: "Document" }],
+        },
+      },
+    },
+    {
+      name: "the value of ai.embed",
+      span: { attributes: { "ai.operationId": "ai.embed", "ai.value": '"rain"' } },
+      run: { type: "chain", inputs: { input: "rain" } },
+    },
+    {
       name: "the inner span is the model's call",
       span: {
         name: "ai.streamText.doStream",

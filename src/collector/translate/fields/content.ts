@@ -7,7 +7,7 @@ import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { signs, sources, type Sources } from "../attributes/known-keys.ts";
 import { looksLikeMessages, messagesOf } from "./messages.ts";
-import { isObject, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
+import { isObject, jsonOf, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
 import type { SpanTalk } from "./span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
@@ -108,4 +108,13 @@ export function messageOfLogEvent(item: Json): Json {
   const implied = /^gen_ai\.(\w+)\.message$/.exec(typeof name === "string" ? name : "")?.[1];
   const role = typeof rest["role"] === "string" ? rest["role"] : (implied ?? "user");
   return { ...rest, role, ...(id === undefined ? {} : role === "tool" ? { tool_call_id: id } : { id }) };
+}
+
+/** The attribute's list, or nothing: then the attribute stays unused. */
+export function listWithin(facts: Facts, from: readonly number[]): readonly Json[] {
+  const mark = facts.mark();
+  const list = jsonOf(facts.value(from));
+  if (Array.isArray(list)) return list as readonly Json[];
+  facts.release(mark);
+  return [];
 }

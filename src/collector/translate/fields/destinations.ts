@@ -1,7 +1,7 @@
 // Destinations: the field of the run that each attribute of a translated span went to. For `holdpoint collector explain`.
 import { fieldsOfMask } from "../attributes/attribute-uses.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { fateOf, usedTexts } from "./leftovers.ts";
+import { fateOf, isUsed, usedTexts } from "./leftovers.ts";
 
 export interface ExplainedAttribute {
   readonly attribute: string;
@@ -22,7 +22,7 @@ export function destinationsOf(facts: Facts): readonly ExplainedAttribute[] {
   facts.eachUse((key, value, plan, fields) =>
     list.push({
       attribute: key,
-      fields: fields === 0 ? [FATES[fateOf(facts, { key, value, plan }, used)]] : fieldsOfMask(fields),
+      fields: !isUsed(plan, fields) ? [FATES[fateOf(facts, { key, value, plan }, used)]] : fieldsOfMask(fields),
     }),
   );
   return list;

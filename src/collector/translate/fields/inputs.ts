@@ -4,6 +4,7 @@ import {
   attributes,
   conversation,
   firstOf,
+  listWithin,
   found,
   messageOfLogEvent,
   ofOwnSdk,
@@ -17,6 +18,8 @@ import {
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources } from "../attributes/known-keys.ts";
+import { MASTRA_TYPES } from "./mastra-types.ts";
+import { merged } from "./merge-messages.ts";
 import { flattenedMessage, messagesOf } from "./messages.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 
@@ -25,7 +28,18 @@ const MESSAGES = sources("gen_ai.input.messages");
 const TEMPLATE = sources("llm.prompt_template.template");
 const VARIABLES = sources("llm.prompt_template.variables");
 const VALUE = sources("input.value");
-const QUERY = sources("gen_ai.retrieval.query.text", "reranker.query", "input.value");
+const QUERY = sources(
+  "gen_ai.retrieval.query.text",
+  "gen_ai.retrieval.query",
+  "gen_ai.memory.query.text",
+  "db.vector.query.content",
+  "reranker.query",
+  "input.value",
+);
+const RERANKED = sources("ai.documents");
+const GENKIT_INPUT = sources("genkit:input");
+const MEMORY_RECORDS = sources("gen_ai.memory.records");
+const OPERATION = sources("gen_ai.operation.name");
 const EMBEDDED = sources("ai.values");
 const EMBEDDED_ONE = sources("ai.value");
 const AI_MESSAGES = sources("ai.prompt.messages");
@@ -44,7 +58,9 @@ const TOOL_INPUTS: readonly ContentSource[] = [
     "ai.toolCall.args",
     "ai.toolCall.input",
     "tool_arguments",
-    "tool.parameters",
+    "spring.ai.tool.call.arguments",
+    "lk.pii.function_tool.arguments",
+    "lk.function_tool.arguments",
   ),
   ({ facts }) => notApplicable(facts, ADK_TOOL_ARGUMENTS),
   ({ talk }) => {
@@ -60,6 +76,8 @@ const TOOL_INPUTS: readonly ContentSource[] = [
     "mcp.request.argument",
     "mcp.request.arguments",
     "input.value",
+    "tool.parameters", // the schema of the arguments
+    "gen_ai.tool.args",
   ),
 ];
 
@@ -74,11 +92,12 @@ const SOURCES: readonly ContentSource[] = [
   ({ talk, facts }) => (talk.messages.length === 0 ? null : withSystem(talk.messages, jsonOf(facts.value(SYSTEM)))),
   ({ talk }) => (talk.prompt === null ? null : wrapped(unwrapValue(talk.prompt), "input")),
   ({ facts }) => flattened(facts, "prompt"),
-  ({ facts }) => flattened(facts, "inputMessages"),
+  ({ facts }) => flattened(facts, "inputMessages", VALUE),
   ({ facts }) => flattenedPrompts(facts),
   vercelPrompt,
   ({ facts }) => adkRequest(jsonOf(facts.value(ADK_REQUEST))),
   ({ facts }) => notApplicable(facts, ADK_DATA),
+  ({ facts }) => genkitRequest(facts.has(GENKIT_INPUT) ? jsonOf(facts.value(GENKIT_INPUT)) : null),
   ({ facts }) => history(facts),
   attributes(
     "input",
@@ -89,16 +108,35 @@ const SOURCES: readonly ContentSource[] = [
     "input",
     "gen_ai.task.input",
     "user_prompt",
+    "new_context",
     "mlflow.spanInputs",
     "genkit:input",
+    "lk.pii.chat_ctx",
+    "lk.pii.user_input",
+    "lk.pii.input_text",
+    "lk.pii.user_transcript",
     "lk.input_text",
     "lk.user_transcript",
     "lk.chat_ctx",
+    "lk.user_input",
     "flue.input",
     "langfuse.observation.input",
     "langfuse.trace.input",
     "tool_input",
+    "haystack.component.input",
+    "haystack.pipeline.input_data",
+    "haystack.agent.input",
+    "request_data",
+    "gen_ai.workflow.input",
+    "gen_ai.agent.human_input",
+    "mcp.request.argument",
+    "ai.value",
+    "ai.values",
+    "gen_ai.memory.query.text",
+    "db.vector.query.content",
+    ...MASTRA_TYPES.map((type) => `mastra.${type}.input`),
   ),
+  ({ facts }) => memoryRecords(facts),
   ({ facts }) => logEvents(facts),
   ({ facts, talk }) => withSystem([], facts.has(SYSTEM) ? jsonOf(facts.value(SYSTEM)) : talk.details.system),
 ];
@@ -116,13 +154,37 @@ export function notApplicable(facts: Facts, from: readonly number[]): Found | nu
 
 function withSystem(messages: Json, system: Json): Found | null {
   const list = messages === null || messages === "" ? [] : messagesOf(messages);
-  const hasSystem = list.some((one) => member(one, "role") === "system");
-  if (hasSystem || system === null || system === "" || (Array.isArray(system) && system.length === 0))
-    return conversation(list);
+  if (system === null || system === "" || (Array.isArray(system) && system.length === 0)) return conversation(list);
   const first = messagesOf(
     Array.isArray(system) ? { role: "system", parts: system } : { role: "system", content: system },
   );
-  return conversation([...first, ...list]);
+  const text = textOf(first);
+  const isThere = list.some((one) => member(one, "role") === "system" && textOf([one]) === text);
+  return conversation(isThere ? list : [...first, ...list]); // only equal text is a duplicate
+}
+
+/** The text of messages, however it is cut into blocks. */
+function textOf(messages: readonly Json[]): string {
+  const texts = messages.flatMap((message) => {
+    const content = member(message, "content");
+    if (!Array.isArray(content)) return [typeof content === "string" ? content : JSON.stringify(content ?? "")];
+    return (content as readonly Json[]).map((block) => textMember(block, "text") || JSON.stringify(block));
+  });
+  return texts.join("\n").trim();
+}
+
+/** Genkit's request: {messages: [{role, content: parts}], config, tools, …}. */
+function genkitRequest(request: Json): Found | null {
+  if (!isObject(request) || !Array.isArray(request["messages"])) return null;
+  const { messages, ...rest } = request;
+  return found({ ...rest, messages: messagesOf(messages as Json) });
+}
+
+/** Of the operations that write: those that read have the records in their outputs. */
+function memoryRecords(facts: Facts): Found | null {
+  if (facts.peek(OPERATION) === "search_memory") return null;
+  const records = jsonOf(facts.value(MEMORY_RECORDS));
+  return records === null ? null : found({ records });
 }
 
 /** Member of the first part of this type in a list of messages: a tool's own arguments or result. */
@@ -143,7 +205,8 @@ export function toolPart(messages: Json, type: string, name: string): Found | nu
 
 function retrieverQuery({ facts }: Subject): Found | null {
   const query = facts.value(QUERY);
-  const documents = itemsOf(facts.family("rerankInput"));
+  const reranked = listWithin(facts, RERANKED);
+  const documents = reranked.length > 0 ? reranked.map(jsonWithin) : itemsOf(facts.family("rerankInput"));
   if (query === undefined && documents.length === 0) return null;
   const value = jsonOf(query);
   const given = documents.length === 0 ? {} : { documents: documents.map((one) => member(one, "document") ?? one) };
@@ -164,9 +227,25 @@ function embeddedText(subject: Subject): Found | null {
   return prompts.length === 0 ? null : found({ input: prompts.length === 1 ? (prompts[0] ?? "") : prompts });
 }
 
-function flattened(facts: Facts, family: "prompt" | "inputMessages"): Found | null {
+function flattened(facts: Facts, family: "prompt" | "inputMessages", body?: readonly number[]): Found | null {
   const entries = facts.family(family);
-  return entries.length === 0 ? null : conversation(itemsOf(entries).map((item) => flattenedMessage(item, "user")));
+  if (entries.length === 0) return null;
+  const messages = itemsOf(entries).map((item) => flattenedMessage(item, "user"));
+  return conversation(mergedWith(facts, body, messages, "user"));
+}
+
+/** Adds the details that the request or response in another attribute has (merge-messages.1). */
+export function mergedWith(
+  facts: Facts,
+  body: readonly number[] | undefined,
+  messages: readonly Json[],
+  role: "user" | "assistant",
+): readonly Json[] {
+  if (body === undefined || !facts.has(body)) return messages;
+  const mark = facts.mark();
+  const richer = merged(messages, jsonOf(facts.value(body)), role);
+  if (richer === null) facts.release(mark);
+  return richer ?? messages;
 }
 
 function flattenedPrompts(facts: Facts): Found | null {
@@ -191,10 +270,11 @@ function promptVariables(facts: Facts): Found | null {
 }
 
 function vercelPrompt({ facts }: Subject): Found | null {
-  const messages = facts.value(AI_MESSAGES);
-  if (messages !== undefined) {
-    const list = jsonOf(messages);
+  if (facts.has(AI_MESSAGES)) {
+    const mark = facts.mark();
+    const list = jsonOf(facts.value(AI_MESSAGES));
     if (Array.isArray(list) && list.length > 0) return conversation(messagesOf(list));
+    facts.release(mark);
   }
   const prompt = facts.value(AI_PROMPT);
   if (prompt === undefined) return null;
@@ -228,13 +308,12 @@ function withoutSystem(config: JsonObject): JsonObject {
 }
 
 function history(facts: Facts): Found | null {
+  if (!facts.has(HISTORY) && !facts.has(HISTORY_EVENTS)) return null;
   const all = facts.value(HISTORY);
-  const events = facts.value(HISTORY_EVENTS);
-  if (all === undefined && events === undefined) return null;
-  const list = all === undefined ? jsonOf(events) : jsonOf(all);
+  const list = jsonOf(all === undefined ? facts.value(HISTORY_EVENTS) : all);
   if (!Array.isArray(list)) return null;
   const messages = messagesOf((list as readonly Json[]).map(all === undefined ? messageOfLogEvent : (item) => item));
-  return conversation(splitHistory(messages).before);
+  return withSystem([...splitHistory(messages).before], jsonOf(facts.value(SYSTEM)));
 }
 
 function logEvents(facts: Facts): Found | null {

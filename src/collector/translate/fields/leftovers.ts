@@ -6,7 +6,8 @@
 import type { Json } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import { createObjectWriter } from "../attributes/json-writer.ts";
-import { aliasesOf, type KeyPlan } from "../attributes/known-keys.ts";
+import { maskOf } from "../attributes/attribute-uses.ts";
+import { aliasesOf, type KeyPlan, signs } from "../attributes/known-keys.ts";
 import { plain } from "../attributes/plain-values.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 
@@ -27,7 +28,7 @@ export function leftoversText(facts: Facts, more: readonly (readonly [string, Js
   let rest: Map<string, AttributeValue> | null = null;
   const used = usedTexts(facts);
   facts.eachUse((key, value, plan, fields) => {
-    if (fields !== 0 || fateOf(facts, { key, value, plan }, used) !== "kept") return;
+    if (isUsed(plan, fields) || fateOf(facts, { key, value, plan }, used) !== "kept") return;
     rest ??= new Map();
     rest.set(key, value); // of a repeated key the last value counts
   });
@@ -37,6 +38,15 @@ export function leftoversText(facts: Facts, more: readonly (readonly [string, Js
   for (const [key, value] of kept ?? NONE) out.put(key, plain(value));
   for (const [name, value] of more) out.put(name, value);
   return out.text();
+}
+
+/** A whole history: the inputs take the part before the answer, the outputs the answer. */
+const SPLIT: ReadonlySet<number> = new Set(signs("pydantic_ai.all_messages", "all_messages_events"));
+const BOTH_SIDES = maskOf("inputs", "outputs");
+
+/** An attribute of which a part is in no field counts as unused. */
+export function isUsed({ slot }: KeyPlan, fields: number): boolean {
+  return fields !== 0 && (!SPLIT.has(slot) || (fields & BOTH_SIDES) === BOTH_SIDES);
 }
 
 const NONE: ReadonlyMap<string, AttributeValue> = new Map();

@@ -59,9 +59,16 @@ function isForeignPart(part: Json): boolean {
     case "text":
       return typeof part["content"] === "string";
     case "":
-      return ["text", "toolUse", "toolResult", "function_call", "function_response"].some(
-        (name) => part[name] !== undefined,
-      );
+      return [
+        "text",
+        "toolUse",
+        "toolResult",
+        "function_call",
+        "function_response",
+        "toolRequest",
+        "toolResponse",
+        "media",
+      ].some((name) => part[name] !== undefined);
     default:
       return false;
   }
@@ -143,6 +150,19 @@ function cloudPart(part: JsonObject): Part {
   const result = member(part, "toolResult");
   if (isObject(result))
     return { kind: "result", value: resultOf(result["toolUseId"] ?? null, result["content"] ?? null, undefined) };
+  const request = member(part, "toolRequest"); // Genkit
+  if (isObject(request))
+    return {
+      kind: "call",
+      value: callOf({ id: request["ref"] ?? null, name: request["name"] ?? null, arguments: request["input"] ?? null }),
+    };
+  const reply = member(part, "toolResponse");
+  if (isObject(reply))
+    return { kind: "result", value: resultOf(reply["ref"] ?? null, reply["output"] ?? null, reply["name"]) };
+  const url = member(part, "media", "url");
+  const isImage = /^(?:$|image\/)/.test(textMember(part, "media", "contentType"));
+  if (typeof url === "string" && isImage && !/^data:(?!image\/)/.test(url))
+    return { kind: "block", value: { type: "image_url", image_url: { url } } };
   if (typeof part["text"] === "string" && part["type"] === undefined)
     return { kind: "block", value: { type: "text", ...part } };
   return { kind: "block", value: part };

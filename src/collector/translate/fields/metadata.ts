@@ -25,6 +25,10 @@ const THREAD = sources(
   "traceloop.association.properties.thread_id",
   "traceloop.association.properties.chat_id",
   "langfuse.session.id",
+  "ai.settings.context.sessionId",
+  "ai.settings.context.threadId",
+  "mastra.metadata.threadId",
+  "mastra.metadata.sessionId",
 );
 const THREAD_NAMES = ["thread_id", "session_id", "conversation_id"];
 const USER = sources(
@@ -33,8 +37,12 @@ const USER = sources(
   "ai.telemetry.metadata.userId",
   "traceloop.association.properties.user_id",
   "langfuse.user.id",
+  "ai.settings.context.userId",
+  "mastra.metadata.userId",
 );
-const METADATA = sources("metadata");
+const METADATA_OBJECTS = ["metadata", "langfuse.observation.metadata", "langfuse.trace.metadata"].map(
+  (name) => [sources(name), name] as const,
+);
 
 /** name in the metadata → attribute, copied as it is. */
 const COPIED: readonly (readonly [string, readonly number[]])[] = [
@@ -46,7 +54,15 @@ const COPIED: readonly (readonly [string, readonly number[]])[] = [
   ["response_id", sources("gen_ai.response.id", "ai.response.id")],
   [
     "finish_reasons",
-    sources("gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.response.finish_reason", "stop_reason"),
+    sources(
+      "gen_ai.response.finish_reasons",
+      "ai.response.finishReason",
+      "llm.response.finish_reason",
+      "llm.response.stop_reason",
+      "llm.finish_reason",
+      "gen_ai.response.finish_reason",
+      "stop_reason",
+    ),
   ],
   ["operation", sources("gen_ai.operation.name")],
   ["data_source_id", sources("gen_ai.data_source.id")],
@@ -54,6 +70,23 @@ const COPIED: readonly (readonly [string, readonly number[]])[] = [
   ["server.port", sources("server.port")],
   ["error.type", sources("error.type")],
   ["evaluation_name", sources("gen_ai.evaluation.name")],
+  ["evaluation_score", sources("gen_ai.evaluation.score.value")],
+  ["evaluation_label", sources("gen_ai.evaluation.score.label")],
+  ["evaluation_explanation", sources("gen_ai.evaluation.explanation")],
+  ["prompt_name", sources("gen_ai.prompt.name", "langfuse.observation.prompt.name")],
+  ["prompt_version", sources("gen_ai.prompt.version", "langfuse.observation.prompt.version")],
+  ["environment", sources("langfuse.environment")],
+  ["release", sources("langfuse.release")],
+  ["memory_store_id", sources("gen_ai.memory.store.id")],
+  ["memory_record_id", sources("gen_ai.memory.record.id")],
+  ["memory_record_count", sources("gen_ai.memory.record.count")],
+  ["component_type", sources("haystack.component.type")],
+  ["mcp.method.name", sources("mcp.method.name")],
+  ["mcp.session.id", sources("mcp.session.id")],
+  ["mcp.protocol.version", sources("mcp.protocol.version")],
+  ["mcp.resource.uri", sources("mcp.resource.uri")],
+  ["jsonrpc.request.id", sources("jsonrpc.request.id")],
+  ["jsonrpc.protocol.version", sources("jsonrpc.protocol.version")],
 ];
 
 const KIND_NAMES = ["", "internal", "server", "client", "producer", "consumer"] as const;
@@ -125,18 +158,23 @@ function putNamed(out: ObjectWriter, facts: Facts, lost: Lost): void {
       put(out, { name: rest, key, value: unquoted(jsonOf(value), value) }, lost);
     }
   }
-  const given = facts.value(METADATA);
-  if (given === undefined) return;
-  const value = jsonOf(given);
-  if (isObject(value))
-    for (const [name, item] of Object.entries(value)) put(out, { name, key: `metadata.${name}`, value: item }, lost);
-  else put(out, { name: "metadata", key: "metadata", value }, lost); // some write it as Python prints a dict: kept as text
+  for (const [from, key] of METADATA_OBJECTS) {
+    const given = facts.value(from);
+    if (given === undefined) continue;
+    const value = jsonOf(given);
+    if (!isObject(value)) put(out, { name: key, key, value }, lost); // some write it as Python prints a dict: kept as text
+    else for (const [name, item] of Object.entries(value)) put(out, { name, key: `${key}.${name}`, value: item }, lost);
+  }
 }
 
 const NAMED_FAMILIES = [
   ["metadata", "langsmith.metadata."],
   ["association", "traceloop.association.properties."],
   ["telemetry", "ai.telemetry.metadata."],
+  ["context", "ai.settings.context."],
+  ["observation", "langfuse.observation.metadata."],
+  ["trace", "langfuse.trace.metadata."],
+  ["mastra", "mastra.metadata."],
 ] as const;
 
 /** Members of these families that other rules read. */

@@ -49,6 +49,7 @@ const MODEL = sources(
   "llm.request.model_name",
   "embedding.model_name",
   "reranker.model_name",
+  "langfuse.observation.model.name",
   "model",
   "model_name",
 );
@@ -59,6 +60,7 @@ const REQUEST_MODEL = sources(
   "ai.model.id",
   "llm.request.model_name",
   "llm.model_name",
+  "langfuse.observation.model.name",
   "gen_ai.response.model",
 );
 const MODEL_TYPE = sources("langsmith.metadata.ls_model_type");
@@ -108,38 +110,70 @@ const SINGLE: readonly (readonly [string, readonly number[]])[] = [
   ["functions", sources("llm.request.functions")],
   ["tool_choice", sources("ai.prompt.toolChoice")],
   ["output_type", sources("gen_ai.output.type")],
-  ["tool_name", sources("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "tool_name")],
-  ["tool_call_id", sources("gen_ai.tool.call.id", "tool.id", "ai.toolCall.id", "tool_use_id")],
+  [
+    "tool_name",
+    sources(
+      "gen_ai.tool.name",
+      "tool.name",
+      "ai.toolCall.name",
+      "tool_name",
+      "lk.function_tool.name",
+      "spring.ai.tool.definition.name",
+    ),
+  ],
+  [
+    "tool_call_id",
+    sources(
+      "gen_ai.tool.call.id",
+      "tool.id",
+      "ai.toolCall.id",
+      "tool_use_id",
+      "lk.function_tool.id",
+      "spring.ai.tool.call.id",
+    ),
+  ],
+  ["tool_description", sources("gen_ai.tool.description", "tool.description", "spring.ai.tool.definition.description")],
+  ["tool_type", sources("gen_ai.tool.type")],
+  ["tool_schema", sources("spring.ai.tool.definition.schema")],
 ];
 const PARAMETER_OBJECTS = sources(
   "llm.invocation_parameters",
   "embedding.invocation_parameters",
+  "langfuse.observation.model.parameters",
   "model_config",
   "model_request_parameters",
 ).map((slot) => [slot]);
-const TOOLS = sources("gen_ai.tool.definitions", "ai.prompt.tools", "tools", "gen_ai.agent.tools");
+const TOOLS = sources(
+  "gen_ai.tool.definitions",
+  "ai.prompt.tools",
+  "tools",
+  "gen_ai.agent.tools",
+  "lk.function_tools",
+  "haystack.agent.tools",
+);
 const REQUEST_PARAMETERS = sources("model_request_parameters");
 
 /** null when nothing was said. Later entries win, so the order of the steps is the precedence, lowest first. */
 export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | null {
-  const params = new Map<string, Json>();
-  for (const { rest, value } of facts.family("settings")) params.set(rest, plain(value));
+  const params = createParameters();
+  for (const { rest, value } of facts.familySize("settings") === 0 ? [] : facts.family("settings"))
+    params.set(rest, plain(value), `ai.settings.${rest}`);
   for (const [name, from] of SINGLE) {
     const value = facts.value(from);
-    if (value !== undefined) params.set(name, jsonOf(value));
+    if (value !== undefined) params.set(name, jsonOf(value), `attribute.${name}`);
   }
-  for (const { rest, value } of facts.family("request")) {
+  for (const { rest, value } of facts.familySize("request") === 0 ? [] : facts.family("request")) {
     const name = RENAMED.get(rest) ?? rest;
-    if (!NOT_PARAMETERS.has(name)) params.set(name, plain(value));
-    else if (typeof value === "object") params.set(`request.${name}`, plain(value)); // no text, so no rule reads it
+    if (!NOT_PARAMETERS.has(name)) params.set(name, plain(value), `gen_ai.request.${rest}`);
+    else if (typeof value === "object") params.set(`request.${name}`, plain(value), name); // no text, so no rule reads it
   }
   const stop = facts.value(STOP);
   if (stop !== undefined) {
-    params.set("stop", jsonOf(stop));
-    params.set("stop_sequences", jsonOf(stop));
+    params.set("stop", jsonOf(stop), "attribute.stop");
+    params.set("stop_sequences", jsonOf(stop), "attribute.stop_sequences");
   }
   const model = facts.text(REQUEST_MODEL);
-  if (model !== "") params.set("model", model);
+  if (model !== "") params.set("model", model, "attribute.model");
   for (const from of PARAMETER_OBJECTS) {
     if (!facts.has(from)) continue;
     const mark = facts.mark();
@@ -148,11 +182,33 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
       facts.release(mark);
       continue;
     }
-    for (const [name, item] of Object.entries(value)) if (name !== "function_tools") params.set(name, item);
+    for (const [name, item] of Object.entries(value))
+      if (name !== "function_tools") params.set(name, item, `parameters.${name}`);
   }
   const tools = toolsOf(facts, talk);
-  if (tools.length > 0) params.set("tools", tools);
-  return params.size === 0 ? null : Object.fromEntries(params);
+  if (tools.length > 0) params.set("tools", tools, "tools");
+  return params.result();
+}
+
+interface Parameters {
+  /** A later value replaces an earlier one, which then stays under the key of its source. */
+  set(name: string, value: Json, key: string): void;
+  result(): JsonObject | null;
+}
+
+function createParameters(): Parameters {
+  const params = new Map<string, Json>();
+  const keys = new Map<string, string>();
+  return {
+    set(name, value, key) {
+      const before = params.get(name);
+      if (before !== undefined && before !== value && JSON.stringify(before) !== JSON.stringify(value))
+        params.set(keys.get(name) ?? name, before);
+      params.set(name, value);
+      keys.set(name, key);
+    },
+    result: () => (params.size === 0 ? null : Object.fromEntries(params)),
+  };
 }
 
 function toolsOf(facts: Facts, talk: SpanTalk): readonly Json[] {

@@ -1,29 +1,52 @@
 // Outcome: success or error, and the text that says what went wrong.
-// A span that its author marked as ok is a success, also when it recorded an exception on the way.
+// A span that its author marked as ok is a success, also when it recorded an exception on the way. The backend's own SDK is
+// the exception: it sets ok before it records the failure of the run.
 import type { SpanEvent } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { sources } from "../attributes/known-keys.ts";
+import { signs, sources } from "../attributes/known-keys.ts";
 import { attributeText, type SpanTalk } from "./span-events.ts";
 
 const ERROR_TYPE = sources("error.type");
 const TOOL_STATUS = sources("gen_ai.tool.status");
+const LEVEL = sources("langfuse.observation.level");
+const LEVEL_MESSAGE = sources("langfuse.observation.status_message");
+const ERROR_TEXT = sources("error", "error.message", "exception.message");
+const TOOL_FAILED = sources("lk.function_tool.is_error");
+const SUCCESS = sources("success");
+const OWN_SDK = signs("langsmith.span.id", "langsmith.span.kind", "langsmith.trace.id");
 const OK = 1;
 const ERROR = 2;
 
 /** "" for success. */
 export function errorOf(facts: Facts, talk: SpanTalk): string {
   const { span } = facts;
-  if (span.statusCode === OK) return "";
   const exception = talk.exceptions.findLast((event) => !escaped(event)) ?? talk.exceptions.at(-1);
-  const type = facts.text(ERROR_TYPE);
-  const toolFailed = facts.peek(TOOL_STATUS).toLowerCase() === "error";
-  if (span.statusCode !== ERROR && exception === undefined && type === "" && !toolFailed) return "";
+  if (span.statusCode === OK && !(exception !== undefined && facts.has(OWN_SDK))) return "";
+  const type = facts.peek(ERROR_TYPE); // copied to the metadata
+  if (span.statusCode !== ERROR && exception === undefined && type === "" && !saysFailed(facts)) return "";
   return (
     (exception === undefined ? "" : exceptionText(exception)) ||
     span.statusMessage.toWellFormed() ||
+    facts.text(LEVEL_MESSAGE).toWellFormed() ||
+    facts.text(ERROR_TEXT).toWellFormed() ||
     type.toWellFormed() ||
     "error"
   );
+}
+
+/** Senders that leave the status unset and state the failure in an attribute of their own. */
+function saysFailed(facts: Facts): boolean {
+  if (facts.peek(TOOL_STATUS).toLowerCase() === "error" || facts.peek(LEVEL).toUpperCase() === "ERROR") return true;
+  if (isTrue(facts.slotValue(TOOL_FAILED[0] ?? -1))) return true;
+  return facts.span.name.startsWith("claude_code.") && isFalse(facts.slotValue(SUCCESS[0] ?? -1));
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || value === "true";
+}
+
+function isFalse(value: unknown): boolean {
+  return value === false || value === "false";
 }
 
 function escaped(event: SpanEvent): boolean {

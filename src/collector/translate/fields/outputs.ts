@@ -4,6 +4,7 @@ import {
   attributes,
   conversation,
   firstOf,
+  listWithin,
   found,
   messageOfLogEvent,
   ofOwnSdk,
@@ -16,13 +17,22 @@ import {
 } from "./content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
-import { notApplicable, toolPart } from "./inputs.ts";
+import { mergedWith, notApplicable, toolPart } from "./inputs.ts";
 import { sources } from "../attributes/known-keys.ts";
+import { MASTRA_TYPES } from "./mastra-types.ts";
 import { callOf, flattenedMessage, messagesOf } from "./messages.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 
 const MESSAGES = sources("gen_ai.output.messages");
 const DOCUMENTS = sources("gen_ai.retrieval.documents");
+const VECTOR_DOCUMENTS = sources("db.vector.query.response.documents", "ai.ranking");
+const MEMORY_RECORDS = sources("gen_ai.memory.records");
+const OPERATION = sources("gen_ai.operation.name");
+const VALUE = sources("output.value");
+const GENKIT_OUTPUT = sources("genkit:output");
+const LK_CALLS = sources("lk.pii.response.function_calls", "lk.response.function_calls");
+const LK_TEXT = sources("lk.pii.response.text", "lk.response.text");
+const FINAL_RESULT = sources("final_result");
 const AI_TEXT = sources("ai.response.text", "ai.result.text");
 const AI_CALLS = sources("ai.response.toolCalls", "ai.result.toolCalls");
 const AI_OBJECT = sources("ai.response.object", "ai.result.object");
@@ -37,7 +47,16 @@ const HISTORY_EVENTS = sources("all_messages_events");
 const LOG_EVENTS = sources("events");
 
 const TOOL_OUTPUTS: readonly ContentSource[] = [
-  attributes("output", "gen_ai.tool.call.result", "ai.toolCall.result", "ai.toolCall.output", "tool_response"),
+  attributes(
+    "output",
+    "gen_ai.tool.call.result",
+    "ai.toolCall.result",
+    "ai.toolCall.output",
+    "tool_response",
+    "spring.ai.tool.call.result",
+    "lk.pii.function_tool.output",
+    "lk.function_tool.output",
+  ),
   ({ facts }) => renamed(notApplicable(facts, ADK_TOOL_RESPONSE)),
   ({ talk }) => {
     const choice = talk.choices.at(-1); // Strands: the result is the choice
@@ -47,7 +66,7 @@ const TOOL_OUTPUTS: readonly ContentSource[] = [
   },
   ({ talk }) => toolPart(talk.details.output, "tool_call_response", "response"),
   ({ talk }) => toolPart(talk.details.output, "tool_call_response", "result"),
-  attributes("output", "gen_ai.tool.output", "flue.tool.result", "tool_output", "output.value"),
+  attributes("output", "gen_ai.tool.output", "flue.tool.result", "tool_output", "output.value", "mcp.response.value"),
 ];
 
 const SOURCES: readonly ContentSource[] = [
@@ -60,12 +79,14 @@ const SOURCES: readonly ContentSource[] = [
   ({ talk }) => choicesFound(talk.choices),
   ({ talk }) => (talk.completion === null ? null : wrapped(unwrapValue(talk.completion), "output")),
   ({ facts }) => flattened(facts, "completion"),
-  ({ facts }) => flattened(facts, "outputMessages"),
+  ({ facts }) => flattened(facts, "outputMessages", VALUE),
   ({ facts }) => flattened(facts, "choices"),
   ({ facts }) => vercelAnswer(facts),
   vectorsFound,
   ({ facts }) => adkResponse(jsonOf(facts.value(ADK_RESPONSE))),
-  attributes("output", "final_result"),
+  ({ facts }) => genkitResponse(facts.has(GENKIT_OUTPUT) ? jsonOf(facts.value(GENKIT_OUTPUT)) : null),
+  ({ facts }) => livekitAnswer(facts),
+  ({ facts }) => finalResult(facts),
   ({ facts }) => historyAnswer(facts),
   attributes("text", "output.value", "traceloop.entity.output", "gen_ai.completion"),
   attributes(
@@ -75,11 +96,22 @@ const SOURCES: readonly ContentSource[] = [
     "response.model_output",
     "mlflow.spanOutputs",
     "genkit:output",
+    "lk.pii.response.text",
     "lk.response.text",
     "lk.output_text",
     "flue.output",
     "langfuse.observation.output",
     "langfuse.trace.output",
+    "haystack.component.output",
+    "haystack.pipeline.output_data",
+    "haystack.agent.output",
+    "response_data",
+    "crewai.crew.result",
+    "gen_ai.workflow.output",
+    "gen_ai.agent.finish.output",
+    "gen_ai.agent.actual_output",
+    "mcp.response.value",
+    ...MASTRA_TYPES.map((type) => `mastra.${type}.output`),
   ),
   attributes("text", "all_messages_events"),
   ({ facts }) => logChoices(facts),
@@ -111,11 +143,40 @@ function choicesFound(choices: readonly JsonObject[]): Found | null {
   return found({ choices: shaped, ...(only === undefined ? {} : { messages: [only] }) });
 }
 
-function flattened(facts: Facts, family: "completion" | "outputMessages" | "choices"): Found | null {
+function flattened(
+  facts: Facts,
+  family: "completion" | "outputMessages" | "choices",
+  body?: readonly number[],
+): Found | null {
   const entries = facts.family(family);
-  return entries.length === 0
-    ? null
-    : conversation(itemsOf(entries).map((item) => flattenedMessage(completion(item), "assistant")));
+  if (entries.length === 0) return null;
+  const messages = itemsOf(entries).map((item) => flattenedMessage(completion(item), "assistant"));
+  return conversation(mergedWith(facts, body, messages, "assistant"));
+}
+
+/** Genkit's response: {message: {role: "model", content: parts}, finishReason, usage, …}. */
+function genkitResponse(response: Json): Found | null {
+  if (!isObject(response) || !isObject(response["message"])) return null;
+  const { message, ...rest } = response;
+  return found({ ...rest, messages: messagesOf(message, "assistant") });
+}
+
+function livekitAnswer(facts: Facts): Found | null {
+  const calls = listWithin(facts, LK_CALLS).map((call) => callOf(jsonWithin(call)));
+  if (calls.length === 0) return null;
+  return conversation([{ role: "assistant", content: facts.text(LK_TEXT), tool_calls: calls }]);
+}
+
+/** The answer in the history stands beside the result, unless it is the same text. */
+function finalResult(facts: Facts): Found | null {
+  const value = facts.value(FINAL_RESULT);
+  const result = value === undefined ? null : wrapped(unwrapValue(value), "output");
+  const answer = result === null ? null : historyAnswer(facts);
+  if (result === null || answer === null) return result;
+  const [message, ...more] = answer.value["messages"] as readonly Json[];
+  const same = more.length === 0 && member(message, "content") === result.value["output"];
+  const name = result.value["messages"] === undefined ? "messages" : "answer";
+  return same ? result : found({ ...result.value, [name]: answer.value["messages"] ?? [] });
 }
 
 /** OpenInference's completion choices: {completion: {text}}. */
@@ -138,15 +199,6 @@ function vercelAnswer(facts: Facts): Found | null {
   const content = blocks.length === 0 ? text : [...blocks, ...(text === "" ? [] : [{ type: "text", text }])];
   const message = { role: "assistant", content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
   return found({ messages: [message], ...(object === undefined ? {} : { object: jsonOf(object) }) });
-}
-
-/** The attribute's list, or nothing: then the attribute stays unused. */
-function listWithin(facts: Facts, from: readonly number[]): readonly Json[] {
-  const mark = facts.mark();
-  const list = jsonOf(facts.value(from));
-  if (Array.isArray(list)) return list as readonly Json[];
-  facts.release(mark);
-  return [];
 }
 
 /** {type: "file", mediaType, data} → block. */
@@ -183,9 +235,13 @@ function adkResponse(response: Json): Found | null {
 }
 
 function historyAnswer(facts: Facts): Found | null {
+  const mark = facts.mark();
   const all = facts.value(HISTORY);
-  const list = jsonOf(all ?? facts.value(HISTORY_EVENTS));
-  if (!Array.isArray(list)) return null;
+  const list = jsonOf(all === undefined ? facts.value(HISTORY_EVENTS) : all);
+  if (!Array.isArray(list)) {
+    facts.release(mark);
+    return null;
+  }
   const messages = messagesOf((list as readonly Json[]).map(all === undefined ? messageOfLogEvent : (item) => item));
   return conversation(splitHistory(messages).answer);
 }
@@ -204,14 +260,28 @@ function logChoices(facts: Facts): Found | null {
 }
 
 function documentsFound({ facts, talk }: Subject): Found | null {
-  const given = jsonOf(facts.value(DOCUMENTS));
-  if (Array.isArray(given)) return found({ documents: (given as readonly Json[]).map(documentOf) });
+  const given = listWithin(facts, DOCUMENTS);
+  if (given.length > 0) return found({ documents: given.map(documentOf) });
+  const retrieved = listWithin(facts, VECTOR_DOCUMENTS);
+  if (retrieved.length > 0) return found({ documents: retrieved.map((one) => documentOf(jsonWithin(one))) });
+  const memories = facts.peek(OPERATION) === "search_memory" ? listWithin(facts, MEMORY_RECORDS) : [];
+  if (memories.length > 0) return found({ documents: memories.map(documentOf) });
   for (const family of ["documents", "rerankOutput"] as const) {
     const items = itemsOf(facts.family(family));
     if (items.length > 0)
       return found({ documents: items.map((item) => documentOf(member(item, "document") ?? item)) });
   }
-  return talk.documents.length === 0 ? null : found({ documents: talk.documents.map(documentOf) });
+  return talk.documents.length === 0 ? null : found({ documents: talk.documents.map(queryResult).map(documentOf) });
+}
+
+/** OpenLLMetry's events: db.query.result.{id,score,distance,metadata,document}. */
+function queryResult(item: Json): Json {
+  if (!isObject(item)) return item;
+  const named = Object.entries(item).map(([name, value]) => {
+    const short = name.replace(/^db\.query\.result\./, "");
+    return [short === "document" ? "content" : short, value] as const;
+  });
+  return Object.fromEntries(named);
 }
 
 function documentOf(item: Json): Json {

@@ -7,7 +7,15 @@ const GIVEN = sources("langsmith.trace.name", "langsmith.metadata.ls_run_name");
 const FUNCTION_ID = sources("ai.telemetry.functionId");
 const AI_OPERATION = sources("ai.operationId", "operation.name");
 const ENTITY = sources("traceloop.entity.name");
-const TOOL = sources("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "tool_name");
+const TOOL = sources(
+  "gen_ai.tool.name",
+  "tool.name",
+  "ai.toolCall.name",
+  "tool_name",
+  "lk.function_tool.name",
+  "spring.ai.tool.definition.name",
+);
+const COMPONENT = sources("haystack.component.name");
 const AGENT = sources("gen_ai.agent.name");
 const OPERATION = sources("gen_ai.operation.name");
 const LOGFIRE = sources("logfire.msg");
@@ -27,6 +35,10 @@ export function runNameOf(facts: Facts, type: RunType): string {
   if (type === "tool") {
     const tool = facts.text(TOOL);
     if (tool !== "") return tool;
+  }
+  if (span === "haystack.component.run") {
+    const component = facts.text(COMPONENT);
+    if (component !== "") return component;
   }
   const agent = facts.peek(AGENT);
   if (agent !== "" && (span === facts.peek(OPERATION) || span === "invoke_agent")) return agent;

@@ -29,9 +29,20 @@ const OWN_TYPES = names({
 });
 
 const OPERATIONS = names({
-  llm: ["chat", "completion", "text_completion", "generate_content", "generate", "llm_request"],
-  embedding: ["embeddings", "embedding"],
-  retriever: ["retrieval", "search_memory", "vector_db_retrieve", "rerank"],
+  llm: [
+    "chat",
+    "completion",
+    "acompletion",
+    "text_completion",
+    "atext_completion",
+    "responses",
+    "aresponses",
+    "generate_content",
+    "generate",
+    "llm_request",
+  ],
+  embedding: ["embeddings", "embedding", "aembedding"],
+  retriever: ["retrieval", "retrieve", "search_memory", "vector_db_retrieve", "vectordb", "rerank", "arerank"],
   tool: ["execute_tool"],
   chain: [
     "invoke_agent",
@@ -46,6 +57,8 @@ const OPERATIONS = names({
     "delete_memory",
     "create_memory_store",
     "delete_memory_store",
+    "workflow",
+    "evaluate",
   ],
 });
 
@@ -59,13 +72,26 @@ const OPENINFERENCE = names({
 });
 
 const TRACELOOP = names({ tool: ["tool"], chain: ["workflow", "task", "agent"] });
-const REQUEST_TYPES = names({ llm: ["chat", "completion"], embedding: ["embedding"], retriever: ["rerank"] });
+const REQUEST_TYPES = names({
+  llm: ["chat", "completion", "acompletion"],
+  embedding: ["embedding", "aembedding"],
+  retriever: ["rerank", "arerank"],
+});
 
 const KINDS = names({
-  llm: ["model", "background-model", "llm_request", "generation", "chat_model", "llm"],
-  embedding: ["embedder", "embedding"],
-  retriever: ["retriever", "reranker"],
-  tool: ["tool", "tool.v2"],
+  llm: [
+    "model",
+    "background-model",
+    "llm_request",
+    "generation",
+    "chat_model",
+    "llm",
+    "model_generation",
+    "model_step",
+  ],
+  embedding: ["embedder", "embedding", "rag_embedding"],
+  retriever: ["retriever", "reranker", "vector_store", "rag_vector_operation"],
+  tool: ["tool", "tool.v2", "tool_call", "mcp_tool_call", "client_tool_call", "provider_tool_call"],
   chain: [
     "flow",
     "flowstep",
@@ -78,6 +104,11 @@ const KINDS = names({
     "guardrail",
     "parser",
     "interaction",
+    "agent_run",
+    "workflow_run",
+    "workflow_step",
+    "chat_client",
+    "advisor",
   ],
 });
 
@@ -87,11 +118,29 @@ const INFERENCE_KIND = sources("openinference.span.kind");
 const AI_OPERATION = sources("ai.operationId", "operation.name");
 const REQUEST_TYPE = sources("llm.request.type", "traceloop.llm.request.type");
 const TRACELOOP_KIND = sources("traceloop.span.kind");
-const FRAMEWORK_KINDS = ["genkit:metadata:subtype", "span.type", "langfuse.observation.type", "mlflow.spanType"].map(
-  (name) => sources(name),
+const FRAMEWORK_KINDS = [
+  "genkit:metadata:subtype",
+  "span.type",
+  "langfuse.observation.type",
+  "mlflow.spanType",
+  "mastra.span.type",
+  "spring.ai.kind",
+].map((name) => sources(name));
+const HAYSTACK_TYPE = sources("haystack.component.type");
+const HAYSTACK_TYPES: readonly (readonly [RegExp, RunType])[] = [
+  [/generator$/i, "llm"],
+  [/embedder$/i, "embedding"],
+  [/(?:retriever|ranker)$/i, "retriever"],
+  [/builder$/i, "prompt"],
+  [/(?:converter|parser|validator)$/i, "parser"],
+];
+const TOOL_NAME = signs("gen_ai.tool.name");
+const TOOL_SIGNS = signs(
+  "gen_ai.tool.call.id",
+  "ai.toolCall.name",
+  "lk.function_tool.name",
+  "spring.ai.tool.definition.name",
 );
-const TOOL_NAME = sources("gen_ai.tool.name");
-const TOOL_SIGNS = signs("gen_ai.tool.call.id", "ai.toolCall.name");
 const MCP_METHOD = sources("mcp.method.name");
 const TEMPLATE = sources("llm.prompt_template.variables");
 const MODEL = signs("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id");
@@ -180,6 +229,8 @@ function frameworkType(facts: Facts): RunType | undefined {
     const type = typeNamed(facts, source, KINDS);
     if (type !== undefined) return type;
   }
+  const component = facts.peek(HAYSTACK_TYPE);
+  if (component !== "") return HAYSTACK_TYPES.find(([pattern]) => pattern.test(component))?.[1] ?? "chain";
   const name = facts.span.name;
   if (!name.startsWith("claude_code.")) return undefined;
   if (name === "claude_code.llm_request") return "llm";

@@ -54,6 +54,8 @@ interface Detail {
 
 const PROVIDER_METADATA = sources("ai.response.providerMetadata", "ai.result.providerMetadata");
 const ADK_RESPONSE = sources("gcp.vertex.agent.llm_response");
+const GENKIT_OUTPUT = sources("genkit:output");
+const COST_DETAILS = sources("langfuse.observation.cost_details");
 const INPUT_DETAILS = sources("gen_ai.usage.input_token_details");
 const OUTPUT_DETAILS = sources("gen_ai.usage.output_token_details");
 
@@ -79,6 +81,7 @@ const INPUT_TOKEN_DETAILS: readonly Detail[] = [
       [PROVIDER_METADATA, ["anthropic", "cacheReadInputTokens"]],
       [PROVIDER_METADATA, ["bedrock", "usage", "cacheReadInputTokens"]],
       [ADK_RESPONSE, ["usage_metadata", "cached_content_token_count"]],
+      [GENKIT_OUTPUT, ["usage", "cachedContentTokens"]],
       [INPUT_DETAILS, ["cache_read"]],
     ],
   },
@@ -126,11 +129,15 @@ const INPUT_TOKEN_DETAILS: readonly Detail[] = [
     name: "audio",
     from: sources(
       "gen_ai.usage.audio.input_tokens",
+      "gen_ai.usage.audio_input_tokens",
       "gen_ai.usage.details.input_audio_tokens",
       "llm.token_count.prompt_details.audio",
     ),
     within: [[INPUT_DETAILS, ["audio"]]],
   },
+  { name: "image", from: sources("gen_ai.usage.image.input_tokens"), within: [[INPUT_DETAILS, ["image"]]] },
+  { name: "video", from: sources("gen_ai.usage.video.input_tokens"), within: [[INPUT_DETAILS, ["video"]]] },
+  { name: "text", from: sources("gen_ai.usage.text.input_tokens"), within: [[INPUT_DETAILS, ["text"]]] },
 ];
 
 const OUTPUT_TOKEN_DETAILS: readonly Detail[] = [
@@ -148,6 +155,7 @@ const OUTPUT_TOKEN_DETAILS: readonly Detail[] = [
     within: [
       [PROVIDER_METADATA, ["openai", "reasoningTokens"]],
       [ADK_RESPONSE, ["usage_metadata", "thoughts_token_count"]],
+      [GENKIT_OUTPUT, ["usage", "thoughtsTokens"]],
       [OUTPUT_DETAILS, ["reasoning"]],
     ],
   },
@@ -155,36 +163,55 @@ const OUTPUT_TOKEN_DETAILS: readonly Detail[] = [
     name: "audio",
     from: sources(
       "gen_ai.usage.audio.output_tokens",
+      "gen_ai.usage.audio_output_tokens",
       "gen_ai.usage.details.output_audio_tokens",
       "llm.token_count.completion_details.audio",
     ),
     within: [[OUTPUT_DETAILS, ["audio"]]],
   },
+  { name: "text", from: sources("gen_ai.usage.text.output_tokens"), within: [[OUTPUT_DETAILS, ["text"]]] },
 ];
 
 const COSTS: readonly (readonly [string, Sources])[] = [
-  ["input_cost", sources("llm.cost.prompt")],
-  ["output_cost", sources("llm.cost.completion")],
-  ["total_cost", sources("gen_ai.usage.cost", "operation.cost", "llm.cost.total")],
+  ["input_cost", sources("llm.cost.prompt", "gen_ai.cost.input_cost")],
+  ["output_cost", sources("llm.cost.completion", "gen_ai.cost.output_cost")],
+  [
+    "total_cost",
+    sources("gen_ai.usage.cost", "operation.cost", "llm.cost.total", "gen_ai.cost.total_cost", "litellm.cost.total"),
+  ],
 ];
 
 /** A span has usage when one of these is there; most spans are done after this look. */
-const SIGNS = [...WHOLE, ...INPUT, ...OUTPUT, ...TOTAL, ...COSTS.flatMap(([, from]) => from), ...ADK_RESPONSE];
+const SIGNS = [
+  ...WHOLE,
+  ...INPUT,
+  ...OUTPUT,
+  ...TOTAL,
+  ...COSTS.flatMap(([, from]) => from),
+  ...ADK_RESPONSE,
+  ...GENKIT_OUTPUT,
+  ...COST_DETAILS,
+];
 
 export function usageOf(facts: Facts): JsonObject | null {
   if (!facts.has(SIGNS)) return null;
   const mark = facts.mark();
   const whole = jsonOf(facts.value(WHOLE));
-  if (isObject(whole)) return langfuseNames(whole); // usage.3
+  if (isObject(whole)) return withCosts(facts, langfuseNames(whole)); // usage.3
   facts.release(mark);
   const read = reader(facts);
-  const given = facts.count(INPUT) ?? countOf(read(ADK_RESPONSE, ["usage_metadata", "prompt_token_count"]) ?? null);
+  const given =
+    facts.count(INPUT) ??
+    countOf(read(ADK_RESPONSE, ["usage_metadata", "prompt_token_count"]) ?? null) ??
+    countOf(read(GENKIT_OUTPUT, ["usage", "inputTokens"]) ?? null);
   const output =
-    facts.count(OUTPUT) ?? countOf(read(ADK_RESPONSE, ["usage_metadata", "candidates_token_count"]) ?? null);
+    facts.count(OUTPUT) ??
+    countOf(read(ADK_RESPONSE, ["usage_metadata", "candidates_token_count"]) ?? null) ??
+    countOf(read(GENKIT_OUTPUT, ["usage", "outputTokens"]) ?? null);
   const inputDetails = detailsOf(facts, INPUT_TOKEN_DETAILS, read);
   const outputDetails = detailsOf(facts, OUTPUT_TOKEN_DETAILS, read);
   const cached = plus(inputDetails.get("cache_read") ?? 0, inputDetails.get("cache_creation") ?? 0);
-  const apart = cached > (given ?? 0);
+  const apart = cached > (given ?? 0) || (facts.span.name.startsWith(COUNTS_APART) && cached > 0);
   const input = apart ? plus(given ?? 0, cached) : given; // usage.2
   const total = apart ? undefined : facts.count(TOTAL);
   const usage: Record<string, Json> = {};
@@ -194,11 +221,36 @@ export function usageOf(facts: Facts): JsonObject | null {
     usage["total_tokens"] = plain(total ?? plus(input ?? 0, output ?? 0));
   if (inputDetails.size > 0) usage["input_token_details"] = jsonOfDetails(inputDetails);
   if (outputDetails.size > 0) usage["output_token_details"] = jsonOfDetails(outputDetails);
+  const all = withCosts(facts, usage);
+  return Object.keys(all).length === 0 ? null : all;
+}
+
+/** Claude Code passes on the API's counts, in which input_tokens excludes the cache. */
+const COUNTS_APART = "claude_code.";
+
+/** Single attributes, else langfuse's object of costs. */
+function withCosts(facts: Facts, usage: JsonObject): JsonObject {
+  const costs: Record<string, Json> = {};
   for (const [name, from] of COSTS) {
     const cost = facts.count(from);
-    if (cost !== undefined) usage[name] = plain(cost);
+    if (cost !== undefined) costs[name] = plain(cost);
   }
-  return Object.keys(usage).length === 0 ? null : usage;
+  if (facts.has(COST_DETAILS)) {
+    const mark = facts.mark();
+    const { input, output, total, ...rest } = objectOf(jsonOf(facts.value(COST_DETAILS)));
+    if (Object.keys(rest).length > 0 || [input, output, total].every((cost) => cost === undefined)) facts.release(mark);
+    for (const [name, cost] of [
+      ["input_cost", input],
+      ["output_cost", output],
+      ["total_cost", total],
+    ] as const)
+      if (cost !== undefined && costs[name] === undefined) costs[name] = cost;
+  }
+  return Object.keys(costs).length === 0 ? usage : { ...costs, ...usage };
+}
+
+function objectOf(value: Json): JsonObject {
+  return isObject(value) ? value : {};
 }
 
 const DETAIL_NAMES: ReadonlySet<string> = new Set(

@@ -1,0 +1,72 @@
+// Genkit: spans of genkit 1.42.0.
+import { describe } from "node:test";
+import { table } from "../testkit.ts";
+
+describe("Genkit", () => {
+  table([
+    {
+      name: "a model call: parts of messages, usage within the output",
+      span: {
+        name: "googleai/gemini-3-flash",
+        scope: "genkit-tracer",
+        attributes: {
+          "genkit:type": "action",
+          "genkit:metadata:subtype": "model",
+          "genkit:name": "googleai/gemini-3-flash",
+          "genkit:input": JSON.stringify({
+            messages: [
+              {
+                role: "user",
+                content: [{ text: "Look" }, { media: { url: "data:image/png;base64,AA==", contentType: "image/png" } }],
+              },
+              { role: "model", content: [{ toolRequest: { name: "weather", ref: "c1", input: { city: "Paris" } } }] },
+              { role: "tool", content: [{ toolResponse: { name: "weather", ref: "c1", output: "rain" } }] },
+            ],
+            config: { temperature: 0.5 },
+          }),
+          "genkit:output": JSON.stringify({
+            message: { role: "model", content: [{ text: "It rains." }] },
+            finishReason: "stop",
+            usage: { inputTokens: 10, outputTokens: 4, thoughtsTokens: 2, cachedContentTokens: 5 },
+          }),
+        },
+      },
+      run: {
+        type: "llm",
+        inputs: {
+          config: { temperature: 0.5 },
+          messages: [
+            {
+              role: "user",
+              content: [
+                { type: "text", text: "Look" },
+                { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+              ],
+            },
+            {
+              role: "assistant",
+              content: "",
+              tool_calls: [
+                { id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } },
+              ],
+            },
+            { role: "tool", tool_call_id: "c1", name: "weather", content: "rain" },
+          ],
+        },
+        outputs: {
+          finishReason: "stop",
+          usage: { inputTokens: 10, outputTokens: 4, thoughtsTokens: 2, cachedContentTokens: 5 },
+          messages: [{ role: "assistant", content: "It rains." }],
+        },
+        usage: {
+          input_tokens: 10,
+          output_tokens: 4,
+          total_tokens: 14,
+          input_token_details: { cache_read: 5 },
+          output_token_details: { reasoning: 2 },
+        },
+        metadata: { ls_model_name: "googleai/gemini-3-flash" },
+      },
+    },
+  ]);
+});

@@ -1,0 +1,86 @@
+// LiteLLM 1.80 (its `otel` callback) and OpenLIT 1.36: names beside the conventions.
+import { describe } from "node:test";
+import { table } from "../testkit.ts";
+
+describe("LiteLLM", () => {
+  table([
+    {
+      name: "costs, and the operation of an asynchronous call",
+      span: {
+        name: "litellm_request",
+        attributes: {
+          "llm.request.type": "acompletion",
+          "gen_ai.request.model": "gpt-5",
+          "gen_ai.usage.input_tokens": 10,
+          "gen_ai.usage.output_tokens": 4,
+          "gen_ai.cost.input_cost": 0.1,
+          "gen_ai.cost.output_cost": 0.2,
+          "gen_ai.cost.total_cost": 0.3,
+        },
+      },
+      run: {
+        type: "llm",
+        usage: {
+          input_tokens: 10,
+          output_tokens: 4,
+          total_tokens: 14,
+          input_cost: 0.1,
+          output_cost: 0.2,
+          total_cost: 0.3,
+        },
+      },
+    },
+    {
+      name: "an embedding",
+      span: { attributes: { "llm.request.type": "aembedding", "gen_ai.request.model": "e" } },
+      run: { type: "embedding" },
+    },
+    {
+      name: "an embedding, said by its operation",
+      span: { attributes: { "gen_ai.operation.name": "aembedding" } },
+      run: { type: "embedding" },
+    },
+  ]);
+});
+
+describe("OpenLIT", () => {
+  table([
+    {
+      name: "a workflow",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "workflow",
+          "gen_ai.workflow.input": '{"q":1}',
+          "gen_ai.workflow.output": '{"a":2}',
+        },
+      },
+      run: { type: "chain", inputs: { q: 1 }, outputs: { a: 2 } },
+    },
+    {
+      name: "a retrieval",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "retrieve",
+          "gen_ai.retrieval.query": "rain",
+          "gen_ai.retrieval.documents": '[{"content":"It rains."}]',
+        },
+      },
+      run: {
+        type: "retriever",
+        inputs: { query: "rain" },
+        outputs: { documents: [{ page_content: "It rains.", metadata: {}, type: "Document" }] },
+      },
+    },
+    {
+      name: "reasoning tokens",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "chat",
+          "gen_ai.usage.output_tokens": 9,
+          "gen_ai.usage.reasoning_tokens": 5,
+        },
+      },
+      run: { usage: { output_tokens: 9, total_tokens: 9, output_token_details: { reasoning: 5 } } },
+    },
+  ]);
+});

@@ -1,0 +1,61 @@
+// Mastra: attributes of @mastra/otel-exporter 1.4.0 with @mastra/core 1.71.0.
+import { describe } from "node:test";
+import { table } from "../testkit.ts";
+
+describe("Mastra", () => {
+  table([
+    {
+      name: "a workflow step: content under the span's type",
+      span: {
+        attributes: {
+          "mastra.span.type": "workflow_step",
+          "mastra.workflow_step.input": '{"city":"Paris"}',
+          "mastra.workflow_step.output": '{"sky":"rain"}',
+          "mastra.workflow_step.status": "success",
+          "mastra.metadata.threadId": "t1",
+          "mastra.tags": '["nightly"]',
+        },
+      },
+      run: {
+        type: "chain",
+        inputs: { city: "Paris" },
+        outputs: { sky: "rain" },
+        tags: ["nightly"],
+        metadata: {
+          threadId: "t1",
+          thread_id: "t1",
+          otel: {
+            kind: "internal",
+            scope: { version: "1.0" },
+            attributes: { "mastra.span.type": "workflow_step", "mastra.workflow_step.status": "success" },
+          },
+        },
+      },
+    },
+    {
+      name: "a generation: audio tokens, time of the first token",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "chat",
+          "mastra.span.type": "model_generation",
+          "gen_ai.usage.input_tokens": 10,
+          "gen_ai.usage.output_tokens": 4,
+          "gen_ai.usage.audio_input_tokens": 6,
+          "gen_ai.usage.audio_output_tokens": 3,
+          "mastra.completion_start_time": "2025-11-21T09:00:00.250Z",
+        },
+      },
+      run: {
+        type: "llm",
+        usage: {
+          input_tokens: 10,
+          output_tokens: 4,
+          total_tokens: 14,
+          input_token_details: { audio: 6 },
+          output_token_details: { audio: 3 },
+        },
+        events: [{ name: "new_token", time: "2025-11-21T09:00:00.250000000Z" }],
+      },
+    },
+  ]);
+});
