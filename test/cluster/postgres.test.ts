@@ -81,7 +81,7 @@ test("migrate brings a database up to date, from several places at once; a newer
     said.map(({ code }) => code),
     [0, 0],
   );
-  const [second = "", first = ""] = said.map((one) => one.said).toSorted();
+  const [first = "", second = ""] = said.map((one) => one.said).toSorted();
   assert.match(first, /^Migrated the schema from 0 to \d+\.\n$/);
   assert.match(second, /^The schema is already at \d+\.\n$/);
   await sql("UPDATE holdpoint.meta SET value = '999' WHERE key = 'schema'", fresh);

@@ -39,23 +39,12 @@ const AT_HEAD = `thread_id = $1 AND ns = $2
 const BY_ID = "thread_id = $1 AND ns = $2 AND checkpoint_id = $3";
 
 export function checkpointVerbs(db: Sql): CheckpointTx {
-  const store = (set: WriteSet): void => {
-    for (const { threadId } of [...set.checkpoints, ...set.writes, ...set.blobs]) db.hold(threadKey(threadId));
-    BLOBS.insert(
-      db,
-      lastOf(set.blobs, ({ threadId, hash }) => [threadId, hash]),
-      "DO NOTHING",
-    ); // postgres/checkpoints.3
-    const checkpoints = lastOf(set.checkpoints, ({ threadId, ns, checkpointId }) => [threadId, ns, checkpointId]);
-    CHECKPOINTS.insert(db, checkpoints, REPLACING_CHECKPOINT);
-    const writes = lastOf(set.writes, (one) => [one.threadId, one.ns, one.checkpointId, one.runId, one.taskId]);
-    WRITES.insert(db, writes, REPLACING_WRITES);
-    HEADS.insert(
-      db,
-      lastOf(set.checkpoints, ({ threadId, ns }) => [threadId, ns]),
-      REPLACING_HEAD,
-    ); // postgres/checkpoints.2
-  };
+  return { ...readVerbs(db), ...writeVerbs(db) };
+}
+
+function readVerbs(
+  db: Sql,
+): Pick<CheckpointTx, "checkpoint" | "checkpointFingerprint" | "checkpoints" | "checkpointLine"> {
   const rowOf = (columns: string, threadId: string, ns: string, id: string | null): Promise<Row | null> => {
     db.follow(threadKey(threadId));
     return id === null
@@ -65,7 +54,7 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
   return {
     async checkpoint(threadId, ns, checkpointId) {
       const row = await rowOf(CHECKPOINTS.columns, threadId, ns, checkpointId);
-      return row === null ? null : ((await readStored(db, threadId, ns, [row]))[0] ?? null);
+      return row === null ? null : ((await readStored(db, { threadId, ns }, [row]))[0] ?? null);
     },
     async checkpointFingerprint(threadId, checkpointId) {
       const fingerprint = (await rowOf("fingerprint", threadId, "", checkpointId))?.["fingerprint"];
@@ -84,7 +73,7 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
         metadata === null ? null : toJsonText(JSON.stringify(metadata)),
         limit,
       );
-      return readStored(db, threadId, ns, rows);
+      return readStored(db, { threadId, ns }, rows);
     },
     async checkpointLine(threadId, ns, checkpointId, { limit, channels }) {
       db.follow(threadKey(threadId));
@@ -100,8 +89,30 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
         checkpointId,
         limit,
       );
-      return readStored(db, threadId, ns, rows, new Set(channels));
+      return readStored(db, { threadId, ns }, rows, new Set(channels));
     },
+  };
+}
+
+function writeVerbs(db: Sql): Pick<CheckpointTx, "putWriteSet" | "putRunWrites" | "deleteRunData"> {
+  const store = (set: WriteSet): void => {
+    for (const { threadId } of [...set.checkpoints, ...set.writes, ...set.blobs]) db.hold(threadKey(threadId));
+    BLOBS.insert(
+      db,
+      lastOf(set.blobs, ({ threadId, hash }) => [threadId, hash]),
+      "DO NOTHING",
+    ); // postgres/checkpoints.3
+    const checkpoints = lastOf(set.checkpoints, ({ threadId, ns, checkpointId }) => [threadId, ns, checkpointId]);
+    CHECKPOINTS.insert(db, checkpoints, REPLACING_CHECKPOINT);
+    const writes = lastOf(set.writes, (one) => [one.threadId, one.ns, one.checkpointId, one.runId, one.taskId]);
+    WRITES.insert(db, writes, REPLACING_WRITES);
+    HEADS.insert(
+      db,
+      lastOf(set.checkpoints, ({ threadId, ns }) => [threadId, ns]),
+      REPLACING_HEAD,
+    ); // postgres/checkpoints.2
+  };
+  return {
     putWriteSet: store,
     async putRunWrites(run, set) {
       if (!(await isCurrent(db, run))) return false; // postgres/checkpoints.1
@@ -148,8 +159,7 @@ interface Body {
 
 async function readStored(
   db: Sql,
-  threadId: string,
-  ns: string,
+  { threadId, ns }: { readonly threadId: string; readonly ns: string },
   rows: readonly Row[],
   channels: ReadonlySet<string> | null = null,
 ): Promise<readonly StoredCheckpoint[]> {

@@ -12,21 +12,11 @@ import type { Sql } from "../client/transaction.ts";
 const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
 
 export function eventVerbs(db: Sql): EventTx {
+  return { ...readVerbs(db), ...writeVerbs(db) };
+}
+
+function readVerbs(db: Sql): Pick<EventTx, "events" | "newestEvents" | "eventExtent"> {
   return {
-    appendEvents(rows) {
-      for (const { threadId, runId, first, last, goneAt, lines } of rows) {
-        db.hold(threadKey(threadId)); // postgres/events.2
-        db.run(
-          "INSERT INTO holdpoint.events (thread_id, run_id, first, last, gone_at, lines) VALUES ($1, $2, $3, $4, $5, $6)",
-          threadId,
-          runId,
-          first,
-          last,
-          goneAt,
-          lines,
-        );
-      }
-    },
     async events(threadId, { runId, afterSeq, fromId, limit }) {
       db.follow(threadKey(threadId));
       const rows = await (runId === null
@@ -65,6 +55,25 @@ export function eventVerbs(db: Sql): EventTx {
       if (row === null || row["first"] === null) return null;
       const { first, last, events, bytes } = row;
       return { first: Number(first), last: Number(last), events: Number(events), bytes: Number(bytes) };
+    },
+  };
+}
+
+function writeVerbs(db: Sql): Pick<EventTx, "appendEvents" | "trimEvents" | "deleteGoneEvents"> {
+  return {
+    appendEvents(rows) {
+      for (const { threadId, runId, first, last, goneAt, lines } of rows) {
+        db.hold(threadKey(threadId)); // postgres/events.2
+        db.run(
+          "INSERT INTO holdpoint.events (thread_id, run_id, first, last, gone_at, lines) VALUES ($1, $2, $3, $4, $5, $6)",
+          threadId,
+          runId,
+          first,
+          last,
+          goneAt,
+          lines,
+        );
+      }
     },
     trimEvents(threadId, runId, eventsMax, bytesMax) {
       db.run(

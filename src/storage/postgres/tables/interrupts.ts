@@ -35,6 +35,12 @@ const REPLACING = INTERRUPTS.replacing("thread_id", "interrupt_id");
 const AUDIT = table<AuditRecord>("audit", { ...AUDIT_COLUMNS, value: ["value", "value"] });
 
 export function interruptVerbs(db: Sql): InterruptTx {
+  return { ...threadVerbs(db), ...inboxVerbs(db), ...auditVerbs(db) };
+}
+
+function threadVerbs(
+  db: Sql,
+): Pick<InterruptTx, "interrupts" | "interrupt" | "openBreakpoint" | "putInterrupts" | "countOpenInterrupts"> {
   const one = async (where: string, ...parameters: Parameter[]): Promise<Interrupt | null> => {
     const row = await db.get(`SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts WHERE ${where}`, ...parameters);
     return row === null ? null : readInterrupt(row);
@@ -68,6 +74,11 @@ export function interruptVerbs(db: Sql): InterruptTx {
       const sql = "SELECT count(*) AS n FROM holdpoint.interrupts WHERE state = 'open' AND kind <> 'breakpoint'";
       return Number((await db.get(sql))?.["n"]);
     },
+  };
+}
+
+function inboxVerbs(db: Sql): Pick<InterruptTx, "inbox" | "dueInterrupts" | "nextDeadline"> {
+  return {
     async inbox(query) {
       const search = conditionsOf(query);
       const direction = query.descending ? "DESC" : "ASC";
@@ -96,6 +107,11 @@ export function interruptVerbs(db: Sql): InterruptTx {
       const row = await db.get(`SELECT i.expires_at ${DUE} ORDER BY i.expires_at LIMIT 1`);
       return row === null ? null : Number(row["expires_at"]);
     },
+  };
+}
+
+function auditVerbs(db: Sql): Pick<InterruptTx, "audit" | "deleteAuditBefore" | "auditOf"> {
+  return {
     audit(entries) {
       for (const entry of entries) {
         db.hold(threadKey(entry.threadId)); // so that no other server uses the same number

@@ -10,6 +10,14 @@ type Kind = ColumnKind | "searched" | "searched-text";
 
 export type SearchedColumns<T> = Columns<T, Kind>;
 
+export interface RequiredRow {
+  readonly keyColumn: string;
+  readonly key: string;
+  /** A further condition, of constant text. */
+  readonly also: string;
+  readonly otherwise: () => Error;
+}
+
 export interface Table<T> {
   readonly columns: string;
   /** The same, for a table under another name. */
@@ -18,8 +26,8 @@ export interface Table<T> {
   /** @param conflict the text after ON CONFLICT, if a conflict is no failure */
   insert(db: Sql, values: readonly T[], conflict?: string): void;
   patch(db: Sql, keyColumn: string, key: string, patch: Partial<T>): void;
-  /** As patch(), for an existing row. @param also a further condition, of constant text */
-  require(db: Sql, keyColumn: string, key: string, patch: Partial<T>, also: string, otherwise: () => Error): void;
+  /** As patch(), for an existing row: without a match the transaction fails with `otherwise`. */
+  require(db: Sql, row: RequiredRow, patch: Partial<T>): void;
   /** ON CONFLICT on these columns: the new row replaces the old one. */
   replacing(...key: readonly string[]): string;
 }
@@ -69,7 +77,7 @@ export function table<T extends object>(name: string, columns: SearchedColumns<T
       const found = change(keyColumn, patch, "");
       if (found !== null) db.run(found[0], ...found[1], key);
     },
-    require(db, keyColumn, key, patch, also, otherwise) {
+    require(db, { keyColumn, key, also, otherwise }, patch) {
       const found = change(keyColumn, patch, also);
       if (found !== null) db.require(otherwise, found[0], ...found[1], key);
     },

@@ -59,6 +59,19 @@ const CLAIM = `
   RETURNING ${RUNS.columns}`;
 
 export function runVerbs(db: Sql): RunTx & IdempotencyTx {
+  const reader = createReader(db);
+  return { ...readVerbs(db, reader), ...writeVerbs(db), ...queueVerbs(db, reader), ...idempotencyVerbs(db) };
+}
+
+interface RunReader {
+  read(row: Row): Promise<Run>;
+  one(where: string, ...parameters: Parameter[]): Promise<Run | null>;
+  list(where: string, ...parameters: Parameter[]): Promise<readonly Run[]>;
+  /** The column `value` of the first row, or null. */
+  value(sql: string, ...parameters: Parameter[]): Promise<unknown>;
+}
+
+function createReader(db: Sql): RunReader {
   const read = async (row: Row): Promise<Run> => {
     const { urgent: _urgent, queueKey: _queueKey, ...run } = RUNS.read(row);
     if (run.input?.startsWith("#") !== true) return run;
@@ -74,24 +87,15 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
     const rows = await db.all(`SELECT ${RUNS.columns} FROM holdpoint.runs AS r ${where}`, ...parameters);
     return Promise.all(rows.map(read));
   };
-  const letIn = (dueBy: number, threadId: string | null): void =>
-    db.run(
-      `UPDATE holdpoint.runs SET due_at = NULL WHERE run_id IN
-         (SELECT run_id FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL AND due_at <= $1
-            ${threadId === null ? "" : "AND thread_id = $2"} ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`,
-      dueBy,
-      ...(threadId === null ? [] : [threadId]),
-    );
-  const claimOn = async (threadId: string, { status, workerId, updatedAt }: RunClaim): Promise<ClaimedRow | null> => {
-    db.hold(threadKey(threadId)); // postgres/runs.4
-    const [[row], thread] = await Promise.all([
-      db.change(CLAIM, threadId, status, workerId, updatedAt),
-      readThread(db, threadId),
-    ]);
-    return row === undefined ? null : { run: await read(row), thread };
-  };
   const value = async (sql: string, ...parameters: Parameter[]): Promise<unknown> =>
     (await db.get(sql, ...parameters))?.["value"] ?? null;
+  return { read, one, list, value };
+}
+
+function readVerbs(
+  db: Sql,
+  { one, list, value }: RunReader,
+): Pick<RunTx, "threadOfRun" | "run" | "runs" | "activeRuns" | "runsOfAssistant" | "allActiveRuns" | "newestRunId"> {
   return {
     async threadOfRun(runId) {
       const found = await value("SELECT thread_id AS value FROM holdpoint.runs WHERE run_id = $1", runId);
@@ -138,6 +142,11 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
       const id = await value("SELECT max(run_id) AS value FROM holdpoint.runs");
       return typeof id === "string" ? id : null;
     },
+  };
+}
+
+function writeVerbs(db: Sql): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun" | "deleteEndedRuns"> {
+  return {
     insertRun(run) {
       db.hold(threadKey(run.threadId));
       let { input } = run;
@@ -166,6 +175,30 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
       const ended = "thread_id = $1 AND status NOT IN ('pending', 'running') AND updated_at < $2";
       return db.count(`DELETE FROM holdpoint.runs WHERE ${ended}`, threadId, before);
     },
+  };
+}
+
+function queueVerbs(
+  db: Sql,
+  { read, list, value }: RunReader,
+): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "runningRuns" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
+  const letIn = (dueBy: number, threadId: string | null): void =>
+    db.run(
+      `UPDATE holdpoint.runs SET due_at = NULL WHERE run_id IN
+         (SELECT run_id FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL AND due_at <= $1
+            ${threadId === null ? "" : "AND thread_id = $2"} ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`,
+      dueBy,
+      ...(threadId === null ? [] : [threadId]),
+    );
+  const claimOn = async (threadId: string, { status, workerId, updatedAt }: RunClaim): Promise<ClaimedRow | null> => {
+    db.hold(threadKey(threadId)); // postgres/runs.4
+    const [[row], thread] = await Promise.all([
+      db.change(CLAIM, threadId, status, workerId, updatedAt),
+      readThread(db, threadId),
+    ]);
+    return row === undefined ? null : { run: await read(row), thread };
+  };
+  return {
     async claimPendingRun(claim, dueBy, threadId = null) {
       if (threadId !== null) db.hold(threadKey(threadId)); // postgres/runs.4
       if (dueBy !== null) letIn(dueBy, threadId); // postgres/runs.3
@@ -197,7 +230,11 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
     countPendingRuns: async () =>
       Number(await value("SELECT count(*) AS value FROM holdpoint.runs WHERE status = 'pending'")),
     isCurrent: (run) => isCurrent(db, run),
+  };
+}
 
+function idempotencyVerbs(db: Sql): IdempotencyTx {
+  return {
     async idempotency(key) {
       db.hold(`call ${key}`); // of two calls with one key, the second finds the row of the first
       const row = await db.get(`SELECT ${IDEMPOTENCY.columns} FROM holdpoint.idempotency WHERE key = $1`, key);

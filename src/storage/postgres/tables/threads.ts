@@ -54,7 +54,8 @@ export function threadVerbs(db: Sql): ThreadTx {
     takeThread(threadId, from, patch) {
       db.hold(threadKey(threadId));
       const taken = { ...patch, status: "busy", pause: null } as const;
-      THREADS.require(db, "thread_id", threadId, taken, `AND status = '${from}'`, takenByAnother);
+      const also = `AND status = '${from}'`;
+      THREADS.require(db, { keyColumn: "thread_id", key: threadId, also, otherwise: takenByAnother }, taken);
       if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
     },
     async deleteThread(threadId) {

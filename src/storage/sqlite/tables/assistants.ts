@@ -45,7 +45,7 @@ export function assistantVerbs(db: Database): AssistantTx {
       indexAssistant(db, assistant.assistantId, assistant.metadata);
     },
     updateAssistant(assistantId, patch) {
-      ASSISTANTS.update(db, "assistant_id", assistantId, patch);
+      ASSISTANTS.update(db, { keyColumn: "assistant_id", key: assistantId }, patch);
       if (patch.metadata !== undefined) indexAssistant(db, assistantId, patch.metadata);
     },
     deleteAssistant(assistantId) {

@@ -21,13 +21,12 @@ const HEADS = table<Head>("heads", HEAD_COLUMNS);
 const BLOBS = table<Blob>("blobs", BLOB_COLUMNS);
 
 export function checkpointVerbs(db: Database): CheckpointTx {
-  const store = (set: WriteSet): void => {
-    BLOBS.insert(db, set.blobs, "INSERT OR IGNORE"); // sqlite/checkpoints.3
-    CHECKPOINTS.insert(db, set.checkpoints, "INSERT OR REPLACE");
-    WRITES.insert(db, set.writes, "INSERT OR REPLACE");
-    const last = new Map(set.checkpoints.map((checkpoint) => [`${checkpoint.threadId}/${checkpoint.ns}`, checkpoint]));
-    HEADS.insert(db, [...last.values()], "INSERT OR REPLACE"); // sqlite/checkpoints.2
-  };
+  return { ...readVerbs(db), ...writeVerbs(db) };
+}
+
+function readVerbs(
+  db: Database,
+): Pick<CheckpointTx, "checkpoint" | "checkpointFingerprint" | "checkpoints" | "checkpointLine"> {
   return {
     checkpoint(threadId, ns, checkpointId) {
       const row =
@@ -76,6 +75,18 @@ export function checkpointVerbs(db: Database): CheckpointTx {
       }
       return line;
     },
+  };
+}
+
+function writeVerbs(db: Database): Pick<CheckpointTx, "putWriteSet" | "putRunWrites" | "deleteRunData"> {
+  const store = (set: WriteSet): void => {
+    BLOBS.insert(db, set.blobs, "INSERT OR IGNORE"); // sqlite/checkpoints.3
+    CHECKPOINTS.insert(db, set.checkpoints, "INSERT OR REPLACE");
+    WRITES.insert(db, set.writes, "INSERT OR REPLACE");
+    const last = new Map(set.checkpoints.map((checkpoint) => [`${checkpoint.threadId}/${checkpoint.ns}`, checkpoint]));
+    HEADS.insert(db, [...last.values()], "INSERT OR REPLACE"); // sqlite/checkpoints.2
+  };
+  return {
     putWriteSet: store,
     putRunWrites({ runId, attempt }, set) {
       const current = db.get(

@@ -18,7 +18,11 @@ export function cronVerbs(db: Database): CronTx {
     },
     insertCron: (cron) => CRONS.insert(db, [{ ...cron, enabled: Number(cron.enabled) }]),
     updateCron(cronId, { enabled, ...patch }) {
-      CRONS.update(db, "cron_id", cronId, { ...patch, ...(enabled === undefined ? {} : { enabled: Number(enabled) }) });
+      CRONS.update(
+        db,
+        { keyColumn: "cron_id", key: cronId },
+        { ...patch, ...(enabled === undefined ? {} : { enabled: Number(enabled) }) },
+      );
     },
     deleteCron(cronId) {
       db.run("DELETE FROM crons WHERE cron_id = ?", cronId);

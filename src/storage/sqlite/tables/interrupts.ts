@@ -14,6 +14,12 @@ const INTERRUPTS = table<Interrupt>("interrupts", INTERRUPT_COLUMNS);
 const AUDIT = table<AuditRecord>("audit", AUDIT_COLUMNS);
 
 export function interruptVerbs(db: Database): InterruptTx {
+  return { ...threadVerbs(db), ...inboxVerbs(db), ...auditVerbs(db) };
+}
+
+function threadVerbs(
+  db: Database,
+): Pick<InterruptTx, "interrupts" | "interrupt" | "openBreakpoint" | "putInterrupts" | "countOpenInterrupts"> {
   const one = (where: string, ...parameters: string[]): Interrupt | null => {
     const row = db.get(`SELECT ${INTERRUPTS.columns} FROM interrupts WHERE ${where}`, ...parameters);
     return row === null ? null : readInterrupt(row);
@@ -38,6 +44,11 @@ export function interruptVerbs(db: Database): InterruptTx {
     },
     countOpenInterrupts: () =>
       Number(db.get("SELECT count(*) AS n FROM interrupts WHERE state = 'open' AND kind <> 'breakpoint'")?.["n"]),
+  };
+}
+
+function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | "dueInterrupts" | "nextDeadline"> {
+  return {
     inbox(query) {
       const { from, where, parameters, place } = planInbox(db, query);
       const direction = query.descending ? "DESC" : "ASC";
@@ -61,6 +72,11 @@ export function interruptVerbs(db: Database): InterruptTx {
       const at = db.get(`SELECT expires_at ${DUE} ORDER BY expires_at LIMIT 1`)?.["expires_at"];
       return typeof at === "number" ? at : null;
     },
+  };
+}
+
+function auditVerbs(db: Database): Pick<InterruptTx, "audit" | "deleteAuditBefore" | "auditOf"> {
+  return {
     audit(entries) {
       const first = entries[0];
       if (first === undefined) return;

@@ -4,12 +4,19 @@ import type { SQLInputValue } from "node:sqlite";
 import type { ColumnKind, Columns } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
 
+export interface KeyedRow {
+  readonly keyColumn: string;
+  readonly key: string;
+  /** A further condition, of constant text. */
+  readonly also?: string;
+}
+
 export interface Table<T> {
   readonly columns: string;
   readonly read: (row: Row) => T;
   insert(db: Database, values: readonly T[], conflict?: string): void;
-  /** @param also a further condition, of constant text @returns the number of changed rows */
-  update(db: Database, keyColumn: string, key: string, patch: Partial<T>, also?: string): number;
+  /** @returns the number of changed rows */
+  update(db: Database, row: KeyedRow, patch: Partial<T>): number;
 }
 
 /** Rows of one INSERT: more save little, and every count needs its own statement. */
@@ -49,7 +56,7 @@ export function table<T extends object>(name: string, columns: Columns<T>): Tabl
         db.run(`${conflict} ${inserts[rows.length]}`, ...parameters);
       }
     },
-    update(db, keyColumn, key, patch, also = "") {
+    update(db, { keyColumn, key, also = "" }, patch) {
       const sets: string[] = [];
       const parameters: SQLInputValue[] = [];
       for (const [field, [column, kind]] of fields) {

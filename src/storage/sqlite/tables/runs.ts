@@ -19,6 +19,22 @@ const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS)
 const DUE_AT_ONCE_MAX = 100;
 
 export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
+  const reader = createReader(db);
+  return {
+    ...readVerbs(db, reader),
+    ...writeVerbs(db),
+    ...claimVerbs(db, reader),
+    ...queueVerbs(),
+    ...idempotencyVerbs(db),
+  };
+}
+
+interface RunReader {
+  read(row: Row): Run;
+  one(where: string, ...parameters: string[]): Run | null;
+}
+
+function createReader(db: Database): RunReader {
   const read = (row: Row): Run => {
     const { urgent: _urgent, queueKey: _queueKey, ...run } = RUNS.read(row);
     if (run.input?.startsWith("#") !== true) return run;
@@ -29,10 +45,13 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
     const row = db.get(`SELECT ${RUNS.columns} FROM runs ${where}`, ...parameters);
     return row === null ? null : read(row);
   };
-  const nextDueAt = (): number | null => {
-    const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
-    return typeof at === "number" ? at : null;
-  };
+  return { read, one };
+}
+
+function readVerbs(
+  db: Database,
+  { read, one }: RunReader,
+): Pick<RunTx, "threadOfRun" | "run" | "runs" | "activeRuns" | "runsOfAssistant" | "allActiveRuns" | "newestRunId"> {
   return {
     threadOfRun(runId) {
       const row = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId);
@@ -83,6 +102,11 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
       const id = db.get("SELECT max(run_id) AS id FROM runs")?.["id"];
       return typeof id === "string" ? id : null;
     },
+  };
+}
+
+function writeVerbs(db: Database): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun" | "deleteEndedRuns"> {
+  return {
     insertRun(run) {
       let { input } = run;
       if (input !== null && input.length > BIG_VALUE_UNITS) {
@@ -94,17 +118,29 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
       RUNS.insert(db, [{ ...run, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
     },
     updateRun(runId, patch) {
-      RUNS.update(db, "run_id", runId, patch);
-    },
-    deleteEndedRuns(threadId, before) {
-      const ended = "thread_id = ? AND status NOT IN ('pending', 'running') AND updated_at < ?";
-      return db.run(`DELETE FROM runs WHERE ${ended}`, threadId, before);
+      RUNS.update(db, { keyColumn: "run_id", key: runId }, patch);
     },
     deleteRun(runId) {
       const threadId = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId)?.["thread_id"];
       db.run("DELETE FROM events WHERE thread_id = ? AND run_id = ?", String(threadId), runId);
       db.run("DELETE FROM runs WHERE run_id = ?", runId);
     },
+    deleteEndedRuns(threadId, before) {
+      const ended = "thread_id = ? AND status NOT IN ('pending', 'running') AND updated_at < ?";
+      return db.run(`DELETE FROM runs WHERE ${ended}`, threadId, before);
+    },
+  };
+}
+
+function claimVerbs(
+  db: Database,
+  { read, one }: RunReader,
+): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "runningRuns" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
+  const nextDueAt = (): number | null => {
+    const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
+    return typeof at === "number" ? at : null;
+  };
+  return {
     claimPendingRun(claim, dueBy, threadId = null) {
       const dueAt = dueBy === null ? null : nextDueAt();
       //   sqlite/runs.3. A read first: an update without a match costs twenty times as much.
@@ -125,14 +161,9 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
       );
       if (found === null) return null;
       const patch = { ...claim, attempt: found.attempt + 1 };
-      RUNS.update(db, "run_id", found.runId, patch);
+      RUNS.update(db, { keyColumn: "run_id", key: found.runId }, patch);
       return { run: { ...found, ...patch }, thread: readThread(db, found.threadId) };
     },
-    queueRun: () => undefined, // the rows are the queue
-    queueNext: () => undefined,
-    addWorker: () => undefined, // no other process has the file
-    deadWorker: () => null,
-    removeWorker: () => undefined,
     nextDueAt,
     runningRuns: (workerId) =>
       db
@@ -148,7 +179,21 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
     countPendingRuns: () => Number(db.get("SELECT count(*) AS n FROM runs WHERE status = 'pending'")?.["n"]),
     isCurrent: ({ runId, attempt }) =>
       db.get("SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND status = 'running'", runId, attempt) !== null,
+  };
+}
 
+function queueVerbs(): QueueTx {
+  return {
+    queueRun: () => undefined, // the rows are the queue
+    queueNext: () => undefined,
+    addWorker: () => undefined, // no other process has the file
+    deadWorker: () => null,
+    removeWorker: () => undefined,
+  };
+}
+
+function idempotencyVerbs(db: Database): IdempotencyTx {
+  return {
     idempotency(key) {
       const row = db.get(`SELECT ${IDEMPOTENCY.columns} FROM idempotency WHERE key = ?`, key);
       return row === null ? null : IDEMPOTENCY.read(row);

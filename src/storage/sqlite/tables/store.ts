@@ -29,13 +29,12 @@ const ITEMS = table<ItemRow>("store_items", ITEM_COLUMNS);
 const ALIVE = "(expires_at IS NULL OR expires_at > ?)";
 
 export function storeVerbs(db: Database): StoreTx {
-  db.defineFunction("meets_filter", (value, filter) => {
-    const conditions = JSON.parse(String(filter)) as readonly FilterCondition[];
-    return meetsFilter(JSON.parse(String(value)) as JsonObject, conditions) ? 1 : 0;
-  });
-  // The query's vector is not an argument: SQLite would copy it for every row.
-  let wanted: Float32Array = new Float32Array();
-  db.defineFunction("likeness", (vector) => cosine(floats(vector), wanted));
+  return { ...itemVerbs(db), ...searchVerbs(db) };
+}
+
+function itemVerbs(
+  db: Database,
+): Pick<StoreTx, "storeItem" | "putStoreItem" | "deleteStoreItem" | "refreshStoreItems" | "deleteExpiredStoreItems"> {
   const idOf = (ns: string, key: string): Row | null =>
     db.get("SELECT item_id, updated_at FROM store_items WHERE ns = ? AND key = ?", ns, key);
   const forgetOrder = (itemId: SQLInputValue, ns: string, updatedAt: SQLInputValue): void => {
@@ -99,12 +98,6 @@ export function storeVerbs(db: Database): StoreTx {
         );
       }
     },
-    searchStore(query) {
-      if (query.vector === null) return newest(db, query);
-      wanted = unitVector(query.vector) ?? new Float32Array();
-      return nearest(db, query);
-    },
-    storeNamespaces: (query) => namespaces(db, query),
     deleteExpiredStoreItems(at, limit) {
       const rows = db.all(
         "SELECT item_id, ns, updated_at FROM store_items WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
@@ -114,6 +107,24 @@ export function storeVerbs(db: Database): StoreTx {
       for (const row of rows) remove(row);
       return rows.length;
     },
+  };
+}
+
+function searchVerbs(db: Database): Pick<StoreTx, "searchStore" | "storeNamespaces"> {
+  db.defineFunction("meets_filter", (value, filter) => {
+    const conditions = JSON.parse(String(filter)) as readonly FilterCondition[];
+    return meetsFilter(JSON.parse(String(value)) as JsonObject, conditions) ? 1 : 0;
+  });
+  // The query's vector is not an argument: SQLite would copy it for every row.
+  let wanted: Float32Array = new Float32Array();
+  db.defineFunction("likeness", (vector) => cosine(floats(vector), wanted));
+  return {
+    searchStore(query) {
+      if (query.vector === null) return newest(db, query);
+      wanted = unitVector(query.vector) ?? new Float32Array();
+      return nearest(db, query);
+    },
+    storeNamespaces: (query) => namespaces(db, query),
   };
 }
 

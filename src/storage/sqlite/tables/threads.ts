@@ -42,12 +42,13 @@ export function threadVerbs(db: Database): ThreadTx {
       if (Object.keys(thread.metadata).length > 0) indexMetadata(db, thread.threadId, thread.metadata);
     },
     updateThread(threadId, patch) {
-      THREADS.update(db, "thread_id", threadId, patch);
+      THREADS.update(db, { keyColumn: "thread_id", key: threadId }, patch);
       if (patch.metadata !== undefined) indexMetadata(db, threadId, patch.metadata);
     },
     takeThread(threadId, from, patch) {
       const taken = { ...patch, status: "busy", pause: null } as const;
-      if (THREADS.update(db, "thread_id", threadId, taken, `AND status = '${from}'`) !== 1) throw takenByAnother();
+      if (THREADS.update(db, { keyColumn: "thread_id", key: threadId, also: `AND status = '${from}'` }, taken) !== 1)
+        throw takenByAnother();
       if (patch.metadata !== undefined) indexMetadata(db, threadId, patch.metadata);
     },
     deleteThread(threadId) {

@@ -21,7 +21,7 @@ export function webhookVerbs(db: Database): WebhookTx {
       if (row === null) return null;
       const found = WEBHOOKS.read(row);
       const patch = { attempts: found.attempts + 1, dueAt: until };
-      WEBHOOKS.update(db, "run_id", found.runId, patch);
+      WEBHOOKS.update(db, { keyColumn: "run_id", key: found.runId }, patch);
       return { ...found, ...patch };
     },
     nextWebhookAt(hostsExcepted) {
@@ -32,7 +32,7 @@ export function webhookVerbs(db: Database): WebhookTx {
       return typeof at === "number" ? at : null;
     },
     delayWebhook(runId, dueAt) {
-      WEBHOOKS.update(db, "run_id", runId, { dueAt });
+      WEBHOOKS.update(db, { keyColumn: "run_id", key: runId }, { dueAt });
     },
     deleteWebhook(runId) {
       db.run("DELETE FROM webhooks WHERE run_id = ?", runId);
