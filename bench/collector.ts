@@ -1,7 +1,7 @@
-// The collector against the floor (the least that any proxy on Node must do), in one run: `npm run bench -- collector`.
-// Sink and load on one core, the target on the other; figures per CPU-second of the target. SECONDS (6) is the length of one
-// measurement, of the soak ten times that; ROUNDS (2) is how often each is repeated, the best counts. The last line holds the
-// ratios, each with what is asked of it. `npm run bench -- collector soak dead` measures these parts only.
+// The collector against the floor (the least work of any proxy on Node), in one run: `npm run bench -- collector`.
+// Sink and load on one core, the target on the other; figures per CPU-second of the target. SECONDS (6) is the length
+// of one measurement, a soak lasts ten times as long; ROUNDS (2) is the number of repetitions, and the best counts. The
+// last line has the ratios, each with its target. `npm run bench -- collector soak dead` measures these parts only.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,7 +60,10 @@ const LOADS: readonly (readonly [name: string, asked: number, options: readonly 
   ["gzipped JSON, 64 a request", 0.6, ["PER=64", "FORMAT=json", "GZIP=1"]],
 ];
 
-/** Returns the collector's best in the first load: what later measurements are compared with; not `whole`: only that load. */
+/**
+ * Returns the collector's best result of the first load, as the base of later comparisons; without `whole`, only that
+ * load.
+ */
 async function againstTheFloor(whole: boolean): Promise<Measured> {
   let first: Measured | null = null;
   for (const [name, asked, options] of whole ? LOADS : LOADS.slice(0, 1)) {
@@ -123,7 +126,7 @@ async function soak(): Promise<void> {
   ratios.push(`soak: ${one.hwmMB} MB (asked 352), ${(growth * 100).toFixed(1)} % growth in the last half (asked 5)`);
 }
 
-/** Least squares: what the line through the samples gains from first to last, as a part of their mean. */
+/** Least squares: the rise of the line through the samples from first to last, as a share of their mean. */
 function growthOf(samples: readonly number[]): number {
   const mean = samples.reduce((sum, value) => sum + value, 0) / samples.length;
   const middle = (samples.length - 1) / 2;

@@ -1,4 +1,5 @@
-// Benchmarks: `npm run bench -- agent [--postgres] [--peer] [--short]`, `… collector [part…]`, `… traces`. Prints a table and one closing line of ratios.
+// Benchmarks: `npm run bench -- agent [--postgres] [--peer] [--short]`, `… collector [part…]`, `… traces`. Prints a
+// table and one closing line of ratios.
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
 import { benchCollector } from "./collector.ts";

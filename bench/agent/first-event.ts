@@ -1,4 +1,4 @@
-// Time to the first event of a streamed run, next to what it is made of: a GET /ok and the graph's first chunk in process.
+// Time to the first event of a streamed run, next to its parts: a GET /ok and the graph's first chunk in process.
 // Arguments: url, rounds. Prints one JSON line with medians in milliseconds.
 import { MemorySaver } from "@langchain/langgraph";
 import { Agent, request, type IncomingMessage } from "node:http";
@@ -36,7 +36,7 @@ async function firstChunk(round: number): Promise<number> {
   return took;
 }
 
-/** To the first event (metadata), and to the first that the graph has told (values). */
+/** To the first event (metadata), and to the graph's first (values). */
 async function firstEvents(): Promise<readonly [number, number]> {
   const { thread_id: id } = JSON.parse(await text(await call("POST", "/threads", {}))) as { thread_id: string };
   const startedAt = performance.now();

@@ -1,5 +1,5 @@
-// Benchmark of lists: the inbox and thread search, over many paused threads next to a hundred. Both servers are asked in
-// turn, one call at a time, so that whatever else the machine does falls on both alike.
+// Benchmark of lists: the inbox and thread search, over many paused threads next to a hundred. It calls both servers in
+// turn, one call at a time, so that other load on the machine affects both alike.
 import { Agent, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { TEAMS } from "./many-paused.ts";

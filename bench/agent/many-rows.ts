@@ -1,4 +1,4 @@
-// Many rows: multiplies what one finished and one paused thread have left in a database, table by table, with new ids.
+// Many rows: multiplies the rows of one finished and one paused thread in a database, table by table, with new ids.
 import { Client } from "pg";
 
 const TABLES = "threads thread_metadata runs checkpoints heads writes blobs interrupts inbox_metadata audit".split(" ");

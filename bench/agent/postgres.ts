@@ -1,6 +1,6 @@
-// Agent server on PostgreSQL, many processes: what a cycle costs next to the same graph without a server, what a second
-// worker adds, how long a run waits in an empty queue, and what a full database changes. Everything is of one run, and
-// counted as CPU of the servers: client, database and servers share the machine, so throughput would not show it.
+// Agent server on PostgreSQL, many processes: the cost of a cycle next to the same graph without a server, the gain of
+// a second worker, the wait of a run in an empty queue, and the effect of a full database. All figures are per run, in
+// CPU time of the servers: client, database and servers share the machine, so throughput would not show it.
 import { join } from "node:path";
 import { Client } from "pg";
 import { startPostgres, type PostgresServer } from "../../test/harness/postgres/server.ts";
@@ -11,7 +11,7 @@ import { removeFolder, startServer, type MeasuredServer } from "./server.ts";
 const script = (name: string): string => join(import.meta.dirname, name);
 const STATE_BYTES = 1000;
 const CLIENTS = 32;
-/** A server has a slot for each client: what waits in the queue is measured by itself. */
+/** A server has a slot for each client: the wait in the queue is a separate measurement. */
 const SLOTS = 64;
 /** Cycles for each server before it is measured: compiling goes on until then, and would count for each worker anew. */
 const WARM_UP = 2000;

@@ -1,4 +1,5 @@
-// A server to measure: a process of its own on its own data folder; its CPU time, memory and bound text as /metrics tells.
+// A server to measure: a separate process on its own data folder; its CPU time, memory and bound text come from
+// /metrics.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

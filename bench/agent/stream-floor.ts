@@ -1,5 +1,5 @@
-// The limit for a stream to many readers: a bare node:http server that sends the bytes of a file to everybody who asks,
-// in big shared pieces, once the gate is opened. Arguments: file. Prints its port.
+// The limit for a stream to many readers: a bare node:http server that sends the bytes of a file to every reader, in
+// large shared pieces, once the gate opens. Arguments: file. Prints its port.
 import { readFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,5 +1,6 @@
-// Many readers of one stream: counts what each gets, in order, from the moment the gate is opened until the last has all.
-// Arguments: url of the stream, number of readers, events expected by each, gate (a file to make, or a URL to post to).
+// Many readers of one stream: counts the events of each, in order, from the opening of the gate until the last has all.
+// Arguments: url of the stream, number of readers, events expected by each, gate (a file to create, or a URL to post
+// to).
 // Prints one JSON line.
 import { writeFileSync } from "node:fs";
 import { Agent, get, request, type IncomingMessage } from "node:http";

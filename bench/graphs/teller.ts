@@ -1,4 +1,4 @@
-// A graph that tells many small things, once the file that its input names is there: so that readers can be ready first.
+// A graph that emits many small events once the file in its input exists, so that readers can be ready first.
 import { Annotation, StateGraph } from "@langchain/langgraph";
 import { existsSync } from "node:fs";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";

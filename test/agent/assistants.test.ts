@@ -1,5 +1,5 @@
-// Tests of assistants with the official client, unmodified: making, changing, finding, deleting them,
-// running on them, and what they tell of their graph.
+// Tests of assistants with the official client, unmodified: create, change, search, delete, runs on them, and the
+// descriptions of their graphs.
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { Client, type Assistant, type Thread } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
@@ -56,7 +56,7 @@ suite("making and reading", () => {
     assert.deepEqual(await client.assistants.get(made.assistant_id.toUpperCase()), made);
   });
 
-  test("what is left out has a default; a context of null is kept", PATIENCE, async () => {
+  test("absent fields have defaults; a context of null stays", PATIENCE, async () => {
     const plain = await client.assistants.create({ graphId: "settings" });
     assert.deepEqual(
       [plain.name, plain.description, plain.config, plain.context, plain.metadata],
@@ -235,7 +235,7 @@ suite("deleting", () => {
     assert.equal((await client.threads.get(threadId)).status, "idle");
   });
 
-  test("with its threads: those whose metadata names it, whatever they do", PATIENCE, async () => {
+  test("with its threads: those whose metadata names it, whatever their status", PATIENCE, async () => {
     const { assistant_id: id } = await client.assistants.create({ graphId: "agent" });
     const mine: Thread[] = [];
     for (let at = 0; at < 120; at++) mine.push(await client.threads.create({ metadata: { assistant_id: id } }));
@@ -257,7 +257,7 @@ suite("deleting", () => {
     assert.equal((await client.threads.get(other.thread_id)).status, "idle");
   });
 
-  test("not while a run on it goes on, and then nothing is deleted", PATIENCE, async () => {
+  test("not while a run on it is in progress, and then nothing is deleted", PATIENCE, async () => {
     const { assistant_id: id } = await client.assistants.create({ graphId: "slow" });
     const { thread_id: threadId } = await client.threads.create();
     const { thread_id: marked } = await client.threads.create({ metadata: { assistant_id: id } });
@@ -300,7 +300,7 @@ suite("running", () => {
     assert.deepEqual((await runOn("settings"))["context"], null);
   });
 
-  test("a run keeps the config it was accepted with, whatever the assistant becomes", PATIENCE, async () => {
+  test("a run keeps the config it was accepted with, whatever happens to the assistant", PATIENCE, async () => {
     const { assistant_id: id } = await client.assistants.create(DRAFT);
     const { thread_id: threadId } = await client.threads.create();
     const notes = newNotes(folder);
@@ -313,7 +313,7 @@ suite("running", () => {
     assert.equal(result["config"]?.["model"], "small");
   });
 
-  test("the config of an assistant cannot set what the server sets", PATIENCE, async () => {
+  test("the config of an assistant cannot set the server's own keys", PATIENCE, async () => {
     const config = { configurable: { thread_id: NOWHERE, __pregel_checkpointer: "x" } };
     const { assistant_id: id } = await client.assistants.create({ graphId: "settings", config });
     const shown = (await runOn(id))["config"] as Record<string, unknown>;
@@ -377,7 +377,7 @@ suite("describing the graph", () => {
     assert.deepEqual((await client.assistants.getSchemas("zod4")).context_schema?.required, ["user"]);
   });
 
-  test("what Annotation does not keep at run time, TypeScript types tell", PATIENCE, async () => {
+  test("TypeScript types supply the fields that Annotation lacks at run time", PATIENCE, async () => {
     const { state_schema } = await client.assistants.getSchemas("annotated");
     const { topic, item, trail, count, messages } = state_schema?.properties ?? {};
     assert.deepEqual(

@@ -1,11 +1,14 @@
-// Test of who may do what: every route of the OpenAPI document against every kind of caller. Checked (issue: A21):
-//   authorisation.1. Without credentials, with bad or expired ones, every route but the probes is refused before anything is looked up.
-//   authorisation.2. What is another tenant's looks as if it were not there: on every place where an id can stand, in paths and bodies,
-//        the reply is that to an id that nobody has. No list, stream or refusal shows a trace of it.
-//   authorisation.3. What another tenant has tried has changed nothing.
-//   authorisation.4. Who may only read is refused whatever changes something, and nothing else.
-//   authorisation.5. A route that is not in the table below fails the test.
-// Real process, real sockets, handlers written with the SDK's Auth (graphs/tenants/auth.ts); then the same with API keys.
+// Test of authorization: every route of the OpenAPI document against every kind of caller.
+// Rules:
+//   authorisation.1. Without credentials, or with bad or expired ones, every route but the probes is rejected before
+//        any lookup.
+//   authorisation.2. Another tenant's data looks absent: at every place for an id, in paths and bodies, the reply
+//        equals that to an unknown id. No list, stream or error shows a trace of it.
+//   authorisation.3. Attempts of another tenant change nothing.
+//   authorisation.4. A read-only caller is rejected wherever a call changes something, and nowhere else.
+//   authorisation.5. A route missing from the table below fails the test.
+// Real process, real sockets, handlers written with the SDK's Auth (graphs/tenants/auth.ts); then the same with API
+// keys.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -96,7 +99,7 @@ function unknown(name: string): string {
 }
 
 interface Entry {
-  /** What is sent; the ids that stand in it are places of ids like those of the path. */
+  /** The request body; ids in it count as places for ids, like those of the path. */
   readonly body?: (ids: Ids) => unknown;
   readonly query?: string | ((ids: Ids) => string);
   /** Places of ids in the body and the query. */
@@ -375,7 +378,7 @@ for (const route of routes) {
   const entries = MATRIX[route.name] ?? [];
 
   test(
-    `${route.name}: ${route.access === "public" ? "everybody may" : "who is not known may not"} (authorisation.1)`,
+    `${route.name}: ${route.access === "public" ? "open to all callers" : "rejects unknown callers"} (authorisation.1)`,
     PATIENCE,
     async () => {
       for (const [who, headers] of OUTSIDERS) {
@@ -397,7 +400,7 @@ for (const route of routes) {
     },
   );
 
-  test(`${route.name}: another tenant sees nothing of what is not theirs (authorisation.2)`, PATIENCE, async () => {
+  test(`${route.name}: another tenant sees none of the data (authorisation.2)`, PATIENCE, async () => {
     for (const entry of entries) {
       const places = placesOf(route, entry);
       const attempts = places.length > 1 ? [...places.map((place) => [place]), places] : [places];
@@ -435,7 +438,7 @@ test("after all that, everything of the other tenant is as it was (authorisation
   assert.deepEqual(await snapshot(), before);
 });
 
-/** All that Ann's tenant can see of what she has. */
+/** All of Ann's data that her tenant can see. */
 async function snapshot(): Promise<unknown> {
   const { thread_id: thread, run_id: runId, assistant_id: assistant, interrupt_id: interrupt } = ann;
   const reads: readonly (readonly [method: string, path: string, body?: object])[] = [
@@ -471,7 +474,7 @@ const cancels = (entry: Entry): boolean => String(entry.query).includes("cancel_
 
 for (const route of routes) {
   const may = READING.test(route.access);
-  test(`${route.name}: who may only read ${may ? "may" : "may not"} (authorisation.4)`, PATIENCE, async () => {
+  test(`${route.name}: a read-only caller ${may ? "may" : "may not"} (authorisation.4)`, PATIENCE, async () => {
     for (const entry of MATRIX[route.name] ?? []) {
       const { status, text } = await ask(server, route, entry, ann, as("eve"));
       const { status: byKey, text: keyText } = await ask(keyed, route, entry, ann, { "x-api-key": READ_KEY });
@@ -487,7 +490,7 @@ for (const route of routes) {
     }
   });
 
-  test(`${route.name}: a key that nobody has, or none, is refused (authorisation.1)`, PATIENCE, async () => {
+  test(`${route.name}: an unknown key, or none, is rejected (authorisation.1)`, PATIENCE, async () => {
     for (const headers of [{}, { "x-api-key": `${FULL_KEY}x` }, { authorization: `Basic ${FULL_KEY}` }]) {
       for (const entry of MATRIX[route.name] ?? []) {
         assert.equal((await ask(keyed, route, entry, ann, headers)).status, route.access === "public" ? 200 : 401);

@@ -46,7 +46,7 @@ suite("a list of big threads", PATIENCE, () => {
       assert.equal(values?.payload.slice(values.payload.indexOf(":")).length, UNITS + 1);
   });
 
-  test("has pages that go on where the one before ends (big-lists.1)", async () => {
+  test("pages follow each other without a gap (big-lists.1)", async () => {
     const { headers, body } = await search({ limit: 7, offset: 21 });
     assert.deepEqual(
       (body as readonly WireThread[]).map(({ thread_id }) => thread_id),

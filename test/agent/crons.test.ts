@@ -1,4 +1,4 @@
-// Tests of crons, end to end with the official client: what it makes, changes, finds and deletes, and the runs of their ticks.
+// Tests of crons, end to end with the official client: create, change, search, delete, and the runs of their ticks.
 import { Client, type Cron } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ async function someMarks(mark: string, count: number): Promise<readonly Mark[]> 
 }
 
 suite("a cron", () => {
-  test("comes back with what was asked for, and the time when it is due", PATIENCE, async () => {
+  test("a new cron has the requested fields, and the time of its next tick", PATIENCE, async () => {
     const made = (await crons.create("ticker", {
       schedule: "30 9 * * MON-FRI",
       timezone: "Europe/Berlin",

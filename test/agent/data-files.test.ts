@@ -1,6 +1,7 @@
 // The files of a data folder, from outside. Checked:
-//   data-files.1. A database or lock that is deleted under a running server is noticed: /ready is 503 and says so, calls that write
-//        are refused, and none that was acknowledged is lost. The collector's spool and the trace store do the same.
+//   data-files.1. A database or lock that is deleted under a running server is noticed: /ready is 503 and says so,
+//        calls that write are refused, and none that was acknowledged is lost. The collector's spool and the trace
+//        store do the same.
 //   data-files.2. Everything that the product makes is its owner's alone, with the usual umask.
 import assert from "node:assert/strict";
 import { readdirSync, renameSync, statSync } from "node:fs";

@@ -1,9 +1,10 @@
-// Tests of deadlines, over HTTP and through restarts. Checked:
-//   deadlines.1. A deadline is acted on once; of it and people's answers at the same moment one wins.
-//   deadlines.3. Deadlines that pass while the server is down come at its start, and no earlier.
-//   deadlines.4. What cannot be done is put on record, and the question waits on.
-//   deadlines.1. The options of interrupt() win over langgraph.json, that over the payload, and the payload over the assistant.
-//   deadlines.3. What a payload says is never an answer.
+// Tests of deadlines, over HTTP and through restarts.
+// Rules:
+//   deadlines.1. A deadline acts once; of it and a concurrent human answer one wins. The options of interrupt() win
+//        over langgraph.json, that over the payload, and the payload over the assistant.
+//   deadlines.3. Deadlines that pass while the server is down act at its start, and no earlier. A payload is never an
+//        answer.
+//   deadlines.4. A failed action is in the audit trail, and the interrupt stays open.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
@@ -85,7 +86,7 @@ test("siblings that are due are answered in one run, and those that are not wait
   );
 });
 
-test("without a word on what happens then, a question is overdue and waits on", async () => {
+test("without an action, an interrupt is overdue and stays open", async () => {
   const thread = await asks({ question: "?", expires_at: "2020-01-01T00:00:00Z" });
   const [item] = await itemsOf(server, thread.threadId);
   assert.deepEqual(
@@ -119,7 +120,7 @@ test("an assistant says it for the questions that do not (deadlines.1)", async (
   assert.deepEqual(await run({ question: "?" }), ["assistant's"]);
 });
 
-test("langgraph.json says it for a node, over what the payload says (deadlines.1)", async () => {
+test("a rule for the node in langgraph.json wins over the payload (deadlines.1)", async () => {
   for (const payload of [{ question: "?" }, soon({ answer: "payload's" }), { expires_at: "2036-01-01T00:00:00Z" }]) {
     const thread = await asks(payload, "deployed_deadline");
     await thread.reaches("idle");
@@ -226,7 +227,7 @@ suite("through restarts (deadlines.3)", () => {
   });
 });
 
-test("an item that expired is not found in the inbox, and its page says what became of it", async () => {
+test("an expired item is absent from the inbox, and its page shows the outcome", async () => {
   const thread = await asks(soon({ answer: 1 }));
   const id = (await auditFor(thread)).interrupt_id ?? "";
   await thread.reaches("idle");

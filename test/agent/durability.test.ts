@@ -1,7 +1,8 @@
-// Tests of what is stored when, and of one truth told twice (saver run-checkpointer.3, run-checkpointer.4; architecture: "Checkpoint saver").
-//   durability.1. With every durability, a question is stored, shown and answerable.
-//   durability.2. A result is the same however late it is asked for.
-//   durability.3. A subgraph's state can be read and edited where it is.
+// Tests of durability: the time of each write, and equal results from memory and storage (run-checkpointer.3,
+// run-checkpointer.4).
+//   durability.1. With every durability, an interrupt is stored, shown and answerable.
+//   durability.2. A result is the same whenever it is read.
+//   durability.3. A subgraph's state can be read and edited in place.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { call, removeFolder, startServer } from "../harness/server.ts";

@@ -1,9 +1,10 @@
-// Tests of graphs that a function makes. Checked:
-//   factories.1. The function is called for each run with its config, its context and `accessContext`.
-//   factories.2. States are read and edited with a graph made from the config of the thread's newest run.
-//   factories.3. A function that throws or hangs fails its own run or request, and the server goes on.
-//   factories.4. A pause continues in the graph of its config, also after a restart; a run whose graph lacks the node that asked
-//        fails and changes no state: continued with the right config, the node asks again.
+// Tests of graph factories.
+// Rules:
+//   factories.1. Each run calls the factory with its config, its context and `accessContext`.
+//   factories.2. State calls use a graph for the config of the thread's newest run.
+//   factories.3. A factory that throws or hangs fails only its own run or request.
+//   factories.4. A pause continues in the graph of its config, also after a restart. A run whose graph lacks the
+//        interrupted node fails and changes no state: with the right config, the node interrupts again.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { call, removeFolder, startServer } from "../harness/server.ts";

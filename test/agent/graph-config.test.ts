@@ -1,5 +1,5 @@
-// Tests of LANGGRAPH_CONFIG as JSON. Checked: built-in assistants are made with it, and what is stored stays (assistant-defaults.1); a text
-// that begins as JSON and is none stops the start; a path stays a path.
+// Tests of LANGGRAPH_CONFIG as JSON: new built-in assistants use it, and stored ones stay (assistant-defaults.1);
+// invalid JSON stops the start; a path stays a path.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { assistantDefaults, graphConfigFile } from "../../src/agent/model/assistant-defaults.ts";

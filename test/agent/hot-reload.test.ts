@@ -1,8 +1,9 @@
-// Test of `holdpoint dev` with a project whose files change. Checked:
-//   agent/hot-reload.1. A changed file, and what imports it, is loaded anew; a paused thread goes on in the new code.
-//   agent/hot-reload.2. A run that is under way ends in the code that it began in.
-//   agent/hot-reload.3. A file that does not load is told once, with its place, and the graph that was there goes on.
-//   agent/hot-reload.4. A graph that langgraph.json names anew is served; what else changes there is said to need a restart.
+// Test of `holdpoint dev` with a project whose files change.
+// Rules:
+//   agent/hot-reload.1. A changed file and its importers load again; a paused thread continues in the new code.
+//   agent/hot-reload.2. A run in progress ends in its first code.
+//   agent/hot-reload.3. A file that does not load is logged once, with its place, and the old graph stays.
+//   agent/hot-reload.4. A new graph in langgraph.json is served; for other changes there the log asks for a restart.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

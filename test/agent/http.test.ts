@@ -1,9 +1,11 @@
-// Tests of what HTTP clients, proxies and browsers rely on. Checked (issue: waiting, headers, repeats):
-//   agent/http.1. Run-creating calls say where the run is and where to join it; lists say how much there is; browsers may read it.
-//   agent/http.2. A waiting call is kept open with newlines, and is one JSON text all the same.
-//   agent/http.3. A caller that hangs up loses nothing.
-//   agent/http.4. Pages from elsewhere read nothing, and a foreign Host is refused.
-//   agent/http.5. An Idempotency-Key gives one run, however often the call is repeated.
+// Tests of the behaviour that HTTP clients, proxies and browsers rely on.
+// Rules:
+//   agent/http.1. Run-creating calls have the location of the run and of its join; lists have their total; browsers may
+//        read both.
+//   agent/http.2. Newlines keep a waiting call alive, and its reply is still one JSON text.
+//   agent/http.3. A caller that disconnects loses nothing.
+//   agent/http.4. Pages of other origins read nothing, and a foreign Host is rejected.
+//   agent/http.5. An Idempotency-Key yields one run, however often the call repeats.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
@@ -88,7 +90,7 @@ test("a waiting call is kept open with newlines, and ends in one JSON text (agen
   assert.equal((JSON.parse(answer.text) as Result)["result"], "whole");
 });
 
-test("an answer that nobody has to wait for has no blank before it (agent/http.2)", PATIENCE, async () => {
+test("an immediate reply has no blank before it (agent/http.2)", PATIENCE, async () => {
   const thread = await newThread(server, "steps");
   const run = await thread.begin({ input: {} });
   await thread.reaches("idle");
@@ -97,7 +99,7 @@ test("an answer that nobody has to wait for has no blank before it (agent/http.2
   assert.notEqual(answer.headers.get("content-length"), null);
 });
 
-test("a failure after the first newline is told in the JSON (agent/http.2)", PATIENCE, async () => {
+test("a failure after the first newline is in the JSON (agent/http.2)", PATIENCE, async () => {
   const thread = await newThread(server, "slow");
   const answer = await fetch(`${server.url}${thread.path}/runs/wait`, {
     method: "POST",
@@ -129,7 +131,7 @@ async function hangUp(path: string, body: object | null, ready: (() => Promise<u
 }
 
 test(
-  "a caller that hangs up loses nothing: the run goes on, and a join has its result (agent/http.3)",
+  "a caller that disconnects loses nothing: the run continues, and a join has its result (agent/http.3)",
   PATIENCE,
   async () => {
     const thread = await newThread(server, "slow");
@@ -145,7 +147,7 @@ test(
   },
 );
 
-test("a pause that nobody waited for any more is there for the next caller (agent/http.3)", PATIENCE, async () => {
+test("a pause without a waiting caller is there for the next caller (agent/http.3)", PATIENCE, async () => {
   const thread = await newThread(server, "rules");
   await hangUp(`${thread.path}/runs/wait`, { assistant_id: "rules", input: { mode: "late" } }, () =>
     until("the run is there", async () => (await thread.runs())[0]),

@@ -1,9 +1,10 @@
-// Tests of who a run is for. Checked (issue: A22, A23, tenants):
-//   identity.1. A graph is told who asked for the run: in a first attempt, from the queue, after a crash, and after an answer, which
-//        is the answerer's. The audit trail has their name.
-//   identity.2. What the server owns cannot be set by a request, wherever in it the name stands.
-//   identity.3. What is made in a tenant is the tenant's, whatever the request says, and stays it.
-//   identity.4. An Idempotency-Key is its caller's; nobody gets another's run with it.
+// Tests of the caller's identity in runs and tenants.
+// Rules:
+//   identity.1. A graph gets the identity of the run's caller: in a first attempt, from the queue, after a crash; after
+//        an answer, that of the answering person. The audit trail has the name.
+//   identity.2. A request cannot set the server's own keys, at any place in it.
+//   identity.3. An object belongs to the tenant that created it, whatever the request says.
+//   identity.4. An Idempotency-Key belongs to its caller and never yields another caller's run.
 //   identity.5. A path has one reading.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -54,7 +55,7 @@ function assertTold(told: Told | undefined, identity: string, org: string): void
 }
 
 test(
-  "a graph is told who asked, and after an answer who answered; the trail has their name (identity.1)",
+  "a graph gets its caller's identity, after an answer that of the answering person; the audit trail has the name (identity.1)",
   PATIENCE,
   async () => {
     const thread = await newThread("ann");
@@ -71,25 +72,21 @@ test(
   },
 );
 
-test(
-  "a run that waited in the queue while the process died still knows who asked for it (identity.1)",
-  PATIENCE,
-  async (t) => {
-    const first = await startServer({ config: TENANTS });
-    t.after(() => removeFolder(first.dataDir));
-    const thread = await newThread("ann", first);
-    await made("kim", `/threads/${thread}/runs`, { assistant_id: "slow", input: { waitMs: 600_000 } }, first);
-    const { run_id: queued } = await made("ann", `/threads/${thread}/runs`, WHOAMI, first);
-    await first.kill();
-    const second = await startServer({ config: TENANTS, dataDir: first.dataDir });
-    t.after(() => second.stop());
-    await call(second, "POST", "/runs/cancel", { thread_id: thread, status: "running" }, as("kim"));
-    const joined = await call(second, "GET", `/threads/${thread}/runs/${String(queued)}/join`, undefined, as("ann"));
-    assertTold((joined.body as Result).before, "ann", "acme");
-  },
-);
+test("a run still queued when the process died keeps its caller's identity (identity.1)", PATIENCE, async (t) => {
+  const first = await startServer({ config: TENANTS });
+  t.after(() => removeFolder(first.dataDir));
+  const thread = await newThread("ann", first);
+  await made("kim", `/threads/${thread}/runs`, { assistant_id: "slow", input: { waitMs: 600_000 } }, first);
+  const { run_id: queued } = await made("ann", `/threads/${thread}/runs`, WHOAMI, first);
+  await first.kill();
+  const second = await startServer({ config: TENANTS, dataDir: first.dataDir });
+  t.after(() => second.stop());
+  await call(second, "POST", "/runs/cancel", { thread_id: thread, status: "running" }, as("kim"));
+  const joined = await call(second, "GET", `/threads/${thread}/runs/${String(queued)}/join`, undefined, as("ann"));
+  assertTold((joined.body as Result).before, "ann", "acme");
+});
 
-test("a key's name is who asked, for graphs and for the trail (identity.1)", PATIENCE, async (t) => {
+test("a key's name is the identity, for graphs and for the audit trail (identity.1)", PATIENCE, async (t) => {
   const keyed = await startServerHere({
     config: join(ROOT, "test", "graphs", "tenants", "keys.json"),
     env: { HOLDPOINT_API_KEYS: "clerk:key-of-the-clerk-31\nold:key-of-before-77" },
@@ -182,7 +179,7 @@ test("names that the server owns do not count in an assistant or a thread either
 
 const org = (object: { readonly metadata: { readonly org?: unknown } }): unknown => object.metadata.org;
 
-test("what is made in a tenant is the tenant's, whatever the request says (identity.3)", PATIENCE, async () => {
+test("an object belongs to the tenant that created it, whatever the request says (identity.3)", PATIENCE, async () => {
   const metadata = { org: "bolt" };
   assert.equal(org((await made("ann", "/threads", { metadata })) as never), "acme");
   assert.equal(org((await made("ann", "/assistants", { graph_id: "agent", metadata })) as never), "acme");
@@ -195,24 +192,28 @@ test("what is made in a tenant is the tenant's, whatever the request says (ident
   assert.equal(org(copy as never), "acme");
 });
 
-test("what is made within a filter alone gets what it asks for, and keeps it (identity.3)", PATIENCE, async () => {
-  const metadata = { org: "acme", a: 1 };
-  const asLou = { org: "lone", a: 1 };
-  const thread = await made("lou", "/threads", { metadata });
-  const assistant = await made("lou", "/assistants", { graph_id: "agent", metadata });
-  const ran = randomUUID();
-  await waitOn("lou", ran, { ...WHOAMI, if_not_exists: "create", metadata });
-  const paths = [`/threads/${String(thread["thread_id"])}`, `/assistants/${String(assistant["assistant_id"])}`];
-  for (const object of [thread, assistant]) assert.deepEqual(object["metadata"], asLou);
-  for (const path of paths) {
-    const patched = await call(server, "PATCH", path, { metadata: { org: "acme", a: 1 } }, as("lou"));
-    assert.deepEqual((patched.body as { readonly metadata: unknown }).metadata, asLou);
-  }
-  for (const path of [...paths, `/threads/${ran}`]) {
-    assert.equal((await call(server, "GET", path, undefined, as("lou"))).status, 200, path);
-    assert.equal((await call(server, "GET", path, undefined, as("ann"))).status, 404, path);
-  }
-});
+test(
+  "an object created under a filter gets the values of the filter, and keeps them (identity.3)",
+  PATIENCE,
+  async () => {
+    const metadata = { org: "acme", a: 1 };
+    const asLou = { org: "lone", a: 1 };
+    const thread = await made("lou", "/threads", { metadata });
+    const assistant = await made("lou", "/assistants", { graph_id: "agent", metadata });
+    const ran = randomUUID();
+    await waitOn("lou", ran, { ...WHOAMI, if_not_exists: "create", metadata });
+    const paths = [`/threads/${String(thread["thread_id"])}`, `/assistants/${String(assistant["assistant_id"])}`];
+    for (const object of [thread, assistant]) assert.deepEqual(object["metadata"], asLou);
+    for (const path of paths) {
+      const patched = await call(server, "PATCH", path, { metadata: { org: "acme", a: 1 } }, as("lou"));
+      assert.deepEqual((patched.body as { readonly metadata: unknown }).metadata, asLou);
+    }
+    for (const path of [...paths, `/threads/${ran}`]) {
+      assert.equal((await call(server, "GET", path, undefined, as("lou"))).status, 200, path);
+      assert.equal((await call(server, "GET", path, undefined, as("ann"))).status, 404, path);
+    }
+  },
+);
 
 test("no change takes it out of the tenant (identity.3)", PATIENCE, async () => {
   const thread = await newThread("ann");
@@ -235,7 +236,7 @@ test("a run with if_not_exists: create does not reach another tenant's thread (i
   assert.deepEqual(body, []);
 });
 
-test("who watches the inbox hears of their own tenant only (identity.3)", PATIENCE, async (t) => {
+test("a subscriber of the inbox gets events of its own tenant only (identity.3)", PATIENCE, async (t) => {
   const controller = new AbortController();
   t.after(() => controller.abort());
   const watched = await fetch(`${server.url}/inbox/events`, { headers: as("bob"), signal: controller.signal });

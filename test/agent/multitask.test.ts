@@ -1,7 +1,9 @@
-// Tests of two runs that want one thread: every strategy on every call that makes a run, over real HTTP. Checked:
-//   multitask.1. enqueue waits, reject is refused, interrupt keeps what the first has done, rollback takes it back, input included.
-//   multitask.2. The run that comes in another's place runs, also when that one was answering a question.
-//   multitask.3. Without a word, runs wait their turn.
+// Tests of concurrent runs on one thread: every strategy on every call that creates a run, over real HTTP.
+// Rules:
+//   multitask.1. enqueue waits, reject fails, interrupt keeps the first run's steps, rollback undoes them, input
+//        included.
+//   multitask.2. The replacing run executes, also if the replaced one carried an answer.
+//   multitask.3. By default, runs queue.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";

@@ -1,8 +1,11 @@
-// Tests of rights of their own, which handlers can refuse to callers that may do all else. Checked:
-//   rights.1. Compiled breakpoints are switched off only with `threads:bypass`, on every call that takes them; the trail has it.
-//   rights.2. An edit in the name of a node, while the thread waits or at an older checkpoint, needs it too; the trail has it.
-//   rights.3. What goes round nothing asks for nothing.
-//   rights.4. A default answer in an assistant's metadata needs `assistants:administrate`, which no other handler can allow.
+// Tests of special rights, which handlers can deny to callers with all other rights.
+// Rules:
+//   rights.1. Disabling compiled breakpoints needs `threads:bypass`, on every call that can; the audit trail has it.
+//   rights.2. So does an edit in the name of a node, while the thread waits or at an older checkpoint; the audit trail
+//        has it.
+//   rights.3. An edit that bypasses nothing needs no special right.
+//   rights.4. A default answer in an assistant's metadata needs `assistants:administrate`, which no other handler can
+//        grant.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -74,7 +77,7 @@ test("lists that switch nothing off ask for nothing (rights.3)", PATIENCE, async
   }
 });
 
-test("an edit as a node that goes round what waits needs the right (rights.2)", PATIENCE, async () => {
+test("an edit as a node that bypasses the interrupt needs the right (rights.2)", PATIENCE, async () => {
   for (const [assistant, node] of [
     ["echo", "ask"],
     ["compiled", "node_b"],
@@ -90,7 +93,7 @@ test("an edit as a node that goes round what waits needs the right (rights.2)", 
   }
 });
 
-test("giving up, or editing what does not wait, asks for nothing (rights.3)", PATIENCE, async () => {
+test("ending a thread, or editing one that does not wait, needs no right (rights.3)", PATIENCE, async () => {
   const path = await newThread();
   await post("ann", `${path}/runs/wait`, { assistant_id: "echo", input: {} });
   assert.equal((await post("ann", `${path}/state`, { values: null, as_node: "__end__" })).status, 200);

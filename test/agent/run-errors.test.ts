@@ -1,6 +1,8 @@
-// Tests of the stack of a failed run, with a project in TypeScript that has to be compiled. Checked:
-//   run-errors.1. The run and the log name the user's file and line, relative to the project; causes too, all of it bounded.
-//   run-errors.2. Streams, waiting calls and threads say what failed, not where.
+// Tests of the stack of a failed run, with a compiled TypeScript project.
+// Rules:
+//   run-errors.1. The run and the log name the user's file and line, relative to the project; causes too, all within
+//        limits.
+//   run-errors.2. Streams, waiting calls and threads have the message without the place.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";

@@ -1,4 +1,4 @@
-// Test of a server that sends the traces of its runs elsewhere, by the standard variables: what is sent, and what is not.
+// Test of a server with tracing, by the standard variables: the contents of its spans.
 import assert from "node:assert/strict";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,7 +13,7 @@ interface Received {
   readonly text: string;
 }
 
-test("runs are told to the receiver that is set, with its key, and without what was said", async (t) => {
+test("spans of runs reach the configured receiver, with its key, and without content", async (t) => {
   const received: Received[] = [];
   const receiver = createServer((request, response) => {
     void (async () => {

@@ -1,8 +1,9 @@
-// Tests of ways to start and end runs, with the official client over real sockets. Checked:
-//   agent/runs.1. A stateless run leaves nothing behind when it has ended; "keep" keeps its thread, a pause keeps it until it has ended.
-//   agent/runs.2. A batch is accepted whole or refused whole.
-//   agent/runs.3. A delayed run is in nobody's way until it is due; it outlives the process, and can be cancelled.
-//   agent/runs.4. Many runs are cancelled by one call: those that are named, or all of a kind.
+// Tests of ways to start and end runs, with the official client over real sockets.
+// Rules:
+//   agent/runs.1. A stateless run leaves nothing behind; "keep" keeps its thread, a pause keeps it until the run ends.
+//   agent/runs.2. A batch is accepted or rejected as a whole.
+//   agent/runs.3. A delayed run blocks no other run until it is due; it survives restarts, and can be cancelled.
+//   agent/runs.4. One call cancels many runs: the named ones, or all of a status.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
@@ -134,7 +135,7 @@ suite("stateless runs (agent/runs.1)", PATIENCE, () => {
     assert.equal(await rowsOf(server, thread.threadId), 0);
   });
 
-  test("a pause of a stateless run that is given up takes the thread along", async () => {
+  test("ending a paused stateless run deletes its thread", async () => {
     const paused = await call(server, "POST", "/runs/wait", { assistant_id: "echo", input: {} });
     const threadId = await threadOf(paused.headers.get("content-location") ?? "");
     await client.threads.updateState(threadId, { values: null, asNode: "__end__" });
@@ -232,7 +233,7 @@ const statusOf = async (thread: TestThread, run: WireRun): Promise<string | unde
   (await thread.runs()).find(({ run_id }) => run_id === run.run_id)?.status;
 
 suite("delayed runs (agent/runs.3)", PATIENCE, () => {
-  test("a delayed run waits, runs when it is due, and shows what was asked", async () => {
+  test("a delayed run waits, runs when due, and shows its request", async () => {
     const thread = await newThread(server, "steps");
     const before = Date.now();
     const run = await thread.begin({ input: {}, after_seconds: 0.2 });
@@ -309,7 +310,7 @@ suite("delayed runs (agent/runs.3)", PATIENCE, () => {
     }
   });
 
-  test("delayed runs outlive a restart: what was due meanwhile runs at once", async (t) => {
+  test("delayed runs survive a restart: overdue ones run at once", async (t) => {
     const one = await startServer();
     const [thread, stateless] = [
       await newThread(one, "steps"),

@@ -1,5 +1,5 @@
-// The library's own conformance suite for checkpointers, run on the saver that graphs get, over both storages.
-// That saver belongs to one thread and one run, and never rejects: a wrapper hands each thread to a saver of its own and
+// The library's own conformance suite for checkpointers, run on the saver that graphs get, over both storages. That
+// saver belongs to one thread and one run, and never rejects: a wrapper hands each thread to a saver of its own and
 // refuses calls without an address, as the suite wants it.
 import { BaseCheckpointSaver } from "@langchain/langgraph";
 import { deltaChannelHistoryTests, specTest } from "@langchain/langgraph-checkpoint-validation";

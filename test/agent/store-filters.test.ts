@@ -1,5 +1,6 @@
 // Tests of filters that authorization handlers answer for the store. Checked:
-//   store-filters.1. A filter applies to `{...value, namespace, key}`; items outside it read, list and delete as if they did not exist.
+//   store-filters.1. A filter applies to `{...value, namespace, key}`; items outside it read, list and delete as if
+//        they did not exist.
 //   store-filters.2. Nothing is written outside the filter, neither over an item outside it nor as one.
 //   store-filters.3. Limit and offset count the items that fit.
 import assert from "node:assert/strict";
@@ -51,7 +52,7 @@ before(async () => {
 });
 
 for (const [name, readable] of Object.entries(READABLE))
-  test(`${name} reads and lists what the filter fits, and nothing else (store-filters.1)`, async () => {
+  test(`${name} reads and lists the matches of the filter, and nothing else (store-filters.1)`, async () => {
     for (const [at, [namespace, key]] of ITEMS.entries()) {
       const { status, body } = await ask(name, "GET", `/store/items?namespace=${namespace}&key=${key}`);
       assert.deepEqual([status, body === null], [200, !readable.includes(at)], place(at));

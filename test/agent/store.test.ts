@@ -52,7 +52,7 @@ suite("items", () => {
     assert.deepEqual([gone.status, gone.text], [204, ""]);
   });
 
-  test("what was put is there after kill -9", PATIENCE, async () => {
+  test("a stored item survives kill -9", PATIENCE, async () => {
     const first = await startServer();
     const client = new Client({ apiUrl: first.url, apiKey: null });
     await client.store.putItem(["kept"], "k", { x: 1 });
@@ -144,7 +144,7 @@ suite("in graphs", () => {
 
   for (const graph of ["memory", "memory_of_its_own", "memory_in_subgraph"]) {
     test(
-      `${graph}: a node sees what HTTP has stored, and the other way round (langgraph-store.1, langgraph-store.2)`,
+      `${graph}: a node sees items stored over HTTP, and the other way round (langgraph-store.1, langgraph-store.2)`,
       PATIENCE,
       async () => {
         const namespace = ["graphs", graph];
@@ -177,7 +177,7 @@ suite("in graphs", () => {
     );
   }
 
-  test("what a node has put is on disk when its promise resolves (langgraph-store.2)", PATIENCE, async () => {
+  test("a node's put is on disk when its promise resolves (langgraph-store.2)", PATIENCE, async () => {
     const first = await startServer();
     const { threads, runs, store: before } = new Client({ apiUrl: first.url, apiKey: null });
     const { thread_id: id } = await threads.create();
@@ -226,44 +226,40 @@ suite("by meaning", () => {
     return { store: again.store, runs: again.runs, threads: again.threads, logs: started.logs };
   };
 
-  test(
-    "items are ranked by what they mean, with a score; changed and deleted items are found anew",
-    PATIENCE,
-    async () => {
-      const { store: memory, runs, threads } = await named("with-embeddings.json");
-      await memory.putItem(["m"], "cat", { text: "a cat" });
-      await memory.putItem(["m", "deep"], "both", { text: "a cat, a dog" });
-      await memory.putItem(["m"], "parts", { parts: [{ body: "car" }, { body: "dog" }], kind: "list" });
-      await memory.putItem(["m"], "unindexed", { text: "cat" }, { index: false });
-      await memory.putItem(["m"], "other field", { text: "car", title: "cat cat" }, { index: ["title"] });
-      await memory.putItem(["elsewhere"], "cat", { text: "cat" });
-      const ranked = async (query: string, more: object = {}) =>
-        (await memory.searchItems(["m"], { query, ...more })).items.map(({ key, score }) => [key, score?.toFixed(2)]);
-      assert.deepEqual(await ranked("cat"), [
-        ["cat", "1.00"],
-        ["other field", "1.00"],
-        ["both", "0.71"],
-        ["parts", "0.00"],
-      ]);
-      assert.deepEqual(await ranked("dog", { limit: 2 }), [
-        ["parts", "1.00"],
-        ["both", "0.71"],
-      ]);
-      assert.deepEqual(await ranked("dog", { filter: { kind: "list" } }), [["parts", "1.00"]]);
-      await memory.putItem(["m"], "cat", { text: "a dog" });
-      await memory.deleteItem(["m"], "parts");
-      assert.deepEqual(await ranked("dog", { limit: 1 }), [["cat", "1.00"]]);
-      const { thread_id: id } = await threads.create();
-      const calls = [
-        ["search", ["m"], { query: "dog", limit: 1 }],
-        ["put", ["m"], "k", { a: "car" }, ["a"]],
-      ];
-      const { results } = (await runs.wait(id, "memory", { input: { calls } })) as { readonly results: never[][] };
-      const [found] = results[0] ?? [];
-      assert.deepEqual([found?.["key"], found?.["score"]], ["cat", 1]);
-      assert.deepEqual(await ranked("car", { limit: 1 }), [["k", "1.00"]], "a node can say what is indexed");
-    },
-  );
+  test("semantic search ranks items with a score; changed and deleted items are indexed again", PATIENCE, async () => {
+    const { store: memory, runs, threads } = await named("with-embeddings.json");
+    await memory.putItem(["m"], "cat", { text: "a cat" });
+    await memory.putItem(["m", "deep"], "both", { text: "a cat, a dog" });
+    await memory.putItem(["m"], "parts", { parts: [{ body: "car" }, { body: "dog" }], kind: "list" });
+    await memory.putItem(["m"], "unindexed", { text: "cat" }, { index: false });
+    await memory.putItem(["m"], "other field", { text: "car", title: "cat cat" }, { index: ["title"] });
+    await memory.putItem(["elsewhere"], "cat", { text: "cat" });
+    const ranked = async (query: string, more: object = {}) =>
+      (await memory.searchItems(["m"], { query, ...more })).items.map(({ key, score }) => [key, score?.toFixed(2)]);
+    assert.deepEqual(await ranked("cat"), [
+      ["cat", "1.00"],
+      ["other field", "1.00"],
+      ["both", "0.71"],
+      ["parts", "0.00"],
+    ]);
+    assert.deepEqual(await ranked("dog", { limit: 2 }), [
+      ["parts", "1.00"],
+      ["both", "0.71"],
+    ]);
+    assert.deepEqual(await ranked("dog", { filter: { kind: "list" } }), [["parts", "1.00"]]);
+    await memory.putItem(["m"], "cat", { text: "a dog" });
+    await memory.deleteItem(["m"], "parts");
+    assert.deepEqual(await ranked("dog", { limit: 1 }), [["cat", "1.00"]]);
+    const { thread_id: id } = await threads.create();
+    const calls = [
+      ["search", ["m"], { query: "dog", limit: 1 }],
+      ["put", ["m"], "k", { a: "car" }, ["a"]],
+    ];
+    const { results } = (await runs.wait(id, "memory", { input: { calls } })) as { readonly results: never[][] };
+    const [found] = results[0] ?? [];
+    assert.deepEqual([found?.["key"], found?.["score"]], ["cat", 1]);
+    assert.deepEqual(await ranked("car", { limit: 1 }), [["k", "1.00"]], "a node can say what is indexed");
+  });
 
   test(
     "when the embedding function fails, the call says so and the item stays as it was (store.2)",
@@ -288,7 +284,7 @@ suite("by meaning", () => {
     },
   );
 
-  test("an Embeddings object is asked for queries its own way; what has expired is swept", PATIENCE, async () => {
+  test("an Embeddings object embeds queries with its own method; expired items are swept", PATIENCE, async () => {
     const { store: memory, logs } = await named("with-embedding-model.json");
     await memory.putItem(["m"], "both", { text: "cat dog" }, { ttl: null });
     await memory.putItem(["m"], "short", { text: "cat dog" });
@@ -358,7 +354,7 @@ suite("refusals", () => {
     });
   }
 
-  test("what was refused has stored nothing", PATIENCE, async () => {
+  test("rejected calls stored nothing", PATIENCE, async () => {
     assert.deepEqual(keysOf(await store.searchItems(["r"])), []);
     assert.equal(await store.getItem(["r"], "k"), null);
   });

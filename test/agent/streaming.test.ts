@@ -1,12 +1,13 @@
-// Tests of streams: what a run tells while it runs, to whom, how often, and how long it can be read again.
-//   streaming.1. Each mode has its events, of subgraphs too if asked for; several modes at once are in one stream.
-//   streaming.2. A pause is shown with its questions, in the ids of the inbox, and can be answered the moment it is seen.
-//   streaming.3. Ids count from 0. A reader goes on after the last event it has seen; -1, or nothing, is from the beginning.
-//   streaming.4. Every reader has the same events: first, late, one of many, or after a restart.
-//   streaming.5. What is not kept any more is said, and never passed over.
-//   streaming.6. A thread's stream has all of its runs, one after the other, until its reader leaves or the thread is deleted.
+// Tests of streams: events, readers, and retention.
+//   streaming.1. Each mode has its events, of subgraphs too if requested; several modes at once are in one stream.
+//   streaming.2. A pause has its interrupts, with the ids of the inbox, and accepts an answer as soon as it is visible.
+//   streaming.3. Ids count from 0. A reader continues after its last event; -1, or nothing, is from the beginning.
+//   streaming.4. Every reader gets the same events: first, late, one of many, or after a restart.
+//   streaming.5. Expired events are reported as a gap, never skipped silently.
+//   streaming.6. A thread's stream has all of its runs, one after the other, until its reader leaves or the thread is
+//        deleted.
 //   streaming.7. A silent stream has heartbeats, which the official client does not take for events.
-//   streaming.8. A caller that hangs up ends the run only if it has asked for that.
+//   streaming.8. A disconnected caller ends the run only on request.
 import { Client, type StreamMode } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -32,7 +33,7 @@ function newGate(): { readonly gate: string; readonly open: () => void } {
   return { gate, open: () => writeFileSync(gate, "") };
 }
 
-/** With what differs from run to run made alike. */
+/** With values that differ from run to run made equal. */
 const namesOf = (events: readonly WireEvent[]): string =>
   events
     .map(({ event }) => event)
@@ -63,7 +64,7 @@ suite("modes (streaming.1)", PATIENCE, () => {
     });
   }
 
-  test("debug and events tell what happens inside, step by step", async () => {
+  test("debug and events show every inner step", async () => {
     const { path } = await newThread(server, "teller");
     const body = { assistant_id: "teller", input: {}, stream_mode: ["debug", "events"] };
     const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
@@ -85,7 +86,7 @@ suite("modes (streaming.1)", PATIENCE, () => {
     );
   });
 
-  test("messages/complete follows the values that it comes from, whatever else is asked for", async () => {
+  test("messages/complete follows its values, whatever other modes are requested", async () => {
     for (const stream_mode of [
       ["values", "messages"],
       ["messages", "values"],
@@ -164,7 +165,7 @@ suite("reading again (streaming.3, streaming.4)", PATIENCE, () => {
     );
   });
 
-  test("a reader goes on after the last event that it has seen", async () => {
+  test("a reader continues after its last event", async () => {
     const thread = await newThread(server, "teller");
     const run = await thread.begin({ input: {}, stream_mode: ["custom", "updates"] });
     const path = `${thread.path}/runs/${run.run_id}/stream`;
@@ -218,7 +219,7 @@ suite("reading again (streaming.3, streaming.4)", PATIENCE, () => {
     assert.ok(broken > 1);
   });
 
-  test("after kill -9 and a new start, what was stored of a finished run is read as before", async (t) => {
+  test("after kill -9 and a new start, the stored events of a finished run read as before", async (t) => {
     const first = await startServer();
     t.after(() => removeFolder(first.dataDir));
     const thread = await newThread(first, "teller");
@@ -258,7 +259,7 @@ suite("limits (streaming.5, streaming.7)", PATIENCE, async () => {
     removeFolder(small.dataDir);
   });
 
-  test("beyond the limit the oldest events go: a late reader is told, and has the newest", async () => {
+  test("beyond the limit the oldest events expire: a late reader gets the gap, and the newest", async () => {
     const thread = await newThread(small, "teller");
     const run = await thread.begin({ input: { events: 10_000 }, stream_mode: "custom", stream_resumable: true });
     await thread.join(run);
@@ -295,7 +296,7 @@ suite("limits (streaming.5, streaming.7)", PATIENCE, async () => {
 });
 
 suite("a thread's stream (streaming.6)", PATIENCE, () => {
-  test("has one run after the other, with ids that say where to go on", async () => {
+  test("one run follows another, with ids to resume from", async () => {
     const thread = await newThread(server, "teller");
     const reader = await readEvents(server, `${thread.path}/stream`);
     const some = async (count: number): Promise<WireEvent[]> => {
@@ -331,7 +332,7 @@ suite("a thread's stream (streaming.6)", PATIENCE, () => {
     assert.deepEqual([gone.event, (gone.data as { readonly error: string }).error], ["error", "Deleted"]);
   });
 
-  test("lifecycle has where runs begin and end; it is what the official client asks for", async () => {
+  test("lifecycle has the starts and ends of runs; the official client requests it", async () => {
     const thread = await newThread(server, "teller");
     const leave = new AbortController();
     const stream = client.threads.joinStream(thread.threadId, {

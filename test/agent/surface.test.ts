@@ -1,13 +1,14 @@
-// Tests of what the `http` section of langgraph.json decides. Checked (issue: custom routes and what belongs to them):
-//   surface.1. A custom app's routes win over the server's; what it does not have stays the server's. Bodies go both ways as they
-//        come, with the server's limits. (Middleware, clients and webhooks inside: custom-app.test.ts.)
-//   surface.2. Whatever the app does, the server goes on.
-//   surface.3. Custom routes are for authenticated callers, unless they are opened.
-//   surface.4. What is disabled is not there, and not in the OpenAPI document.
-//   surface.5. Below a prefix everything is as without it, Location and Content-Location included.
-//   surface.6. Other origins read what the rules say.
-//   surface.7. Graphs see the headers that the rules include, from headers only; credentials are seen nowhere.
-//   surface.8. A wrong section stops the start, with its place.
+// Tests of the `http` section of langgraph.json.
+// Rules:
+//   surface.1. A custom app's routes win over the server's; other paths stay the server's. Bodies pass unchanged in
+//        both directions, within the server's limits. (Middleware, clients and webhooks inside: custom-app.test.ts.)
+//   surface.2. No failure of the app stops the server.
+//   surface.3. Custom routes are for authenticated callers, unless configured otherwise.
+//   surface.4. Disabled routes are absent, also from the OpenAPI document.
+//   surface.5. A prefix changes nothing else, Location and Content-Location included.
+//   surface.6. Other origins read as the rules allow.
+//   surface.7. Graphs see the headers in the rules, from headers only; credentials never appear.
+//   surface.8. An invalid section stops the start, with its place.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -47,7 +48,7 @@ async function serve(sections: object, env: Record<string, string> = {}): Promis
 
 const APP = join(FIXTURES, "surface/app.ts:app");
 const BODY_MAX = 100_000;
-/** A process: its app does what may end one (surface.2). */
+/** A separate process: its app tries to end it (surface.2). */
 const custom = await startServer({
   config: configWith({ http: { app: APP } }),
   env: { HOLDPOINT_MAX_BODY_BYTES: String(BODY_MAX) },
@@ -70,7 +71,7 @@ test("a route of the app wins over one of the server (surface.1)", async () => {
   assert.deepEqual((await call(custom, "GET", "/info")).body, { shadowed: true });
 });
 
-test("what neither has is 404, a method that a route does not take is 405 (surface.1)", async () => {
+test("an unknown path is 404, a method that the route does not take is 405 (surface.1)", async () => {
   const server = await serve({ http: { app: join(FIXTURES, "surface/plain.ts") } });
   assert.equal(
     (await call(server, "GET", "/nowhere")).text,
@@ -120,7 +121,7 @@ test(
 );
 
 for (const path of ["/custom/echo", "/custom/swallows", "/custom/pipe"]) {
-  test(`a body over the limit is 413 on ${path}, whatever the app makes of it (surface.1)`, PATIENCE, async () => {
+  test(`a body over the limit is 413 on ${path}, whatever the app does with it (surface.1)`, PATIENCE, async () => {
     const body = "x".repeat(BODY_MAX + 1);
     const declared = await raw(custom, { method: "POST", path, body });
     assert.equal(declared.status, 413);
@@ -131,7 +132,7 @@ for (const path of ["/custom/echo", "/custom/swallows", "/custom/pipe"]) {
   });
 }
 
-test("an app that does not read the body answers all the same, and the connection goes on (surface.1)", async () => {
+test("an app that does not read the body still answers, and the connection stays open (surface.1)", async () => {
   for (let at = 0; at < 3; at++) {
     const answer = await call(custom, "POST", "/custom/ignores", "x".repeat(50_000));
     assert.deepEqual([answer.status, answer.text], [200, "not read"]);
@@ -160,7 +161,7 @@ const FAILURES: readonly (readonly [path: string, says: RegExp])[] = [
 ];
 
 for (const [path, says] of FAILURES) {
-  test(`${path}: 500, and the server goes on (surface.2)`, async () => {
+  test(`${path}: 500, and the server continues (surface.2)`, async () => {
     const answer = await call(custom, "GET", path);
     assert.equal(answer.status, 500);
     assert.match(answer.text, says);
@@ -169,7 +170,7 @@ for (const [path, says] of FAILURES) {
   });
 }
 
-test("a reply that breaks off is seen as cut; a promise left alone harms nobody (surface.2)", async () => {
+test("an aborted reply looks aborted; an unhandled promise does no harm (surface.2)", async () => {
   const broken = await fetch(`${custom.url}/custom/breaks`);
   await assert.rejects(broken.text());
   assert.equal((await call(custom, "GET", "/custom/rejects")).text, "ok");
@@ -181,7 +182,7 @@ test("a reply that breaks off is seen as cut; a promise left alone harms nobody 
 const KEYS = { HOLDPOINT_API_KEYS: "ann:the-key-of-ann-5511" };
 const KEY = { "x-api-key": "the-key-of-ann-5511" };
 
-test("custom routes are for authenticated callers, and the app is told who it is (surface.3)", async () => {
+test("custom routes are for authenticated callers, and the app gets the identity (surface.3)", async () => {
   const server = await serve({ http: { app: APP } }, { ...KEYS, HOST: "0.0.0.0" }); // with keys it may listen anywhere
   for (const path of ["/custom/hello", "/info"]) {
     assert.equal((await call(server, "GET", path)).status, 401, path);
@@ -351,7 +352,7 @@ test("a graph sees the headers that the rules include, and no others (surface.7)
   for (const one of kept) assert.ok(!one.includes(SECRET), one.slice(0, 2000));
 });
 
-test("an included header that did not come is not made up for by the body (surface.7)", PATIENCE, async () => {
+test("the body cannot supply an included header that is absent (surface.7)", PATIENCE, async () => {
   const server = await serve({ http: { configurable_headers: { includes: ["x-user-id"] } } });
   const assistant = await call(server, "POST", "/assistants", {
     graph_id: "whoami",
@@ -400,16 +401,12 @@ for (const [name, sections, says] of WRONG) {
   });
 }
 
-test(
-  "keys and handlers together are refused: it would not be clear who may come in (surface.8)",
-  PATIENCE,
-  async () => {
-    const auth = { path: join(FIXTURES, "tenants/auth.ts:auth") };
-    const { code, stderr } = await start({ auth }, { HOLDPOINT_API_KEYS: "ann:the-key-of-ann-5511" });
-    assert.equal(code, 78);
-    assert.match(stderr, /HOLDPOINT_API_KEYS: .*auth\.path/);
-  },
-);
+test("keys and handlers together are rejected as ambiguous (surface.8)", PATIENCE, async () => {
+  const auth = { path: join(FIXTURES, "tenants/auth.ts:auth") };
+  const { code, stderr } = await start({ auth }, { HOLDPOINT_API_KEYS: "ann:the-key-of-ann-5511" });
+  assert.equal(code, 78);
+  assert.match(stderr, /HOLDPOINT_API_KEYS: .*auth\.path/);
+});
 
 test("beyond loopback without keys and handlers, the server does not start (surface.8)", PATIENCE, async () => {
   const { code, stderr } = await start({}, { HOST: "0.0.0.0" });

@@ -1,7 +1,6 @@
-// Tests of threads beside their runs: pruning, times to live, beginning with a state, what searches give. Checked:
-//   test/threads.1. What the graph refuses makes no thread.
-//   test/threads.1. A thread that waits for a person does not expire, unless the settings say so; then it is logged.
-//   test/threads.1. A pruned thread goes on from where it was, also from the middle of a pause.
+// Tests of threads beside their runs: pruning, times to live, initial states, search results. test/threads.1 has three
+// parts: a rejected state creates no thread; a paused thread expires only if the settings say so, with a log line; a
+// pruned thread continues from its state, also from the middle of a pause.
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +28,7 @@ test("prune with delete takes threads away, and counts those that were there", a
 });
 
 for (const graph of ["series", "deep", "nested_parallel"]) {
-  test(`prune with keep_latest: ${graph} goes on from the middle of its pause (test/threads.1)`, async () => {
+  test(`prune with keep_latest: ${graph} continues from the middle of its pause (test/threads.1)`, async () => {
     const finish = async (prune: boolean): Promise<unknown> => {
       const thread = await newThread(server, graph);
       let result = await thread.run({ input: {} });
@@ -58,7 +57,7 @@ test("keep_latest leaves a busy thread alone", async () => {
   await call(server, "POST", `${thread.path}/runs/${run.run_id}/cancel?wait=1`);
 });
 
-test("a thread begins with supersteps, and goes on from there", async () => {
+test("a thread starts with supersteps, and continues from there", async () => {
   const thread = await client.threads.create({
     graphId: "series",
     supersteps: [
@@ -122,7 +121,7 @@ test("patchState changes the thread's metadata", async () => {
   assert.deepEqual((await client.threads.get(thread.thread_id)).metadata, { a: 1, b: 2 });
 });
 
-test("a search gives what was selected and what the paths lead to", async () => {
+test("a search returns the selected fields and the values at the paths", async () => {
   const thread = await newThread(server, "echo", { metadata: { case: "extract" } });
   await thread.run({ input: { payload: "?" } });
   await thread.resume({ deep: [1, 2] });

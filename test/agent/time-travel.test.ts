@@ -1,9 +1,11 @@
-// Tests of where a run starts and where its command sends it, over real HTTP and with the official client. Checked:
-//   time-travel.1. A run from an older checkpoint begins there, with input, with none, with an answer; nothing of the past is lost.
+// Tests of the start and target of a run, over real HTTP and with the official client.
+// Rules:
+//   time-travel.1. A run from an older checkpoint starts there, with input, with none, with an answer; the past stays.
 //   time-travel.2. The same for a checkpoint of a subgraph.
-//   time-travel.3. A goto sends the graph to nodes, with what they are to get; an update changes the state.
-//   time-travel.4. A goto to the end ends the thread where it stands, whatever is pending, and this is on record.
-//   time-travel.5. With durability "exit" only the end or the pause is saved.
+//   time-travel.3. A goto sends the graph to nodes, with their input; an update changes the state.
+//   time-travel.4. A goto to the end ends the thread at its present state, whatever is pending, and the audit trail has
+//        it.
+//   time-travel.5. Durability "exit" saves only the end or the pause.
 //   time-travel.6. Config comes from the assistant, the thread and the run, the later over the earlier.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
@@ -63,7 +65,7 @@ suite("from an older checkpoint (time-travel.1)", PATIENCE, () => {
     assert.deepEqual(result["visited"], ["start", "node_a", "again", "node_a", "node_b", "node_c"]);
   });
 
-  test("after an edit of the state there, it goes on from the edit", async () => {
+  test("after an edit of the state there, it continues from the edit", async () => {
     const { thread_id: threadId } = await client.threads.create();
     await client.runs.wait(threadId, "steps", { input: START });
     const history = await client.threads.getHistory(threadId);
@@ -179,7 +181,7 @@ suite("from a checkpoint of a subgraph (time-travel.2)", PATIENCE, () => {
 });
 
 suite("goto and update (time-travel.3)", PATIENCE, () => {
-  test("a goto runs the node it names, and what follows it", async () => {
+  test("a goto runs the named node and its successors", async () => {
     const thread = await newThread(server, "steps");
     await thread.run({ input: { visited: [] } });
     const one = await thread.run({ command: { goto: "node_c" } });
@@ -239,7 +241,7 @@ suite("goto the end (time-travel.4)", PATIENCE, () => {
     });
   }
 
-  test("as agent-chat-ui sends it, with a stream; the state is told", async () => {
+  test("as agent-chat-ui sends it, with a stream; the state is in the events", async () => {
     const { thread_id: threadId } = await client.threads.create();
     await client.runs.wait(threadId, "agent", { input: { some_text: "draft" } });
     const events = [];
@@ -251,7 +253,7 @@ suite("goto the end (time-travel.4)", PATIENCE, () => {
     assert.equal((await client.threads.get(threadId)).status, "idle");
   });
 
-  test("who gave the questions up is on record", async () => {
+  test("the audit trail names the person who ended the interrupts", async () => {
     const thread = await newThread(server, "echo");
     const question = onlyQuestion(await thread.run({ input: {} }));
     await thread.run({ command: { goto: ["__end__"] } });
@@ -347,7 +349,7 @@ suite("config and context (time-travel.6)", PATIENCE, () => {
     assert.deepEqual([of_assistant, of_run, both], [1, 2, "run"]);
   });
 
-  test("a recursion limit that is reached says so, with the limit and what to do", async () => {
+  test("the error of the recursion limit has the limit and the remedy", async () => {
     const thread = await newThread(server, "endless");
     for (const limit of [3, 7]) {
       const result = await thread.run({ input: {}, config: { recursion_limit: limit } });

@@ -1,9 +1,10 @@
-// Tests of webhooks, over real sockets. Checked:
-//   agent/webhooks.1. Every way in which a run ends is told once, with the run, its state and its questions, signed.
-//   agent/webhooks.2. At least once: a receiver that fails is asked again under the same event id, also after a restart.
-//   agent/webhooks.3. Whatever a receiver does, runs and server go on; after so many tries it is given up.
-//   agent/webhooks.5. A question is told where its run says, signed, under its link; to Slack in its own form.
-//   agent/webhooks.4. Addresses that are not allowed are refused at the door, and nothing is started.
+// Tests of webhooks, over real sockets.
+// Rules:
+//   agent/webhooks.1. Every end of a run sends one webhook, with the run, its state and its interrupts, signed.
+//   agent/webhooks.2. At least once: a failed delivery repeats under the same event id, also after a restart.
+//   agent/webhooks.3. No receiver affects runs or the server; after the last attempt the webhook is dropped.
+//   agent/webhooks.4. Destinations that are not allowed are rejected before anything starts.
+//   agent/webhooks.5. A new interrupt goes to the address of its run, signed, with its link; to Slack in Slack's form.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -70,7 +71,7 @@ function given(up: ServerHere, runId: string): Promise<Record<string, unknown>> 
   );
 }
 
-suite("questions that are told (agent/webhooks.5)", PATIENCE, () => {
+suite("notifications of interrupts (agent/webhooks.5)", PATIENCE, () => {
   test("to the address of the run, signed, with the link that leads to the item", async () => {
     const thread = await newThread(server, "echo");
     await thread.begin({ input: {}, notify: { url: hook("/asked") } });
@@ -100,7 +101,7 @@ suite("questions that are told (agent/webhooks.5)", PATIENCE, () => {
   });
 });
 
-suite("what is told (agent/webhooks.1)", PATIENCE, () => {
+suite("contents (agent/webhooks.1)", PATIENCE, () => {
   test("the end of a run, with its state, signed", async () => {
     const { thread_id: threadId } = await client.threads.create();
     const run = await client.runs.create(threadId, "steps", {
@@ -170,7 +171,7 @@ suite("what is told (agent/webhooks.1)", PATIENCE, () => {
     assert.deepEqual(answered?.event.values, result);
   });
 
-  test("the run that an answer from the inbox makes tells where the asking one did", async () => {
+  test("the run created by an inbox answer notifies the address of the interrupted run", async () => {
     const thread = await newThread(server, "echo");
     const question = onlyQuestion(await thread.run({ input: {}, webhook: hook("/inbox") }));
     const answers = [{ thread_id: thread.threadId, interrupt_id: question.id, resume: "yes" }];
@@ -258,7 +259,7 @@ suite("a receiver that fails (agent/webhooks.2, agent/webhooks.3)", PATIENCE, ()
     assert.equal((await thread.get()).status, "idle");
   });
 
-  test("it is given up after as many tries as are set, and the run is what it was", async () => {
+  test("it is dropped after the configured number of attempts, and the run stays unchanged", async () => {
     const thread = await newThread(server, "steps");
     const run = await thread.begin({ input: {}, webhook: hook("/never") });
     assert.equal((await given(server, run.run_id))["attempts"], 3);
@@ -314,7 +315,7 @@ suite("a receiver that fails (agent/webhooks.2, agent/webhooks.3)", PATIENCE, ()
     );
   });
 
-  test("what was not taken before a restart is sent after it", async () => {
+  test("an undelivered webhook from before a restart is sent after it", async () => {
     const gone = await startWebhookReceiver();
     await gone.close();
     const slow = { ...env, HOLDPOINT_WEBHOOK_RETRY_MS: "400" };
@@ -381,7 +382,7 @@ suite("addresses that are refused (agent/webhooks.4)", PATIENCE, () => {
     assert.equal(receiver.received.filter(({ path }) => path === "/canary").length, 0);
   });
 
-  test("a name that leads inside is found out when it is connected to, and given up", async (t) => {
+  test("a name with an internal address is detected at the connection, and the webhook is dropped", async (t) => {
     const http = configWith("names", { url: { require_https: false } });
     const names = await startServerHere({ config: http });
     t.after(async () => {

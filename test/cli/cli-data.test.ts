@@ -1,5 +1,7 @@
-// The verbs that start runs and keep data: run, assistants, crons, store; completion, examples and suggestions. Checked:
-//   cli-data.1. `run` prints events as they arrive and the pause with the commands that answer it; a failed run exits with 1.
+// The verbs that start runs and keep data: run, assistants, crons, store; completion, examples and suggestions.
+// Checked:
+//   cli-data.1. `run` prints events as they arrive and the pause with the commands that answer it; a failed run exits
+//        with 1.
 //   cli-data.2. Assistants, crons and items are created, listed, changed and deleted; deletion is confirmed.
 //   cli-data.3. Every verb has an example, and its verb accepts each example.
 //   cli-data.4. A completion script offers the verbs and options of its level (bash: in a real shell).

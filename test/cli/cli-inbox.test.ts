@@ -1,7 +1,8 @@
-// The terminal's inbox, from outside: its verbs against a real server, as processes where the process matters. Checked:
-//   cli-inbox.1. Items are listed in tables that fit, and as JSON that is the API's own.
-//   cli-inbox.2. Each dialect is answered in its own shape; values keep their types.
-//   cli-inbox.3. What cannot be said is told in one line, sends nothing, and has its exit code.
+// Tests of the terminal's inbox: its commands against a real server, as processes where the process matters.
+// Rules:
+//   cli-inbox.1. Items are listed in tables that fit, and as the API's own JSON.
+//   cli-inbox.2. Each dialect gets an answer of its own form; values keep their types.
+//   cli-inbox.3. An invalid answer is a one-line error with its exit code, and sends nothing.
 //   cli-inbox.4. No output and no message has the key.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -33,7 +34,7 @@ const run = async (
   return ended;
 };
 
-/** What waits on a new thread whose node asks with this value. */
+/** The open interrupt of a new thread whose node interrupts with this value. */
 async function asking(payload: unknown): Promise<WireItem> {
   const { body } = await call(server, "POST", "/threads", {}, headers);
   const { thread_id: threadId } = body as { readonly thread_id: string };
@@ -45,7 +46,7 @@ async function asking(payload: unknown): Promise<WireItem> {
   return item;
 }
 
-/** What the node got; undefined while it waits. */
+/** The node's answer; undefined while it waits. */
 async function answerOn({ thread_id: id }: WireItem): Promise<unknown> {
   const { body } = await call(server, "GET", `/threads/${id}/state`, undefined, headers);
   const { values } = body as { readonly values: { readonly answer?: readonly unknown[] } };
@@ -137,7 +138,7 @@ const REFUSED: readonly (readonly [
   ],
 ];
 
-test("what cannot be said is told in one line, with its exit code, and nothing is sent (cli-inbox.3)", async () => {
+test("an invalid answer is a one-line error with its exit code, and sends nothing (cli-inbox.3)", async () => {
   await Promise.all(
     REFUSED.map(async ([name, asked, [verb = "", ...rest], code, says]) => {
       const item = await asking(asked);
@@ -150,7 +151,7 @@ test("what cannot be said is told in one line, with its exit code, and nothing i
   );
 });
 
-test("a process answers as well, from its input, and ends with the code of what came of it (cli-inbox.2, cli-inbox.3)", async () => {
+test("a process answers from its input, and exits with the code of the outcome (cli-inbox.2, cli-inbox.3)", async () => {
   const item = await asking("?");
   const command = ["inbox", "answer", place(item), "-", "--wait"];
   const said = await run(command, {}, { input: '{"from":["stdin"]}', how: holdpoint });
@@ -162,7 +163,7 @@ test("a process answers as well, from its input, and ends with the code of what 
   assert.deepEqual([misspelt.code, misspelt.out], [2, ""]);
 });
 
-test("one of two actions is edited, and what becomes of the other is said (cli-inbox.2)", async () => {
+test("one of two actions is edited, and the output has the outcome of the other (cli-inbox.2)", async () => {
   const item = await asking({ action_requests: [action, { ...action, name: "log" }] });
   const said = await run([
     "inbox",
@@ -180,7 +181,7 @@ test("one of two actions is edited, and what becomes of the other is said (cli-i
   assert.deepEqual(await answerOn(item), { decisions });
 });
 
-test("several are answered in one call; a refusal is told beside what went well (cli-inbox.3)", async () => {
+test("one call answers several; a rejection appears beside the successes (cli-inbox.3)", async () => {
   const [one, two] = [await asking(SNAKE), await asking(CAMEL)];
   assert.equal((await run(["inbox", "approve", place(one)])).code, 0);
   const said = await run(["inbox", "approve", place(one), place(two), "--json"]);

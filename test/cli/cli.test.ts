@@ -1,9 +1,11 @@
-// The terminal beside its inbox, from outside: threads, traces, doctor, validate, new. Checked:
-//   cli.1. Threads and traces are listed, shown and deleted by the beginning of their ids, as tables that fit and as JSON.
-//   cli.2. What cannot be taken back is not done unasked.
-//   cli.3. A server that is not there, a wrong key and a wrong address are told in one line that says what to do.
-//   cli.4. An output that is closed early is no error. In a terminal there are colours, with NO_COLOR there are none.
-//   cli.5. What `new` makes is found valid, and runs until it pauses; nothing of anybody is replaced.
+// Tests of the other commands: threads, traces, doctor, validate, new.
+// Rules:
+//   cli.1. Threads and traces are listed, shown and deleted by the beginning of their ids, as tables that fit and as
+//        JSON.
+//   cli.2. Irreversible commands ask first.
+//   cli.3. An unreachable server, an invalid key and an invalid URL are one-line errors with the remedy.
+//   cli.4. Closing the output early is not an error. A terminal gets colours, and none with NO_COLOR.
+//   cli.5. A project of `new` is valid, and runs until it pauses; no existing file is replaced.
 import assert from "node:assert/strict";
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -46,7 +48,7 @@ after(async () => {
 
 const LOCAL: ReadonlySet<string | undefined> = new Set(["doctor", "new", "validate"]);
 
-/** What looks at the files of its folder is a process there; what only talks to a server runs here. */
+/** Commands that read the files of their folder run as processes; those that only call a server run here. */
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = folder): Promise<Ended> {
   const traceUrl = `http://127.0.0.1:${traces.address().port}`;
   const how = LOCAL.has(args[0]) ? holdpoint : verb;
@@ -169,7 +171,7 @@ test("traces are listed, and shown as trees that fit (cli.1)", async () => {
   assert.equal(none.out, "No traces yet.\n");
 });
 
-/** A port that nobody listens at. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
@@ -178,7 +180,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("what cannot be reached, and what cannot be understood, is told in one line (cli.3)", async () => {
+test("an unreachable server and an invalid command are one-line errors (cli.3)", async () => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   const other = `http://127.0.0.1:${traces.address().port}`;
   const cases: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
@@ -241,7 +243,7 @@ interface Found {
   readonly detail: string;
 }
 
-test("the doctor says what fails and what to do, and changes nothing (cli.3)", async () => {
+test("doctor reports failures and their remedies, and changes nothing (cli.3)", async () => {
   const home = join(folder, "doctor");
   mkdirSync(home);
   const ports = { HTTP_PORT: String(await freePort()), TRACES_PORT: String(traces.address().port) };
@@ -287,7 +289,7 @@ test("the doctor says what fails and what to do, and changes nothing (cli.3)", a
   assert.match(unset.out, /PORT: \\"many\\" is not a whole number/);
 });
 
-test("validate loads every graph, names what does not load, and warns of unknown keys (cli.5)", async () => {
+test("validate loads every graph, names those that fail, and warns of unknown keys (cli.5)", async () => {
   const home = join(folder, "validate");
   mkdirSync(home);
   symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));

@@ -27,7 +27,7 @@ interface Dev {
 
 const LINK = /(http:\/\/[^/]+)\/console\/inbox\/([0-9a-f-]{36})\/([0-9a-f]{32})/;
 
-/** Started in a folder of its own, as a newcomer would; resolves when it has said what waits. */
+/** Started in a separate folder, as by a new user; resolves after the welcome text. */
 async function startDev(folder: string, ...options: readonly string[]): Promise<Dev> {
   const child = launch(folder, ...options);
   let output = "";
@@ -127,7 +127,9 @@ test("--origin takes addresses of pages only", async () => {
 
 const HOSTED = ["https://smith.langchain.com", "https://chat.example.com", "https://other.example.com"] as const;
 
-/** A page there may call the server: by preflight, by a reply that it may read, and by a call that changes something. */
+/**
+ * A page there may call the server: by preflight, by a reply that it may read, and by a call that changes something.
+ */
 async function isAllowed(dev: Dev, origin: string): Promise<boolean> {
   const preflight = await fetch(`${dev.url}/threads`, {
     method: "OPTIONS",
@@ -156,7 +158,7 @@ invoke_agent refund-approval
   wait approval
 `;
 
-/** What the collector of a server that has stopped has left in its trace store: names, children below their parent. */
+/** The trace store of a stopped server's collector: names, children below their parent. */
 async function traceOf(folder: string, threadId: string): Promise<{ readonly runId: string; readonly tree: string }> {
   const config = readConfig({ TRACES_DIR: join(folder, ".holdpoint"), TRACES_PORT: "0" }, TRACE_SETTINGS, () => "");
   const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });

@@ -1,11 +1,12 @@
-// Many processes on one database are one server.
-//   many-machines.1. Calls that wait and streams work whichever process has the run; Last-Event-ID goes on at any of them.
+// Tests of many processes on one database as one server.
+//   many-machines.1. Waiting calls and streams work whichever process has the run; Last-Event-ID resumes at any of
+//        them.
 //   many-machines.2. A cancellation reaches a run on another machine at once.
-//   many-machines.3. A thread of a stateless run can be read to its end elsewhere, and goes.
-//   many-machines.4. What one process does not have to do it does not do: an API process has no runs, a worker serves no calls.
-//   many-machines.5. Runs that wait are shared out among callers, what ends a pause goes before them, and no room is 503.
-//   many-machines.6. An API process that is stopped takes no new runs, and waits for those that its callers wait for, as long as a worker
-//        gives its own; then it tells them where to join.
+//   many-machines.3. A thread of a stateless run can be read to its end elsewhere, and is then deleted.
+//   many-machines.4. A process has only its role: an API process has no runs, a worker serves no calls.
+//   many-machines.5. Callers share the queue fairly, runs that resume a pause come first, and a full queue is 503.
+//   many-machines.6. A stopping API process accepts no runs, and waits for those of its callers as long as a worker
+//        does for its own; then it returns their join URLs.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { questionsIn, resumeBody, until, within } from "../harness/faults/fault-server.ts";
@@ -104,7 +105,7 @@ test("runs of one thread go one after the other, in their order, and a delayed o
   assert.deepEqual(starts, Array.from({ length: 6 }, () => one).flat());
 });
 
-test("an API process has no runs and a worker serves no calls, but both tell how they are (many-machines.4)", async () => {
+test("an API process has no runs and a worker serves no calls, but both report their health (many-machines.4)", async () => {
   assert.equal((await call(worker, "GET", "/ok")).status, 200);
   assert.equal((await call(worker, "POST", "/threads", {})).status, 404);
   const slots = async (server: TestServer): Promise<string | undefined> =>
@@ -113,7 +114,7 @@ test("an API process has no runs and a worker serves no calls, but both tell how
   await until("nothing waits", async () => /^agent_runs_pending 0$/m.test((await call(api, "GET", "/metrics")).text));
 });
 
-test("runs that wait are shared out fairly, what ends a pause goes first, and no room is said (many-machines.5)", async () => {
+test("waiting runs are shared fairly, those that resume a pause come first, and a full queue is 503 (many-machines.5)", async () => {
   const keys = { HOLDPOINT_API_KEYS: "many:key-of-many-1,few:key-of-few-12", HOLDPOINT_MAX_PENDING_RUNS: "25" };
   const own = new Fleet();
   try {

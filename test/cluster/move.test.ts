@@ -1,8 +1,9 @@
-// Moving a server, from outside: backup of one that runs, export and import of one that was stopped. Checked:
-//   move.1. A backup is of one moment, made while runs are going on, and a server starts on it.
-//   move.2. After a move, everything is as it was: threads, states, questions under their ids, what was answered.
-//   move.3. What waited goes on where it is answered: questions, parallel ones and nested ones, breakpoints.
-//   move.4. Nothing is replaced, and a folder in use is not touched.
+// Tests of moving a server: backup of a running one, export and import of a stopped one.
+// Rules:
+//   move.1. A backup shows one moment, taken while runs are in progress, and a server starts on it.
+//   move.2. After a move everything is unchanged: threads, states, interrupts with their ids, answers.
+//   move.3. Paused threads continue after their answers: interrupts, parallel ones and nested ones, breakpoints.
+//   move.4. Nothing is replaced, and a folder in use stays untouched.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -29,7 +30,7 @@ const served = graphs.map((path) => [path.split(":")[1], relative(folder, join(R
 const steps = relative(folder, join(ROOT, "examples", "steps", "graph.ts:graph"));
 writeFileSync(config, JSON.stringify({ graphs: Object.fromEntries([...served, ["steps", steps]]) }));
 
-/** A server on what came back as well. */
+/** A server on the restored data as well. */
 const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
 
 const move = (verb: string, file: string, dataDir: string) =>
@@ -37,7 +38,7 @@ const move = (verb: string, file: string, dataDir: string) =>
 const moveIn = (verb: string, file: string, uri: string) =>
   holdpoint([verb, join(folder, file), "--json"], { env: { DATABASE_URI: uri } });
 
-/** Everything that clients can see of the threads, beside what depends on the time of asking. */
+/** Everything clients can see of the threads, except time-dependent values. */
 async function seen(server: TestServer): Promise<unknown> {
   const { body: found } = await call(server, "POST", "/threads/search", { limit: 1000, sort_by: "thread_id" });
   const threads = found as readonly { readonly thread_id: string }[];
@@ -170,7 +171,7 @@ test("a running server is backed up, and another one starts on the copy (move.1,
 
 const STEPS = ["one", "two", "three", "four"];
 
-test("a backup among pauses and answers: what was acknowledged before is in it, and what waits is answered again (move.1, move.3)", async () => {
+test("a backup among pauses and answers: it has the acknowledged ones, and open interrupts accept answers (move.1, move.3)", async () => {
   const server = await startServer();
   const threads = await Promise.all(Array.from({ length: 4 }, () => newThread(server, "series")));
   const acknowledged = new Map<string, number>();

@@ -1,9 +1,9 @@
-// Tests of a server that keeps everything in PostgreSQL: what a person and a client see is what they see on one machine.
-//   postgres.1. A question is asked, shown, answered once, and is there after a restart; no data folder is made.
-//   postgres.2. Servers that start at the same time on an empty database all come up; a newer database is refused by name.
-//   postgres.3. `migrate` brings the database up to date and says so; without a database it says what to set.
+// Tests of a server on PostgreSQL: people and clients see the same as on one machine.
+//   postgres.1. An interrupt is raised, shown, answered once, and survives a restart; no data folder is created.
+//   postgres.2. Servers that start together on an empty database all come up; a newer database is rejected by name.
+//   postgres.3. `migrate` migrates the database and says so; without a database it names the setting.
 //   postgres.4. Without a connection, calls are 503 with Retry-After, and work again when there is one.
-//   postgres.5. A server that cannot open its port ends with 1 and says why, though it had begun to look for runs.
+//   postgres.5. A server that cannot open its port exits with 1 and the reason, although it has begun to poll for runs.
 import { Client as Sdk } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -90,7 +90,7 @@ test("migrate brings a database up to date, from several places at once; a newer
   assert.match(refused.said, /the database was written by Holdpoint \S+: start that version or a newer one/);
 });
 
-test("what is wrong with the address is said in words, without the password (postgres.3)", async () => {
+test("an error about the URL explains it in words, without the password (postgres.3)", async () => {
   const [without, away] = await Promise.all([
     run("migrate", {}),
     run("serve", { DATABASE_URI: "postgres://ann:secret@127.0.0.1:1/x" }),
@@ -102,7 +102,7 @@ test("what is wrong with the address is said in words, without the password (pos
   assert.doesNotMatch(away.said, /secret/);
 });
 
-test("a port that is taken is told, and nothing keeps the process (postgres.5)", PATIENCE, async ({ signal }) => {
+test("a port in use is an error, and nothing keeps the process alive (postgres.5)", PATIENCE, async ({ signal }) => {
   const { code, said } = await run("serve", { DATABASE_URI: uri, PORT: new URL(server.url).port }, signal);
   assert.equal(code, 1, said);
   assert.match(said, /port \d+ on 127\.0\.0\.1 is in use by another process/);

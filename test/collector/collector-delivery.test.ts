@@ -1,4 +1,4 @@
-// Delivery end to end, in memory mode: batches, keys, a hostile backend, the books, and what a full queue does.
+// Tests of delivery end to end, in memory mode: batches, keys, a hostile backend, span accounting, a full queue.
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -38,7 +38,7 @@ const many = (trace: number, count: number) =>
   Array.from({ length: count }, (_, span) => spanOf(trace, span, span === 0 ? undefined : 0));
 
 describe("batches", () => {
-  test("a batch goes when it has BATCH_SIZE runs, and what is left after FLUSH_INTERVAL_MS", async () => {
+  test("a batch is sent with BATCH_SIZE runs, and the rest after FLUSH_INTERVAL_MS", async () => {
     const { backend } = await withBoth({ BATCH_SIZE: "10" }, async (collector, backend) => {
       await collector.send(protobufRequest(many(1, 25)));
       await backend.whenRuns(25);
@@ -188,7 +188,7 @@ describe("a backend that misbehaves", () => {
       assert.equal(collector.collector.lost(), 0);
     });
 
-  test("what it takes and then cuts off, a hundred times, comes again byte for byte, with the same ids", async () => {
+  test("uploads taken and then cut off, a hundred times, repeat byte for byte, with the same ids", async () => {
     const { backend, collector } = await withBoth(
       { BATCH_SIZE: "5", MAX_RETRIES: "100", RETRY_BACKOFF_MS: "0" },
       async (collector, backend) => {
@@ -226,7 +226,7 @@ describe("a backend that misbehaves", () => {
     await backend.close();
   });
 
-  test("what is refused for good becomes a dead letter, and replay sends it again with the right key only", async () => {
+  test("a permanently rejected batch becomes a dead letter, and replay sends it again with the right key only", async () => {
     const dir = await mkdtemp(`${tmpdir()}/holdpoint-`);
     const { collector } = await withBoth({ DEAD_LETTER_DIR: dir }, async (collector, backend) => {
       backend.script = (upload) => ({ status: upload.runs.some((run) => run.main["name"] === "span 1.3") ? 422 : 202 });
@@ -255,7 +255,7 @@ describe("a backend that misbehaves", () => {
 });
 
 describe("a full queue", () => {
-  test("senders get 503 with Retry-After at once, what was acknowledged arrives, and there is room again", async () => {
+  test("senders get 503 with Retry-After at once, acknowledged spans arrive, and then there is room again", async () => {
     const { collector } = await withBoth(
       { MAX_QUEUE_BYTES: "1048576", RETRY_COOLDOWN_MS: "5", BATCH_SIZE: "5" },
       async (collector, backend) => {
@@ -308,7 +308,7 @@ test("at the end parked children and open batches are sent, and the log balances
   );
 });
 
-test("without a folder for dead letters, what the backend never took is counted as lost and logged", async () => {
+test("without a dead-letter folder, undelivered runs count as lost and are logged", async () => {
   const { collector } = await withBoth({ SHUTDOWN_TIMEOUT_MS: "2100" }, async (collector, backend) => {
     backend.script = () => ({ status: 503 });
     await collector.send(protobufRequest(many(1, 3)));
@@ -318,7 +318,7 @@ test("without a folder for dead letters, what the backend never took is counted 
   assert.ok(collector.log.some((line) => line.includes("runs_lost")));
 });
 
-test("received = delivered + pending + rejected + filtered + duplicates + dropped, whatever comes", async () => {
+test("received = delivered + pending + rejected + filtered + duplicates + dropped, for any input", async () => {
   const { collector } = await withBoth({ FILTER_NON_GENAI: "true" }, async (collector, backend) => {
     const spans = [
       ...many(1, 10),

@@ -1,4 +1,4 @@
-// The door: who is let in, what is refused and how, and that a refusal leaves everything else alone.
+// Tests of the receiver: accepted and rejected requests, and no effect of a rejection on others.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, describe, test } from "node:test";
@@ -48,7 +48,7 @@ describe("replies", () => {
     for (const body of ["{}", '{"resourceSpans":[]}', Buffer.alloc(0)]) assert.equal((await post(body)).status, 200);
   });
 
-  test("spans without ids are told in partial_success, and their neighbours are taken", async () => {
+  test("partial_success reports spans without ids, and their neighbours are accepted", async () => {
     const good = spanOf(2, 0);
     const bad = { ...spanOf(2, 1), traceId: "0".repeat(32) };
     const json = await post(jsonRequest([good, bad]));
@@ -103,7 +103,7 @@ describe("replies", () => {
       }
     });
 
-  test("aliases that misconfigured exporters use take traces; other paths say what to do", async () => {
+  test("aliases used by misconfigured exporters accept traces; other paths name the remedy", async () => {
     for (const path of ["/v1/traces/v1/traces", "/otel/v1/traces"]) assert.equal((await post404(path)).status, 200);
     for (const [path, says] of [
       ["/v1/logs", /OTEL_LOGS_EXPORTER/],
@@ -150,7 +150,7 @@ describe("media types and encodings", () => {
       assert.equal((await post("{}", { [header]: value })).status, 415);
     });
 
-  test("a body that is not what its Content-Encoding says is 400", async () => {
+  test("a body that contradicts its Content-Encoding is 400", async () => {
     for (const encoding of ["gzip", "deflate", "zstd"])
       assert.equal((await post(Buffer.from("not compressed"), { "content-encoding": encoding })).status, 400);
     assert.equal((await post(gzipSync(body).subarray(0, 40), { "content-encoding": "gzip" })).status, 400);

@@ -256,7 +256,7 @@ describe("probes and metrics", () => {
 
 describe("a backend that is away for thirty hours", () => {
   for (const mode of ["memory", "durable"] as const)
-    test(`${mode} mode: memory stays bounded, senders are told when it is full, and all that was acknowledged arrives`, async () => {
+    test(`${mode} mode: memory stays bounded, senders get 503 when it is full, and all acknowledged spans arrive`, async () => {
       const clock = createFakeClock();
       const dir = await mkdtemp(`${tmpdir()}/holdpoint-hours-`);
       const arrived = new Set<string>();
@@ -293,7 +293,7 @@ describe("a backend that is away for thirty hours", () => {
       well = true;
       while (arrived.size < acked.size) await clock.advance(60_000);
       assert.deepEqual([...acked.difference(arrived)], []);
-      // Room comes back as soon as what was delivered is removed. The disk is a real one: it takes what time it takes.
+      // Room returns once delivered batches are removed. The disk is real, with its own speed.
       for (let trace = 9000; (await collector.send(protobufRequest([spanOf(trace, 0)]))).status !== 200; trace++)
         await clock.advance(500);
       const stopping = collector.stop();

@@ -1,4 +1,5 @@
-// The readers: what JSON may look like, ids by length, broken text. Both against another reader: test/faults/collector-protobuf.
+// Tests of the OTLP readers: the forms of JSON, ids by length, damaged text. Both against another reader:
+// test/faults/collector-protobuf.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Decoded } from "../../src/collector/otlp/decoded.ts";
@@ -55,7 +56,7 @@ describe("JSON", () => {
   });
 });
 
-describe("ids in JSON, told apart by their length", () => {
+describe("the length of an id in JSON decides its encoding", () => {
   const trace = "5b8efff798038103d269b633813fc60c";
   const span = "eee19b7ec3c1b174";
   const base64 = (hexText: string): string => Buffer.from(hexText, "hex").toString("base64");

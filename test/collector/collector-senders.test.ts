@@ -19,7 +19,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { startBackend, type TakenRun } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 
-/** Runs `work` with a tracer provider that exports to a collector; returns what the backend got. */
+/** Runs `work` with a tracer provider that exports to a collector; returns the backend's data. */
 async function runsOf(
   exporterFor: (url: string) => SpanExporter,
   work: (provider: TracerProvider) => Promise<void>,

@@ -1,4 +1,5 @@
-// The way to the backend over TLS: who is believed, which way is taken, and that nobody on it sees the key.
+// Tests of the connection to the backend over TLS: trusted certificates, the route, and a key hidden from all others on
+// it.
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -54,7 +55,7 @@ async function whyResting(collector: TestCollector): Promise<string> {
 }
 
 describe("certificates", () => {
-  test("of the authority in TRACING_CA_FILE are believed; the collector says who it is", async () => {
+  test("certificates of the authority in TRACING_CA_FILE are trusted; the collector presents its own", async () => {
     await withSecureBackend(trusted, { TRACING_CA_FILE: `${dir}/ca.pem` }, async (collector, backend) => {
       await sendOne(collector);
       await backend.whenRuns(1);

@@ -1,4 +1,4 @@
-// Upload and lanes: what becomes of a body, by what the backend says; nobody else waits for a key in trouble.
+// Tests of upload and tenant queues: the outcome of a batch by the backend's reply; a failing key delays no other.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { SendOutcome } from "../../src/collector/upload/backend/port.ts";
@@ -164,7 +164,7 @@ describe("one cycle", () => {
     assert.equal(never.result.refused[0]?.cause, "too_large");
   });
 
-  test("what was cut off before the backend went away is left, nothing twice and nothing lost", async () => {
+  test("an upload cut off before the backend went away stays queued, nothing twice and nothing lost", async () => {
     const { result } = await uploaded(await bodyOf([0, 1, 2, 3]), (body, request) =>
       request === 0 ? refused : idsOf([body]).includes(0) ? sent : busy,
     );

@@ -183,7 +183,7 @@ test("a bomb is refused before it is unpacked (traces.3)", async () => {
   assert.equal(response.status, 413);
 });
 
-test("searches that cannot be understood say why, and what is not there is 404", async () => {
+test("an invalid search gets the reason, and an unknown trace is 404", async () => {
   for (const query of ["?limit=0", "?from=yesterday", "?cursor=zzz", "?metadata=nocolon", "?status=odd"]) {
     const answer = await call(started.store, "GET", `/traces${query}`);
     assert.deepEqual([answer.status, (answer.body as { readonly code: string }).code], [422, "invalid_request"], query);

@@ -110,7 +110,7 @@ test("the page's policy lets nothing in from elsewhere and no script from the pa
   assert.notEqual(String((await get("/console")).headers["content-security-policy"]), policy, "a nonce is used once");
 });
 
-test("built files are kept for ever, and packed only for who can unpack them (page-files.2)", async () => {
+test("built files are cached for ever, and compressed only for clients that accept it (page-files.2)", async () => {
   const file = `/console/${(await manifest())["index.html"]?.file}`;
   const packed = await get(file, "GET", { "accept-encoding": "gzip" });
   const plain = await get(file, "GET", { "accept-encoding": "gzip;q=0, identity" });
@@ -122,7 +122,7 @@ test("built files are kept for ever, and packed only for who can unpack them (pa
   assert.equal(Number(plain.headers["content-length"]), plain.bytes.length);
 });
 
-test("HEAD tells what GET would send, and sends nothing", async () => {
+test("HEAD has the headers of GET, and no body", async () => {
   const file = `/console/${(await manifest())["index.html"]?.file}`;
   for (const path of ["/console/inbox", file]) {
     const head = await get(path, "HEAD");

@@ -130,7 +130,7 @@ async function pause(server: Started, graph: string, input: object, metadata: ob
   return threadId;
 }
 
-/** @returns what stands in the addresses for what was made. */
+/** @returns the ids for the URLs of the created objects */
 async function fill(server: Started): Promise<Readonly<Record<string, string>>> {
   let waiting = server.threadId;
   for (const [at, content] of ORDERS.entries()) {

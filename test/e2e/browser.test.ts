@@ -1,4 +1,4 @@
-// A real browser against a real server: what a page may read, and what a page of a stranger may not.
+// A real browser against a real server: the rights of our pages, and of foreign ones.
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -128,7 +128,7 @@ function largeExport(count: number): object {
   return { resourceSpans: [{ resource: { attributes: [] }, scopeSpans: [{ scope: { name: "test" }, spans }] }] };
 }
 
-/** Every page, with what says that it has come; what it needs is made before. */
+/** Every page, with a sign that it is loaded; its data is created before. */
 const PAGES: readonly {
   readonly path: string;
   readonly isThere: (page: Page) => ReturnType<Page["getByText"]>;

@@ -1,4 +1,4 @@
-// The page of the API in a real browser: it finds an operation, shows what it takes, and sends a call.
+// The API page in a real browser: it finds an operation, shows its parameters, and sends a call.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,5 +1,5 @@
-// The inbox in a real browser: every dialect, the keys, several people at once, many items at once, and who needs help
-// to see or to type. The graph `echo` asks whatever the test says and keeps the answer as it came.
+// The inbox in a real browser: every dialect, the keys, concurrent users, many items at once, and accessibility. The
+// graph `echo` raises the interrupt from its input and keeps the answer unchanged.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -204,7 +204,7 @@ test("a breakpoint is passed", async () => {
   await page.close();
 });
 
-test("from a deep link, `a` and Enter approve, and the audit trail says who", async () => {
+test("from a deep link, `a` and Enter approve, and the audit trail has the person", async () => {
   const { page, threadId } = await openItem(snake());
   await page.keyboard.press("a");
   await page.getByRole("dialog", { name: "Approve refund" }).waitFor();
@@ -233,7 +233,7 @@ test("a confirmed answer can be taken back with `u`, and is sent otherwise", asy
   await page.close();
 });
 
-test("who leaves the page has what was confirmed sent", async () => {
+test("leaving the page sends the confirmed answers", async () => {
   const threadId = await ask(server, snake());
   const page = await browser.open(await itemPath(threadId), { name: "Ada", holdSecs: 30 });
   await page.getByRole("button", { name: "Approve" }).waitFor();
@@ -248,7 +248,7 @@ test("who leaves the page has what was confirmed sent", async () => {
   await page.close();
 });
 
-test("of two people who answer the same question one wins, and the other sees who, and is refused", async () => {
+test("of two people who answer the same interrupt one wins, and the other sees the name and the rejection", async () => {
   const threadId = await ask(server, snake());
   const path = await itemPath(threadId);
   const [ada, bob] = await Promise.all([
@@ -285,7 +285,7 @@ test("a claim is seen by others as it is made, keeps them from answering, and ca
   await Promise.all([ada.close(), bob.close()]);
 });
 
-test("what begins to wait shows up by itself, in the list and in the title", async () => {
+test("a new interrupt appears by itself, in the list and in the title", async () => {
   const page = await browser.open("/inbox?text=showing-up", { name: "Ada" });
   await page.getByText("No matching items").waitFor();
   const threadId = await ask(server, { question: "showing-up by itself" });
@@ -297,7 +297,7 @@ test("what begins to wait shows up by itself, in the list and in the title", asy
   await page.close();
 });
 
-test("200 items are approved at once, each has its result, and one that somebody was faster with says so", async () => {
+test("200 items are approved at once, each with its result, also one already answered by another person", async () => {
   const many = 200;
   const threads: string[] = [];
   for (let at = 0; at < many; at += 20) {

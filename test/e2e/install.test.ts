@@ -1,6 +1,7 @@
-// Tests of the package as users get it: packed, installed with npm into empty folders, run on each supported Node. Checked:
-//   install.1. On Node 22, 24 and 26 it runs natively: `dev` prints its link, pages and API answer, a graph in TypeScript that
-//        has to be compiled is served; nothing is written to the terminal that its user cannot act on.
+// Tests of the package as users get it: packed, installed with npm into empty folders, run on each supported Node.
+// Checked:
+//   install.1. On Node 22, 24 and 26 it runs natively: `dev` prints its link, pages and API answer, a graph in
+//        TypeScript that has to be compiled is served; nothing is written to the terminal that its user cannot act on.
 //   install.2. An older Node gets one line that names the version it has and the one that is needed, and exit code 1.
 //   install.3. `npm create holdpoint`'s project installs, and its own test passes.
 //   install.4. The packages pass publint and @arethetypeswrong/cli, have no pictures, and at most 2 MB.
@@ -72,7 +73,7 @@ test("the project's copy of LangGraph is the only one (install.5)", () => {
 });
 
 for (const version of OLDER) {
-  test(`Node ${version} is told which one is needed (install.2)`, async () => {
+  test(`Node ${version} gets an error with the required version (install.2)`, async () => {
     const started = run(join(nodeOf(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), "dev"], {
       cwd: app,
     });

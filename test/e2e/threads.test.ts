@@ -1,5 +1,5 @@
-// A thread in a real browser: it is written to while it is looked at, its page is loaded anew in the middle of a run, it
-// pauses in its graph, and it goes back in time.
+// A thread in a real browser: it is written to while it is looked at, its page is loaded anew in the middle of a run,
+// it pauses in its graph, and it goes back in time.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ after(async () => {
 const tab = (page: Page, name: string): Promise<void> =>
   page.getByRole("navigation", { name: "Views of the thread" }).getByRole("link", { name }).click();
 
-test("a message grows while it is written, also for who loads the page anew in the middle, and ends whole", async () => {
+test("a message grows while it is written, also after a reload in the middle, and ends complete", async () => {
   const gate = join(server.dataDir, "gate");
   const { threadId } = await newThread(server, "writer");
   const page = await browser.open(`/threads/${threadId}`);

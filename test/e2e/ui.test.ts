@@ -1,8 +1,9 @@
-// Tests of `ui` of langgraph.json, with the official bundler, which is installed for them: its packages for other machines
-// cannot be locked here. Checked:
-//   ui.1. Clients get the HTML that they load a component with, below the prefix, and the files that it names.
-//   ui.2. What a caller sends cannot leave the place that it is quoted for; what is not there is refused.
-//   ui.3. `disable_ui` serves none; a project without the bundler is refused with the remedy.
+// Tests of `ui` of langgraph.json, with the official bundler, installed for them: its packages for other machines
+// cannot be locked here.
+// Rules:
+//   ui.1. Clients get the HTML that loads a component, below the prefix, and its files.
+//   ui.2. A caller's values stay inside their quotes; unknown components are rejected.
+//   ui.3. `disable_ui` serves none; a project without the bundler gets the remedy.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,6 +1,8 @@
-// The process dies around the moment at which a deadline is acted on. Checked:
-//   agent-deadline-kill.1. Whatever the moment, the default answer is used once, or the thread fails once, and the trail has it once.
-//   agent-deadline-kill.3. What had not happened when the process died happens after the restart.
+// Tests of a process that dies near the action of a deadline.
+// Rules:
+//   agent-deadline-kill.1. At any moment, the default answer applies once, or the thread fails once, and the audit
+//        trail has it once.
+//   agent-deadline-kill.3. An action still missing at the death of the process happens after the restart.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Bench, FULL, only, type Fault } from "../harness/faults/fault-server.ts";

@@ -1,5 +1,6 @@
 // Many callers answer one pause at the same time (promises A3, A4).
-//   agent-double-resume.1. One caller gets 200, every other 409; the node sees the winner's value, and its side effect happens once.
+//   agent-double-resume.1. One caller gets 200, every other 409; the node sees the winner's value, and its side effect
+//        happens once.
 //   agent-double-resume.2. With the same Idempotency-Key all callers get the first answer, and the node ran once.
 //   agent-double-resume.3. The audit of the thread is the questions answered: one for each round.
 import assert from "node:assert/strict";

@@ -1,7 +1,9 @@
-// A commit whose sync fails, by strace, and a kill -9 behind the reply. Its frames are whole in the log, so that the next
-// start would find them.
-//   agent-failed-sync.1. A call that was answered `storage_unavailable` is not there after the crash; one that was acknowledged is.
-//   agent-failed-sync.2. Where that cannot be made sure of, the answer is `commit_unknown`, and no call gets more than a 503 until it can.
+// A commit whose sync fails, by strace, and a kill -9 behind the reply. Its frames are whole in the log, so that the
+// next start would find them.
+//   agent-failed-sync.1. A call that was answered `storage_unavailable` is not there after the crash; one that was
+//        acknowledged is.
+//   agent-failed-sync.2. Where that cannot be made sure of, the answer is `commit_unknown`, and no call gets more than
+//        a 503 until it can.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";

@@ -1,7 +1,7 @@
 // Random calls of several clients on each thread, while the server is killed and stopped: every thread's history is
 // linearizable (linearizable.ts).
-//   agent-history.1. Starts, answers and deletions of a thread take place one after the other, each once or not at all, within the time
-//        of their call, as the answers of the server say; a question takes one answer.
+//   agent-history.1. Starts, answers and deletions of a thread take place one after the other, each once or not at all,
+//        within the time of their call, as the answers of the server say; a question takes one answer.
 //   agent-history.2. A history that is bad is printed with its seed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

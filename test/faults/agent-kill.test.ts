@@ -1,11 +1,12 @@
 // kill -9 at chosen points of the way of a run (promises A1, A2, A10, A12, A13, A28).
-//   agent-kill.1. A pause that was acknowledged is there after the restart, with the same id, value and ns, and can be answered.
+//   agent-kill.1. A pause that was acknowledged is there after the restart, with the same id, value and ns, and can be
+//        answered.
 //   agent-kill.2. A run that was acknowledged, or stored, is taken up again by the next process and ends.
 //   agent-kill.3. An answer is used once, and a question never gets the answer to another.
 //   agent-kill.4. Nothing is busy longer than the bound after a restart.
-// The short form leaves out points that have a near neighbour in the table.
-// One process after the other works on one data folder: each is killed at the point of its row, the next one proves the
-// row and is the victim of the following row.
+// The short form leaves out points that have a near neighbour in the table. One process after the other works on one
+// data folder: each is killed at the point of its row, the next one proves the row and is the victim of the following
+// row.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
@@ -95,7 +96,7 @@ for (const { point, nth, stored } of WHILE_PAUSING) {
 }
 
 test(
-  "killed before the reply to POST /runs: the run was stored before anybody could hear of it (agent-kill.2)",
+  "killed before the reply to POST /runs: the run was stored before any caller could see it (agent-kill.2)",
   LONG,
   async () => {
     const thread = await bench.newThread();

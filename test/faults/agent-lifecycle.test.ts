@@ -1,9 +1,10 @@
-// Start, stop, refusals at start, and callers that go away (promises A14, A30; the foundation's lifecycle).
-//   agent-lifecycle.1. SIGTERM: nothing new is taken, what runs ends, who waits is answered, exit code 0. A second one ends at once.
-//   agent-lifecycle.2. A run that does not end within the grace period is handed back, and the next process ends it.
-//   agent-lifecycle.3. One process a data folder; kill -9 frees it.
-//   agent-lifecycle.4. What is wrong at start is said, all of it, with an exit code that tells.
-//   agent-lifecycle.5. A caller that hangs up loses nothing: the result is there to be joined.
+// Tests of start, stop, errors at start, and callers that disconnect.
+//   agent-lifecycle.1. SIGTERM: no new runs, runs in progress end, waiting callers get replies, exit code 0. A second
+//        one ends at once.
+//   agent-lifecycle.2. A run longer than the grace period is requeued, and the next process ends it.
+//   agent-lifecycle.3. One process per data folder; kill -9 frees it.
+//   agent-lifecycle.4. Errors at start appear together, with a specific exit code.
+//   agent-lifecycle.5. A caller that disconnects loses nothing: a join has the result.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -37,7 +38,7 @@ async function stopping(bench: Bench): Promise<void> {
   await until("it is stopping", () => bench.server.logs.some(({ event }) => event === "stopping"));
 }
 
-test("SIGTERM: waiting calls get their result or are told where to join, new runs get 503, exit code 0 (agent-lifecycle.1)", async (t) => {
+test("SIGTERM: waiting calls get their result or a join URL, new runs get 503, exit code 0 (agent-lifecycle.1)", async (t) => {
   const bench = await started(t, { N_JOBS_PER_WORKER: "1" });
   const [other, queued] = [await bench.newThread(), await bench.newThread()];
   const { thread, answer } = await waitingRun(bench);
@@ -68,7 +69,7 @@ test("a second SIGTERM ends at once; the next process takes the run up again (ag
   assert.deepEqual(await bench.values(thread), WHOLE);
 });
 
-test("a run longer than the grace period is handed back, its caller is told where to join (agent-lifecycle.2)", async (t) => {
+test("a run longer than the grace period is requeued, and its caller gets a join URL (agent-lifecycle.2)", async (t) => {
   const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1", BG_JOB_MAX_RETRIES: "1" });
   const { thread, answer } = await waitingRun(bench);
   // More often than a crash would be forgiven: being handed back is none.
@@ -143,7 +144,7 @@ test("a wrong configuration: exit code 78, and every problem is listed (agent-li
   assert.deepEqual([nowhere.code, /HOLDPOINT_DATA_DIR: .*ENOTDIR/.test(nowhere.stderr)], [78, true], nowhere.stderr);
 });
 
-test("--print-config says what would be used, and shows no secret of the environment (agent-lifecycle.4)", async (t) => {
+test("--print-config shows the effective configuration, without secrets of the environment (agent-lifecycle.4)", async (t) => {
   const bench = new Bench();
   t.after(() => bench.end());
   const canary = "canary-6f1f0c52";
@@ -193,7 +194,7 @@ test(`${WAITING} waiting callers are cut off: every result is there to be joined
   assert.equal(await bench.server.stop(), 0, "nobody is left to wait for");
 });
 
-/** Null where the system does not tell. */
+/** Null if the system does not report it. */
 function residentMiB(bench: Bench): number | null {
   try {
     const status = readFileSync(`/proc/${bench.server.process.pid}/status`, "utf8");

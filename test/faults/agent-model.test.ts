@@ -1,5 +1,6 @@
 // Random sequences of calls against a pure model of thread, run and interrupt (promises A5, A6, A13, A28).
-//   agent-model.1. The server answers every call as the model foretells: status, code, thread status, open questions, answers used.
+//   agent-model.1. The server answers every call as the model foretells: status, code, thread status, open questions,
+//        answers used.
 //   agent-model.2. A question keeps its id as long as it is open, and no two questions of a thread ever share one.
 //   agent-model.3. A refused call, and a process that is killed and started again, change nothing that can be seen.
 // The seed and the path of a counterexample are printed; HOLDPOINT_TEST_SEED repeats a run.
@@ -25,7 +26,7 @@ after(async () => {
   removeFolder(dataDir);
 });
 
-/** What the model knows of the graph's work: which round asks, and which places of it are answered. */
+/** The model's view of the graph: the interrupting round, and its answered places. */
 interface Work {
   readonly rounds: number;
   readonly width: number;
@@ -35,7 +36,9 @@ interface Work {
   readonly log: readonly unknown[];
 }
 
-/** `new`: never ran. `held`: a run works without end. `dropped`: such a run was cancelled, and would go on if asked to. */
+/**
+ * `new`: never ran. `held`: a run works without end. `dropped`: such a run was cancelled, and would go on if asked to.
+ */
 type Phase = "absent" | "new" | "rest" | "questions" | "breakpoint" | "held" | "dropped";
 
 interface Model {
@@ -99,7 +102,7 @@ const refusedStatus = (phase: Phase): readonly [number, string] | null => {
   return phase === "questions" || phase === "breakpoint" ? null : [409, "no_pending_interrupt"];
 };
 
-/** agent-model.1, agent-model.2: what can be seen of the thread is what the model says. */
+/** agent-model.1, agent-model.2: the visible thread equals the model. */
 async function compare(model: Model, real: Real): Promise<void> {
   const answer = await call(server, "GET", `/threads/${real.threadId}`);
   if (model.phase === "absent") return expectRefusal(answer, 404, "thread_not_found");
@@ -139,7 +142,7 @@ const met = new Map<string, number>();
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-/** A command that may always be sent; what the model says decides what must come back. */
+/** A command that is always possible; the model decides the expected result. */
 function command(name: string, run: (model: Model, real: Real) => Promise<void>): Command {
   return {
     check: () => true,
@@ -261,7 +264,7 @@ const giveUp = command("give up", async (model, real) => {
   if (model.phase === "questions" || model.phase === "breakpoint" || model.phase === "dropped") {
     model.phase = "rest";
     const { work } = model;
-    // What finished branches wrote stays.
+    // Writes of finished branches stay.
     const used = [...(work?.answered ?? [])].map(([place, value]) => [work?.round, place, value]);
     if (work !== null) model.work = { ...work, answered: new Map(), log: [...work.log, ...used] };
   }
@@ -272,7 +275,8 @@ const cancel = command("cancel", async (model, real) => {
   const path = `/threads/${real.threadId}/runs/${real.runId}/cancel?wait=true`;
   const answer = await call(server, "POST", path);
   if (model.phase === "absent") return expectRefusal(answer, 404, "thread_not_found");
-  assert.ok(answer.status === 204 || answer.status === 404, answer.text); // 404: of a thread of the same id, deleted since
+  // 404: of a thread of the same id, deleted since
+  assert.ok(answer.status === 204 || answer.status === 404, answer.text);
   if (model.phase === "held") model.phase = "dropped";
 });
 
@@ -317,7 +321,7 @@ const COMMANDS: readonly { readonly weight: number; readonly arbitrary: fc.Arbit
   { weight: 1, arbitrary: fc.constant(killAndStart) },
 ];
 
-/** Goes before the random ones, because a few of them may lack what matters most. */
+/** Runs before the random ones, because a few of them may lack the most important cases. */
 const ALWAYS: readonly Command[] = [
   begin(2, 2, false),
   killAndStart,
@@ -357,7 +361,7 @@ test(`${SEQUENCES} random sequences of calls go as the model says (agent-model.1
   }
 });
 
-test("a pause that is partly answered is given up whole: what its answered branches trigger does not wait", async () => {
+test("ending a partly answered pause ends all of it: tasks triggered by answered branches do not wait", async () => {
   const { thread_id: threadId }: WireThread = (await call(server, "POST", "/threads", {})).body;
   const wait = (body: object) =>
     call(server, "POST", `/threads/${threadId}/runs/wait`, { assistant_id: "rounds", ...body });

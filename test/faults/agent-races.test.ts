@@ -1,7 +1,9 @@
 // Two calls at the same time on one thread (promises A7, A13, A28, A31).
-//   agent-races.1. A cancel against an answer: either the answer was used, or the question is still open; never both, never neither.
+//   agent-races.1. A cancel against an answer: either the answer was used, or the question is still open; never both,
+//        never neither.
 //   agent-races.2. Deleting wins: nothing of the thread is left, nothing brings it back, and a late answer gets 404.
-//   agent-races.3. Never two runs of a thread at once; every strategy for a busy thread keeps its word, and every caller hears.
+//   agent-races.3. Never two runs of a thread at once; every strategy for a busy thread keeps its word, and every
+//        caller hears.
 //   agent-races.4. An answer that is sent the moment the question is seen is taken.
 import assert from "node:assert/strict";
 import { join } from "node:path";

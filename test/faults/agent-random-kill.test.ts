@@ -1,6 +1,8 @@
 // kill -9 at random times while threads start, pause and are answered (promises A1, A2, A10, A12).
-//   agent-random-kill.1. A pause that a caller saw is there after every restart, with the same id, value and ns, until it is answered.
-//   agent-random-kill.2. A thread or run whose acceptance a caller saw is never lost; nothing is busy longer than the bound.
+//   agent-random-kill.1. A pause that a caller saw is there after every restart, with the same id, value and ns, until
+//        it is answered.
+//   agent-random-kill.2. A thread or run whose acceptance a caller saw is never lost; nothing is busy longer than the
+//        bound.
 //   agent-random-kill.3. An answer that was accepted is used, once, also when its caller never heard of it.
 //   agent-random-kill.4. In the end, without faults, every question can be answered.
 import assert from "node:assert/strict";
@@ -74,7 +76,7 @@ async function answerOne(one: Known, value: unknown): Promise<void> {
   counts.answered++;
 }
 
-/** What stands after a restart agrees with all that callers saw. */
+/** The state after a restart agrees with all that callers saw. */
 async function prove(one: Known): Promise<void> {
   const status = await bench.settled(one.thread); // agent-random-kill.2
   const open = await bench.questions(one.thread);
@@ -98,7 +100,8 @@ async function prove(one: Known): Promise<void> {
     return;
   }
   assert.equal(log.length, 3, JSON.stringify(log));
-  assert.ok(one.sent.includes(log[1]), `used ${JSON.stringify(log[1])} of ${JSON.stringify(one.sent)}`); // agent-random-kill.3
+  // agent-random-kill.3
+  assert.ok(one.sent.includes(log[1]), `used ${JSON.stringify(log[1])} of ${JSON.stringify(one.sent)}`);
   if (one.used !== undefined) assert.equal(log[1], one.used);
   one.used = log[1];
   one.done = true;

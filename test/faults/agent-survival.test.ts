@@ -1,7 +1,7 @@
-// Paused threads survive restarts, deploys and clocks (promises A2, A27).
-//   agent-survival.1. After each restart, by kill -9 or SIGTERM, every pause is there with the same id, value and ns.
-//   agent-survival.2. A clock that is 30 days on, and then back again, loses nothing: what was written last is what counts.
-//   agent-survival.3. In the end every question takes its answer.
+// Tests of paused threads across restarts, deploys and clock changes.
+//   agent-survival.1. After each restart, by kill -9 or SIGTERM, every pause exists with the same id, value and ns.
+//   agent-survival.2. A clock 30 days ahead, and then back again, loses nothing: the last write counts.
+//   agent-survival.3. In the end every interrupt accepts its answer.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { call } from "../harness/server.ts";
@@ -35,7 +35,7 @@ async function answer(one: Paused): Promise<void> {
     assert.deepEqual(await bench.values(one.thread), { first, second, third });
     const state = await call(bench.server, "GET", `/threads/${one.thread}/state`);
     const { values, next }: { values: unknown; next: readonly string[] } = state.body;
-    assert.deepEqual([values, next], [{ first, second, third }, []]); // agent-survival.2: the newest is what was written last
+    assert.deepEqual([values, next], [{ first, second, third }, []]); // agent-survival.2: the newest is the last write
     return;
   }
   one.question = only(questionsIn(body), text);

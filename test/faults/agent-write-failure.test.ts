@@ -1,8 +1,9 @@
-// Writes that fail: one statement, one commit, all commits, a full disk, a failed sync.
-//   agent-write-failure.1. A write that fails ends its own run and nothing else: the process stays up, other runs finish.
+// Tests of failing writes: one statement, one commit, all commits, a full disk, a failed sync.
+//   agent-write-failure.1. A failing write ends only its own run: the process stays up, other runs finish.
 //   agent-write-failure.2. After it no further node of that run starts.
-//   agent-write-failure.3. Callers get 503 or an `__error__`, never a 200 for what was not stored; a pause that could not be left stands.
-//   agent-write-failure.4. When the storage can be written again, everything goes on without a restart, and nothing is busy.
+//   agent-write-failure.3. Callers get 503 or an `__error__`, never a 200 for an unstored result; an unresolved pause
+//        stays.
+//   agent-write-failure.4. After the storage recovers, service continues without a restart, and no thread stays busy.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -23,7 +24,7 @@ function errorOf(answer: Answer): string | undefined {
   return (answer.body as { readonly __error__?: { readonly error: string } }).__error__?.error;
 }
 
-/** Refused, or told that the run failed. */
+/** A rejection, or the failure of the run. */
 function isFailure(answer: Answer): boolean {
   return answer.status === 503 || (answer.status === 200 && errorOf(answer) !== undefined);
 }

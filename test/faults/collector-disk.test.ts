@@ -1,5 +1,5 @@
-// The spool on a real disk that fails for real: the system calls of a collector watched and made to fail by strace, and a disk
-// that is full. Long form only; the same through the file port, on every machine: collector-spool.test.ts.
+// The spool on a real disk that fails for real: the system calls of a collector watched and made to fail by strace, and
+// a disk that is full. Long form only; the same through the file port, on every machine: collector-spool.test.ts.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ function worksHere(command: string, args: readonly string[]): boolean {
   }
 }
 
-/** What a test says when it is passed over; false when it is not. */
+/** The reason for a skipped test; false if it runs. */
 function skipUnless(what: string, works: () => boolean): string | false {
   if (!full) return "long form only";
   if (works()) return false;
@@ -63,7 +63,7 @@ function arrived(): Set<string> {
 const NO_STRACE = skipUnless("strace", () => worksHere("strace", ["-f", "-o", "/dev/null", "true"]));
 
 describe("under strace", { skip: NO_STRACE }, () => {
-  /** What a collector did, in the order in which it did it. */
+  /** The collector's actions, in order. */
   type Step = "written" | "synced" | "failed" | "200" | "503";
 
   interface Traced {
@@ -72,7 +72,7 @@ describe("under strace", { skip: NO_STRACE }, () => {
     readonly steps: () => Step[];
   }
 
-  /** Sends are made one after the other, and no batch is sealed before the end: what is seen belongs to the requests. */
+  /** Sends run one after the other, and no batch is sealed before the end: every action belongs to the requests. */
   async function traced(inject: readonly string[]): Promise<Traced> {
     const spool = `${dir}/spool-${spools++}`;
     const log = `${spool}.trace`;
@@ -107,7 +107,7 @@ describe("under strace", { skip: NO_STRACE }, () => {
       const [pid = ""] = /^\d+/.exec(line) ?? [];
       const call = line.includes("resumed>") ? `${open.get(pid) ?? ""} ${line}` : line;
       open.set(pid, line);
-      if (/HTTP\/1\.1 200/.test(line)) return "200"; // when it is begun: whoever reads it may have it now
+      if (/HTTP\/1\.1 200/.test(line)) return "200"; // at its start: a reader may have it now
       if (/HTTP\/1\.1 503/.test(line)) return "503";
       if (line.includes("<unfinished")) return null;
       if (!/\d{10}\.log>/.test(call)) return null;
@@ -214,7 +214,7 @@ test(
         }
       }
       assert.ok(refused > 500 && acked.size > 10, `${acked.size} taken, ${refused} refused`);
-      collector.child.kill("SIGKILL"); // what it has in memory must not help it
+      collector.child.kill("SIGKILL"); // data in memory must not help it
       await collector.ended;
       const next = (await startCollectorProcess(env)) ?? assert.fail();
       backend.script = () => ({ status: 202 });

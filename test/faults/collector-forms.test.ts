@@ -1,5 +1,5 @@
-// One trace, three ways to write it: the seed's JSON (base64 ids, names of enums, bare numbers), the protocol's JSON (hex,
-// numbers, text) and protobuf. Whatever the trace holds, the backend must get the same runs, byte for byte.
+// Tests of one trace in three encodings: the seed's JSON (base64 ids, names of enums, bare numbers), the protocol's
+// JSON (hex, numbers, text) and protobuf. For any trace, the backend must get the same runs, byte for byte.
 // HOLDPOINT_FAULTS=full: 60 traces of 400 spans. SEED=… repeats a run.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -151,7 +151,7 @@ test(`${TRACES} generated traces of ${SPANS} spans: all three forms give the sam
       for (const [form, body] of Object.entries(bodies))
         assert.equal((await collector.send(body, { "x-api-key": form })).status, 200);
     } finally {
-      await collector.stop(); // sends what waits for its parents too
+      await collector.stop(); // also sends runs that wait for their parents
       await backend.close();
     }
     assert.deepEqual(backend.violations, []);

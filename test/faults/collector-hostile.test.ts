@@ -122,7 +122,8 @@ describe("bombs, with MAX_DECOMPRESSED_BYTES at 8 MiB", () => {
     assert.equal((await collector.send(`{"resourceSpans":[${"{},".repeat(2 * MIB)}{}]}`)).status, 400);
     const empties = Buffer.alloc(4 * MIB, Buffer.from([0x5a, 0]));
     const span = Buffer.concat([field(1, Buffer.alloc(16, 1)), field(2, Buffer.alloc(8, 1)), empties]);
-    assert.equal((await collector.send(field(1, field(2, field(2, span))))).status, 200); // cut at the limit of events, told as dropped
+    // cut at the limit of events, reported as dropped
+    assert.equal((await collector.send(field(1, field(2, field(2, span))))).status, 200);
     const list = Buffer.concat([field(1, "k"), field(2, field(5, Buffer.alloc(4 * MIB, Buffer.from([0x0a, 0]))))]);
     const wide = Buffer.concat([field(1, Buffer.alloc(16, 2)), field(2, Buffer.alloc(8, 2)), field(9, list)]);
     assert.equal((await collector.send(field(1, field(2, field(2, wide))))).status, 400);
@@ -212,7 +213,7 @@ describe("hostile keys and values", () => {
         spanOf(index, 1, 0),
       ];
       assert.equal((await collector.send(index % 2 === 0 ? jsonRequest(spans) : protobufRequest(spans))).status, 200);
-      // What may stand in a header at all: control characters are refused by any client, the rest must be taken or be 400.
+      // Valid characters of a header: clients reject control characters, all others must be accepted or be 400.
       const project = Buffer.from(text.replaceAll(/[\u0000-\u001f\ud800]/g, "")).toString("latin1");
       const status = (await collector.send(jsonRequest([spanOf(index, 2, 0)]), { "tracing-project": project })).status;
       if (status === 200) taken++;

@@ -1,4 +1,5 @@
-// What is acknowledged in durable mode survives kill -9 at any moment: nothing lost, nothing altered, no second place in a tree.
+// Tests of durable mode: acknowledged spans survive kill -9 at any moment: nothing lost, nothing changed, no second
+// place in a tree.
 // HOLDPOINT_FAULTS=full: 10,000 acknowledged spans and 50 kills.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -16,8 +16,7 @@ test(`${RACES} times two processes start on one spool: one owner each time, whos
   const wins = [0, 0];
   const acked = new Set<string>();
   for (let race = 0; race < RACES; race++) {
-    // Every other race is for a spool that does not exist yet; the others for one whose owner has just been killed, with
-    // what it had taken still undelivered.
+    // Every other race is for a new spool; the others for one whose owner was just killed, with undelivered requests.
     const isNew = race % 2 === 0;
     const spool = isNew ? `${dir}/${race}` : `${dir}/${race - 1}`;
     backend.script = () => ({ status: isNew ? 503 : 202 });

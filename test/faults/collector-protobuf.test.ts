@@ -1,5 +1,5 @@
-// The protobuf reader against another one that is made from the schema, on random, cut and altered requests; and against
-// our JSON reader. HOLDPOINT_FAULTS=full: 20,000 rounds of each. SEED=… repeats a run.
+// The protobuf reader against another one that is made from the schema, on random, cut and altered requests; and
+// against our JSON reader. HOLDPOINT_FAULTS=full: 20,000 rounds of each. SEED=… repeats a run.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { DecodeError, type Decoded } from "../../src/collector/otlp/decoded.ts";
@@ -99,11 +99,11 @@ test("unknown fields anywhere change nothing", () => {
   assert.deepEqual(comparable(read.spans), comparable(finish(readProtobuf(Buffer.from(body))).spans));
 });
 
-describe("a number that runs over the end of its message is refused, whatever comes after", () => {
+describe("a number that exceeds the end of its message is rejected, whatever follows", () => {
   /** Field 12, that no message has. Without its first byte it is a field 1, as well made. */
   const AMBIGUOUS = Buffer.from([0x62, 0x0a, 0x09, 0x60, 1, 0x60, 1, 0x60, 1, 0x62, 1, 0]);
   const ids = Buffer.concat([field(1, Buffer.alloc(16, 1)), field(2, Buffer.alloc(8, 1))]);
-  /** Where the message is, and the number of a field of it that holds a number (96: one that nobody knows). */
+  /** Position of the message, and the number of one of its varint fields (96: an unknown one). */
   const MESSAGES: readonly (readonly [string, readonly number[], number])[] = [
     ["resource", [1, 1], 96],
     ["scope", [1, 2, 1], 96],
@@ -122,7 +122,7 @@ describe("a number that runs over the end of its message is refused, whatever co
   ];
   for (const [name, path, last] of MESSAGES)
     test(name, () => {
-      // The number's second byte belongs to somebody else.
+      // The number's second byte is outside its message.
       let bytes = Buffer.concat([varint(last * 8), Buffer.from([0x80])]);
       for (const [depth, number] of [...path.entries()].toReversed()) {
         const isSpan = depth === 2 && number === 2;

@@ -1,5 +1,5 @@
-// A long load on a backend that comes and goes: batches keep their size, memory and open files stay where they are, nothing
-// is lost. HOLDPOINT_FAULTS=full: 1,000,000 spans in each mode.
+// A long load on a backend that comes and goes: batches keep their size, memory and open files stay where they are,
+// nothing is lost. HOLDPOINT_FAULTS=full: 1,000,000 spans in each mode.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request } from "node:http";
@@ -25,7 +25,10 @@ const MARK = "#######";
 
 const ID_MARK = "cafebabe";
 
-/** One trace as a request, children first; the trace's number is written over the marks. Making each anew would be the load. */
+/**
+ * One trace as a request, children first; the trace's number is written over the marks. Making each anew would be the
+ * load.
+ */
 function createTraceWriter(): (trace: number) => Buffer {
   const idOf = (span: number): string => hexId(0xdddd_0000 + span, 8).slice(8) + ID_MARK;
   const spans = Array.from({ length: SPANS_A_TRACE }, (_, span) =>
@@ -144,9 +147,9 @@ for (const mode of ["memory", "durable"] as const)
     for (let leg = 1; leg <= LEGS; leg++) {
       const end = (leg * TRACES) / LEGS;
       await Promise.all(Array.from({ length: SENDERS }, () => sendUntil(end - 1)));
-      if (full) await soon(2 * SPAN_TTL_MS); // what is remembered for this long goes by the rate; the next trace lets it go
+      if (full) await soon(2 * SPAN_TTL_MS); // the retained data depends on the rate; the next trace releases it
       await sendUntil(end);
-      // Measured when all full batches have arrived: what waits differs from time to time.
+      // Measured after all full batches arrived: the rest differs from time to time.
       await backend.when(() => distinct > next * SPANS_A_TRACE - KEYS * BATCH_SIZE);
       measured.push(await collector.measure());
     }
@@ -165,7 +168,7 @@ for (const mode of ["memory", "durable"] as const)
     assert.deepEqual(backend.violations, []);
     assert.equal(distinct, SPANS, "nothing is lost");
     assert.ok(troubles > sizes.length / 10 && repeats > 0, "enough happened");
-    // Every batch is full but the last of each key, and what SIGTERM cut.
+    // Every batch is full except the last of each key, and the one cut by SIGTERM.
     const partial = sizes.filter((size) => size !== BATCH_SIZE).length;
     assert.ok(partial <= 2 * KEYS, `${partial} of ${sizes.length} batches are not full`);
     const [early, late] = [measured.slice(2, 5), measured.slice(-3)];

@@ -1,5 +1,5 @@
-// The spool against its disk: power cuts at every write, torn and flipped bytes, full disks, failing syncs, foreign files.
-// HOLDPOINT_FAULTS=full: 2,000 crash images and more, 5,000 bit flips.
+// The spool against its disk: power cuts at every write, torn and flipped bytes, full disks, failing syncs, foreign
+// files. HOLDPOINT_FAULTS=full: 2,000 crash images and more, 5,000 bit flips.
 import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -171,7 +171,7 @@ describe("power cuts", () => {
     }
   });
 
-  test("what was delivered does not come back when the segment that says so is removed", async () => {
+  test("delivered batches do not return after the removal of the segment with their marks", async () => {
     const disk = createMemoryDisk();
     let removed = false;
     const cut = Promise.withResolvers<MemoryDisk>();
@@ -298,7 +298,7 @@ describe("damage", () => {
     assert.ok(again.contents.has(`${path}.bad`));
   });
 
-  /** Records of a sender's making: each would stop the start, or be somebody else's span, were it read. */
+  /** Records forged by a sender: each would stop the start, or be another sender's span, if it were read. */
   function planted(): Buffer {
     const foreign = {
       apiKey: "stolen",
@@ -340,7 +340,7 @@ describe("damage", () => {
     rejected: 0,
   });
 
-  /** Requests as one file each format has them: the middle one holds what was planted. */
+  /** Requests as one file per format: the middle one holds the forged record. */
   async function hostile(
     format: 1 | 2,
   ): Promise<{ readonly path: string; readonly file: Buffer; readonly at: number[] }> {
@@ -376,7 +376,7 @@ describe("damage", () => {
     return { path, file, at };
   }
 
-  /** The wires of what is pending, or why it does not start. */
+  /** The wires of the pending requests, or the reason why it does not start. */
   async function recovered(path: string, file: Buffer): Promise<readonly string[]> {
     const spool = spoolOn(createMemoryDisk(new Map([[path, file]])).files);
     const { requests, batches } = await spool.recover();
@@ -482,7 +482,7 @@ describe("a disk that refuses", () => {
     });
 
   for (const broken of ["write", "sync"] as const)
-    test(`after a failed ${broken} the file is left: what comes next is in another one, and on disk before it is acknowledged`, async () => {
+    test(`after a failed ${broken} the file is abandoned: later records go to another one, and are on disk before the acknowledgement`, async () => {
       const disk = createMemoryDisk();
       let failing = false;
       const files = hookedFiles(disk.files, (operation, when) => {

@@ -1,8 +1,9 @@
-// An accepted run is never refused: the database connections of the server break right after the accepting COMMIT.
-//   machines-accepted.1. The caller gets the accepted run: it waits until the storage is back and gets the end, never a 503.
+// Tests of accepted runs: the database connections of the server break right after the accepting COMMIT.
+//   machines-accepted.1. The caller gets the accepted run: it waits for the storage and gets the end, never a 503.
 //   machines-accepted.2. So a client that retries a 503 runs nothing twice: each thread has its two runs.
-//   machines-accepted.4. A momentary cut fails no accepted run for good, wherever it strikes: the run goes on from what is stored.
-//   machines-accepted.3. A reader of the stream gets every event up to the end, or a cut stream with the place to go on.
+//   machines-accepted.3. A reader of the stream gets every event up to the end, or a cut stream with the position to
+//        resume.
+//   machines-accepted.4. A momentary cut fails no accepted run for good: the run continues from its stored state.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";

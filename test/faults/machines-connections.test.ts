@@ -1,9 +1,11 @@
-// Two servers whose connections to the database break at a COMMIT, and a database that does not answer (promise A18).
-//   machines-connections.1. A COMMIT that took place is a success, whatever became of its answer: no call fails, no node is done twice.
-//   machines-connections.2. A call that gets 503 with Retry-After has changed nothing, and will not: it can be sent again, with a key or without.
-//   machines-connections.3. Whenever a connection breaks: what was answered with 2xx is stored; a call that is sent again with its
-//        Idempotency-Key takes place once; an answer is used by one run, once an attempt; every run ends.
-//   machines-connections.4. A run that a server has tried to claim in vain is another's like any other: cancelling it there ends it.
+// Tests of two servers whose connections to the database break at a COMMIT, and of a silent database.
+//   machines-connections.1. A COMMIT that took place is a success, whatever happened to its answer: no call fails, no
+//        node runs twice.
+//   machines-connections.2. A call with 503 and Retry-After has changed nothing, and never will: it can be repeated,
+//        with a key or without.
+//   machines-connections.3. For any broken connection: a 2xx is stored; a repeated call with its Idempotency-Key takes
+//        place once; one run uses an answer, once an attempt; every run ends.
+//   machines-connections.4. A run after a failed claim is like any other: cancelling it at another server ends it.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -18,7 +20,7 @@ import { call, type Answer, type TestServer } from "../harness/server.ts";
 const CYCLES = FULL ? 400 : 5;
 const CALLERS = FULL ? 8 : 4;
 const PATIENCE_MS = 90_000;
-/** As Retry-After says, in small: who waits longer meets fewer faults. */
+/** Retry-After on a small scale: longer waits meet fewer faults. */
 const AGAIN_MS = 20;
 const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4", BG_JOB_MAX_RETRIES: "100", LOG_LEVEL: "debug" };
 const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
@@ -26,7 +28,7 @@ const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
 let proxy: PostgresProxy;
 let fleet: Fleet;
 let servers: readonly TestServer[];
-/** Not through the proxy: what is stored, whatever the servers know of it. */
+/** Not through the proxy: the stored rows, whatever the servers know. */
 let db: Pool;
 const { seed, next: random } = seeded();
 
@@ -58,7 +60,7 @@ interface Picture {
   readonly answered: number;
 }
 
-/** What the database has of a thread. */
+/** The rows of a thread. */
 async function picture(thread: string): Promise<Picture> {
   const { rows } = await db.query<Record<"status" | "runs" | "open" | "answered", string | null>>(
     `SELECT (SELECT status FROM holdpoint.threads WHERE thread_id = $1) AS status,
@@ -77,7 +79,9 @@ async function picture(thread: string): Promise<Picture> {
   };
 }
 
-/** Sends a call until it is answered, to one server after the other; what was put off must have changed nothing. */
+/**
+ * Repeats a call until it gets an answer, at one server after the other; a postponed call must have changed nothing.
+ */
 async function insist(
   tally: Tally,
   thread: string,
@@ -178,7 +182,8 @@ for (const [name, fates, share] of KINDS) {
     const { rows } = await db.query("SELECT run_id FROM holdpoint.runs WHERE status IN ('pending', 'running')");
     assert.deepEqual(rows, [], "every run has ended");
     assert.ok(tally.cuts > 0);
-    if (fates.every((fate) => fate === "after")) assert.deepEqual([tally.putOff, tally.again], [0, 0]); // machines-connections.1
+    // machines-connections.1
+    if (fates.every((fate) => fate === "after")) assert.deepEqual([tally.putOff, tally.again], [0, 0]);
     console.log(
       `connections cut, ${fates.join(" or ")}: ${threads.length} pauses and answers, ${JSON.stringify(tally)}`,
     );

@@ -1,9 +1,9 @@
 // Paused threads survive every migration of PostgreSQL (promise A17).
-//   machines-migration.1. A database of any earlier schema is brought up to date by one of the servers that start on it, and every thread
-//        that was paused there shows the question that it had, takes its answer once, and goes on. So does a run that
-//        waited there, though the engine does not know of it.
-//   machines-migration.2. While the next version's step is made, and after it, servers of this version answer every call, also when a backup
-//        keeps the step waiting. One that is started then refuses by name.
+//   machines-migration.1. A database of any earlier schema is brought up to date by one of the servers that start on
+//        it, and every thread that was paused there shows the question that it had, takes its answer once, and goes on.
+//        So does a run that waited there, though the engine does not know of it.
+//   machines-migration.2. While the next version's step is made, and after it, servers of this version answer every
+//        call, also when a backup keeps the step waiting. One that is started then refuses by name.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -65,7 +65,7 @@ async function connect(uri: string): Promise<Client> {
   return client;
 }
 
-/** A database of an earlier schema, with what of the other one's rows it has a place for. */
+/** A database of an earlier schema, with the rows of the other one that fit. */
 async function older(schema: number, from: Client): Promise<string> {
   const uri = await newDatabase();
   const to = await connect(uri);
@@ -130,7 +130,7 @@ for (const schema of SCHEMAS) {
   });
 }
 
-/** What the rules of migrations.ts allow a later version, on the tables that every run writes to. */
+/** Changes that migrations.ts allows a later version, on the tables that every run writes to. */
 const NEXT = `
   ALTER TABLE holdpoint.threads ADD COLUMN mood TEXT;
   ALTER TABLE holdpoint.runs ADD COLUMN mood TEXT, ADD COLUMN weight INTEGER NOT NULL DEFAULT 0;

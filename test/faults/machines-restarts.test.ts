@@ -1,11 +1,11 @@
-// Two servers on one database, while one after the other is restarted, and while the database is (promises A18, A30).
-//   machines-restarts.1. A rolling restart fails no call: a server that stops answers what it was asked before, and the balancer asks the
-//        other one meanwhile. No run is lost or done twice, and every server ends with exit code 0 while it has work.
-//   machines-restarts.2. A run that does not end in the time that a stopping server gives it goes on at the other one, from its last
-//        checkpoint. That is not counted as a crash. Whoever reads it or waits for it at the stopping server gets what there
-//        is, and is told where to go on; so is whoever waits there for a run of the other one. None of them is cut off.
-//   machines-restarts.3. While the database is restarted again and again, each call that is repeated until it is answered has its effect
-//        once: errors are 503 with Retry-After, pauses wait, answers count once.
+// Tests of two servers on one database during rolling restarts, and during restarts of the database.
+//   machines-restarts.1. A rolling restart fails no call: a stopping server answers its calls, and the balancer uses
+//        the other one meanwhile. No run is lost or done twice, and every server exits with 0 while it has work.
+//   machines-restarts.2. A run longer than its server's grace period continues at the other one, from its last
+//        checkpoint. That does not count as a crash. Readers and waiting callers at the stopping server get the events
+//        so far and the join URL; so do those that wait there for a run of the other one. None of them is cut off.
+//   machines-restarts.3. During repeated restarts of the database, each call repeated until its answer takes effect
+//        once: errors are 503 with Retry-After, pauses stay, answers count once.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -18,7 +18,7 @@ const CYCLES = FULL ? 1000 : 12;
 const [SERVER_RESTARTS, RESTARTS] = FULL ? [20, 20] : [1, 2];
 const CALLERS = FULL ? 8 : 2;
 const PATIENCE_MS = 90_000;
-/** As Retry-After says, in small: who waits longer meets fewer faults. */
+/** Retry-After on a small scale: longer waits meet fewer faults. */
 const AGAIN_MS = 50;
 const env = {
   LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "8",
@@ -55,7 +55,7 @@ interface Tally {
   cutOff: number;
 }
 
-/** Calls as the official client makes them behind a balancer: what is put off is sent again, to the other server. */
+/** Calls of the official client behind a balancer: a postponed call goes to the other server. */
 function caller(tally: Tally, first: number) {
   let turn = first;
   return async (path: string, body: object): Promise<Answer> => {
@@ -152,7 +152,7 @@ test(`a rolling restart of two servers, ${SERVER_RESTARTS} times, fails no call 
       const at = restarts++ % 2;
       const old = servers[at] as TestServer;
       inRotation = servers.filter((server) => server !== old);
-      for (const _ of "12") await call(old, "GET", "/ready"); // what was sent before is there before
+      for (const _ of "12") await call(old, "GET", "/ready"); // earlier calls arrive earlier
       answeredWhileStopping += inFlight.get(old) ?? 0;
       assert.equal(await old.stop(), 0, old.output().slice(-2000));
       servers[at] = await fleet.start("all", env);
@@ -172,13 +172,13 @@ const WHOLE = { log: ["one", "two", "three"] };
 interface Held<Got> {
   readonly thread: string;
   readonly run: string;
-  /** What the call that started it gets in the end. */
+  /** The final result for the call that started it. */
   readonly answer: Promise<Got>;
 }
 
 const wait = (server: TestServer, path: string): Promise<Answer> => call(server, "POST", `${path}/wait`, STEPS);
 
-/** What comes until the stream ends or breaks off: then clients go on elsewhere, with Last-Event-ID. */
+/** Events until the stream ends or breaks: then clients continue elsewhere, with Last-Event-ID. */
 async function stream(server: TestServer, path: string): Promise<string> {
   const headers = { "content-type": "application/json" };
   const response = await fetch(`${server.url}${path}/stream`, { method: "POST", headers, body: JSON.stringify(STEPS) });
@@ -211,7 +211,7 @@ async function heldBy<Got>(
 const told = (text: string): readonly (string | undefined)[] =>
   [...text.matchAll(/^data: \{"(one|two|three)"/gm)].map(([, node]) => node);
 
-test("a server that is told to stop under load hands over what it has, and cuts nobody off (machines-restarts.2)", async () => {
+test("a server stopped under load hands over its runs, and cuts no caller off (machines-restarts.2)", async () => {
   const [stopping, other] = servers as [TestServer, TestServer];
   inRotation = [other];
   fleet.use(other);
@@ -223,7 +223,7 @@ test("a server that is told to stop under load hands over what it has, and cuts 
       const join = ({ thread, run }: Held<unknown>): string => `/threads/${thread}/runs/${run}/join`;
       const waitsHere = call(stopping, "GET", join(elsewhere));
       const waitsThere = [waited, streamed].map((held) => call(other, "GET", join(held)));
-      await call(stopping, "GET", "/ready"); // what was sent before is there before
+      await call(stopping, "GET", "/ready"); // earlier calls arrive earlier
       const ended = stopping.stop();
       await until("it is stopping", () => stopping.logs.some(({ event }) => event === "stopping"));
       bench().release(inTime.thread, "two");

@@ -1,10 +1,12 @@
-// A server whose database does not answer: its statements hang, or nothing comes through any more. Its pool is soon used up.
-//   machines-silence.1. Every call gets 503 with Retry-After after a time that has a bound, however many there are and whatever they ask
-//        for, and /ok answers meanwhile. They leave nothing behind in memory.
-//   machines-silence.2. When the database answers again, so does the server. Nothing that was acknowledged is lost, callers that wait for
-//        a run get its end, and a call that is sent again with its Idempotency-Key has taken place once.
-//   machines-silence.3. A job that the queue had in hand when the database went away is anybody's when it is back, however long it was away.
-//   machines-silence.4. A run that was claimed by a commit of which nothing could be found out is not lost: it goes on (worker.ts, worker.5).
+// Tests of a server with a silent database: its statements hang, or the network drops all packets. Its pool is soon
+// used up.
+//   machines-silence.1. Every call gets 503 with Retry-After after a limited time, however many there are and whatever
+//        they request, and /ok answers meanwhile. They leave nothing behind in memory.
+//   machines-silence.2. When the database answers again, so does the server. No acknowledged write is lost, callers
+//        that wait for a run get its end, and a repeated call with its Idempotency-Key took place once.
+//   machines-silence.3. A job in progress when the database went away is available to all servers when it is back,
+//        after any time.
+//   machines-silence.4. A run claimed by a commit with unknown outcome is not lost: it continues (worker.ts, worker.5).
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";

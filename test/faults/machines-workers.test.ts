@@ -1,12 +1,13 @@
-// Several servers on one database, and what befalls some of them (promises A3, A8, A10).
-//   machines-workers.1. Of the callers that answer one pause at two servers, one gets 200 and all others 409; its side effect happens once.
-//   machines-workers.2. A server that is frozen for twice its lease and comes back writes nothing more for the runs that it had: no
-//        checkpoint, status, event or webhook. It starts no further node of them, stays up, and takes new runs.
-//   machines-workers.3. A server that is killed loses its runs to another. What had its checkpoint is not done again, and an answer that
-//        such a run carries is used once.
-//   machines-workers.4. A server that has lost its place among the workers accepts runs for the others.
-//   machines-workers.5. A tick of a cron has one run, whichever servers look for it and whichever of them is killed. None is lost, and a
-//        run that a tick has started goes on when its server is killed.
+// Tests of several servers on one database, with faults in some of them.
+//   machines-workers.1. Of the callers that answer one pause at two servers, one gets 200 and all others 409; its side
+//        effect happens once.
+//   machines-workers.2. A server frozen for twice its lease writes nothing more for its former runs: no checkpoint,
+//        status, event or webhook. It starts no further node of them, stays up, and accepts new runs.
+//   machines-workers.3. Another server takes over the runs of a killed one. Steps with a checkpoint do not run again,
+//        and an answer of such a run counts once.
+//   machines-workers.4. A server without its lease accepts runs for the others.
+//   machines-workers.5. A tick of a cron has one run, whichever servers poll for it and whichever of them is killed.
+//        None is lost, and the run of a tick continues after its server is killed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Client } from "pg";
@@ -24,7 +25,7 @@ const RESUME_ROUNDS = FULL ? 200 : 1;
 const [VICTIMS, BATCHES, RUNS] = FULL ? [10, 20, 2] : [1, 1, 2];
 /** Of lease.ts. */
 const LEASE_MS = 7000;
-/** Far more than a take-over lasts: what hangs is to be found, not what is slow on a busy machine. */
+/** Far longer than a takeover: the limit must detect hangs, not a busy machine. */
 const PATIENCE_MS = 90_000;
 const LOOK_MS = 100;
 
@@ -133,7 +134,7 @@ async function takeOver(struck: readonly Struck[]): Promise<number> {
   return Math.max(...beats.map(({ run_id, beat }) => (claimedAt.get(run_id) ?? 0) - Number(beat)));
 }
 
-/** What each run has left behind, whoever worked on it. */
+/** The traces of each run, from any worker. */
 async function checkRun({ thread, run }: Struck): Promise<void> {
   await until(`${thread} rests`, async () => (await bench.status(thread)) === "idle", PATIENCE_MS);
   assert.deepEqual(await bench.values(thread), { log: ["prepared", thread, "recorded"] });
@@ -210,7 +211,7 @@ test("a server that has lost its place accepts runs for the others, and its own 
   const [victim] = victims as [TestServer];
   const { thread } = await bench.pause("ask");
   const before = victim.logs.length;
-  // Nobody but the server itself could have put it there again so soon.
+  // Only the server itself could have put it there again so soon.
   await db.query("DELETE FROM holdpoint.workers");
   const answers = await Promise.all([
     call(victim, "POST", `/threads/${thread}/runs/wait`, resumeBody("ask", "yes")),

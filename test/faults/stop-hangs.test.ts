@@ -1,6 +1,7 @@
-// SIGTERM ends a process within its grace period, whatever hangs.
-//   stop-hangs.1. A network that swallows everything: the wait for graphile-worker, the heartbeat and the connections have limits.
-//   stop-hangs.2. A part that never stops: the process ends with exit code 1 and names the part. The same for the collector.
+// Tests of SIGTERM: a process ends within its grace period, whatever hangs.
+//   stop-hangs.1. A network that drops all packets: the waits for graphile-worker, the heartbeat and the connections
+//        have limits.
+//   stop-hangs.2. A part that never stops: the process exits with 1 and names the part. The same for the collector.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { parseLine, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
 
-/** A bound on what hangs: the grace period, and twice what may come after it. */
+/** A limit for hanging parts: the grace period, and twice the time after it. */
 const BOUND_MS = 20_000;
 const GRACE = { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" };
 /** Nothing that listens ever says that it is closed. */
@@ -32,7 +33,7 @@ test("a server whose database connections hang ends in time (stop-hangs.1)", PAT
   const server = await fleet.start("all", { ...GRACE, LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4" });
   fleet.use(server);
   const { bench } = fleet;
-  for (let at = 0; at < 3; at++) await bench.pause("ask"); // jobs are done, and told of
+  for (let at = 0; at < 3; at++) await bench.pause("ask"); // jobs are complete, and marked
   const thread = await bench.newThread();
   bench.hold(thread, "two");
   await bench.post(`/threads/${thread}/runs`, { assistant_id: "steps", input: {} });

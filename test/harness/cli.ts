@@ -1,5 +1,5 @@
-// The command line as tests use it: a real process with nothing of our environment, or its verbs in this one, which costs
-// a tenth; and what was written.
+// The command line as tests use it: a real process with nothing of our environment, or its verbs in this one, which
+// costs a tenth; and what was written.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,9 @@ export function holdpoint(args: readonly string[], { env = {}, input = "", cwd }
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, out, err })));
 }
 
-/** A verb that talks to a server, run here: the same code on other streams, and the exit code it would have ended with. */
+/**
+ * A verb that talks to a server, run here: the same code on other streams, and the exit code it would have ended with.
+ */
 export async function verb(args: readonly string[], { env = {}, input = "" }: CliOptions = {}): Promise<Ended> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const written = Promise.all([text(stdout), text(stderr)]);

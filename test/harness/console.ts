@@ -1,5 +1,5 @@
-// The console in a real browser, as tests use it: one Chromium for a file, a context for each person.
-// What no page may do in any test is noted while it runs: load something from elsewhere, break the page's policy, throw.
+// The console in a real browser, as tests use it: one Chromium for a file, a context for each person. What no page may
+// do in any test is noted while it runs: load something from elsewhere, break the page's policy, throw.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,8 +17,6 @@ export interface PersonOptions {
 
 export interface ConsoleBrowser {
   /**
-   * A page of the console. Pages with the same options belong to the same person: they share what a browser keeps, which
-   * is also what makes the second one come up faster. Close the page, not its context.
    */
   open(path: string, options?: PersonOptions): Promise<Page>;
   /** The same browser process for another server. */

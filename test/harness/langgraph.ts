@@ -9,7 +9,10 @@ const OLDEST = join(ROOT, "test", "langgraph-1.4");
 
 export const onOldest = process.env["HOLDPOINT_TEST_LANGGRAPH"] === "oldest";
 
-/** A folder from which modules resolve the oldest LangGraph. It goes with the process. @throws when that is not installed */
+/**
+ * A folder from which modules resolve the oldest LangGraph. It goes with the process. @throws when that is not
+ * installed
+ */
 export function oldestProject(): string {
   if (!existsSync(join(OLDEST, "node_modules", "@langchain", "langgraph", "package.json")))
     throw new Error("the oldest LangGraph is not installed: npm ci --ignore-scripts --prefix test/langgraph-1.4");

@@ -1,5 +1,5 @@
-// A real server in the tests' own process, on a real socket and a data folder of its own: for files that need many, each
-// with other settings or another langgraph.json, and none that is killed. It costs a tenth of a process.
+// A real server in the tests' own process, on a real socket and a data folder of its own: for files that need many,
+// each with other settings or another langgraph.json, and none that is killed. It costs a tenth of a process.
 import { refusalOf } from "../../src/cli/errors/refusal.ts";
 import type { Host } from "../../src/main/host.ts";
 import { serve } from "../../src/main/serve.ts";

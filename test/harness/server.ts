@@ -1,4 +1,5 @@
-// A real server process for tests: started from main.ts on a free port, with its own data folder, stopped or killed at will.
+// A real server process for tests: started from main.ts on a free port, with its own data folder, stopped or killed at
+// will.
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,8 +43,6 @@ export function temporaryFolder(): string {
 }
 
 /**
- * Nothing, so that the server keeps its data in its folder: the address of PostgreSQL in the environment of the tests is
- * theirs. With HOLDPOINT_TEST_STORAGE=postgres, a database that belongs to the folder.
  */
 export async function databaseFor(dataDir: string): Promise<string> {
   if (postgres === null) return "";

@@ -28,8 +28,6 @@ export async function ticksIn(db: ClientBase): Promise<readonly Tick[]> {
 }
 
 /**
- * Of crons that are due every second. A tick is followed by that of the first second after it was taken: so each has its own
- * run, but for those that nobody was there for, which have one together.
  */
 export function assertNoneTwiceNoneLost(ticks: readonly Tick[]): void {
   for (const [at, tick] of ticks.entries()) {

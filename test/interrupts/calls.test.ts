@@ -1,7 +1,8 @@
-// Tests of questions that tasks of the functional API ask, over real HTTP. Checked (graphs/questions.ts):
-//   calls.1. Every answer reaches the question that it names, in whatever order questions are answered (open-interrupts.1).
-//   calls.2. `ns` is the path of the task that asks, through the tasks and nodes that called it, and ids hash to it.
-//   calls.3. Whatever a finished task has asked is not asked again.
+// Tests of interrupts in tasks of the functional API, over real HTTP (graphs/run/open-interrupts.ts).
+// Rules:
+//   calls.1. Every answer reaches the interrupt it names, in any order of answers (open-interrupts.1).
+//   calls.2. `ns` is the path of the interrupted task, through its calling tasks and nodes, and ids are hashes of it.
+//   calls.3. Interrupts of a finished task are not raised again.
 import assert from "node:assert/strict";
 import { createXXHash128 } from "hash-wasm";
 import { after, suite, test } from "node:test";

@@ -1,8 +1,10 @@
-// Tests of values that the graph library would act on, at every door of the API that takes values for a graph.
-// Checked:
-//   interrupts/control-values.1. Each form is refused at each door, and what waited waits on: nothing is answered, jumped over or started.
-//   interrupts/control-values.2. Nothing answers a question but `command.resume`: neither a channel of the library nor an input that looks like a Command.
-//   interrupts/control-values.3. A goto of an odd shape is refused before anything runs.
+// Tests of values on which LangGraph would act, at every entry point of the API that takes values for a graph.
+// Rules:
+//   interrupts/control-values.1. Each form is rejected at each entry point, and open interrupts stay: nothing is
+//        answered, skipped or started.
+//   interrupts/control-values.2. Only `command.resume` answers an interrupt: neither an internal channel nor an input
+//        that looks like a Command does.
+//   interrupts/control-values.3. A malformed goto is rejected before anything runs.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";

@@ -1,7 +1,9 @@
-// Values that the library rebuilds from writes (DeltaChannel), on the server and in process with MemorySaver. Checked:
-//   delta-channels.1. The state, the thread, its history and what a run answers are the same on both, after every call and a kill -9.
-//   delta-channels.2. Pruning keeps what such a value is rebuilt from, and deletes the rest.
-//   delta-channels.3. The same holds for the states of subgraphs, and for forks and edits at older checkpoints.
+// Tests of values that LangGraph rebuilds from writes (DeltaChannel), on the server and in process with MemorySaver.
+// Rules:
+//   delta-channels.1. The state, the thread, its history and a run's result are the same on both, after every call and
+//        a kill -9.
+//   delta-channels.2. Pruning keeps the base of such a value, and deletes the rest.
+//   delta-channels.3. The same holds for states of subgraphs, and for forks and edits at older checkpoints.
 // All threads share one server, and one kill. HOLDPOINT_FAULTS=full: every durability, and a kill after each step.
 import { Command, MemorySaver } from "@langchain/langgraph";
 import assert from "node:assert/strict";
@@ -206,7 +208,7 @@ const WRITERS: Story = [
 ];
 const FIRST = { items: ["first"], seldom: ["once"] };
 
-test("DeltaChannels hold what they hold in process (delta-channels.1, delta-channels.2, delta-channels.3)", async () => {
+test("DeltaChannels equal those in process (delta-channels.1, delta-channels.2, delta-channels.3)", async () => {
   const pairs = await Promise.all(DURABILITIES.map((durability) => opened("writers", durability)));
   await tell(pairs, WRITERS, 10);
 });
@@ -232,7 +234,7 @@ const NESTED: Story = [
   copy,
 ];
 
-test("DeltaChannels in subgraphs hold what they hold in process (delta-channels.3)", async () => {
+test("DeltaChannels in subgraphs equal those in process (delta-channels.3)", async () => {
   const pairs = await Promise.all(DURABILITIES.map((durability) => opened("nested", durability)));
   await tell(pairs, NESTED, -1);
 });

@@ -1,10 +1,11 @@
-// Tests of answers as `useStream` of the SDK up to 1.12.4 sends them: with the checkpoint that the page shows.
-// Checked:
-//   hook-answers.1. Of two pages that answer one question at once, one is accepted; the side effect behind the question happens once.
-//   hook-answers.2. A page that is left behind is refused later too, and learns which run has the answer.
-//   hook-answers.3. `fork: true` answers the question anew, and the audit trail calls it a fork.
-//   hook-answers.4. What the pages send beside the answer does not count: other input, and members of the command unknown here.
-//   hook-answers.5. At a breakpoint the hook's answer goes on.
+// Tests of answers as `useStream` of the SDK up to 1.12.4 sends them: with the checkpoint on the page.
+// Rules:
+//   hook-answers.1. Of two pages that answer one interrupt at once, one succeeds; the side effect after the interrupt
+//        happens once.
+//   hook-answers.2. A stale page is rejected later too, and gets the run with the accepted answer.
+//   hook-answers.3. `fork: true` answers the interrupt again, and the audit trail calls it a fork.
+//   hook-answers.4. Other members beside the answer do not count: other input, and unknown members of the command.
+//   hook-answers.5. At a breakpoint the hook's answer continues the run.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
@@ -20,7 +21,7 @@ after(async () => {
 
 const ROUNDS = 50;
 
-/** What `submit({}, { command: { resume } })` of 1.12.4 sends on a page that shows this state. */
+/** The request of `submit({}, { command: { resume } })` of 1.12.4 on a page with this state. */
 async function hookBody(thread: TestThread, resume: unknown, command: object = {}): Promise<object> {
   const { thread_id: _thread, ...checkpoint } = (await thread.state()).checkpoint as WireState["checkpoint"] & {
     readonly thread_id: string;
@@ -63,7 +64,7 @@ test(`two pages answer at once, ${ROUNDS} times: one is accepted (hook-answers.1
   assert.deepEqual([accepted, paid], [ROUNDS, ROUNDS]);
 });
 
-test("a page left behind is refused, with what became of its question (hook-answers.2)", PATIENCE, async () => {
+test("a stale page is rejected, with the outcome of its interrupt (hook-answers.2)", PATIENCE, async () => {
   const { thread, notes, question } = await askedThread();
   const body = await hookBody(thread, "approve");
   assert.equal((await send(thread, body)).status, 200);
@@ -125,7 +126,7 @@ test("other input and unknown members beside the answer do not count (hook-answe
 });
 
 test(
-  "at a breakpoint the hook's answer goes on, and a page left behind does not (hook-answers.5)",
+  "at a breakpoint the hook's answer continues the run, and that of a stale page does not (hook-answers.5)",
   PATIENCE,
   async () => {
     const thread = await newThread(server, "steps");

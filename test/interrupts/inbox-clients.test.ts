@@ -1,6 +1,6 @@
-// The call sequences of two browser clients that people use today, as they send them: Agent Inbox and agent-chat-ui.
-//   inbox-clients.1. Agent Inbox lists what waits, shows it, and accepts, edits, answers, ignores and resolves it.
-//   inbox-clients.2. agent-chat-ui shows an approval card, resumes with `input: {}` beside the command.
+// Tests of the call sequences of two common browser clients: Agent Inbox and agent-chat-ui.
+//   inbox-clients.1. Agent Inbox lists interrupts, shows one, and accepts, edits, answers, ignores and resolves it.
+//   inbox-clients.2. agent-chat-ui shows an approval card, and resumes with `input: {}` beside the command.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -16,7 +16,7 @@ after(async () => {
   removeFolder(server.dataDir);
 });
 
-/** What the Agent Inbox knows how to show: a list of one. */
+/** The form that the Agent Inbox can show: a list of one. */
 const REQUEST = [
   {
     action_request: { action: "send_mail", args: { to: "ann", copies: 2 } },
@@ -75,7 +75,7 @@ for (const answer of ANSWERS) {
   });
 }
 
-test("Agent Inbox: ignore is a run in the background; mark as resolved clears what waits (inbox-clients.1)", async () => {
+test("Agent Inbox: ignore is a background run; mark as resolved ends the interrupts (inbox-clients.1)", async () => {
   const ignored = await waiting();
   const run = await client.runs.create(ignored, "echo", { command: { resume: [{ type: "ignore", args: null }] } });
   await client.runs.join(ignored, run.run_id);

@@ -1,9 +1,9 @@
-// Tests of the inbox, over HTTP: what waits for people, answering it, claims, events, the audit trail. Checked:
-//   interrupts/inbox.1. An item is listed exactly while it can be answered.
-//   interrupts/inbox.1 to interrupts/inbox.4. Answers of one thread go together; threads do not share a fate; each has its result; the run goes on as it was.
-//   interrupts/inbox.1 to interrupts/inbox.3. A claim keeps others from answering through the inbox, one at a time, while it holds.
-//   inbox-feed.1, inbox-feed.2. Events tell of what is committed; who missed some is told to load the list.
-//   interrupts/inbox.1. There are as many entries as accepted answers, and they say who, by which way and from where.
+// Tests of the inbox, over HTTP: items, answers, claims, events, the audit trail.
+//   interrupts/inbox.1. An item is in the list exactly while it accepts an answer; the audit trail has one entry per
+//        accepted answer, with person, route and origin. Answers of one thread go together (inbox.1 to inbox.4);
+//        threads succeed or fail separately; each has its result. A claim excludes others from answering through the
+//        inbox while it holds (inbox.1 to inbox.3).
+//   inbox-feed.1, inbox-feed.2. Events follow commits; a client that missed some gets a reload event.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { answer, auditOf, inboxPage, itemsOf, ok, watchInbox, type WireItem } from "../harness/inbox.ts";
@@ -99,7 +99,7 @@ test("a state edit moves the breakpoint, and ends it with __end__", async () => 
   assert.deepEqual(await itemsOf(server, thread.threadId), []);
 });
 
-test("pages go on where they ended; filters and ages hold", async () => {
+test("pages follow each other; filters and ages hold", async () => {
   const tag = { batch: "pages" };
   const made: string[] = [];
   for (let at = 0; at < 5; at++) made.push((await asking({ question: `Q${at}` }, tag)).item.id);
@@ -129,7 +129,7 @@ test("pages go on where they ended; filters and ages hold", async () => {
   assert.equal(await count({ unclaimed: "true" }), 5);
 });
 
-test("a page of big values ends early, and the next one goes on", async () => {
+test("a page of large values ends early, and the next one continues", async () => {
   const tag = { batch: "big" };
   for (let at = 0; at < 3; at++) await asking("x".repeat(2_500_000), tag);
   const metadata = JSON.stringify(tag);
@@ -179,7 +179,7 @@ test("several answers of one thread are one run; a bad one on another thread spo
   assert.deepEqual(await bad.picture(), before);
 });
 
-test("what is wrong with an answer is said of that answer (interrupts/inbox.3)", async () => {
+test("an error names the answer it belongs to (interrupts/inbox.3)", async () => {
   const { thread, item } = await asking();
   const cases = [
     [[key(item)], "invalid_request"],
@@ -207,7 +207,7 @@ test("what is wrong with an answer is said of that answer (interrupts/inbox.3)",
   assert.equal(late?.problem?.answered?.same_value, true);
 });
 
-test("an answer through the inbox goes on with the config and context of the run that asked (interrupts/inbox.4)", async () => {
+test("an inbox answer continues with the config and context of the interrupted run (interrupts/inbox.4)", async () => {
   const { thread, item } = await (async () => {
     const made = await newThread(server, "echo");
     await made.run({
@@ -346,7 +346,7 @@ test("an id that the thread never had is not found", async () => {
   }
 });
 
-test("events tell of items as they come, are claimed and go, once each can be acted on (inbox-feed.1)", async () => {
+test("events show new, claimed and resolved items, once each accepts an action (inbox-feed.1)", async () => {
   const watcher = await watchInbox(server);
   assert.equal(watcher.first.event, "ready");
   const { thread, item } = await asking({ question: "Watched?" });
@@ -382,7 +382,7 @@ test("an item that is announced can be answered at that moment (inbox-feed.1)", 
   watcher.close();
 });
 
-test("a reader goes on after its last event; one that missed some is told to load the list (inbox-feed.2)", async () => {
+test("a reader continues after its last event; one with a gap gets a reload event (inbox-feed.2)", async () => {
   const watcher = await watchInbox(server);
   const { thread, item } = await asking();
   const added = await watcher.next();

@@ -1,10 +1,13 @@
-// Tests of interrupts and breakpoints over real HTTP. Checked (architecture: "Interrupt element", "Interrupt ids", "Breakpoints"):
-//   interrupts.1. Every open question is told with id, value, resumable, ns and when; ns hashes to the id (interrupt-ids.1, open-interrupts.1).
-//   interrupts.2. Any JSON value is an answer, and reaches the node as it was.
-//   interrupts.3. All open questions are told, in task order; each can be answered alone; what has finished is never lost or repeated.
-//   interrupts.4. Questions are found wherever they are asked: below the root, in tools, after a fan-out, in a loop.
-//   interrupts.5. The same ids are shown by the waiting call, the thread and its state.
-//   interrupts.6. Breakpoints are a matter of each call; a list replaces the compiled one.
+// Tests of interrupts and breakpoints over real HTTP.
+// Rules:
+//   interrupts.1. Every open interrupt has id, value, resumable, ns and when; the id is a hash of ns (interrupt-ids.1,
+//        open-interrupts.1).
+//   interrupts.2. Any JSON value is an answer, and reaches the node unchanged.
+//   interrupts.3. All open interrupts appear, in task order; each accepts a separate answer; finished branches are
+//        never lost or repeated.
+//   interrupts.4. Interrupts appear from any depth: below the root, in tools, after a fan-out, in a loop.
+//   interrupts.5. The waiting call, the thread and its state show the same ids.
+//   interrupts.6. Each call sets its breakpoints; a list replaces the compiled one.
 import assert from "node:assert/strict";
 import { createXXHash128 } from "hash-wasm";
 import { after, test } from "node:test";
@@ -111,7 +114,7 @@ test("an answer that looks like a map of ids is sent wrapped in one (interrupts.
 });
 
 for (const value of [null, false, 0, "", [], {}, { a: [1] }, "text"]) {
-  test(`a question of ${JSON.stringify(value)} is told as it was (interrupts.1)`, async () => {
+  test(`an interrupt with ${JSON.stringify(value)} appears unchanged (interrupts.1)`, async () => {
     const thread = await newThread(server, "echo");
     const result = await thread.run({ input: { payload: value } });
     checkElement(onlyQuestion(result), ["ask"]);
@@ -385,7 +388,7 @@ test("messages keep their form through a pause", async () => {
   assert.deepEqual((await thread.state()).values["messages"], list);
 });
 
-test("an answer that does not fit what the question asks for is refused; the question stays", async () => {
+test("an answer that does not match the interrupt's schema is rejected; the interrupt stays open", async () => {
   const thread = await newThread(server, "schema");
   const paused = await thread.run({ input: {} });
   assert.ok(onlyQuestion(paused).response_schema);
@@ -503,7 +506,7 @@ test("new input on a paused thread gives the pause up; its question is stale the
   assert.deepEqual((await thread.resume("x"))["answer"], ["x"]);
 });
 
-// What is read afterwards.
+// The state read afterwards.
 
 test("a state says where its question was asked; answered questions are shown as such in the history", async () => {
   const thread = await newThread(server, "series");

@@ -1,5 +1,6 @@
 // Tests of a deployment that goes from the oldest LangGraph to the pinned one while threads are paused. Checked:
-//   library-upgrade.1. A question that is open keeps its id, also when a sibling's answer makes the new library raise it again.
+//   library-upgrade.1. A question that is open keeps its id, also when a sibling's answer makes the new library raise
+//        it again.
 //   library-upgrade.2. Its answer reaches it, and the thread comes to its end.
 import assert from "node:assert/strict";
 import { join } from "node:path";

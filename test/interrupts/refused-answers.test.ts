@@ -1,7 +1,9 @@
-// Tests of answers that only the library can refuse: a refinement of a Zod schema, LangGraph 1.7. Checked:
-//   refused-answers.1. The run fails with `answer_invalid`; the thread waits again for the same question, and the audit trail says so.
-//   refused-answers.2. A good answer after it goes on, and what follows the question runs once.
-//   refused-answers.3. A default answer that is refused is given once; the question waits on, overdue.
+// Tests of answers that only LangGraph can reject: a refinement of a Zod schema, LangGraph 1.7.
+// Rules:
+//   refused-answers.1. The run fails with `answer_invalid`; the thread waits again at the same interrupt, and the audit
+//        trail says so.
+//   refused-answers.2. A valid answer after it continues the run, and the code after the interrupt runs once.
+//   refused-answers.3. A rejected default answer applies once; the interrupt stays open, overdue.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { onOldest } from "../harness/langgraph.ts";
@@ -28,7 +30,7 @@ async function trail(threadId: string): Promise<readonly Entry[]> {
 const options = { skip: onOldest && "since 1.7" };
 
 test(
-  "a refused answer leaves its question open, and a good one goes on (refused-answers.1, refused-answers.2)",
+  "a rejected answer leaves its interrupt open, and a valid one continues (refused-answers.1, refused-answers.2)",
   options,
   async () => {
     const thread = await newThread(server, "refined");

@@ -1,8 +1,8 @@
-// Tests of the resume rules: every state of a thread × every shape of a request, over real HTTP.
-// Checked (architecture: "Resume rules"):
+// Tests of the resume rules: every state of a thread × every form of a request, over real HTTP.
+// Rules:
 //   test/resume-rules.1. The table below holds, cell by cell.
-//   test/resume-rules.2. A refusal changes nothing: thread, state, history and runs are the same before and after.
-//   test/resume-rules.3. What is accepted does what the cell says.
+//   test/resume-rules.2. A rejection changes nothing: thread, state, history and runs stay the same.
+//   test/resume-rules.3. An accepted request has the effect of its cell.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
@@ -148,7 +148,7 @@ const REQUESTS = {
 
 type Request = keyof typeof REQUESTS;
 
-/** The code of a refusal, or what becomes of the run that is accepted. */
+/** The code of a rejection, or the outcome of the accepted run. */
 type Cell = ErrorCode | "done" | "queued" | "fails" | "asks 1" | "asks 2";
 const ambiguous = "answer_ambiguous";
 const asks1 = "asks 1";
@@ -233,7 +233,7 @@ for (const [column, name] of (Object.keys(SITUATIONS) as Name[]).entries()) {
   });
 }
 
-// What the cells do (test/resume-rules.3), and what refusals say.
+// The effects of the cells (test/resume-rules.3), and the texts of rejections.
 
 const answersOf = (result: Result): unknown => result["answers"];
 
@@ -247,7 +247,7 @@ test("an answer goes to its question and to no other", PATIENCE, async () => {
   assert.deepEqual(answersOf(end), ["past", "closed", "to 1", "to 2", "closed"]);
 });
 
-test("a second answer is told which run has the first, and whether it was the same", PATIENCE, async () => {
+test("a second answer gets the run with the first, and whether both were equal", PATIENCE, async () => {
   const thread = await newThread(server, "rules");
   const question = onlyQuestion(await thread.run({ input: { mode: "one" } }));
   const won = await thread.begin({ command: { resume: { decision: ["yes"] } } });
@@ -271,7 +271,7 @@ test("a second answer is told which run has the first, and whether it was the sa
   }
 });
 
-test("a refused answer lists what waits now", PATIENCE, async () => {
+test("a rejected answer lists the open interrupts", PATIENCE, async () => {
   const { thread, result } = await withPast({ mode: "several" });
   const answer = await thread.wait({ command: { resume: "for whom?" } });
   assert.deepEqual(problemOf(answer).pending, result.__interrupt__);
@@ -279,7 +279,7 @@ test("a refused answer lists what waits now", PATIENCE, async () => {
   assert.deepEqual(problemOf(unknown).pending, result.__interrupt__);
 });
 
-test("of fifty answers at once one is taken, whatever its form", PATIENCE, async () => {
+test("one of fifty concurrent answers is accepted, in any form", PATIENCE, async () => {
   const thread = await newThread(server, "rules");
   const question = onlyQuestion(await thread.run({ input: { mode: "one" } }));
   const calls = Array.from({ length: 50 }, (_, at) => (at % 2 === 0 ? at : { [question.id]: at }));
@@ -307,24 +307,20 @@ for (const strategy of ["enqueue", "reject", "interrupt", "rollback"]) {
   });
 }
 
-test(
-  "a run that waits for a busy thread is held while that is paused, and goes on after the answer",
-  PATIENCE,
-  async () => {
-    const thread = await newThread(server, "rules");
-    const first = await thread.begin({ input: { mode: "late" } });
-    const held = await thread.begin({ input: { mode: "done" } });
-    const question = onlyQuestion(await thread.join(first));
-    assert.equal((await thread.get()).status, "interrupted");
-    const statusOf = async (run: WireRun) => (await thread.runs()).find(({ run_id }) => run_id === run.run_id)?.status;
-    assert.equal(await statusOf(held), "pending");
-    const answered = await thread.resume({ [question.id]: "first" });
-    assert.deepEqual(answersOf(answered), ["first", "closed"]);
-    await thread.join(held);
-    assert.equal(await statusOf(held), "success");
-    assert.equal((await thread.get()).status, "idle");
-  },
-);
+test("a run queued on a busy thread waits while that is paused, and continues after the answer", PATIENCE, async () => {
+  const thread = await newThread(server, "rules");
+  const first = await thread.begin({ input: { mode: "late" } });
+  const held = await thread.begin({ input: { mode: "done" } });
+  const question = onlyQuestion(await thread.join(first));
+  assert.equal((await thread.get()).status, "interrupted");
+  const statusOf = async (run: WireRun) => (await thread.runs()).find(({ run_id }) => run_id === run.run_id)?.status;
+  assert.equal(await statusOf(held), "pending");
+  const answered = await thread.resume({ [question.id]: "first" });
+  assert.deepEqual(answersOf(answered), ["first", "closed"]);
+  await thread.join(held);
+  assert.equal(await statusOf(held), "success");
+  assert.equal((await thread.get()).status, "idle");
+});
 
 test("multitask_strategy reject, interrupt and rollback on a busy thread", PATIENCE, async (t) => {
   const rejected = await SITUATIONS.busy();
@@ -354,7 +350,7 @@ test("multitask_strategy reject, interrupt and rollback on a busy thread", PATIE
   }
 });
 
-test("a fork answers the older question again; the pause it leaves behind is given up (rule 6)", PATIENCE, async () => {
+test("a fork answers the older interrupt again; the pause after it ends (rule 6)", PATIENCE, async () => {
   const { thread, older, stale, open } = await withPast({ mode: "several" });
   const end = await thread.run({ command: { resume: "other past", fork: true }, checkpoint_id: older });
   assert.deepEqual(answersOf(end), ["other past", "closed"]);
@@ -366,7 +362,7 @@ test("a fork answers the older question again; the pause it leaves behind is giv
   }
 });
 
-test("naming the newest checkpoint is no fork (rule 6)", PATIENCE, async () => {
+test("the newest checkpoint is not a fork (rule 6)", PATIENCE, async () => {
   const { thread, open } = await withPast({ mode: "several" });
   const newest = (await thread.state()).checkpoint.checkpoint_id;
   const partly = await thread.run({ command: { resume: { [open[0] ?? ""]: 1 } }, checkpoint_id: newest });

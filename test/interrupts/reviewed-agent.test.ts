@@ -1,5 +1,5 @@
-// An agent of the langchain package with its human-in-the-loop middleware, over the official client: what people see of
-// a tool call before it is made, and what becomes of it when they approve, edit or reject it.
+// Test of an agent of the langchain package with its human-in-the-loop middleware, over the official client: the
+// reviewed tool call, and its outcome after approval, edit or rejection.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -75,7 +75,7 @@ for (const [name, decision, said] of DECISIONS) {
   });
 }
 
-test("several calls are reviewed at once, one decision each; what needs no review is made anyway", async () => {
+test("several calls are reviewed at once, one decision each; calls without review run anyway", async () => {
   const { id, paused } = await ask([REFUND, ["look_up", { order: "B-2" }], ["refund", { order: "C-3", amount: 7 }]]);
   assert.equal(requestOf(paused).actionRequests.length, 2);
   const result = await decide(id, [
@@ -86,7 +86,7 @@ test("several calls are reviewed at once, one decision each; what needs no revie
   for (const part of ["refunded 1 for A-1", "refunded 7 for C-3", "B-2 is on its way"]) assert.ok(text.includes(part));
 });
 
-test("decisions that do not fit are the node's failure, told by its message; new input starts anew", async () => {
+test("invalid decisions fail the node with its message; new input starts again", async () => {
   const { id } = await ask([REFUND]);
   await assert.rejects(decide(id, [{ type: "approve" }, { type: "approve" }]), /decisions/i);
   const messages = [{ role: "user", content: JSON.stringify([["look_up", { order: "B-2" }]]) }];
@@ -94,7 +94,7 @@ test("decisions that do not fit are the node's failure, told by its message; new
   assert.equal(lastText(result), "B-2 is on its way");
 });
 
-test("a call that needs no review pauses nobody", async () => {
+test("a call without review causes no pause", async () => {
   const { id, paused } = await ask([["look_up", { order: "B-2" }]]);
   assert.equal(lastText(paused), "B-2 is on its way");
   assert.equal((await client.threads.get(id)).status, "idle");

@@ -1,9 +1,11 @@
 // The oracle tests, for one version of the library: see oracle.ts. Checked (docs/concepts/guarantees.md 4, 5, 6):
-//   oracle-tests.1. At each pause the server shows the questions that were raised, each once, in the order of the library's tasks,
-//        under the library's own id where it gives each question one, and under an id that no answer has named yet.
+//   oracle-tests.1. At each pause the server shows the questions that were raised, each once, in the order of the
+//        library's tasks, under the library's own id where it gives each question one, and under an id that no answer
+//        has named yet.
 //   oracle-tests.2. Each answer arrives at the place that asked the question, also when several are given at once.
 //   oracle-tests.3. The result is that of the library in process.
-//   oracle-tests.4. All this holds on both storages, and when the server is killed between answers and while it works on them.
+//   oracle-tests.4. All this holds on both storages, and when the server is killed between answers and while it works
+//        on them.
 // The short form takes programs that together have every kind of step and node. HOLDPOINT_FAULTS=full: 500 programs on
 // each storage, 100 of them with kills. A failure prints its seed and its plan. HOLDPOINT_ORACLE_SEED=n: one program.
 import { setMaxListeners } from "node:events";

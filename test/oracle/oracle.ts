@@ -1,5 +1,5 @@
-// Oracle: a program is run on a server and, with MemorySaver, by the library in process. Both are asked the same, answer
-// the same questions in the same order, and must agree on every pause and on the end.
+// Oracle: a program is run on a server and, with MemorySaver, by the library in process. Both are asked the same,
+// answer the same questions in the same order, and must agree on every pause and on the end.
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import type { Result, WireInterrupt } from "../harness/threads.ts";
 
 export interface OracleProject {
   readonly config: string;
-  /** What the programs are made of, with the library that they resolve. */
+  /** The parts of programs, with the LangGraph that they resolve. */
   readonly library: LibrarySide;
   readonly plan: (seed: number) => Plan;
 }
@@ -68,7 +68,7 @@ interface Side {
 
 let sides = 0;
 
-/** As the library has it: a question is known by what it raised, when it raised it. */
+/** As in LangGraph: the origin and the order of an interrupt identify it. */
 function librarySide({ library, plan }: OracleProject, seed: number): Side {
   const graph = library.programOf(plan(seed), new library.MemorySaver());
   const threadId = `oracle ${seed} ${sides++}`;
@@ -94,7 +94,10 @@ function librarySide({ library, plan }: OracleProject, seed: number): Side {
   };
 }
 
-/** By task, in the order in which the library makes tasks; questions of one task that calls others have no order of their own. */
+/**
+ * By task, in the order in which the library makes tasks; questions of one task that calls others have no order of
+ * their own.
+ */
 function groupsOf({ tasks }: LibraryState): Groups {
   return tasks.flatMap(({ interrupts, state }) => {
     const nested = state !== undefined && "tasks" in state ? groupsOf(state) : [];
@@ -162,7 +165,7 @@ function checkIds(
   }
 }
 
-/** What is answered next: the first, the last, some, or all at once. */
+/** The next answers: the first, the last, some, or all at once. */
 function choose(open: readonly string[], random: Random): readonly string[] {
   const how = random.below(4);
   if (how === 0) return open.slice(0, 1);
@@ -174,7 +177,9 @@ function choose(open: readonly string[], random: Random): readonly string[] {
 
 const PAUSES_MAX = 200;
 
-/** @throws {AssertionError} with the seed and its plan, where the two differ. @returns how many questions were answered */
+/**
+ * @throws {AssertionError} with the seed and its plan, where the two differ. @returns how many questions were answered
+ */
 export async function compare(project: OracleProject, seed: number, server: Side): Promise<number> {
   const library = librarySide(project, seed);
   const random = randomFrom(seed + 1_000_003);

@@ -9,7 +9,7 @@ export type Step =
   | { readonly kind: "tasks"; readonly bodies: readonly Body[]; readonly parallel: boolean; readonly rounds: number }
   | { readonly kind: "graph"; readonly graph: GraphPlan; readonly times: number };
 
-/** What a node or a task does. */
+/** The work of a node or a task. */
 export interface Body {
   readonly place: string;
   readonly steps: readonly Step[];
@@ -53,10 +53,7 @@ export function randomFrom(seed: number): Random {
 const QUESTIONS_MAX = 12;
 const DEPTH_MAX = 3;
 
-/**
- * A task or a graph that is called again by a retry is a new one for the library, which asks all over: no plan has that.
- * @param stumblesLate the library's retries keep the answers that were given before a failure
- */
+/** @param stumblesLate the library's retries keep the answers that were given before a failure */
 export function planOf(seed: number, stumblesLate: boolean): Plan {
   const random = randomFrom(seed);
   const functional = random.below(2) === 0;

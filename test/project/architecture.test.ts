@@ -1,9 +1,10 @@
-// Test of the rooms: who may import whom. Checked:
+// Test of the rooms and their imports.
+// Rules:
 //   architecture.1. ARCHITECTURE.md has the same table of rooms as this file.
-//   architecture.2. Every file under src/ is in a room, and imports only what its room may; nothing imports a test.
-//   architecture.3. The environment is read in src/main.ts only.
+//   architecture.2. Every file under src/ is in a room, and imports only the rooms in its row; no file imports a test.
+//   architecture.3. Only src/main.ts reads the environment.
 //   architecture.4. The console imports its own files, types of src/api, and code of src/api that runs in a browser.
-// Test files may import anything. The last tests plant wrong files, so that a check that sees nothing cannot be green.
+// Test files may import anything. The last tests plant wrong files, so that a blind check fails.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -11,7 +12,7 @@ import { test } from "node:test";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** Room → what it may import besides itself, in the words of ARCHITECTURE.md. */
+/** Room → the imports allowed besides itself, as in ARCHITECTURE.md. */
 const ROOMS: Readonly<Record<string, string>> = {
   "src/base/": "—",
   "src/http/": "base",
@@ -116,7 +117,7 @@ test("ARCHITECTURE.md has the same table of rooms as this test (architecture.1)"
   assert.deepEqual(documented, ROOMS);
 });
 
-test("every source file is in a room, imports only what the room may, and leaves the environment alone (architecture.2, architecture.3)", () => {
+test("every source file is in a room, imports only allowed rooms, and does not read the environment (architecture.2, architecture.3)", () => {
   const files = sourceFiles();
   assert.ok(files.includes("src/base/config/config.ts"), "the sources were not found");
   assert.deepEqual(

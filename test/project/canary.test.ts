@@ -1,5 +1,5 @@
-// Canaries: every secret that a setting, a header or an address may hold has a word in it that must be found nowhere else: not
-// in what the processes print, serve, or name and write files (the spool's log alone holds the keys that requests came with).
+// Canaries: every secret of a setting, a header or a URL contains a word that must appear nowhere else: not in the
+// output, the replies and the files of the processes (only the spool's log holds the keys of requests).
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +32,7 @@ interface Ran {
 
 interface Running {
   readonly output: () => string;
-  /** Resolves with the first match in what it has written. */
+  /** Resolves with the first match in its output. */
   readonly until: (pattern: RegExp) => Promise<string>;
   readonly stop: (signal: NodeJS.Signals) => void;
   readonly ended: Promise<Ran>;

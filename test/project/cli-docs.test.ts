@@ -1,8 +1,9 @@
-// Test of docs/reference/cli.md against the command line. Checked:
-//   cli-docs.1. The reference names every verb with its usage, description and options, in the words of its help.
-//   cli-docs.2. The table of exit codes has the codes that there are.
-//   cli-docs.3. Every option says what it does, and every verb but `completion` takes --json.
-// A failing comparison prints the reference as it has to be.
+// Test of docs/reference/cli.md against the command line.
+// Rules:
+//   cli-docs.1. The reference names every command with its usage, description and options, as in its help.
+//   cli-docs.2. The table of exit codes has exactly the existing codes.
+//   cli-docs.3. Every option has a description, and every command but `completion` takes --json.
+// A failing comparison prints the expected reference.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -69,7 +70,7 @@ test("the reference has every verb and option, as the help says them (cli-docs.1
   assert.deepEqual(lines(reference), lines(expected), `docs/reference/cli.md, "Reference" has to be:\n\n${expected}\n`);
 });
 
-test("the help of each verb names every option, and each says what it does (cli-docs.3)", () => {
+test("the help of each command names every option, with a description (cli-docs.3)", () => {
   for (const { name, command } of VERBS) {
     const help = command.helpInformation();
     for (const { flags, description } of command.options) {

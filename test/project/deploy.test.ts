@@ -1,11 +1,12 @@
-// Tests of deploy/: no engine runs here, so what an engine would refuse is looked for in the files.
-//   deploy.1. Kubernetes manifests and the Compose file fit their schemas, and have no member that these do not know.
-//   deploy.2. Every variable that they set is one of ours, and every secret and variable that they name is there.
+// Tests of deploy/: no container engine runs here, so the tests search the files for errors that an engine would
+// report.
+//   deploy.1. Kubernetes manifests and the Compose file fit their schemas, and have no unknown member.
+//   deploy.2. Every variable they set is one of ours, and every secret and variable they name exists.
 //   deploy.3. Containers run without root, write to nothing but volumes, and use no shell.
-//   deploy.4. What the Dockerfile copies is there, and is let through to the engine.
-//   deploy.5. OpenTelemetry Collectors keep a trace together and hand on who sends.
-//   deploy.6. Probes ask what the servers answer, on ports that the container names; the autoscaler asks for a metric of ours.
-//   deploy.7. Images of others are named by digest, and the image's Node is the one that the project is tested with.
+//   deploy.4. Files that the Dockerfile copies exist, and reach the engine.
+//   deploy.5. OpenTelemetry Collectors keep a trace together and pass the sender on.
+//   deploy.6. Probes use paths of the servers, on ports of the container; the autoscaler uses a metric of ours.
+//   deploy.7. Third-party images have digests, and the image's Node is the tested one.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -85,7 +86,7 @@ const pods = manifests.flatMap(({ metadata: { name }, spec }) =>
   spec?.template ? [{ name, ...spec.template.spec }] : [],
 );
 
-/** What a schema says of one manifest; the compiler says what members it does not know. */
+/** The schema's errors of one manifest; the compiler reports unknown members. */
 async function faultsOf(list: readonly Manifest[]): Promise<string[]> {
   const faults: string[] = [];
   const lines = ["export const all: readonly unknown[] = [];"];
@@ -211,7 +212,7 @@ test("workers grow with a metric that servers have (deploy.6)", () => {
   for (const name of names) assert.ok(metrics.includes(`"${name}"`), name);
 });
 
-test("whoever stops a server waits longer than that gives its runs (deploy.6)", () => {
+test("the wait for a stop is longer than the server's grace period (deploy.6)", () => {
   const grace = AGENT_SETTINGS.shutdownGraceSecs.fallback;
   for (const { name, terminationGracePeriodSeconds = 0 } of pods)
     if (/-(?:api|worker)$/.test(name)) assert.ok(terminationGracePeriodSeconds >= grace + 15, name);
@@ -288,7 +289,7 @@ test("images of others are named by version and digest, and Node is that of pack
   for (const image of others) assert.match(image, /^[\w/-]+:\d[\w.]*@sha256:[0-9a-f]{64}$/);
 });
 
-test("what the Dockerfile copies is there, and let through (deploy.4)", () => {
+test("files that the Dockerfile copies exist, and reach the engine (deploy.4)", () => {
   const through = new Set([...text("Dockerfile.dockerignore").matchAll(/^!(.+)$/gm)].map(([, path = ""]) => path));
   const copied = dockerfile
     .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
@@ -328,7 +329,7 @@ test("a sender without a key of its own is not refused for the empty one that it
   let headers: Readonly<Record<string, string>> = { authorization: "Bearer token" };
   for (const name of ["gateway", "sidecar"]) {
     const { extensions } = parse(text(`opentelemetry-collector/${name}.yaml`)) as OpenTelemetryCollector;
-    // What headers_setter does: a header that is not there goes on with the default, or empty.
+    // The rule of headers_setter: an absent header gets the default, or stays empty.
     const passed = extensions.headers_setter.headers.map(
       ({ key, from_context: from, default_value: given = "" }) => [key, headers[from] ?? given] as const,
     );
@@ -348,7 +349,7 @@ test("a sender without a key of its own is not refused for the empty one that it
 });
 
 for (const name of ["gateway", "sidecar"])
-  test(`opentelemetry-collector/${name}.yaml hands on who sends, and queues nothing (deploy.5)`, () => {
+  test(`opentelemetry-collector/${name}.yaml passes the sender on, and queues nothing (deploy.5)`, () => {
     const config = parse(text(`opentelemetry-collector/${name}.yaml`)) as OpenTelemetryCollector;
     for (const key of config.service.extensions) assert.ok(key in config.extensions, key);
     for (const pipeline of Object.values(config.service.pipelines)) {

@@ -1,11 +1,12 @@
-// Test of the reference pages against the code. Checked:
-//   docs.1. docs/reference/errors.md lists exactly the codes of ERROR_CODES, in their order, with status and title, and says of each
-//        when it happens and what to do.
-//   docs.2. docs/reference/configuration.md lists exactly the settings of every settings table, as the code has them.
-//   docs.3. No settings table is left out, and every default is a value that its own setting would take.
+// Test of the reference pages against the code.
+// Rules:
+//   docs.1. docs/reference/errors.md lists exactly the codes of ERROR_CODES, in order, with status, title, cause and
+//        remedy.
+//   docs.2. docs/reference/configuration.md lists exactly the settings of every settings table, as in the code.
+//   docs.3. Every settings table appears, and every default is a valid value of its setting.
 //   docs.4. Every identifier and table in the last column of docs/reference/glossary.md occurs in the sources.
 //   docs.5. Every relative link of a page leads to a file, and its fragment to a heading there.
-// A failing comparison prints the whole table as it has to be: put that in the place of the page's.
+// A failing comparison prints the whole expected table, to replace the page's.
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,7 +21,10 @@ import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** One line a settings table: the heading of its section in docs/reference/configuration.md, the file it is in, the table. */
+/**
+ * One line a settings table: the heading of its section in docs/reference/configuration.md, the file it is in, the
+ * table.
+ */
 const SETTINGS_TABLES: readonly (readonly [heading: string, file: string, table: SettingsTable])[] = [
   ["Agent server", "src/agent/server/settings.ts", AGENT_SETTINGS],
   ["Terminal", "src/cli/client/settings.ts", CLIENT_SETTINGS],
@@ -92,7 +96,7 @@ test("docs/reference/errors.md lists exactly the codes that exist, with their st
   compare("reference/errors.md", documented, errorRows(documented), ERRORS_HEAD);
 });
 
-test("docs/reference/errors.md says of every code when it happens and what to do (docs.1)", () => {
+test("docs/reference/errors.md has the cause and the remedy of every code (docs.1)", () => {
   const silent = rowsOf(readPage("reference/errors.md")).filter(
     (row) => row.length !== 5 || row.some((cell) => cell === ""),
   );

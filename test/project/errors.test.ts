@@ -1,9 +1,12 @@
-// Tests of what goes wrong: in a graph, and in a request. Checked:
-//   project/errors.1. A run that fails says so to its caller (200, `__error__`), its thread has status error, and can be used again.
-//   project/errors.2. An answer is not lost to a retry policy.
-//   project/errors.3. A bad request is refused with the status and code of docs/reference/errors.md, and names the field; nothing is changed.
-//   project/errors.4. Data stays data: hostile keys, odd texts and objects that look like somebody's tags come back as they were.
-//   project/errors.5. What the server owns is not taken from a request.
+// Tests of failures in a graph and in a request.
+// Rules:
+//   project/errors.1. The caller of a failed run gets 200 with `__error__`; the thread has status error, and stays
+//        usable.
+//   project/errors.2. A retry policy loses no answer.
+//   project/errors.3. A bad request gets the status and code of docs/reference/errors.md, with the field's name;
+//        nothing changes.
+//   project/errors.4. Data stays data: hostile keys, odd texts and objects that look like tags read back as sent.
+//   project/errors.5. A request cannot set the server's own keys.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { raw } from "../harness/raw.ts";
@@ -31,7 +34,7 @@ const FAILURES: readonly {
   readonly message: RegExp;
   readonly endedBy?: string;
   readonly on?: TestServer;
-  /** What the thread holds afterwards. */
+  /** The thread's state afterwards. */
   readonly values: object;
 }[] = [
   { graph: "failing", error: "NodeFault", message: /^this node always fails$/, values: { result: "kept" } },
@@ -49,7 +52,7 @@ const FAILURES: readonly {
 ];
 
 for (const { graph, error, message, endedBy = "failure", on = server, values } of FAILURES) {
-  test(`${graph}: the caller is told, and the thread can be used again (project/errors.1)`, PATIENCE, async () => {
+  test(`${graph}: the caller gets the error, and the thread stays usable (project/errors.1)`, PATIENCE, async () => {
     const thread = await newThread(on, graph);
     const result = await thread.run({ input: { failures: 0 } });
     assert.deepEqual(Object.keys(result), ["__error__"]);
@@ -92,17 +95,21 @@ test("the recursion limit can be set by the call", PATIENCE, async () => {
   assert.match(result.__error__?.message ?? "", /Recursion limit of 7/);
 });
 
-test("what cannot be stored stops its run before the next node starts, and no other run", PATIENCE, async () => {
-  const [thread, other] = [await newThread(server, "unserialisable"), await newThread(server, "slow")];
-  const notes = newNotes(folder);
-  const [bad, good] = await Promise.all([
-    thread.run({ input: { notes: notes.notes } }),
-    other.run({ input: { waitMs: 100 } }),
-  ]);
-  assert.equal(bad.__error__?.error, "state_not_serialisable");
-  assert.equal(good["result"], "whole");
-  assert.deepEqual(notes.lines(), ["writes"]);
-});
+test(
+  "a value that cannot be stored stops its run before the next node starts, and no other run",
+  PATIENCE,
+  async () => {
+    const [thread, other] = [await newThread(server, "unserialisable"), await newThread(server, "slow")];
+    const notes = newNotes(folder);
+    const [bad, good] = await Promise.all([
+      thread.run({ input: { notes: notes.notes } }),
+      other.run({ input: { waitMs: 100 } }),
+    ]);
+    assert.equal(bad.__error__?.error, "state_not_serialisable");
+    assert.equal(good["result"], "whole");
+    assert.deepEqual(notes.lines(), ["writes"]);
+  },
+);
 
 for (const failures of [0, 1, 2]) {
   test(
@@ -216,7 +223,7 @@ for (const [method, path, body, field] of WRONG) {
   });
 }
 
-/** Paths with these have two readings, or none: they lead nowhere, whatever stands beside the id. */
+/** Paths with these have two readings, or none: they match no route, whatever stands beside the id. */
 const NO_PATHS = [
   "..",
   "%2e%2e",
@@ -418,7 +425,7 @@ test("metadata of hostile names is kept at the top too (project/errors.4)", asyn
   assert.equal((JSON.parse(found.text) as unknown[]).length, 1);
 });
 
-// What the server owns (project/errors.5).
+// The server's own keys (project/errors.5).
 
 test("names that the server owns are ignored in configurable; others reach the node (project/errors.5)", async () => {
   const thread = await newThread(server, "keeper");

@@ -1,9 +1,10 @@
 // Test of the pages and the sample graphs: what a page shows is what a reader gets. Checked:
-//   examples.1. The `sh` blocks of a page, run top to bottom in one shell against a new server, all end with status 0 and say
-//        nothing on the error output. Blocks with npm or npx are left out.
-//   examples.2. A `json` or `text` block right below is what its command prints. Ids differ from run to run: an id that a page
-//        shows twice has to come twice, and different ids have to be different. Times are not compared.
-//   examples.3. Each folder of examples/ holds one graph in one file, is served, and is in the table of examples/README.md.
+//   examples.1. The `sh` blocks of a page, run top to bottom in one shell against a new server, all end with status 0
+//        and say nothing on the error output. Blocks with npm or npx are left out.
+//   examples.2. A `json` or `text` block right below is what its command prints. Ids differ from run to run: an id that
+//        a page shows twice has to come twice, and different ids have to be different. Times are not compared.
+//   examples.3. Each folder of examples/ holds one graph in one file, is served, and is in the table of
+//        examples/README.md.
 //   examples.4. The project that a page makes is served as the page shows it, and passes the page's tests.
 // The table of outputs shows that a wrong page cannot be green.
 import assert from "node:assert/strict";
@@ -29,7 +30,7 @@ const PAGES = [
 /** Pages that make a project: each block below a line with a file's name is that file. */
 const PROJECTS = ["docs/tutorials/first-approval.md"];
 
-/** Far above what a page takes (1 s, more on a busy machine), and far below the limit of the runner. */
+/** Far above the duration of a page (1 s, more on a busy machine), and far below the runner's limit. */
 const PAGE_TIMEOUT_MS = 90_000;
 
 interface Step {
@@ -51,7 +52,7 @@ function stepsOf(page: string): readonly Step[] {
 }
 
 interface ShellResult {
-  /** What each block that came to its end printed, and the status of its last command. */
+  /** The output of each completed block, and the status of its last command. */
   readonly blocks: readonly { readonly output: string; readonly status: string }[];
   readonly errorOutput: string;
   readonly end: string;
@@ -142,7 +143,7 @@ interface Output {
   readonly got: string;
 }
 
-/** Compares the outputs of one page from its top on; null when what was got is what is shown. */
+/** Compares the outputs of one page from the top; null if they are equal. */
 function createComparison(): (output: Output) => Output | null {
   const nameShown = createNaming();
   const nameGot = createNaming();
@@ -155,7 +156,7 @@ function createComparison(): (output: Output) => Output | null {
   };
 }
 
-/** @throws {AssertionError} at the first block that does not do what the page says. */
+/** @throws {AssertionError} at the first block with another output than the page */
 async function checkPage(
   page: string,
   server: Pick<TestServer, "url" | "dataDir">,
@@ -213,7 +214,7 @@ async function withSamples(use: (server: TestServer) => Promise<void>): Promise<
 
 suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
   for (const page of PAGES)
-    test(`the commands of ${page} print what the page shows (examples.1, examples.2)`, () =>
+    test(`the commands of ${page} print the outputs on the page (examples.1, examples.2)`, () =>
       withSamples((server) => checkPage(page, server)));
 
   for (const page of PROJECTS)
@@ -248,7 +249,7 @@ suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
   });
 
   for (const name of SAMPLES)
-    test(`the sample ${name} is served, and the commands of its page print what it shows (examples.1, examples.2, examples.3)`, () =>
+    test(`the sample ${name} is served, and the commands of its page print its outputs (examples.1, examples.2, examples.3)`, () =>
       withSamples(async (server) => {
         const { status, text } = await call(server, "GET", `/assistants/${name}`);
         assert.equal(status, 200, text);
@@ -304,14 +305,14 @@ const OUTPUTS: readonly (Output & { readonly name: string; readonly same: boolea
   { name: "no id for a shortened one", shown: `["a:7374…"]`, got: `["a:7374"]`, same: false },
   { name: "a time", shown: `"2026-11-21T09:50:00.116Z"`, got: `"2027-01-01T00:00:00.000Z"`, same: true },
   { name: "no time", shown: `"2026-11-21T09:50:00.116Z"`, got: `"2027-01-01"`, same: false },
-  { name: "anything for what is left out", shown: `{"a": {"…": "left out"}}`, got: `{"a":{"b":[1]}}`, same: true },
-  { name: "nothing for what is left out", shown: `{"a": {"…": "left out"}}`, got: `{}`, same: false },
+  { name: "anything for an omitted part", shown: `{"a": {"…": "left out"}}`, got: `{"a":{"b":[1]}}`, same: true },
+  { name: "nothing for an omitted part", shown: `{"a": {"…": "left out"}}`, got: `{}`, same: false },
   { name: "the same text", shown: `"status":409\nid ${ID_A}\n`, got: `"status":409\nid ${ID_B}\n`, same: true },
   { name: "another text", shown: `"status":409\n`, got: `"status":422\n`, same: false },
 ];
 
 for (const { name, shown, got, same } of OUTPUTS)
-  test(`${name}: ${same ? "is" : "is not"} what the page shows (examples.2)`, () => {
+  test(`${name}: ${same ? "equals" : "differs from"} the page (examples.2)`, () => {
     assert.equal(createComparison()({ shown, got }) === null, same);
   });
 

@@ -1,6 +1,6 @@
 // Tests of loading graphs in the styles in which projects are written. Checked:
-//   loading.1. Every style, and each of the official templates, is loaded and run, unmodified, from a project with its own
-//        package.json.
+//   loading.1. Every style, and each of the official templates, is loaded and run, unmodified, from a project with its
+//        own package.json.
 //   loading.2. CommonJS in a project gets the copy of LangGraph that modules get.
 //   loading.3. An import that fails is reported with the import, the importing file and the remedy.
 //   loading.4. A project without `type` in its package.json causes no warning of Node in the log.
@@ -63,7 +63,7 @@ test("JavaScript modules without a type cause no warning (loading.4)", async (t)
   process.on("warning", note);
   t.after(() => process.off("warning", note));
   assert.equal(await importExport({ file: join(folder, "graph.js"), exportName: "graph" }, folder), "b.js c");
-  await new Promise((resolve) => setImmediate(resolve)); // Node tells of warnings later
+  await new Promise((resolve) => setImmediate(resolve)); // Node prints warnings later
   assert.deepEqual(warnings, []);
 });
 

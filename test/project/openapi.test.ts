@@ -1,5 +1,6 @@
 // Test of the OpenAPI document. Checked:
-//   openapi.1. Every operation has a description and an example; an example is valid for the schema of its place (notes.1).
+//   openapi.1. Every operation has a description and an example; an example is valid for the schema of its place
+//        (notes.1).
 //   openapi.2. Redocly's recommended rules find no error and no warning in the document, with and without a prefix.
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
@@ -51,7 +52,7 @@ test("redocly finds nothing to object to (openapi.2)", async () => {
     extends: ["recommended"],
     rules: {
       "no-ambiguous-paths": "off", // the reference's API has /runs/crons beside /runs/{run_id}
-      "operation-4xx-response": "off", // health checks refuse nobody
+      "operation-4xx-response": "off", // health checks reject no caller
     },
   });
   for (const prefix of ["", "/agents"]) {

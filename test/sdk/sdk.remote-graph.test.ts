@@ -1,7 +1,8 @@
-// Tests of RemoteGraph, unmodified: a graph on the server, used as if it were in this process.
-//   sdk.remote-graph.1. What invoke and stream give is what the graph itself would give, in the same modes and with the same namespaces.
-//   sdk.remote-graph.2. A question is raised here as the library raises it, and a Command answers it.
-//   sdk.remote-graph.3. States are read, edited, walked through and started from, as of a graph with a checkpointer.
+// Tests of RemoteGraph, unmodified: a graph on the server, used as a local one.
+// sdk.remote-graph.1. invoke and stream return the results of the graph itself, in the same modes and with the same
+// namespaces.
+// sdk.remote-graph.2. An interrupt is raised here as by LangGraph, and a Command answers it.
+// sdk.remote-graph.3. States are read, edited, listed and used as a start, as for a graph with a checkpointer.
 import { Command, GraphInterrupt, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { Client } from "@langchain/langgraph-sdk";

@@ -1,4 +1,4 @@
-// Tests with the official client, unmodified: what its callers do every day, and what it does when a call is cut off.
+// Tests with the official client, unmodified: everyday calls, and its behaviour after a cut call.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -243,8 +243,9 @@ test("assistants: each graph has one, found by name and by id", PATIENCE, async 
   assert.deepEqual([page.assistants.length, page.next], [2, "2"]);
 });
 
-// Disturbed calls. Since 1.15 the client repeats a POST only when no connection came about: a 503 or a reply that breaks
-// off is thrown, and the caller repeats the call. The proxy disturbs one call after the other; then it lets all pass.
+// Disturbed calls. Since 1.15 the client repeats a POST only when no connection came about: a 503 or a reply that
+// breaks off is thrown, and the caller repeats the call. The proxy disturbs one call after the other; then it lets all
+// pass.
 
 type Fault = "refuse" | "cut off" | "refuse after" | "pass";
 
@@ -284,7 +285,7 @@ interface Case {
   readonly key: boolean;
   /** Calls that reached the server. */
   readonly passed: number;
-  /** What the client throws the first time. */
+  /** The client's first exception. */
   readonly thrown: RegExp;
   /** How the repeated call ends. */
   readonly ends: "result" | "known";
@@ -320,7 +321,7 @@ const CUT: readonly Case[] = [
   },
 ];
 
-suite("an answer whose call is disturbed is used once, and its sender can tell", { concurrency: true }, () => {
+suite("an answer whose call is disturbed counts once, and its sender can see it", { concurrency: true }, () => {
   for (const { name, faults, key, passed, thrown, ends } of CUT) {
     test(name, PATIENCE, async (t) => {
       const notes = newNotes(folder);

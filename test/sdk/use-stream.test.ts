@@ -1,8 +1,9 @@
-// What `useStream` does, without React: the SDK's own StreamOrchestrator, which every framework's hook is a thin coat of.
-//   use-stream.1. A conversation streams, pauses, is answered with `submit({}, {command})`, and ends, all in one thread.
-//   use-stream.2. A page that is loaded anew finds the question in the thread's history, and its answer is taken.
-//   use-stream.3. An earlier message can be sent anew from its checkpoint: the conversation branches.
-//   use-stream.4. stop() ends the run; joining a run that is under way shows it from the place asked for.
+// Tests of `useStream` without React: the SDK's own StreamOrchestrator, behind every framework's hook.
+//   use-stream.1. A conversation streams, pauses, gets its answer with `submit({}, {command})`, and ends, all in one
+//        thread.
+//   use-stream.2. A reloaded page finds the interrupt in the thread's history, and its answer is accepted.
+//   use-stream.3. An earlier message can be sent again from its checkpoint: the conversation branches.
+//   use-stream.4. stop() ends the run; a join of a run in progress shows it from the requested position.
 import { Client, type Interrupt } from "@langchain/langgraph-sdk";
 import { StreamOrchestrator } from "@langchain/langgraph-sdk/ui";
 import assert from "node:assert/strict";
@@ -29,7 +30,7 @@ function page(assistantId: string, threadId?: string): StreamOrchestrator<State>
   return orchestrator;
 }
 
-/** Resolves when what the page shows is so. */
+/** Resolves when the page shows it. */
 async function shows(orchestrator: StreamOrchestrator<State>, what: string, done: () => boolean): Promise<void> {
   if (done()) return;
   const { promise, resolve } = Promise.withResolvers<void>();

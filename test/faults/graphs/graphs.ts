@@ -1,5 +1,5 @@
-// Graphs of the fault tests. Each node notes in a file what it did, so that a test sees it across processes;
-// a node stops at its gate while the test holds it, and names the points where a fault may strike.
+// Graphs of the fault tests. Each node records its work in a file, so that a test sees it across processes; a node
+// stops at its gate while the test holds it, and names the points for faults.
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,6 +1,7 @@
-// Linearizability: is there an order of a thread's calls, each between its start and its end, that a thread explains?
-// A search as Wing and Gong describe it, with Lowe's memory of what has been tried.
-//   linearizable.1. A call that was answered takes place once, between its start and its end, with the result that was answered.
+// Linearizability: is there an order of a thread's calls, each between its start and its end, that a thread explains? A
+// search as Wing and Gong describe it, with Lowe's memory of what has been tried.
+//   linearizable.1. A call that was answered takes place once, between its start and its end, with the result that was
+//        answered.
 //   linearizable.2. A call whose answer was lost takes place once after its start, or never.
 //   linearizable.3. The model: a register (what the thread is) with answers that are consumed once.
 

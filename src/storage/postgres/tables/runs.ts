@@ -64,11 +64,11 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
 }
 
 interface RunReader {
-  read(row: Row): Promise<Run>;
-  one(where: string, ...parameters: Parameter[]): Promise<Run | null>;
-  list(where: string, ...parameters: Parameter[]): Promise<readonly Run[]>;
+  readonly read: (row: Row) => Promise<Run>;
+  readonly one: (where: string, ...parameters: Parameter[]) => Promise<Run | null>;
+  readonly list: (where: string, ...parameters: Parameter[]) => Promise<readonly Run[]>;
   /** The column `value` of the first row, or null. */
-  value(sql: string, ...parameters: Parameter[]): Promise<unknown>;
+  readonly value: (sql: string, ...parameters: Parameter[]) => Promise<unknown>;
 }
 
 function createReader(db: Sql): RunReader {

@@ -30,8 +30,8 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
 }
 
 interface RunReader {
-  read(row: Row): Run;
-  one(where: string, ...parameters: string[]): Run | null;
+  readonly read: (row: Row) => Run;
+  readonly one: (where: string, ...parameters: string[]) => Run | null;
 }
 
 function createReader(db: Database): RunReader {
