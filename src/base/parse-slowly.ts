@@ -5,6 +5,8 @@
 //   parse-slowly.3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
 //   parse-slowly.4. What nests deeper than `levels` is refused while it is read: no second walk over a long text is
 //        needed.
+//   parse-slowly.5. The text is cut between the members of long lists and objects, and JSON.parse reads the pieces: it
+//        decides whether they are valid JSON.
 import { fitsDepth } from "./json/json.ts";
 import { inSlices } from "./slices.ts";
 
@@ -21,99 +23,166 @@ export async function parseSlowly(text: string, levels: number): Promise<unknown
   return value;
 }
 
-/** A container in progress. */
-type Open = { readonly list: unknown[] } | { readonly members: Record<string, unknown>; key: string };
-
 const SPACE = /[ \t\n\r]*/y;
-const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-const NEEDS_READING = /[\\\u0000-\u001f]/;
 
 function* steps(text: string, levels: number): Generator<void, unknown> {
-  const stack: Open[] = [];
-  let at = 0;
-  let pause = STEP_UNITS;
-  const fail = (): never => {
-    throw new SyntaxError(`Unexpected ${at < text.length ? "token" : "end"} in JSON at position ${at}`);
+  const reader: Reader = { text, levels, at: 0 };
+  const value = yield* valueSteps(reader, 0);
+  if (skip(reader) !== "") fail(reader);
+  return value;
+}
+
+interface Reader {
+  readonly text: string;
+  readonly levels: number;
+  at: number;
+}
+
+/** The value at the reader's position. */
+function* valueSteps(reader: Reader, level: number): Generator<void, unknown> {
+  const first = skip(reader);
+  const { text, at: from } = reader;
+  const end = endOf(reader, level, from + STEP_UNITS);
+  if (end !== TOO_LONG) {
+    reader.at = end;
+    return JSON.parse(text.slice(from, end)) as unknown;
+  }
+  if (first !== "[" && first !== "{") fail(reader);
+  reader.at = from + 1;
+  return yield* first === "[" ? listSteps(reader, level + 1) : objectSteps(reader, level + 1);
+}
+
+function* listSteps(reader: Reader, level: number): Generator<void, unknown[]> {
+  const list: unknown[] = [];
+  const add = (piece: string): void => {
+    for (const item of JSON.parse(`[${piece}]`) as unknown[]) list.push(item);
   };
-  const skip = (): string => {
-    SPACE.lastIndex = at;
-    SPACE.test(text);
-    at = SPACE.lastIndex;
-    return text.charAt(at);
+  yield* memberSteps(reader, level, "]", add, function* () {
+    list.push(yield* valueSteps(reader, level));
+  });
+  return list;
+}
+
+function* objectSteps(reader: Reader, level: number): Generator<void, Record<string, unknown>> {
+  const object: Record<string, unknown> = {};
+  const add = (piece: string): void => {
+    for (const [key, member] of Object.entries(JSON.parse(`{${piece}}`) as object)) setMember(object, key, member);
   };
-  const string = (): string => {
-    const from = at;
-    do at = text.indexOf('"', at + 1);
-    while (at >= 0 && isEscaped(text, at));
-    if (at < 0) {
-      at = text.length;
-      fail();
-    }
-    const inner = text.slice(from + 1, at++);
-    return NEEDS_READING.test(inner) ? (JSON.parse(text.slice(from, at)) as string) : inner;
-  };
-  const scalar = (): unknown => {
-    SCALAR.lastIndex = at;
-    if (!SCALAR.test(text)) fail();
-    const found = text.slice(at, SCALAR.lastIndex);
-    at = SCALAR.lastIndex;
-    return JSON.parse(found);
-  };
-  const key = (): string => {
-    if (skip() !== '"') fail();
-    const name = string();
-    if (skip() !== ":") fail();
-    at++;
-    return name;
+  yield* memberSteps(reader, level, "}", add, function* () {
+    if (skip(reader) !== '"') fail(reader);
+    const from = reader.at;
+    reader.at = endOfString(reader.text, from);
+    const key = JSON.parse(reader.text.slice(from, reader.at)) as string;
+    if (skip(reader) !== ":") fail(reader);
+    reader.at++;
+    setMember(object, key, yield* valueSteps(reader, level));
+  });
+  return object;
+}
+
+/**
+ * Reads up to the end of a container: short members in batches, long ones by themselves (parse-slowly.5).
+ * @param add a batch of members, without the brackets
+ * @param long reads one long member
+ */
+function* memberSteps(
+  reader: Reader,
+  level: number,
+  close: string,
+  add: (piece: string) => void,
+  long: () => Generator<void>,
+): Generator<void> {
+  const { text } = reader;
+  const begin = reader.at;
+  let batch = begin;
+  const flush = (end: number): void => {
+    const isEmpty = endOfSpace(text, batch) >= end;
+    if (!isEmpty) add(text.slice(batch, end));
+    else if (batch !== begin || text.charAt(end) !== close) fail(reader); // nothing beside a comma
   };
   for (;;) {
-    if (at > pause) {
+    let end = endOf(reader, level, reader.at + STEP_UNITS);
+    const isRead = end === TOO_LONG;
+    if (isRead) {
+      if (batch < reader.at) flush(reader.at - 1);
+      yield;
+      yield* long();
+      skip(reader);
+      end = batch = reader.at;
+    }
+    const next = text.charAt(end);
+    reader.at = end;
+    if (next !== "," && next !== close) fail(reader);
+    reader.at = end + 1;
+    if (next === close || end - batch > STEP_UNITS) {
+      if (!isRead) flush(end);
       yield; // parse-slowly.2
-      pause = at + STEP_UNITS;
-    }
-    const first = skip();
-    let value: unknown;
-    if (first === "[" || first === "{") {
-      if (stack.length >= levels) throw new TooDeepError();
-      at++;
-      const isList = first === "[";
-      const open: Open = isList ? { list: [] } : { members: {}, key: "" };
-      if (skip() !== (isList ? "]" : "}")) {
-        if ("members" in open) open.key = key();
-        stack.push(open);
-        continue;
-      }
-      at++;
-      value = "list" in open ? open.list : open.members;
-    } else value = first === '"' ? string() : scalar();
-    for (;;) {
-      const open = stack.at(-1);
-      if (open === undefined) {
-        if (skip() !== "") fail();
-        return value;
-      }
-      if ("list" in open) open.list.push(value);
-      else setMember(open.members, open.key, value);
-      const next = skip();
-      at++;
-      if (next === ",") {
-        if ("members" in open) open.key = key();
-        break;
-      }
-      if (next !== ("list" in open ? "]" : "}")) {
-        at--;
-        fail();
-      }
-      stack.pop();
-      value = "list" in open ? open.list : open.members;
-    }
+      batch = end + 1;
+    } else if (isRead) batch = end + 1;
+    if (next === close) return;
   }
 }
 
-function isEscaped(text: string, at: number): boolean {
-  let from = at;
-  while (text.charCodeAt(from - 1) === 0x5c) from--;
-  return (at - from) % 2 === 1;
+const TOO_LONG = -1;
+
+/**
+ * Where the member at the reader's position ends: at the comma or bracket after it, or at the end of the text.
+ * @returns TOO_LONG for a list or an object that goes on behind `limit`
+ */
+function endOf({ text, levels, at: from }: Reader, level: number, limit: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) at = endOfString(text, at) - 1;
+    else if (unit === OPEN_LIST || unit === OPEN_OBJECT) {
+      if (level + ++depth > levels) throw new TooDeepError(); // parse-slowly.4
+    } else if (unit === CLOSE_LIST || unit === CLOSE_OBJECT) {
+      if (depth-- === 0) return at;
+    } else if (unit === COMMA && depth === 0) return at;
+    if (at >= limit && depth > 0) return TOO_LONG;
+  }
+  return text.length;
+}
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Most strings are short: looking at each unit is faster there. */
+const SHORT_STRING_UNITS = 64;
+
+/** @param from the opening quote. @returns the position behind the closing one, or the end of the text */
+function endOfString(text: string, from: number): number {
+  let at = from + 1;
+  for (const until = Math.min(at + SHORT_STRING_UNITS, text.length); at < until; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) return at + 1;
+    if (unit === BACKSLASH) at++;
+  }
+  for (at = text.indexOf('"', at); at >= 0 && isEscaped(text, at, from);) at = text.indexOf('"', at + 1);
+  return at < 0 ? text.length : at + 1;
+}
+
+/** @param from the opening quote */
+function isEscaped(text: string, at: number, from: number): boolean {
+  let slash = at;
+  while (slash - 1 > from && text.charCodeAt(slash - 1) === BACKSLASH) slash--;
+  return (at - slash) % 2 === 1;
+}
+
+/** Passes white space. @returns the character after it */
+function skip(reader: Reader): string {
+  reader.at = endOfSpace(reader.text, reader.at);
+  return reader.text.charAt(reader.at);
+}
+
+function endOfSpace(text: string, from: number): number {
+  SPACE.lastIndex = from;
+  SPACE.test(text);
+  return SPACE.lastIndex;
+}
+
+function fail({ text, at }: Reader): never {
+  throw new SyntaxError(`Unexpected ${at < text.length ? "token" : "end"} in JSON at position ${at}`);
 }
 
 /** `__proto__` is an ordinary member, as JSON.parse has it. */

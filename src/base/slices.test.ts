@@ -29,8 +29,11 @@ test("work runs in order, one slice a turn, with other work of the loop between 
   );
 });
 
-/** Long enough for several slices. */
-const padded = (text: string): string => `${" ".repeat(PLAIN_UNITS_MAX)}${text}`;
+const PAD = JSON.stringify("x".repeat(PLAIN_UNITS_MAX / 4));
+
+/** Long enough to be read in slices, with the text in every place where a text is cut. */
+const padded = (text: string): string =>
+  `{"first": ${text}, "pad":${PAD},"list":[${text},[${PAD}, ${text} ,${PAD},${text}], {"pad":${PAD},"last":${text}}] , "last":${text}}`;
 
 test("a long text parses as with JSON.parse (parse-slowly.1)", async () => {
   const odd = [
@@ -42,14 +45,23 @@ test("a long text parses as with JSON.parse (parse-slowly.1)", async () => {
     "{}",
     " [ { } , [ ] ] ",
   ];
-  for (const text of odd) assert.deepEqual(await parseSlowly(padded(text), 500), JSON.parse(text), text);
+  for (const text of odd) assert.deepEqual(await parseSlowly(padded(text), 500), JSON.parse(padded(text)), text);
   await fc.assert(
     fc.asyncProperty(fc.json({ maxDepth: 6 }), async (text) => {
-      assert.deepEqual(await parseSlowly(padded(text), 500), JSON.parse(text));
+      assert.deepEqual(await parseSlowly(padded(text), 500), JSON.parse(padded(text)));
     }),
-    { numRuns: 150 },
+    { numRuns: 50 },
   );
 });
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 test("invalid long JSON fails as with JSON.parse (parse-slowly.1)", async () => {
   const wrong = [
@@ -71,13 +83,22 @@ test("invalid long JSON fails as with JSON.parse (parse-slowly.1)", async () => 
     '"\n"',
     '"\\x"',
     "1 1",
+    "1,,1",
+    "1]",
+    "1}",
+    '1 "a":[1]',
+    ",1",
+    "1,",
+    "[1}",
     "[]]",
     "nul",
     "'a'",
   ];
   for (const text of wrong) {
-    assert.throws(() => JSON.parse(text) as unknown, SyntaxError);
-    await assert.rejects(parseSlowly(padded(text), 500), SyntaxError, text);
+    const long = [`[${PAD},${PAD},[${text}],${PAD},${PAD}]`, `[${PAD},${PAD},${text},[${PAD},${PAD}]]`, padded(text)];
+    for (const whole of long.filter((one) => !isJson(one)))
+      await assert.rejects(parseSlowly(whole, 500), SyntaxError, `${text}: ${whole.replaceAll(PAD, "PAD")}`);
+    assert.ok(!isJson(padded(text)), text);
   }
 });
 
@@ -106,8 +127,12 @@ test("excessive nesting fails, in short and in long texts (parse-slowly.4)", asy
     ['{"a":[{"b":[]}]}', false],
     ["[[[[]]]]", false],
   ] as const)
-    for (const given of [text, padded(text)]) {
-      if (fits) assert.deepEqual(await parseSlowly(given, 3), JSON.parse(text));
-      else await assert.rejects(parseSlowly(given, 3), TooDeepError, text);
+    for (const [given, levels] of [
+      [text, 3],
+      [`{"pad":[${PAD},${PAD},${PAD},${PAD}],"at":${text}}`, 4],
+      [`{"pad":1,"at":[${text},${PAD},${PAD},${PAD},${PAD}]}`, 5],
+    ] as const) {
+      if (fits) assert.deepEqual(await parseSlowly(given, levels), JSON.parse(given));
+      else await assert.rejects(parseSlowly(given, levels), TooDeepError, text);
     }
 });

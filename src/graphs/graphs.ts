@@ -23,10 +23,11 @@ import type {
   Tracing,
 } from "../agent/ports/ports.ts";
 import type { Clock } from "../base/clock.ts";
+import { isLong } from "../base/stringify-slowly.ts";
 import { createCodec } from "./checkpoints/value-codec.ts";
 import { completeSchemas } from "./schemas/merge-schemas.ts";
 import type { GraphSource, GraphsConfig } from "./config/langgraph-json.ts";
-import { refuseControlValues } from "./langgraph/control-values.ts";
+import { refuseControlValues, refuseControlValuesSlowly } from "./langgraph/control-values.ts";
 import { withDeadlines } from "./config/deadlines-section.ts";
 import { deltaValues } from "./checkpoints/delta-history.ts";
 import { drawGraph } from "./schemas/graph-drawing.ts";
@@ -100,6 +101,7 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
     deploy,
     list: () => [...deployed.values()],
     checkGiven: refuseControlValues,
+    checkGivenSlowly: refuseControlValuesSlowly,
     describe: (graphId) => deployed.get(graphId) ?? null,
     async run(run, sink, signal, history) {
       const result = await tracedRun(tracing, codec, run, signal, async (callbacks) => {
@@ -154,9 +156,14 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
         schemas.set(namespace, servedSchemas(schemasOf(subgraph, library)));
       return schemas;
     },
-    encode: (value) => codec.encode(value),
+    encode: (value) => (isLong(value) ? codec.encodeSlowly(value) : codec.encode(value)),
     toWire: (encoded) => codec.toWire(codec.decode(codec.parse(encoded))),
+    storedWireText(encoded) {
+      const stored = codec.parse(encoded);
+      return stored.tagged ? codec.wireText(codec.decode(stored)) : encoded;
+    },
     wireText: (value) => codec.wireText(value),
+    longWireText: async (value) => (isLong(value) ? codec.wireTextSlowly(value) : null),
   };
 
   function outputsText(

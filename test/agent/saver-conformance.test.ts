@@ -57,7 +57,7 @@ class ThreadSavers extends BaseCheckpointSaver {
       runId: "run",
       fingerprint: "",
       metadata: {},
-      storedText: null,
+      storedInput: null,
       outputs: [],
       history: "stored",
       read: (query) => this.#storage.transaction(query),

@@ -79,6 +79,7 @@ async function bench(t: TestContext): Promise<Bench> {
       list: () => [{ graphId: "graph" }],
       describe: () => ({ graphId: "graph", nodeNames: ["node"] }),
       checkGiven: () => undefined,
+      checkGivenSlowly: async () => undefined,
       encode: (value: unknown) => JSON.stringify(value),
     },
     webhooks: { check: () => undefined, wake: () => undefined },

@@ -37,6 +37,8 @@ export interface Stored {
   readonly text?: string;
   readonly json: Json;
   readonly tagged: boolean;
+  /** Parses a long text in slices of the event loop; undefined where there is nothing to wait for. */
+  readonly load?: () => Promise<void> | undefined;
 }
 
 /** Encoded values longer than this many UTF-16 units are stored once per content hash. */

@@ -10,6 +10,7 @@ import type {
   Run,
   WriteSet,
 } from "../model/model.ts";
+import type { Awaitable } from "./awaitable.ts";
 import type { CheckpointQuery, History, StoredCheckpoint } from "./checkpoints.ts";
 import type { Tx } from "./storage.ts";
 
@@ -193,6 +194,8 @@ export interface Graphs {
   describe(graphId: string): GraphDescription | null;
   /** @throws {ApiError} `control_value_refused` if the library would execute a value instead of passing it on */
   checkGiven(values: GivenValues): void;
+  /** The same, in slices of the event loop where the values are long. */
+  checkGivenSlowly(values: GivenValues): Promise<void>;
   /** Runs a graph until it ends, pauses or fails, or `signal` aborts. Never rejects. */
   run(run: Run, sink: RunSink, signal: AbortSignal, history: History): Promise<GraphRunResult>;
   state(address: StateAddress, options: { readonly subgraphs: boolean }): Promise<StateSnapshot>;
@@ -230,10 +233,14 @@ export interface Graphs {
   schemas(graphId: string): Promise<GraphSchemas>;
   /** Schemas of subgraphs by namespace: `"child"`, `"child|grandchild"`. */
   subgraphSchemas(graphId: string): Promise<ReadonlyMap<string, GraphSchemas>>;
-  encode(value: unknown): Encoded;
+  encode(value: unknown): Awaitable<Encoded>;
   toWire(encoded: Encoded): Json;
+  /** Wire JSON of an encoded value: mostly the very text, not parsed. */
+  storedWireText(encoded: Encoded): string;
   /** API JSON text of a live graph value, which may contain messages and other library objects. */
   wireText(value: unknown): string;
+  /** The same text, written in slices of the event loop; null for a value whose text is short. */
+  longWireText(value: unknown): Promise<string | null>;
 }
 
 /** End of a run, as waiting callers receive it. */

@@ -11,6 +11,7 @@ import {
   takesBody,
 } from "../../api/operation.ts";
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
+import { stringifySlowly } from "../../base/stringify-slowly.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { JsonBody } from "../../http/server/body.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
@@ -118,7 +119,16 @@ async function admit<Query, Body>(
 }
 
 export function json(value: unknown, headers: Readonly<Record<string, string>> = {}): HttpReply {
-  return { status: 200, body: JSON.stringify(value), headers };
+  return jsonText(JSON.stringify(value), headers);
+}
+
+export function jsonText(body: string, headers: Readonly<Record<string, string>> = {}): HttpReply {
+  return { status: 200, body, headers };
+}
+
+/** Of a value that may be long: it is written in slices of the event loop. */
+export async function longJson(value: unknown): Promise<HttpReply> {
+  return jsonText(await stringifySlowly(value));
 }
 
 export const NO_CONTENT: HttpReply = { status: 204, body: null };

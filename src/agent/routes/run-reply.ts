@@ -8,8 +8,9 @@ import { cancelRun } from "../runs/cancel-runs.ts";
 import type { Caller, Run } from "../model/model.ts";
 import type { Waiting } from "../runs/wait-for-run.ts";
 import type { WaitResult } from "../services.ts";
-import { runEndToText } from "../serializers/api-objects.ts";
+import { runEndToText, runToWire } from "../serializers/api-objects.ts";
 import { requireInScope } from "./path-scope.ts";
+import { select } from "./route.ts";
 
 type RunIds = Pick<Run, "threadId" | "runId">;
 
@@ -62,4 +63,17 @@ function replyOf(result: WaitResult, headers: Readonly<Record<string, string>>):
     not_stored: { error: "StorageError", message: `what the run wrote cannot be stored at present: ${again}` },
   } as const;
   return { status: 200, body: JSON.stringify({ __error__: errors[result.why] }), headers };
+}
+
+/**
+ * A run as clients see it. Its input is text already: it is not parsed, however long it is.
+ * @param members that were asked for; all when none were
+ */
+export function runText({ graphs }: AgentContext, run: Run, members?: readonly string[] | null): string {
+  const { kwargs, ...rest } = runToWire(run, null) as { readonly kwargs: { readonly input: null } };
+  const text = JSON.stringify(select(rest, members));
+  if (members?.includes("kwargs") === false) return text;
+  const { input: _null, ...others } = kwargs;
+  const input = run.input === null ? "null" : graphs.storedWireText(run.input);
+  return `${text.slice(0, -1)}${text === "{}" ? "" : ","}"kwargs":{"input":${input},${JSON.stringify(others).slice(1)}}`;
 }

@@ -3,22 +3,19 @@ import * as contract from "../../api/runs.ts";
 import type { AgentContext } from "../context.ts";
 import { cancelRun } from "../runs/cancel-runs.ts";
 import { listReply } from "./list-reply.ts";
-import type { Run } from "../model/model.ts";
 import { deleteRun, getRun, listRuns } from "../runs/runs.ts";
 import { waitForRun, waitForStarted } from "../runs/wait-for-run.ts";
 import { startRun } from "../runs/accept/start-run.ts";
-import { runToWire } from "../serializers/api-objects.ts";
-import { type AgentRoute, NO_CONTENT, id, json, route, select } from "./route.ts";
+import { type AgentRoute, NO_CONTENT, id, jsonText, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
-import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel } from "./run-reply.ts";
+import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel, runText } from "./run-reply.ts";
 
 export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
-  const runObject = (run: Run) => runToWire(run, run.input === null ? null : agent.graphs.toWire(run.input));
   return [
     route(contract.createRun, async (call) => {
       const start = { threadId: id(call.ids, "thread_id"), call: await runCall(agent, call, call.body) };
       const { run } = await startRun(agent, call.caller, start);
-      return json(runObject(run), locationHeaders(pathOf(run, true), "join"));
+      return jsonText(runText(agent, run), locationHeaders(pathOf(run, true), "join"));
     }),
     route(contract.waitRun, async (call) => {
       const start = { threadId: id(call.ids, "thread_id"), call: await runCall(agent, call, call.body) };
@@ -31,12 +28,12 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
       const filter = { limit: query.limit, offset: query.offset, status: query.status ?? null };
       const runs = listRuns(agent, id(ids, "thread_id"), filter);
       async function* rows(): AsyncGenerator<string> {
-        for await (const run of runs) yield JSON.stringify(select(runObject(run), query.select));
+        for await (const run of runs) yield runText(agent, run, query.select);
       }
       return listReply(rows());
     }),
     route(contract.getRun, async ({ ids }) =>
-      json(runObject(await getRun(agent, id(ids, "thread_id"), id(ids, "run_id")))),
+      jsonText(runText(agent, await getRun(agent, id(ids, "thread_id"), id(ids, "run_id")))),
     ),
     route(contract.joinRun, async ({ ids, query, request, caller, ask }) => {
       const run = { threadId: id(ids, "thread_id"), runId: id(ids, "run_id") };

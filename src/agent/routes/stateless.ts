@@ -3,23 +3,20 @@ import * as contract from "../../api/stateless.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { AgentContext } from "../context.ts";
 import { type CancelSelection, cancelRuns } from "../runs/cancel-runs.ts";
-import type { Run } from "../model/model.ts";
 import { getRun } from "../runs/runs.ts";
 import { waitForRun, waitForStarted } from "../runs/wait-for-run.ts";
 import type { RunStart } from "../runs/accept/accept-run.ts";
 import { startRun, startRuns } from "../runs/accept/start-run.ts";
 import { statelessStart, threadOfRun } from "../runs/accept/stateless-runs.ts";
-import { runToWire } from "../serializers/api-objects.ts";
-import { type AgentRoute, type Call, NO_CONTENT, id, json, route } from "./route.ts";
+import { type AgentRoute, type Call, NO_CONTENT, id, jsonText, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
-import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel } from "./run-reply.ts";
+import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel, runText } from "./run-reply.ts";
 
 export function statelessRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
-  const runObject = (run: Run) => runToWire(run, run.input === null ? null : agent.graphs.toWire(run.input));
   return [
     route(contract.createStatelessRun, async (call) => {
       const { run } = await startRun(agent, call.caller, await startOf(agent, call, call.body));
-      return json(runObject(run), locationHeaders(pathOf(run, false), "join"));
+      return jsonText(runText(agent, run), locationHeaders(pathOf(run, false), "join"));
     }),
     route(contract.waitStatelessRun, async (call) => {
       const started = await startRun(agent, call.caller, await startOf(agent, call, call.body));
@@ -30,7 +27,7 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
     route(contract.createRunBatch, async (call) => {
       const starts = await Promise.all(call.body.map((body, index) => startOf(agent, call, body, index)));
       const started = await startRuns(agent, call.caller, starts);
-      return json(started.map(({ run }) => runObject(run)));
+      return jsonText(`[${started.map(({ run }) => runText(agent, run)).join(",")}]`);
     }),
     route(contract.cancelRuns, async ({ body, query, caller, scope }) => {
       await cancelRuns(agent, caller, scope, selectionOf(body), query.action);
@@ -38,7 +35,7 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
     }),
     route(contract.getRunById, async ({ ids, scope }) => {
       const runId = id(ids, "run_id");
-      return json(runObject(await getRun(agent, await threadOfRun(agent, scope, runId), runId)));
+      return jsonText(runText(agent, await getRun(agent, await threadOfRun(agent, scope, runId), runId)));
     }),
     route(contract.joinRunById, async ({ ids, query, request, caller, scope, ask }) => {
       const runId = id(ids, "run_id");

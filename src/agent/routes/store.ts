@@ -2,7 +2,7 @@
 import * as contract from "../../api/store.ts";
 import type { AgentContext } from "../context.ts";
 import { itemToWire } from "../serializers/api-objects.ts";
-import { json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
+import { json, longJson, NO_CONTENT, route, type AgentRoute } from "./route.ts";
 
 export function storeRoutes({ store }: AgentContext): readonly AgentRoute[] {
   return [
@@ -13,7 +13,7 @@ export function storeRoutes({ store }: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.getItem, async ({ query, scope }) => {
       const item = await store.get(query.namespace, query.key, query.refresh_ttl, scope);
-      return json(item === null ? null : itemToWire(item, null));
+      return longJson(item === null ? null : itemToWire(item, null));
     }),
     route(contract.deleteItem, async ({ body, scope }) => {
       await store.delete(body.namespace, body.key, scope);

@@ -1,6 +1,7 @@
 // Routes of threads and their state: parse → operation → reply.
 import * as contract from "../../api/threads.ts";
 import type { JsonObject } from "../../base/json/json.ts";
+import { stringifySlowly } from "../../base/stringify-slowly.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import type { AgentContext } from "../context.ts";
 import { askToEdit } from "../threads/bypass.ts";
@@ -21,13 +22,13 @@ import {
 } from "../threads/threads.ts";
 import { NO_TTL } from "../threads/new-thread.ts";
 import { stateToWire, threadToWire, ttlToWire, withValues } from "../serializers/api-objects.ts";
-import { type AgentRoute, NO_CONTENT, id, json, paginationHeaders, route, select } from "./route.ts";
+import { type AgentRoute, NO_CONTENT, id, json, longJson, paginationHeaders, route, select } from "./route.ts";
 
 const threadText = ({ thread, values, open }: ThreadView, more: object = {}): string =>
   withValues({ ...threadToWire(thread, open), ...more }, values?.text() ?? null);
 const threadReply = (view: ThreadView, more: object = {}): HttpReply => ({ status: 200, body: threadText(view, more) });
 async function* stateTexts(states: AsyncIterable<StateView>): AsyncGenerator<string> {
-  for await (const state of states) yield JSON.stringify(stateObject(state));
+  for await (const state of states) yield stringifySlowly(stateObject(state));
 }
 
 const stateObject = ({ state, known, newest }: StateView) => stateToWire(state, known, newest);
@@ -130,11 +131,11 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
 
     route(contract.getState, async ({ ids, query }) => {
       const at = { checkpointId: null, ns: "", subgraphs: query.subgraphs };
-      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+      return longJson(stateObject(await getState(agent, id(ids, "thread_id"), at)));
     }),
     route(contract.getStateAt, async ({ ids, query }) => {
       const at = { checkpointId: id(ids, "checkpoint_id"), ns: "", subgraphs: query.subgraphs };
-      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+      return longJson(stateObject(await getState(agent, id(ids, "thread_id"), at)));
     }),
     route(contract.getStateOf, async ({ ids, body }) => {
       const at = {
@@ -142,7 +143,7 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
         ns: body.checkpoint.checkpoint_ns ?? "",
         subgraphs: body.subgraphs ?? false,
       };
-      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+      return longJson(stateObject(await getState(agent, id(ids, "thread_id"), at)));
     }),
     route(contract.updateState, async ({ ids, body, caller, ask }) => {
       const threadId = id(ids, "thread_id");

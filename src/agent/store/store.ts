@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import { parseFilter, type FilterCondition } from "../../base/json/json-filter.ts";
 import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
+import { stringifySlowly } from "../../base/stringify-slowly.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { StoreItem, StoreVector } from "../model/model.ts";
@@ -86,7 +87,7 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       const { namespace, key, value } = request;
       checkNamespace(namespace);
       checkKey(key);
-      checkValue(value, options.itemBytesMax);
+      await checkValue(value, options.itemBytesMax);
       const scope = request.scope ?? null;
       if (!itemInScope(request, scope)) throw outOfScope(); // store-scope.3
       const vectors = await vectorsOf(request); // store.2
@@ -203,9 +204,9 @@ function checkKey(key: string): void {
 /** Two names that differ only in what a storage may not keep would be one. */
 const isPlain = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000");
 
-function checkValue(value: JsonObject, bytesMax: number): void {
+async function checkValue(value: JsonObject, bytesMax: number): Promise<void> {
   if (!isJsonObject(value)) throw new ApiError("store_item_invalid", "value must be an object.");
-  const bytes = Buffer.byteLength(JSON.stringify(value));
+  const bytes = Buffer.byteLength(await stringifySlowly(value));
   if (bytes <= bytesMax) return;
   const detail = `The value has ${bytes} bytes as JSON, and ${bytesMax} are allowed (HOLDPOINT_MAX_STORE_ITEM_BYTES).`;
   throw new ApiError("store_item_too_large", detail);

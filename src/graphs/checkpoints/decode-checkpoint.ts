@@ -26,6 +26,17 @@ export interface DecodedCheckpoint {
 /** Version of LangGraph's checkpoint format in the rows. */
 const LIBRARY_FORMAT = 4;
 
+/** Parses long values in slices of the event loop; undefined when none has to be. */
+export function loadValues({ values, blobs }: StoredCheckpoint): Promise<unknown> | undefined {
+  const loading: Promise<void>[] = [];
+  for (const kept of [values, blobs])
+    for (const value of kept.values()) {
+      const own = value.load?.();
+      if (own !== undefined) loading.push(own);
+    }
+  return loading.length === 0 ? undefined : Promise.all(loading);
+}
+
 export function decodeCheckpoint(stored: StoredCheckpoint, codec: Codec): DecodedCheckpoint {
   const { checkpoint, values } = stored;
   const body = JSON.parse(checkpoint.body) as {

@@ -10,25 +10,26 @@
 //   run-checkpointer.5. Writes come back in the order in which LangGraph applies them, regardless of the storing run
 //        (decode-checkpoint.ts).
 //   run-checkpointer.6. A list reads LIST_STEP checkpoints at a time, on demand.
+//   run-checkpointer.7. Exception to run-checkpointer.2: a long value is encoded in slices of the event loop, and
+//        LangGraph delays the next superstep until it is done. Only a branch that runs in parallel can change it.
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
-import {
-  BIG_VALUE_UNITS,
-  type Blob,
-  type Checkpoint,
-  type Encoded,
-  type TaskWrites,
-  type WriteSet,
-} from "../../agent/model/model.ts";
+import { type Blob, type Checkpoint, type Encoded, type TaskWrites, type WriteSet } from "../../agent/model/model.ts";
 import type { History, StoredCheckpoint, Tx } from "../../agent/ports/ports.ts";
-import { contentHash } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Codec } from "./value-codec.ts";
+import { type EncodedValue, type ValueToEncode, encodeValues } from "./encode-values.ts";
 import { deltaHistory, type ChannelHistory, type ReadLine } from "./delta-history.ts";
 import type { Library } from "../langgraph/library.ts";
 import { createRecentStates } from "./state-lookup.ts";
 import { createPendingTasks, type PendingTasks } from "./pending-tasks.ts";
-import { decodeCheckpoint, decodeWrites, type LibraryCheckpoint, type LibraryWrite } from "./decode-checkpoint.ts";
+import {
+  decodeCheckpoint,
+  decodeWrites,
+  loadValues,
+  type LibraryCheckpoint,
+  type LibraryWrite,
+} from "./decode-checkpoint.ts";
 
 export interface SaverOptions {
   readonly library: Library;
@@ -38,8 +39,8 @@ export interface SaverOptions {
   readonly fingerprint: string;
   /** Part of every checkpoint's metadata. */
   readonly metadata: JsonObject;
-  /** Input text that is in the storage already. */
-  readonly storedText: Encoded | null;
+  /** Input of the run, and its text, which is in the storage already. */
+  readonly storedInput: { readonly value: unknown; readonly text: Encoded } | null;
   /** Channels of the state. */
   readonly outputs: string | readonly string[];
   /** Channels that reads may skip. */
@@ -111,71 +112,97 @@ export function createRunSaver(options: SaverOptions): RunSaver {
   const rootStates = createRecentStates(options.outputs);
   let rootCheckpointId: string | null = null;
   let failed = false;
+  /** Writes whose values are being encoded; those of one task by its key. */
+  const underway = new Set<Promise<void>>();
+  const slowWrites = new Map<string, Promise<void>>();
 
-  const guarded = (work: () => void): Promise<void> | undefined => {
+  const failBy = (error: unknown): undefined => {
+    if (!failed) options.onFailure(error);
+    failed = true; // run-checkpointer.1
+    return undefined;
+  };
+
+  const guarded = (work: () => Promise<void> | undefined): Promise<void> | undefined => {
     if (failed) return undefined;
     try {
-      work();
-      return options.onWrite();
+      const slow = work();
+      if (slow === undefined) return options.onWrite();
+      const written = slow.then(() => (failed ? undefined : options.onWrite())).catch(failBy);
+      underway.add(written);
+      return written.finally(() => underway.delete(written));
     } catch (error) {
-      failed = true; // run-checkpointer.1
-      options.onFailure(error);
-      return undefined;
+      return failBy(error);
     }
   };
 
   /** `#hash` of a large value, which is or becomes a blob; null for a small one. */
-  const blobReference = (encoded: Encoded): string | null => {
-    if (encoded.length <= BIG_VALUE_UNITS) return null;
-    const hash = contentHash(encoded);
+  const blobReference = ({ encoded, hash }: EncodedValue): string | null => {
+    if (hash === null) return null;
     if (!knownBlobs.has(hash)) {
       knownBlobs.add(hash);
-      if (encoded !== options.storedText) blobs.push({ threadId, hash, data: encoded });
+      if (encoded !== options.storedInput?.text) blobs.push({ threadId, hash, data: encoded });
     }
     return `#${hash}`;
   };
 
-  const putCheckpoint = (ns: string, givenParent: string | null, saved: LibraryCheckpoint, metadata: object): void => {
+  /** Before any node has run, the input is still what was stored when it was accepted. */
+  const storedTextOf = (value: unknown, { source }: { readonly source?: string }): Encoded | null =>
+    options.storedInput !== null && source === "input" && value === options.storedInput.value
+      ? options.storedInput.text
+      : null;
+
+  const putCheckpoint = (
+    ns: string,
+    givenParent: string | null,
+    saved: LibraryCheckpoint,
+    metadata: object,
+  ): Promise<void> | undefined => {
     const parent = originsOf.get(ns);
     const parentId = givenParent === saved.id ? (parent?.parentId ?? null) : givenParent;
-    if (givenParent === saved.id && parent !== undefined && isUnchanged(parent, saved)) return; // put again at exit
+    if (givenParent === saved.id && parent !== undefined && isUnchanged(parent, saved)) return undefined; // put again at exit
     const known: Origins = parent !== undefined && parent.checkpointId === givenParent ? parent.origins : new Map();
     const origins = new Map<string, Origin>();
-    const from: Record<string, string> = {};
-    let small = "";
+    const changed: ValueToEncode[] = [];
     for (const [channel, value] of Object.entries(saved.channel_values)) {
       if (value === undefined) continue;
       const version = saved.channel_versions[channel];
-      let origin = known.get(channel);
+      const origin = known.get(channel);
       if (origin === undefined || origin.version !== version || origin.from === saved.id) {
-        const encoded = codec.encode(value, [channel]); // run-checkpointer.2
-        const reference = blobReference(encoded);
-        if (reference === null) small += `${small === "" ? "" : ","}${JSON.stringify(channel)}:${encoded}`;
-        origin = { version, from: reference ?? saved.id };
-      }
-      origins.set(channel, origin);
-      from[channel] = origin.from === saved.id ? "" : origin.from;
+        changed.push({ channel, value, text: storedTextOf(value, metadata) });
+        origins.set(channel, { version, from: saved.id });
+      } else origins.set(channel, origin);
     }
     const libraryMetadata = JSON.stringify(metadata);
-    checkpoints.push({
-      threadId,
-      ns,
-      checkpointId: saved.id,
-      parentId,
-      runId,
-      fingerprint: options.fingerprint,
-      body: JSON.stringify({ ts: saved.ts, versions: saved.channel_versions, seen: saved.versions_seen, from }),
-      small: `{${small}}`,
-      metadata: `${metadataStart}${metadataStart === "{" ? "" : ","}${libraryMetadata.slice(1)}`,
+    return encodeValues(codec, changed, (texts) => {
+      let small = "";
+      for (const [at, text] of texts.entries()) {
+        const { channel } = changed[at] as ValueToEncode;
+        const reference = blobReference(text);
+        if (reference === null) small += `${small === "" ? "" : ","}${JSON.stringify(channel)}:${text.encoded}`;
+        else origins.set(channel, { version: saved.channel_versions[channel], from: reference });
+      }
+      const from: Record<string, string> = {};
+      for (const [channel, origin] of origins) from[channel] = origin.from === saved.id ? "" : origin.from;
+      checkpoints.push({
+        threadId,
+        ns,
+        checkpointId: saved.id,
+        parentId,
+        runId,
+        fingerprint: options.fingerprint,
+        body: JSON.stringify({ ts: saved.ts, versions: saved.channel_versions, seen: saved.versions_seen, from }),
+        small: `{${small}}`,
+        metadata: `${metadataStart}${metadataStart === "{" ? "" : ","}${libraryMetadata.slice(1)}`,
+      });
+      originsOf.set(ns, { checkpointId: saved.id, parentId, origins });
+      for (const key of entriesOf.keys()) {
+        if (key.startsWith(`${ns}\n`) && !key.startsWith(`${ns}\n${saved.id}\n`)) entriesOf.delete(key);
+      }
+      pending.checkpointPut(ns, saved, metadata);
+      if (ns !== "") return;
+      rootCheckpointId = saved.id;
+      rootStates.note(saved.id, saved.channel_values);
     });
-    originsOf.set(ns, { checkpointId: saved.id, parentId, origins });
-    for (const key of entriesOf.keys()) {
-      if (key.startsWith(`${ns}\n`) && !key.startsWith(`${ns}\n${saved.id}\n`)) entriesOf.delete(key);
-    }
-    pending.checkpointPut(ns, saved, metadata);
-    if (ns !== "") return;
-    rootCheckpointId = saved.id;
-    rootStates.note(saved.id, saved.channel_values);
   };
 
   const putTaskWrites = (
@@ -183,23 +210,38 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     checkpointId: string,
     { taskId, taskPath }: { readonly taskId: string; readonly taskPath: string },
     list: readonly [string, unknown][],
-  ): void => {
+  ): Promise<void> | undefined => {
     const key = `${ns}\n${checkpointId}\n${taskId}`;
+    const before = slowWrites.get(key);
+    if (before !== undefined) return before.then(() => putTaskWrites(ns, checkpointId, { taskId, taskPath }, list)); // in the order of the calls
     let entries = entriesOf.get(key);
     if (entries === undefined) entriesOf.set(key, (entries = new Map()));
+    const fresh: (ValueToEncode & { readonly index: number })[] = [];
     list.forEach(([channel, value], position) => {
       const index = SPECIAL_WRITES[channel] ?? position;
       if (index >= 0 && entries.has(index)) return; // run-checkpointer.3
-      const encoded = codec.encode(value, [channel]);
-      const reference = blobReference(encoded);
-      entries.set(
-        index,
-        `[${index},${JSON.stringify(channel)},${reference === null ? encoded : `null,"${reference}"`}]`,
-      );
+      fresh.push({ index, channel, value, text: null });
     });
-    const row = { threadId, ns, checkpointId, taskId, taskPath, runId };
-    writes.set(key, { ...row, entries: `[${[...entries.values()].join(",")}]` });
-    pending.writesPut(ns, checkpointId, taskId, list);
+    const written = encodeValues(codec, fresh, (texts) => {
+      for (const [at, text] of texts.entries()) {
+        const { index, channel } = fresh[at] as (typeof fresh)[number];
+        const reference = blobReference(text);
+        entries.set(
+          index,
+          `[${index},${JSON.stringify(channel)},${reference === null ? text.encoded : `null,"${reference}"`}]`,
+        );
+      }
+      const row = { threadId, ns, checkpointId, taskId, taskPath, runId };
+      writes.set(key, { ...row, entries: `[${[...entries.values()].join(",")}]` });
+      pending.writesPut(ns, checkpointId, taskId, list);
+    });
+    if (written === undefined) return undefined;
+    const done = written.finally(() => slowWrites.delete(key));
+    slowWrites.set(
+      key,
+      done.catch(() => undefined),
+    );
+    return done;
   };
 
   const tupleOf = (stored: StoredCheckpoint): CheckpointTuple => {
@@ -232,21 +274,31 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     };
   };
 
+  /** run-checkpointer.4. */
+  const settled = async (): Promise<void> => {
+    await Promise.all(underway);
+    await options.settle();
+  };
+  const read = async (stored: StoredCheckpoint): Promise<CheckpointTuple> => {
+    const loading = loadValues(stored);
+    if (loading !== undefined) await loading;
+    return tupleOf(stored);
+  };
+
   class Checkpointer extends options.library.langgraph.BaseCheckpointSaver {
     override async getTuple(config: Config): Promise<CheckpointTuple | undefined> {
       const { ns, checkpointId } = addressOf(config);
       const { history } = options;
       const ownWrites = originsOf.has(ns) || rootCheckpointId !== null;
       if (!ownWrites && history === "none") return undefined;
-      if (!ownWrites && typeof history === "object" && isAt(history.checkpoint, ns, checkpointId))
-        return tupleOf(history);
-      if (originsOf.has(ns)) await options.settle(); // run-checkpointer.4
+      if (!ownWrites && typeof history === "object" && isAt(history.checkpoint, ns, checkpointId)) return read(history);
+      if (originsOf.has(ns)) await settled();
       const stored = await options.read((tx) => tx.checkpoint(threadId, ns, checkpointId));
-      return stored === null ? undefined : tupleOf(stored);
+      return stored === null ? undefined : read(stored);
     }
 
     override async *list(config: Config, listOptions?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
-      await options.settle();
+      await settled();
       const first: unknown = listOptions?.before?.configurable?.["checkpoint_id"];
       let before = typeof first === "string" ? first : null;
       for (let left = listOptions?.limit ?? Infinity; left > 0;) {
@@ -254,7 +306,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
         const [ns, after] = [addressOf(config).ns, before];
         const metadata = (listOptions?.filter as JsonObject | undefined) ?? null;
         const rows = await options.read((tx) => tx.checkpoints(threadId, { ns, before: after, limit, metadata }));
-        for (const row of rows) yield tupleOf(row);
+        for (const row of rows) yield read(row);
         before = rows.at(-1)?.checkpoint.checkpointId ?? null;
         if (rows.length < limit) return;
         left -= rows.length;
@@ -277,7 +329,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
 
     override async getDeltaChannelHistory({ config, channels }: DeltaQuery): Promise<Record<string, ChannelHistory>> {
       const { ns, checkpointId } = addressOf(config);
-      if (originsOf.has(ns)) await options.settle(); // run-checkpointer.4
+      if (originsOf.has(ns)) await settled();
       return options.read(async (tx) => {
         const read: ReadLine = async (id, limit) => tx.checkpointLine(threadId, ns, id, { limit, channels });
         const target = checkpointId ?? originsOf.get(ns)?.checkpointId;

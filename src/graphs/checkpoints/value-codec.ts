@@ -8,6 +8,8 @@
 //   value-codec.3. Functions, symbols and cycles fail with their path before any write.
 import { TAG, type Encoded, type Stored } from "../../agent/model/model.ts";
 import type { Json } from "../../base/json/json.ts";
+import { lazyJson } from "../../base/lazy-json.ts";
+import { type JsonWriter, type ValuePath, writeSlowly } from "../../base/stringify-slowly.ts";
 import type { Library } from "../langgraph/library.ts";
 import { createMessageCodec } from "./message-codec.ts";
 
@@ -21,11 +23,15 @@ export class NotSerialisableError extends Error {
 export interface Codec {
   /** @throws {NotSerialisableError} value-codec.3. `at` begins the path in the message. */
   encode(value: unknown, at?: readonly string[]): Encoded;
+  /** As encode(), with a turn of the event loop between the pieces of a long value. */
+  encodeSlowly(value: unknown, at?: readonly string[]): Promise<Encoded>;
   decode(stored: Stored): unknown;
   parse(encoded: Encoded): Stored;
   /** The form for clients: messages flat, dates as text, values without a JSON form as null. */
   toWire(value: unknown): Json;
   wireText(value: unknown): string;
+  /** As wireText(), with a turn of the event loop between the pieces of a long value. */
+  wireTextSlowly(value: unknown): Promise<string>;
 }
 
 /** Below this depth the check looks for cycles; above it the plain check suffices. */
@@ -196,17 +202,40 @@ export function createCodec(library: Library): Codec {
     }
   };
 
-  const parse = (encoded: Encoded): Stored => ({
-    json: JSON.parse(encoded) as Json,
-    tagged: encoded.includes(`"${TAG}"`),
-  });
-  const toWire = (value: unknown): Json =>
-    isPlain(value, PLAIN_LEVELS_MAX) ? (value as Json) : (wireTree(value, new Set()) ?? null);
+  const parse = (encoded: Encoded): Stored =>
+    Object.assign(lazyJson(encoded), { tagged: encoded.includes(`"${TAG}"`) });
+  const wireOf = (value: unknown): Json | undefined =>
+    isPlain(value, PLAIN_LEVELS_MAX) ? (value as Json) : wireTree(value, new Set());
+  const toWire = (value: unknown): Json => wireOf(value) ?? null;
+  const encode = (value: unknown, at: ValuePath = []): Encoded =>
+    isPlain(value, PLAIN_LEVELS_MAX) ? JSON.stringify(value) : JSON.stringify(encodeTree(value, [...at], new Set()));
+  const encoder: JsonWriter = {
+    text: encode,
+    items(items, from, path) {
+      try {
+        return encode(items, path);
+      } catch (error) {
+        items.forEach((item, at) => encode(item, [...path, from + at])); // fails with the item's own index
+        throw error;
+      }
+    },
+    splits: (object) => isPlainObject(object) && !hasJsonForm(object) && !Object.hasOwn(object, TAG),
+    cycle(path) {
+      throw new NotSerialisableError("a cycle", path);
+    },
+  };
+  const wireWriter: JsonWriter = {
+    text: (value) => JSON.stringify(wireOf(value)),
+    items: (items) => JSON.stringify(toWire(items)),
+    splits: (object) => isPlainObject(object) && !hasJsonForm(object),
+    cycle: () => "null",
+  };
   return {
     parse,
     toWire,
-    encode: (value, at = []) =>
-      isPlain(value, PLAIN_LEVELS_MAX) ? JSON.stringify(value) : JSON.stringify(encodeTree(value, [...at], new Set())),
+    encode,
+    encodeSlowly: async (value, at = []) => (await writeSlowly(value, encoder, at)) ?? "null",
+    wireTextSlowly: async (value) => (await writeSlowly(value, wireWriter)) ?? "null",
     decode: (stored) => (stored.tagged ? decodeTree(stored.json) : stored.json),
     wireText: (value) => JSON.stringify(toWire(value)),
   };

@@ -9,6 +9,8 @@
 //   langgraph/control-values.4. All else is data: `resume`, `goto`, `lc`, `node` or `args` are ordinary member names.
 import { ApiError } from "../../base/api-error.ts";
 import { isJsonObject } from "../../base/json/json.ts";
+import { inSlices } from "../../base/slices.ts";
+import { PIECE_UNITS, isLong, roughUnits } from "../../base/stringify-slowly.ts";
 import type { GivenValues } from "../../agent/ports/ports.ts";
 
 /** Values of `lg_name` that mark LangGraph's own classes. */
@@ -37,20 +39,66 @@ const OWN_CHANNEL_PREFIXES = [CONFIG_PREFIX, "branch:to:", "join:"] as const;
 
 type Path = (string | number)[];
 
-/** @throws {ApiError} `control_value_refused`, with the path to the value */
-export function refuseControlValues({ input, update, goto, answers = [] }: GivenValues): void {
-  refuseIn(input, ["input"], false);
-  refuseIn(update, ["command", "update"], false);
+interface Part {
+  readonly value: unknown;
+  readonly path: Path;
+  /** To a node by `goto` (langgraph/control-values.3). */
+  readonly sent: boolean;
+}
+
+/** @throws {ApiError} `control_value_refused`, with the path to the value. */
+export function refuseControlValues(given: GivenValues): void {
+  refuseOwnChannels(given.update);
+  for (const { value, path, sent } of partsOf(given)) refuseIn(value, path, sent);
+}
+
+/** As refuseControlValues(), in slices of the event loop where the values are long. */
+export async function refuseControlValuesSlowly(given: GivenValues): Promise<void> {
+  if (!isLong(given)) return refuseControlValues(given);
+  refuseOwnChannels(given.update);
+  for (const part of partsOf(given)) await inSlices(refuseSteps(part));
+}
+
+function partsOf({ input, update, goto, answers = [] }: GivenValues): readonly Part[] {
+  const targets = (Array.isArray(goto) ? goto : [goto]).filter(isJsonObject);
+  return [
+    { value: input, path: ["input"], sent: false },
+    { value: update, path: ["command", "update"], sent: false },
+    ...targets.flatMap((target) =>
+      ["input", "args"].map((member) => ({ value: target[member], path: ["command", "goto", member], sent: true })),
+    ),
+    ...answers.map((value) => ({ value, path: ["command", "resume"], sent: false })),
+  ];
+}
+
+/** langgraph/control-values.2. */
+function refuseOwnChannels(update: unknown): void {
   for (const [at, channel] of channelsOf(update)) {
-    // langgraph/control-values.2
     if (isOwnChannel(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`);
   }
-  const targets = Array.isArray(goto) ? goto : [goto];
-  for (const target of targets) {
-    if (!isJsonObject(target)) continue;
-    for (const member of ["input", "args"]) refuseIn(target[member], ["command", "goto", member], true);
+}
+
+function* refuseSteps({ value, path, sent }: Part): Generator<void> {
+  if (typeof value !== "object" || value === null || !isLong(value, PIECE_UNITS)) {
+    refuseIn(value, path, sent);
+    return;
   }
-  for (const answer of answers) refuseIn(answer, ["command", "resume"], false);
+  if (!Array.isArray(value)) refuseForm(value as Record<string, unknown>, path, sent);
+  let units = 0;
+  for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    const member = (value as Record<string | number, unknown>)[key];
+    if (typeof member !== "object" || member === null) continue;
+    yield* refuseSteps({ value: member, path: [...path, key], sent });
+    units += roughUnits(member, PIECE_UNITS);
+    if (units <= PIECE_UNITS) continue;
+    units = 0;
+    yield;
+  }
+}
+
+function refuseForm(object: Record<string, unknown>, path: Path, sent: boolean): void {
+  const why = formOf(object, sent);
+  if (why !== null) throw refusal(path, why);
 }
 
 function channelsOf(update: unknown): readonly (readonly [at: Path, channel: string])[] {
@@ -79,8 +127,7 @@ function refuseIn(value: unknown, path: Path, sent: boolean): void {
     return;
   }
   const object = value as Record<string, unknown>;
-  const why = formOf(object, sent);
-  if (why !== null) throw refusal(path, why);
+  refuseForm(object, path, sent);
   for (const key of Object.keys(object)) {
     if (typeof object[key] !== "object") continue;
     path.push(key);

@@ -2,6 +2,8 @@
 // Invariants:
 //   run-config.1. The graph stays unchanged: everything of this run is in the config.
 //   run-config.2. The server's own names in `configurable` never come from a request.
+//   run-config.3. LangGraph awaits the saver before the next superstep. With durability `async` the saver only waits for
+//        the encoding of long values.
 import type { Run } from "../../agent/model/model.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { StreamConfig } from "../langgraph/compiled-graph.ts";
@@ -52,7 +54,7 @@ export function runConfig(
     ...(request.context === null ? {} : { context: request.context }),
     ...(request.interruptBefore === null ? {} : { interruptBefore: request.interruptBefore }),
     ...(request.interruptAfter === null ? {} : { interruptAfter: request.interruptAfter }),
-    durability: request.durability,
+    durability: request.durability === "exit" ? "exit" : "sync", // run-config.3
     streamMode: plan.libraryModes,
     ...(plan.subgraphs ? { subgraphs: true } : {}),
     ...(plan.raw ? { version: "v2", runId: run.runId } : {}),

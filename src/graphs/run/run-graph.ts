@@ -5,7 +5,7 @@
 import { type CarriedAnswer, type Fingerprint, type Run, VALUES_ONLY, type WriteSet } from "../../agent/model/model.ts";
 import type { GraphOutcome, GraphRunResult, History, RunSink } from "../../agent/ports/ports.ts";
 import { isStorageFailure } from "../../base/storage-failure.ts";
-import { refuseControlValues } from "../langgraph/control-values.ts";
+import { refuseControlValuesSlowly } from "../langgraph/control-values.ts";
 import { giveUp } from "./end-thread.ts";
 import {
   type CompiledGraph,
@@ -18,7 +18,7 @@ import { openQuestions } from "./open-interrupts.ts";
 import { isRefusedAnswer } from "./refused-answer.ts";
 import { checkpointMetadata, runConfig } from "./run-config.ts";
 import { runError } from "./run-error.ts";
-import { firstInput, readProgress, resumeInput, unusedAnswers } from "./run-input.ts";
+import { type StoredInput, firstInput, readProgress, resumeInput, unusedAnswers } from "./run-input.ts";
 import type { RunContext } from "./run-context.ts";
 import { type RunSaver, createRunSaver } from "../checkpoints/run-checkpointer.ts";
 import { type StreamEvents, createStreamEvents } from "./stream-events.ts";
@@ -51,6 +51,7 @@ export async function runGraph(
   if ("__previous__" in graph.channels) context.watched.add(graph); // the functional API
   let watch = context.watched.has(graph) ? createTaskWatch() : null;
   const handed = createHandedAnswers();
+  const storedInput: StoredInput | null = run.input === null ? null : { text: run.input, value: NOT_GIVEN };
   let saver: RunSaver | null = null;
   let events: StreamEvents | null = null;
   const takeWrites = (): WriteSet => saver?.take() ?? EMPTY_SET;
@@ -71,7 +72,7 @@ export async function runGraph(
         : { started: false, unused: answers };
     unused = progress.unused;
     const { update, goto } = run.request.command ?? {};
-    refuseControlValues({ update, goto, answers: answers.map(({ value }) => value) }); // earlier versions accepted more
+    await refuseControlValuesSlowly({ update, goto, answers: answers.map(({ value }) => value) }); // earlier versions accepted more
     if (signal.aborted) return finish({ kind: "aborted" }, unused, values); // cancelled before the process died
     saver = createRunSaver({
       library,
@@ -80,7 +81,7 @@ export async function runGraph(
       runId: run.runId,
       fingerprint: fingerprint.hash,
       metadata: checkpointMetadata(run),
-      storedText: run.input,
+      storedInput,
       outputs: fingerprint.outputs,
       history,
       read: context.read,
@@ -109,7 +110,9 @@ export async function runGraph(
     for (let pass = 0; ; pass++) {
       const resume = handed.hand(unused);
       const input =
-        progress.started || pass > 0 ? resumeInput(library, resume) : firstInput(library, codec, run, resume);
+        progress.started || pass > 0
+          ? resumeInput(library, resume)
+          : await firstInput(context, run, resume, storedInput);
       const passConfig = withCallbacks(config, watch === null ? callbacks : [...callbacks, watch.callback]);
       let paused = false;
       const take = (chunk: Chunk): void => {
@@ -175,6 +178,9 @@ function savedState(graph: CompiledGraph, saver: RunSaver, run: Run): Promise<Li
   const view = withCheckpointer(graph, saver.checkpointer);
   return view.getState({ configurable: { thread_id: run.threadId } });
 }
+
+/** Equal to no value of a channel. */
+const NOT_GIVEN = Symbol("the input is not given yet");
 
 const EMPTY_SET: WriteSet = { checkpoints: [], writes: [], blobs: [] };
 

@@ -2,14 +2,22 @@
 // Invariants:
 //   run-input.1. An attempt passes only answers that no task has used.
 //   run-input.2. After a run's first checkpoint, a later attempt continues from there: input and command count once.
-import type { CarriedAnswer, Run } from "../../agent/model/model.ts";
+import type { CarriedAnswer, Encoded, Run } from "../../agent/model/model.ts";
 import type { Tx } from "../../agent/ports/ports.ts";
 import { decodeWrites } from "../checkpoints/decode-checkpoint.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
 import type { Codec } from "../checkpoints/value-codec.ts";
-import { refuseControlValues } from "../langgraph/control-values.ts";
+import { refuseControlValuesSlowly } from "../langgraph/control-values.ts";
 import { gotoOf } from "../langgraph/goto.ts";
+import type { RunContext } from "./run-context.ts";
 import type { Library } from "../langgraph/library.ts";
+
+/** The input as the run was accepted with it. */
+export interface StoredInput {
+  readonly text: Encoded;
+  /** As the graph gets it. */
+  value: unknown;
+}
 
 export interface Progress {
   /** A checkpoint of this run exists. */
@@ -52,11 +60,20 @@ export function unusedAnswers(saver: RunSaver, carried: readonly CarriedAnswer[]
 }
 
 /** @param resume null without an unused answer */
-export function firstInput(library: Library, codec: Codec, run: Run, resume: object | null): unknown {
+export async function firstInput(
+  { library, codec }: RunContext,
+  run: Run,
+  resume: object | null,
+  stored: StoredInput | null,
+): Promise<unknown> {
   const { command } = run.request;
   if (command === null) {
-    const input = run.input === null ? null : codec.decode(codec.parse(run.input));
-    refuseControlValues({ input }); // an earlier version may have accepted it
+    if (stored === null) return null;
+    const parsed = codec.parse(stored.text);
+    await parsed.load?.();
+    const input = codec.decode(parsed);
+    await refuseControlValuesSlowly({ input }); // an earlier version may have accepted it
+    stored.value = input;
     return input;
   }
   // An earlier attempt used the whole command: LangGraph rejects an empty one.

@@ -13,7 +13,7 @@ import type {
 import { ApiError, describeError } from "../../base/api-error.ts";
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import type { Codec } from "../checkpoints/value-codec.ts";
-import { refuseControlValues } from "../langgraph/control-values.ts";
+import { refuseControlValuesSlowly } from "../langgraph/control-values.ts";
 import {
   type CompiledGraph,
   type LibraryConfig,
@@ -128,7 +128,7 @@ async function updateOnce(
   const view = await subgraphAt(withCheckpointer(graph, saver.checkpointer), address.ns, saver.checkpointer);
   for (const { asNode, values, command } of updates) {
     checkNode(view, asNode);
-    refuseControlValues({ input: values, update: command?.["update"], goto: command?.["goto"] });
+    await refuseControlValuesSlowly({ input: values, update: command?.["update"], goto: command?.["goto"] });
   }
   try {
     const values = updates.map((update) => ({
@@ -191,7 +191,7 @@ function viewSaver(
     runId: operationId,
     fingerprint,
     metadata,
-    storedText: null,
+    storedInput: null,
     outputs: [],
     history: "stored",
     read: context.read,

@@ -1,18 +1,11 @@
 // Stored value: a value of a checkpoint as read, for both storages.
 // Invariant stored-value.1: reading the content parses the text of a large value; lists and replies pass the text
 // through.
+import { lazyJson } from "../../base/lazy-json.ts";
 import { TAG, type Stored } from "../../agent/model/model.ts";
 
 export function storedValue(text: string): Stored {
-  let parsed: { readonly json: Stored["json"] } | null = null;
-  return {
-    text,
-    tagged: mayHoldTags(text),
-    get json() {
-      parsed ??= { json: JSON.parse(text) as Stored["json"] }; // stored-value.1
-      return parsed.json;
-    },
-  };
+  return Object.assign(lazyJson(text), { tagged: mayHoldTags(text) }); // stored-value.1
 }
 
 /** The small values of one step, by channel. */

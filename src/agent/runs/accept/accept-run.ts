@@ -8,15 +8,15 @@ import { assignmentRefusal, requireAssignable } from "../../interrupts/assignmen
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import { type AcceptedAnswers, acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
 import { type Intent, atBreakpoint, intentOf } from "../../interrupts/run-intent.ts";
-import type { Caller, Interrupt, Run, Thread } from "../../model/model.ts";
-import type { CheckpointTx, History, ThreadTx, Tx } from "../../ports/ports.ts";
+import type { Caller, Encoded, Interrupt, Run, Thread } from "../../model/model.ts";
+import type { CheckpointTx, Graphs, History, ThreadTx, Tx } from "../../ports/ports.ts";
 import { noteSwitchedOff } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
 import { NO_TTL, newThread } from "../../threads/new-thread.ts";
 import { checkGraphCompatibility } from "./graph-compatibility.ts";
 import { applyMultitaskStrategy } from "./multitask.ts";
 import { graphChangeOf, newRun } from "./new-run.ts";
-import { type RunCall, checkControlValues, runRequestOf } from "./run-request.ts";
+import { type RunCall, checkControlValuesSlowly, runRequestOf } from "./run-request.ts";
 import {
   type StartSnapshot,
   continuesThread,
@@ -51,16 +51,28 @@ export interface Accepted extends StartedRun {
   readonly metadata: JsonObject;
 }
 
-/** @throws {ApiError} for every refusal */
-export async function acceptRun(
-  agent: AgentContext,
-  tx: Tx,
-  caller: Caller,
-  start: RunStart & { readonly slotFree: boolean },
-): Promise<Accepted> {
-  const { threadId, call, slotFree } = start;
+/** Intent and input of a call, checked and encoded before the transaction: a long input takes several turns. */
+export interface GivenByCall {
+  readonly intent: Intent;
+  readonly input: Encoded | null;
+}
+
+/** @throws {ApiError} `control_value_refused` */
+export async function readGiven(
+  graphs: Pick<Graphs, "checkGivenSlowly" | "encode">,
+  call: RunCall,
+): Promise<GivenByCall> {
   const intent = intentOf(call.input, call.command);
-  checkControlValues(agent.graphs, intent);
+  await checkControlValuesSlowly(graphs, intent);
+  return { intent, input: intent.kind === "input" ? await graphs.encode(intent.input) : null };
+}
+
+type GivenStart = RunStart & { readonly given: GivenByCall; readonly slotFree: boolean };
+
+/** @throws {ApiError} for every refusal */
+export async function acceptRun(agent: AgentContext, tx: Tx, caller: Caller, start: GivenStart): Promise<Accepted> {
+  const { threadId, call, slotFree } = start;
+  const { intent } = start.given;
   if (call.webhook !== null) agent.webhooks.check(call.webhook, true);
   if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url, false);
   const reading = readStartSnapshot(agent.graphs, tx, { caller, threadId, call, intent });
@@ -83,7 +95,7 @@ function repeatedRun(run: Run): Accepted {
 
 interface Request {
   readonly caller: Caller;
-  readonly start: RunStart & { readonly slotFree: boolean };
+  readonly start: GivenStart;
   /** As the call has it. */
   readonly intent: Intent;
   readonly snapshot: StartSnapshot;
@@ -133,7 +145,7 @@ async function decide(agent: AgentContext, tx: Tx, request: Request): Promise<Ac
     claimed,
     dueAt,
     request: trace === null ? runRequest : { ...runRequest, trace },
-    input: intent.kind === "input" ? agent.graphs.encode(intent.input) : null,
+    input: start.given.input,
     at,
   });
   const changed = graphChangeOf(thread, assistant, run.request.config);

@@ -18,7 +18,7 @@ import {
   type SubgraphCheckpoint,
   VALUES_ONLY,
 } from "../../model/model.ts";
-import type { Graphs } from "../../ports/ports.ts";
+import type { GivenValues, Graphs } from "../../ports/ports.ts";
 
 export interface RunCall {
   readonly assistantId: string;
@@ -125,10 +125,19 @@ function mergeContext(base: Json, given: Json): Json {
 
 /** @throws {ApiError} `control_value_refused` */
 export function checkControlValues(graphs: Pick<Graphs, "checkGiven">, intent: Intent): void {
-  if (intent.kind === "continue") return;
-  if (intent.kind === "input") return graphs.checkGiven({ input: intent.input });
+  graphs.checkGiven(givenBy(intent));
+}
+
+/** As checkControlValues(), in slices of the event loop where the values are long. */
+export function checkControlValuesSlowly(graphs: Pick<Graphs, "checkGivenSlowly">, intent: Intent): Promise<void> {
+  return graphs.checkGivenSlowly(givenBy(intent));
+}
+
+function givenBy(intent: Intent): GivenValues {
+  if (intent.kind === "continue") return {};
+  if (intent.kind === "input") return { input: intent.input };
   const { update, goto } = intent;
-  graphs.checkGiven({ update, goto, ...(intent.kind === "resume" ? { answers: [intent.resume] } : {}) });
+  return { update, goto, ...(intent.kind === "resume" ? { answers: [intent.resume] } : {}) };
 }
 
 /** @throws {ApiError} `node_unknown`: with a typo, the guarded node would run */

@@ -11,7 +11,7 @@ import { ApiError } from "../../../base/api-error.ts";
 import type { AgentContext } from "../../context.ts";
 import type { Caller, MultitaskStrategy, Run } from "../../model/model.ts";
 import type { Slot } from "../../ports/ports.ts";
-import { type Accepted, acceptRun, type RunStart, type StartedRun } from "./accept-run.ts";
+import { type Accepted, acceptRun, type GivenByCall, readGiven, type RunStart, type StartedRun } from "./accept-run.ts";
 import { abortReasonOf } from "./multitask.ts";
 
 /** @throws {ApiError} for every refusal of the resume rules and of acceptRun() */
@@ -46,6 +46,15 @@ async function startAll(
   if (agent.worker.draining()) {
     throw new ApiError("shutting_down", "The server accepts no new runs.", {}, { "Retry-After": "5" });
   }
+  const given: GivenByCall[] = [];
+  for (const [index, { call }] of starts.entries()) {
+    const reading = readGiven(agent.graphs, call);
+    given.push(
+      await reading.catch((error: unknown) => {
+        throw describe(error, index);
+      }),
+    );
+  }
   const slots: (Slot | null)[] = starts.map(() => agent.worker.reserve());
   const isDecided = agent.worker.ends.expect();
   const acceptAll = (): Promise<readonly Accepted[]> =>
@@ -54,7 +63,13 @@ async function startAll(
       for (const [index, start] of starts.entries()) {
         try {
           await start.first?.(tx);
-          all.push(await acceptRun(agent, tx, caller, { ...start, slotFree: slots[index] !== null }));
+          all.push(
+            await acceptRun(agent, tx, caller, {
+              ...start,
+              given: given[index] as GivenByCall,
+              slotFree: slots[index] !== null,
+            }),
+          );
         } catch (error) {
           throw describe(error, index);
         }

@@ -28,8 +28,8 @@ export interface Executed {
   readonly finished: Finished | null;
   readonly left: "deleted" | "taken_over" | "handed_back" | "not_stored";
   readonly next: Claimed | null;
-  /** State at the end, live. */
-  readonly values: unknown;
+  /** JSON text of the state at the end. */
+  readonly valuesText: () => string;
 }
 
 const NO_VALUES = (): null => null;
@@ -49,7 +49,9 @@ export async function executeRun(
   const reason = controller.signal.aborted ? (controller.signal.reason as AbortReason) : null;
   const { outcome } = result;
   const values = outcome.kind === "failed" || outcome.kind === "aborted" ? {} : outcome.values;
-  const left = (why: Executed["left"]): Executed => ({ finished: null, left: why, next: null, values });
+  const longText = await graphs.longWireText(values); // before the transaction, which holds the storage
+  const valuesText = (): string => longText ?? graphs.wireText(values);
+  const left = (why: Executed["left"]): Executed => ({ finished: null, left: why, next: null, valuesText });
 
   if (reason === "deleted" || reason === "taken_over") return left(reason);
   if (reason === "shutdown" && outcome.kind === "aborted") {
@@ -66,7 +68,7 @@ export async function executeRun(
       giveBack(told); // execute-run.3
       told = null;
       sink.check(); // execute-run.1
-      const announce = announcer(graphs, () => ("values" in outcome ? graphs.wireText(values) : null));
+      const announce = announcer(graphs, () => ("values" in outcome ? valuesText() : null));
       const finished = await finishRun(tx, {
         run,
         result,
@@ -77,12 +79,12 @@ export async function executeRun(
       });
       sink.check(); // execute-run.4: what was under way has ended now, because the thread was locked until then
       if (finished !== null) await ports.notifier.ask(tx, finished);
-      told = await storeEnding(tx, finished, result, ports);
+      told = await storeEnding(tx, finished, result, ports, valuesText);
       const left = finished === null ? await whyRefused(tx, run) : ("deleted" as const);
       return { finished, left, next: await ports.claimNext(tx) };
     });
     settle(told);
-    return { ...stored, values };
+    return { ...stored, valuesText };
   } catch (error) {
     notStored = error;
     ports.onFailure(error);
@@ -92,7 +94,7 @@ export async function executeRun(
   if (!ports.alone && isStorageFailure(notStored)) return left(await handBackLater(run, sink, ports));
   const failed = await storeFailure(run, result, ports);
   if (failed === undefined) return left("not_stored");
-  return { ...failed, next: null, values };
+  return { ...failed, next: null, valuesText };
 }
 
 /** execute-run.2, execute-run.5. */
@@ -154,7 +156,7 @@ async function storeFailure(
           announce,
           leaveMs: ports.leaveMs,
         });
-        told = await storeEnding(tx, finished, lost, ports);
+        told = await storeEnding(tx, finished, lost, ports, () => "{}");
         return { finished, left: finished === null ? await whyRefused(tx, run) : ("deleted" as const) };
       });
       settle(told);
@@ -174,10 +176,11 @@ async function storeEnding(
   tx: Tx,
   finished: Finished | null,
   { outcome, held }: GraphRunResult,
-  { graphs, events, eventLog }: ExecutePorts,
+  { events, eventLog }: ExecutePorts,
+  textOfValues: () => string,
 ): Promise<Taken | null> {
   if (finished === null) return null;
-  const valuesText = (): string | null => ("values" in outcome ? graphs.wireText(outcome.values) : null);
+  const valuesText = (): string | null => ("values" in outcome ? textOfValues() : null);
   const ending = endingOfLog(finished, held, valuesText, events.goneAt(finished.run));
   return finished.threadIsGone ? eventLog.take(ending) : events.store(tx, eventLog, ending);
 }

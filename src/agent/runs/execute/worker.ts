@@ -174,7 +174,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     });
     stopTimer();
     endProbation?.();
-    const { finished, values, left } = executed;
+    const { finished, valuesText, left } = executed;
     ports.events.close(eventLog);
     if (finished === null) {
       if (left === "deleted") eventLog.take({ events: [DELETED], text: "{}", goneAt: 0 }).settle();
@@ -187,11 +187,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     }
     const { run: ended, pause, interrupts } = finished;
     ports.onWaiting(finished.pending, finished.metadata); // worker.2
-    ends.ended(
-      run,
-      (): RunEnd => ({ run: ended, pause, interrupts, valuesText: ports.graphs.wireText(values) }),
-      !claimed.direct,
-    );
+    ends.ended(run, (): RunEnd => ({ run: ended, pause, interrupts, valuesText: valuesText() }), !claimed.direct);
     const durationMs = clock.monotonic() - startedAt;
     ports.onRunEnd(ended, durationMs);
     const { status, endedBy, attempt, graphId } = ended;
