@@ -187,7 +187,10 @@ function factsOver(
       }
       return undefined;
     },
-    has: (sources) => sources.some((slot) => values[slot] !== undefined),
+    has(sources) {
+      for (const slot of sources) if (values[slot] !== undefined) return true;
+      return false;
+    },
     family(name) {
       const list = slots.families.get(name) ?? [];
       if (list.length > 0) uses.take(familySlot(name));

@@ -51,8 +51,11 @@ export function wrapped(parsed: Parsed, key: string): Found | null {
 /** One attribute after the other, each wrapped under `key`. */
 export function attributes(key: string, ...names: readonly string[]): ContentSource {
   const list = names.map((name) => sources(name));
+  const all = list.flat();
   return ({ facts }) => {
+    if (!facts.has(all)) return null;
     for (const one of list) {
+      if (!facts.has(one)) continue;
       const mark = facts.mark();
       const result = wrappedAttribute(facts.value(one), key);
       if (result !== null) return result;

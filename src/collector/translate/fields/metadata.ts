@@ -119,7 +119,7 @@ export function metadataOf(facts: Facts, parts: MetadataParts): string {
   if (!out.has("user_id")) putText(out, "user_id", facts.text(USER));
   if (model.rawProvider !== "") out.put("otel_provider", model.rawProvider.toWellFormed());
   for (const [name, from] of COPIED) {
-    if (out.has(name)) continue; // the attribute stays unused (metadata.3)
+    if (!facts.has(from) || out.has(name)) continue; // with a taken name the attribute stays unused (metadata.3)
     const value = facts.value(from);
     if (value !== undefined) out.put(name, plain(value));
   }

@@ -157,23 +157,22 @@ const REQUEST_PARAMETERS = sources("model_request_parameters");
 export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | null {
   const params = createParameters();
   for (const { rest, value } of facts.familySize("settings") === 0 ? [] : facts.family("settings"))
-    params.set(rest, plain(value), `ai.settings.${rest}`);
+    params.set(rest, plain(value));
   for (const [name, from] of SINGLE) {
     const value = facts.value(from);
-    if (value !== undefined) params.set(name, jsonOf(value), `attribute.${name}`);
+    if (value !== undefined) params.set(name, jsonOf(value));
   }
   for (const { rest, value } of facts.familySize("request") === 0 ? [] : facts.family("request")) {
     const name = RENAMED.get(rest) ?? rest;
-    if (!NOT_PARAMETERS.has(name)) params.set(name, plain(value), `gen_ai.request.${rest}`);
-    else if (typeof value === "object") params.set(`request.${name}`, plain(value), name); // no text, so no rule reads it
+    if (!NOT_PARAMETERS.has(name)) params.set(name, plain(value));
+    else if (typeof value === "object") params.set(`request.${name}`, plain(value)); // no text, so no rule reads it
   }
   const stop = facts.value(STOP);
   if (stop !== undefined) {
-    params.set("stop", jsonOf(stop), "attribute.stop");
-    params.set("stop_sequences", jsonOf(stop), "attribute.stop_sequences");
+    params.set("stop", jsonOf(stop));
+    params.set("stop_sequences", jsonOf(stop));
   }
   const model = facts.text(REQUEST_MODEL);
-  if (model !== "") params.set("model", model, "attribute.model");
   for (const from of PARAMETER_OBJECTS) {
     if (!facts.has(from)) continue;
     const mark = facts.mark();
@@ -182,30 +181,40 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
       facts.release(mark);
       continue;
     }
-    for (const [name, item] of Object.entries(value))
-      if (name !== "function_tools") params.set(name, item, `parameters.${name}`);
+    for (const [name, item] of Object.entries(value)) if (name !== "function_tools") params.set(name, item);
   }
+  if (model !== "" && (!params.has("model") || model !== facts.peek(MODEL))) params.setFirst("model", model);
   const tools = toolsOf(facts, talk);
-  if (tools.length > 0) params.set("tools", tools, "tools");
+  if (tools.length > 0) params.set("tools", tools);
   return params.result();
 }
 
 interface Parameters {
-  /** A later value replaces an earlier one, which then stays under the key of its source. */
-  set(name: string, value: Json, key: string): void;
+  /** A later value replaces an earlier one, which stays as `overridden.<name>`. */
+  set(name: string, value: Json): void;
+  has(name: string): boolean;
+  /** Behind the value that is there. */
+  setFirst(name: string, value: Json): void;
   result(): JsonObject | null;
 }
 
 function createParameters(): Parameters {
   const params = new Map<string, Json>();
-  const keys = new Map<string, string>();
+  const set = (name: string, value: Json): void => {
+    const before = params.get(name);
+    if (before !== undefined && before !== value && JSON.stringify(before) !== JSON.stringify(value)) {
+      let spare = `overridden.${name}`;
+      while (params.has(spare)) spare = `overridden.${spare}`;
+      params.set(spare, before);
+    }
+    params.set(name, value);
+  };
   return {
-    set(name, value, key) {
-      const before = params.get(name);
-      if (before !== undefined && before !== value && JSON.stringify(before) !== JSON.stringify(value))
-        params.set(keys.get(name) ?? name, before);
-      params.set(name, value);
-      keys.set(name, key);
+    set,
+    has: (name) => params.has(name),
+    setFirst(name, value) {
+      const taken = params.has(name) && params.get(name) !== value;
+      params.set(taken ? `overridden.${name}` : name, value);
     },
     result: () => (params.size === 0 ? null : Object.fromEntries(params)),
   };

@@ -181,6 +181,8 @@ const COSTS: readonly (readonly [string, Sources])[] = [
   ],
 ];
 
+const COST_SIGNS = [...COSTS.flatMap(([, from]) => from), ...COST_DETAILS];
+
 /** A span has usage when one of these is there; most spans are done after this look. */
 const SIGNS = [
   ...WHOLE,
@@ -230,6 +232,7 @@ const COUNTS_APART = "claude_code.";
 
 /** Single attributes, else langfuse's object of costs. */
 function withCosts(facts: Facts, usage: JsonObject): JsonObject {
+  if (!facts.has(COST_SIGNS)) return usage;
   const costs: Record<string, Json> = {};
   for (const [name, from] of COSTS) {
     const cost = facts.count(from);
