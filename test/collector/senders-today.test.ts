@@ -1,0 +1,99 @@
+// Senders of today: unmodified instrumentations of test/collector/senders, each in a process of its own, over a real socket.
+// Their dependencies are large, so they are a project of their own: `npm ci --ignore-scripts --prefix test/collector/senders`.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { startBackend, type TakenRun } from "../fakes/backend.ts";
+import { startCollector } from "../fakes/collector.ts";
+
+const folder = fileURLToPath(new URL("senders/", import.meta.url));
+const missing = existsSync(`${folder}node_modules`)
+  ? false
+  : "not installed: npm ci --ignore-scripts --prefix test/collector/senders";
+
+async function runsOf(sender: string): Promise<readonly TakenRun[]> {
+  const backend = await startBackend();
+  const collector = await startCollector(backend.url);
+  try {
+    const child = spawn(process.execPath, [`${folder}${sender}.mjs`, `${collector.url}/v1/traces`], {
+      env: {
+        PATH: process.env["PATH"],
+        LANGSMITH_TRACING: "true",
+        LANGSMITH_OTEL_ENABLED: "true",
+        LANGSMITH_API_KEY: "sdk-key",
+        LANGSMITH_ENDPOINT: backend.url,
+      },
+      stdio: "inherit",
+    });
+    assert.deepEqual(await once(child, "exit"), [0, null]);
+  } finally {
+    await collector.stop();
+    await backend.close();
+  }
+  assert.deepEqual(backend.violations, []);
+  return backend.runs.filter((run) => run.key === "sender-key");
+}
+
+const CALL = { id: "call-1", type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } };
+const ASKED = [
+  { role: "system", content: "Be kind." },
+  { role: "user", content: "Weather in Paris?" },
+];
+
+/** The model call of a run of the sender: request, tool call, tokens and model. */
+function assertModelCall(run: TakenRun | undefined, model: string): void {
+  assert.ok(run !== undefined);
+  const outputs = run.outputs as { readonly messages: readonly Record<string, unknown>[] };
+  assert.equal(run.main["run_type"], "llm");
+  assert.deepEqual(run.inputs, { messages: ASKED });
+  assert.deepEqual(outputs.messages[0]?.["tool_calls"], [CALL]);
+  assert.match(run.text, /"input_tokens":11,"output_tokens":7,"total_tokens":18/);
+  assert.ok(run.text.includes(`"ls_model_name":"${model}"`), run.text);
+}
+
+const isModelCall = (run: TakenRun): boolean => run.main["run_type"] === "llm";
+
+describe("senders of today", { skip: missing }, () => {
+  test("langfuse 5.11: model, parameters, tokens, costs, metadata; level ERROR", async () => {
+    const runs = await runsOf("langfuse");
+    const answer = runs.find(isModelCall);
+    assert.deepEqual(answer?.inputs, { messages: [{ role: "user", content: "Weather in Paris?" }] });
+    assert.match(answer.text, /"total_cost":0.25,"input_tokens":11,"output_tokens":7/);
+    assert.match(answer.text, /"ls_model_name":"gpt-5"/);
+    assert.match(answer.text, /"team":"core"/);
+    assert.match(answer.text, /"temperature":0.5/);
+    const failed = runs.find((run) => run.main["run_type"] === "tool");
+    assert.equal(failed?.main["error"], "no network");
+  });
+
+  test("OpenInference's OpenAI instrumentation 4.2", async () => {
+    assertModelCall((await runsOf("openinference")).find(isModelCall), "gpt-5-2026");
+  });
+
+  test("OpenLLMetry's OpenAI instrumentation 0.27", async () => {
+    assertModelCall((await runsOf("openllmetry")).find(isModelCall), "gpt-5-2026");
+  });
+
+  test("the AI SDK 7: agent, step and model call in one tree", async () => {
+    const runs = await runsOf("ai-sdk");
+    const chat = runs.find(isModelCall);
+    assertModelCall(chat, "gpt-5");
+    const step = runs.find(({ id }) => id === chat?.main["parent_run_id"]);
+    const agent = runs.find(({ id }) => id === step?.main["parent_run_id"]);
+    assert.deepEqual(agent?.inputs, { messages: ASKED });
+    assert.equal(runs.length, 3);
+  });
+
+  test("langsmith 0.12 in its OTel mode: tree, inputs and outputs as its own runs have them", async () => {
+    const runs = await runsOf("langsmith");
+    const outer = runs.find((run) => run.main["name"] === "outer");
+    const inner = runs.find((run) => run.main["name"] === "inner");
+    assert.equal(inner?.main["run_type"], "llm");
+    assert.equal(inner.main["parent_run_id"], outer?.id);
+    assert.deepEqual(outer?.inputs, { input: "hello" });
+    assert.deepEqual(inner.outputs, { answer: "HELLO" });
+  });
+});
