@@ -61,6 +61,8 @@ export const ERROR_CODES = {
   store_item_too_large: [422, "The item is too large"],
   store_filter_invalid: [422, "The filter is malformed"],
   store_search_too_broad: [422, "The search would scan too many items"],
+  upgrade_required: [426, "The route requires a WebSocket"],
+  too_many_streams: [429, "The stream limit is reached"],
   internal_error: [500, "Internal server error"],
   graph_not_made: [500, "The graph factory function failed"],
   embedding_failed: [502, "The embedding function failed"],

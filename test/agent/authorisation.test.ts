@@ -106,6 +106,8 @@ interface Entry {
   readonly places?: readonly string[];
   /** An id that the caller chooses for something new: that it is taken can be seen, by design. */
   readonly chooses?: string;
+  /** It changes something, although its route is one that reads. */
+  readonly changes?: true;
   /** Does not end by itself. */
   readonly endless?: true;
 }
@@ -169,6 +171,26 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "DELETE /threads/{thread_id}": [{}],
   "POST /threads/{thread_id}/copy": [{}],
   "GET /threads/{thread_id}/stream": [{ endless: true }],
+  "GET /threads/{thread_id}/stream/events": [{}],
+  "POST /threads/{thread_id}/stream/events": [
+    { body: () => ({ channels: ["values", "lifecycle", "input"] }), endless: true },
+  ],
+  "POST /threads/{thread_id}/commands": [
+    { body: () => ({ id: 1, method: "state.get" }) },
+    { body: () => ({ id: 1, method: "state.listCheckpoints" }) },
+    { body: () => ({ id: 1, method: "agent.getTree" }) },
+    { body: ({ run_id }) => ({ id: 1, method: "agent.getTree", params: { run_id } }), places: ["run_id"] },
+    {
+      body: ({ interrupt_id }) => ({ id: 1, method: "input.respond", params: { interrupt_id, response: "taken" } }),
+      places: ["interrupt_id"],
+      changes: true,
+    },
+    {
+      body: ({ checkpoint_id }) => ({ id: 1, method: "state.fork", params: { checkpoint_id } }),
+      places: ["checkpoint_id"],
+      changes: true,
+    },
+  ],
   "GET /threads/{thread_id}/audit": [{}, { query: "format=csv" }],
   "POST /threads/prune": [
     { body: ({ thread_id }) => ({ thread_ids: [thread_id] }), places: ["thread_id"] },
@@ -326,17 +348,23 @@ async function ask(on: ServerHere, route: Route, entry: Entry, ids: Ids, headers
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? assert.fail(`no ${name}`));
   const url = `${path}${query === undefined ? "" : `?${query}`}`;
   if (entry.endless === true) {
-    const { status, text } = await firstPiece(on, url, headers);
+    const { status, text } = await firstPiece(on, route.method, url, entry.body?.(ids), headers);
     return { status, text: masked(text, ids) };
   }
   const { status, text }: Answer = await call(on, route.method, url, entry.body?.(ids), headers);
   return { status, text: masked(text, ids) };
 }
 
-async function firstPiece(on: ServerHere, url: string, headers: Headers): Promise<Seen> {
+async function firstPiece(on: ServerHere, method: string, url: string, body: unknown, headers: Headers): Promise<Seen> {
   const controller = new AbortController();
   const response = await fetch(`${on.url}${url}`, {
-    headers: { ...headers, "last-event-id": "-1" },
+    method,
+    headers: {
+      ...headers,
+      "last-event-id": "-1",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: controller.signal,
   });
   const { value } = (await response.body?.getReader().read()) ?? {};
@@ -470,7 +498,8 @@ async function snapshot(): Promise<unknown> {
 
 const READING = /^(authenticated|public)$|:(read|search|get|list_namespaces)$/;
 /** Reads that do more when asked to. */
-const cancels = (entry: Entry): boolean => String(entry.query).includes("cancel_on_disconnect");
+const cancels = (entry: Entry): boolean =>
+  String(entry.query).includes("cancel_on_disconnect") || entry.changes === true;
 
 for (const route of routes) {
   const may = READING.test(route.access);

@@ -21,6 +21,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/http": ["pages", "server", "outbound"],
   "src/agent": [
     "server",
+    "protocol",
     "store",
     "routes",
     "audit",

@@ -1,21 +1,34 @@
 // Endings: the events that tell how a run ended. They are made from what the end's transaction stores, and told after it.
 // Invariant end-events.1: nobody sees a pause that cannot be answered yet: what shows it comes with, or after, its commit.
+import type { Interrupt } from "../model/model.ts";
 import { VALUES_ONLY } from "../model/model.ts";
 import type { HeldEvent, RunEnd, RunEvent } from "../ports/ports.ts";
 import { interruptToWire, runEndError, runEndToText } from "../serializers/api-objects.ts";
 import { AT_END } from "./event-batch.ts";
+import { endMark } from "./end-mark.ts";
 import type { Ending } from "./event-log.ts";
+
+export interface LoggedEnd extends Omit<RunEnd, "valuesText"> {
+  /** What waits on the thread from then on. */
+  readonly pending?: readonly Interrupt[];
+  /** What waited until then. */
+  readonly closed?: readonly Interrupt[];
+}
+
+/** A breakpoint asks nothing. */
+export function questionIds(waiting: readonly Interrupt[]): readonly string[] {
+  return waiting.filter(({ kind }) => kind !== "breakpoint").map(({ interruptId }) => interruptId);
+}
 
 /** @param valuesText the state at the end, as JSON text */
 export function endingOfLog(
-  end: Omit<RunEnd, "valuesText">,
+  end: LoggedEnd,
   held: readonly HeldEvent[],
   valuesText: () => string | null,
   goneAt: number,
 ): Ending {
-  const { runId, status, endedBy } = end.run;
-  const text = JSON.stringify({ run_id: runId, status, ended_by: endedBy });
-  return { events: endingEvents(end, held, valuesText), text, goneAt };
+  const mark = endMark(end.run, questionIds(end.pending ?? []), questionIds(end.closed ?? []));
+  return { events: endingEvents(end, held, valuesText), text: JSON.stringify(mark), goneAt };
 }
 
 export function endingEvents(

@@ -3,6 +3,7 @@
 //   event-batch.1. A batch is encoded for the wire once, however many read it.
 //   event-batch.2. rowOf and eventsOf undo each other, but for the text of a state that is stored elsewhere.
 import { sseText } from "../../http/server/sse.ts";
+import { isProtocolLine } from "../model/protocol-lines.ts";
 import type { EventRow } from "../ports/ports.ts";
 
 /** An event of a run, with its place in it. */
@@ -60,7 +61,7 @@ export function wireBytes(batch: Batch): Uint8Array {
 export function wireText(events: readonly LoggedEvent[], wireId: (id: number) => string): string {
   let text = "";
   for (const event of events) {
-    if (event.name === END || event.text === null) continue;
+    if (event.name === END || event.text === null || isProtocolLine(event.name)) continue; // protocol-lines.1
     text += sseText({ event: event.name, data: event.text, id: event.id < 0 ? null : wireId(event.id) });
   }
   return text;

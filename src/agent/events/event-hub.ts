@@ -26,6 +26,8 @@ export interface EventLimits extends KeptLimits {
   /** How long a run's events are kept after its end. */
   readonly keptMs: number;
   readonly resumableKeptMs: number;
+  /** Of runs that were started over the thread protocol. */
+  readonly protocolKeptMs: number;
 }
 
 export interface EventHub extends Service {
@@ -96,8 +98,11 @@ export function createEventHub(ports: {
     };
   };
 
-  const goneAt: EventHub["goneAt"] = ({ request }) =>
-    clock.now() + ((request.stream ?? VALUES_ONLY).resumable ? limits.resumableKeptMs : limits.keptMs);
+  const goneAt: EventHub["goneAt"] = ({ request }) => {
+    const { resumable, protocol } = request.stream ?? VALUES_ONLY;
+    const keptMs = resumable ? limits.resumableKeptMs : limits.keptMs;
+    return clock.now() + (protocol === true ? limits.protocolKeptMs : keptMs);
+  };
 
   wakes.onRemoteListener((key) => {
     const log = logs.get(key);

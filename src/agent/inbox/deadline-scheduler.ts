@@ -13,6 +13,7 @@ import type { Service } from "../../base/lifecycle.ts";
 import type { AgentContext } from "../context.ts";
 import type { AuditEntry, Caller, Interrupt } from "../model/model.ts";
 import { continuation } from "../runs/accept/continuation.ts";
+import { NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
 import { startRun } from "../runs/accept/start-run.ts";
 import { removeIfDone } from "../threads/ephemeral-thread.ts";
 import { nextThreadStatus } from "../model/status.ts";
@@ -136,6 +137,7 @@ async function failThread(agent: AgentContext, due: readonly Interrupt[]): Promi
     const closed = open.map((interrupt): Interrupt => ({ ...interrupt, state: "abandoned" }));
     const error = { error: "DeadlineExpired", message: expiredText(first) };
     await tx.putInterrupts(closed);
+    await noteClosed(tx, closed, "expired", { newId: agent.newId, at, goneAt: at + NOTE_KEPT_MS });
     await tx.audit(
       open.map((interrupt) => entryOf(interrupt, expired.includes(interrupt) ? "expired" : "abandoned", at, null)),
     );
@@ -147,6 +149,7 @@ async function failThread(agent: AgentContext, due: readonly Interrupt[]): Promi
     return { thread, expired: closed.filter(isExpired), others: closed.filter((one) => !isExpired(one)) };
   });
   if (failed === null) return;
+  agent.events.wakes.wake(threadId);
   agent.inbox.expired(failed.expired, failed.thread.metadata);
   agent.inbox.left(failed.others, failed.thread.metadata);
   agent.worker.wake(); // runs that were held by the pause

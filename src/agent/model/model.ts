@@ -140,6 +140,8 @@ export interface StreamRequest {
   readonly subgraphs: boolean;
   /** The server keeps the events for the configured time. */
   readonly resumable: boolean;
+  /** Started over the thread protocol: its log has the lines of all channels (protocol-lines.ts). */
+  readonly protocol?: true;
 }
 
 export const VALUES_ONLY: StreamRequest = { modes: ["values"], subgraphs: false, resumable: false };

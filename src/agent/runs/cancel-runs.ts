@@ -3,6 +3,7 @@
 //   cancel-runs.1. A cancellation is in the audit trail before the caller gets its reply, and survives the process.
 //   cancel-runs.2. A pending run ends by the same rules as a run aborted right after its claim.
 import type { AgentContext } from "../context.ts";
+import { noteEnd } from "../events/thread-note.ts";
 import { type Finished, endPending, finishRun, outcomeOf } from "./execute/finish-run.ts";
 import type { Caller, Run, Scope } from "../model/model.ts";
 import { authorOf } from "../model/audit-author.ts";
@@ -153,6 +154,7 @@ async function cancel(agent: AgentContext, tx: Tx, caller: Caller, run: Run, act
 function tell(agent: AgentContext, { run, outcome, finished = null }: Cancelled, action: CancelAction): boolean {
   if (outcome === "is_ending") return !agent.worker.abort(run.runId, reasonOf(action)) && agent.worker.alone;
   if (outcome === "had_ended") return true;
+  agent.events.wakes.wake(run.threadId);
   if (finished !== null) agent.inbox.added(finished.pending, finished.metadata);
   agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }), true);
   agent.worker.wake();
@@ -169,10 +171,12 @@ async function cancelPending(
 ): Promise<{ readonly run: Run; readonly finished: Finished | null }> {
   const { threadId } = run;
   const announce = announcer(agent.graphs, () => null);
+  const note = { newId: agent.newId, at, goneAt: agent.events.goneAt(run) };
   const others = (await tx.activeRuns(threadId)).filter((other) => other.runId !== run.runId);
   const busy = (await tx.thread(threadId))?.status === "busy";
   if (run.dueAt !== null || !busy || others.some((other) => other.status === "running")) {
     const ended = await endPending(tx, run, { reason, at, announce });
+    await noteEnd(tx, { run: ended }, note);
     await removeIfDone(tx, threadId);
     return { run: ended, finished: null };
   }
@@ -187,5 +191,6 @@ async function cancelPending(
     held: [],
   };
   const finished = await finishRun(tx, { run: claimed, result, outcome: outcomeOf(result, reason), at, announce });
+  if (finished !== null && !finished.threadIsGone) await noteEnd(tx, finished, note);
   return { run: finished?.run ?? claimed, finished };
 }

@@ -26,6 +26,7 @@ import { createAgentMetrics } from "./metrics.ts";
 import type { Run } from "../model/model.ts";
 import { createNotifier } from "../webhooks/interrupt-notifier.ts";
 import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "../ports/ports.ts";
+import { protocolRoutes } from "../protocol/routes.ts";
 import { createQueueLimit } from "../runs/accept/queue-limit.ts";
 import { createRetention } from "./retention.ts";
 import { assistantRoutes } from "../routes/assistants.ts";
@@ -167,6 +168,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     ...storeRoutes(agent),
     ...cronRoutes(agent),
     ...streamRoutes(agent, config.streamHeartbeatMs),
+    ...protocolRoutes(agent, config.streamHeartbeatMs),
   ];
   const routes = config.role === "worker" ? [] : served(open, surface);
   const operations = routes.map(({ operation }) => operation);
@@ -263,5 +265,6 @@ function eventLimits(config: AgentConfig): EventLimits {
     bytesMax: config.streamBytesMax,
     keptMs: config.streamKeptSecs * 1000,
     resumableKeptMs: config.resumableStreamKeptSecs * 1000,
+    protocolKeptMs: config.protocolStreamKeptSecs * 1000,
   };
 }

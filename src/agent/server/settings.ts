@@ -182,6 +182,12 @@ export const AGENT_SETTINGS = {
     { min: 0, max: 31_536_000 },
     { meaning: "The same for runs made with stream_resumable." },
   ),
+  protocolStreamKeptSecs: integer(
+    "HOLDPOINT_PROTOCOL_STREAM_TTL_SECONDS",
+    3600,
+    { min: 0, max: 31_536_000 },
+    { meaning: "The same for runs started over the thread protocol, whose pages replay them when they load." },
+  ),
   streamEventsMax: integer(
     "HOLDPOINT_STREAM_MAX_EVENTS",
     100_000,

@@ -5,6 +5,7 @@
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
+import { NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
 import { breakpointOf } from "../interrupts/breakpoint.ts";
 import { goesRound } from "./bypass.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
@@ -133,6 +134,7 @@ export async function editState(
     if (breakpoint !== null) open.push(breakpoint);
     const abandoned = open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const }));
     await tx.putInterrupts(abandoned);
+    await noteClosed(tx, abandoned, "abandoned", { newId: agent.newId, at, goneAt: at + NOTE_KEPT_MS });
     await tx.audit(
       open.map(({ interruptId }) => ({
         ...authorOf(caller),
@@ -165,6 +167,7 @@ export async function editState(
     }
     return { left: abandoned, added: waiting };
   });
+  if (left.length > 0) agent.events.wakes.wake(threadId);
   agent.inbox.left(left, thread.metadata);
   agent.inbox.added(added, thread.metadata);
   agent.worker.wake();

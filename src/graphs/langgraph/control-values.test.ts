@@ -180,7 +180,7 @@ test("no key that LangGraph reads from `configurable` comes from a request (run-
   assert.ok(keys.includes("__pregel_resuming") && keys.includes("checkpoint_id") && keys.length > 20, keys.join());
   const configurable = Object.fromEntries([...keys.map((key) => [key, "forged"]), ["mine", "kept"]]);
   const run = { threadId: "t", runId: "r", request: { config: { configurable }, user: null }, metadata: configurable };
-  const plan = { libraryModes: [], subgraphs: false, raw: false };
+  const plan = { libraryModes: [], subgraphs: false, raw: false, v3: false };
   const saver = { checkpointer: {} } as RunSaver;
   const signal = new AbortController().signal;
   const config = runConfig(run as unknown as Run, saver, signal, library, true, plan);

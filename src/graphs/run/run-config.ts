@@ -58,6 +58,7 @@ export function runConfig(
     streamMode: plan.libraryModes,
     ...(plan.subgraphs ? { subgraphs: true } : {}),
     ...(plan.raw ? { version: "v2", runId: run.runId } : {}),
+    ...(plan.v3 ? { version: "v3" } : {}),
     signal,
   };
 }

@@ -104,6 +104,7 @@ export async function runGraph(
       values = await giveUp(library, graph, saver, run, withCallbacks(config, callbacks), progress.started);
       if (cause !== undefined) throw cause;
       events.chunk({ ns: [], mode: "values", payload: values });
+      events.ended("completed");
       return finish({ kind: "done", values }, unused, values);
     }
     let tries = 1;
@@ -150,6 +151,7 @@ export async function runGraph(
       }
       if (questions.length > 0) return finish({ kind: "question", values, interrupts: questions }, unused, values);
       const held = paused ? (await savedState(graph, saver, run)).next : [];
+      events.ended("completed");
       // A breakpoint after the last node stops nothing: there the run has ended.
       return finish(
         held.length > 0 ? { kind: "breakpoint", values, next: held } : { kind: "done", values },
@@ -159,6 +161,7 @@ export async function runGraph(
     }
   } catch (error) {
     if (saver !== null) unused = unusedAnswers(saver, unused);
+    events?.ended(signal.aborted ? "interrupted" : "failed");
     if (signal.aborted) return finish({ kind: "aborted" }, unused, values);
     const storageFailed = isStorageFailure(cause ?? error);
     return finish(

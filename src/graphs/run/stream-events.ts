@@ -11,6 +11,7 @@ import type { Codec } from "../checkpoints/value-codec.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
 import { createMessageEvents } from "./message-events.ts";
+import { createProtocolEvents } from "./protocol/protocol-events.ts";
 import { type Chunk, isPause } from "./stream-modes.ts";
 
 export interface StreamEvents {
@@ -19,6 +20,8 @@ export interface StreamEvents {
   /** The graph runs again from its interrupt: events that showed it no longer count. */
   again(): void;
   held(): readonly HeldEvent[];
+  /** The graph ended without a pause. */
+  ended(how: "completed" | "failed" | "interrupted"): void;
 }
 
 /** @param checkpointOf the checkpoint with exactly this state, if one is saved */
@@ -38,6 +41,15 @@ export function createStreamEvents(
     held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) });
   };
   const messages = createMessageEvents(library, tell);
+  const protocol =
+    request.protocol === true
+      ? createProtocolEvents(codec, {
+          emit,
+          hold: (name, json) =>
+            void held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) }),
+          now: Date.now,
+        })
+      : null;
 
   const takeValues = (name: string, payload: unknown, atRoot: boolean): void => {
     if (isPause(payload)) {
@@ -67,6 +79,10 @@ export function createStreamEvents(
   return {
     chunk({ ns, mode, payload }) {
       const atRoot = ns.length === 0;
+      if (protocol !== null) {
+        protocol.chunk({ ns, mode, payload });
+        if (mode !== "values" || !atRoot) return; // its REST readers see its states
+      }
       const name = atRoot ? mode : `${mode}|${ns.join("|")}`;
       switch (mode) {
         case "values":
@@ -103,6 +119,7 @@ export function createStreamEvents(
       held = [];
     },
     held: () => held,
+    ended: (how) => protocol?.ended(how),
   };
 }
 

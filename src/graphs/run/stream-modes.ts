@@ -9,7 +9,12 @@ export interface StreamPlan {
   readonly subgraphs: boolean;
   /** All inner events, by LangGraph's `streamEvents`: the chunks come in events of the run itself. */
   readonly raw: boolean;
+  /** LangGraph's stream of the thread protocol: messages come as content blocks. */
+  readonly v3: boolean;
 }
+
+/** All that the channels of the thread protocol show. */
+const PROTOCOL_MODES = ["values", "updates", "messages", "tools", "custom", "tasks"];
 
 /** LangGraph's stream in one form. `ns` is the path of the subgraph, empty at the root. */
 export interface Chunk {
@@ -21,6 +26,7 @@ export interface Chunk {
 const ROOT: readonly string[] = [];
 
 export function planOf(request: StreamRequest): StreamPlan {
+  if (request.protocol === true) return { libraryModes: PROTOCOL_MODES, subgraphs: true, raw: false, v3: true };
   const modes = new Set<string>(["values"]); // stream-modes.1
   for (const mode of request.modes) {
     if (mode === "messages" || mode === "messages-tuple") modes.add("messages");
@@ -28,7 +34,7 @@ export function planOf(request: StreamRequest): StreamPlan {
   }
   const raw = request.modes.includes("events");
   const { subgraphs } = request;
-  return { libraryModes: modes.size === 1 && !raw && !subgraphs ? "values" : [...modes], subgraphs, raw };
+  return { libraryModes: modes.size === 1 && !raw && !subgraphs ? "values" : [...modes], subgraphs, raw, v3: false };
 }
 
 export function chunkOf(item: unknown, { libraryModes, subgraphs }: StreamPlan): Chunk {

@@ -4,6 +4,7 @@ import { ApiError } from "../../../base/api-error.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { inScope, stamped } from "../../auth/scope.ts";
 import type { AgentContext } from "../../context.ts";
+import { noteClosed, noteEnd } from "../../events/thread-note.ts";
 import { assignmentRefusal, requireAssignable } from "../../interrupts/assignments.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import { type AcceptedAnswers, acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
@@ -166,6 +167,14 @@ async function decide(agent: AgentContext, tx: Tx, request: Request): Promise<Ac
       breakpoint,
       at,
     });
+  }
+  const note = { newId: agent.newId, at, goneAt: agent.events.goneAt(run) };
+  for (const other of placement.displaced) {
+    if (other.status !== "running") await noteEnd(tx, { run: other }, note);
+  }
+  for (const how of ["answered", "abandoned"] as const) {
+    const items = closed.filter(({ state }) => state === how);
+    await noteClosed(tx, items, how, note);
   }
   await store(agent, tx, { caller, call, run, enqueue: !claimed && (!busy || dueAt !== null) });
   const history = thread.checkpointId === null ? "none" : "stored";

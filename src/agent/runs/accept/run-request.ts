@@ -98,8 +98,8 @@ export function runRequestOf(parts: RequestParts): RunRequest {
   };
 }
 
-function isDefault({ modes, subgraphs, resumable }: StreamRequest): boolean {
-  return modes.length === 1 && modes[0] === VALUES_ONLY.modes[0] && !subgraphs && !resumable;
+function isDefault({ modes, subgraphs, resumable, protocol }: StreamRequest): boolean {
+  return protocol !== true && modes.length === 1 && modes[0] === VALUES_ONLY.modes[0] && !subgraphs && !resumable;
 }
 
 function mergeConfigs(base: JsonObject, given: JsonObject): JsonObject {

@@ -97,7 +97,8 @@ function afterCommit(agent: AgentContext, accepted: readonly Accepted[], slots: 
     if (created && run.status === "running") slots[index]?.start(run, history);
   }
   for (const { closed, metadata } of accepted) agent.inbox.left(closed, metadata);
-  for (const { displaced, run } of accepted) {
+  for (const { closed, displaced, run } of accepted) {
+    if (closed.length + displaced.length > 0) agent.events.wakes.wake(run.threadId);
     for (const other of displaced) endDisplaced(agent, other, run.multitaskStrategy);
   }
   if (accepted.some(({ created, run }) => !created || run.status !== "running")) agent.worker.wake();

@@ -26,6 +26,8 @@ export interface Finished {
   readonly interrupts: readonly Interrupt[];
   /** Open inbox items after the end: interrupts or the breakpoint. */
   readonly pending: readonly Interrupt[];
+  /** Inbox items that were open until the end. */
+  readonly closed: readonly Interrupt[];
   /** Metadata of the thread. */
   readonly metadata: JsonObject;
   /** Metadata of the run's assistant, if the run paused. */
@@ -107,7 +109,8 @@ export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | n
   await announce(tx, { ...ended, startedAt: run.updatedAt });
   const threadIsGone = thread.onCompletion !== "keep" && (await removeIfDone(tx, threadId, leaveMs));
   const pending = status === "interrupted" ? interrupts.open : [];
-  return { ...ended, pending, metadata: thread.metadata, assistantMetadata, threadIsGone };
+  const closed = interrupts.changed.filter(({ state }) => state === "abandoned");
+  return { ...ended, pending, closed, metadata: thread.metadata, assistantMetadata, threadIsGone };
 }
 
 /** Stores the last writes, or rolls all of them back. @returns the newest checkpoint of the thread */

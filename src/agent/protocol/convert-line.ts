@@ -1,0 +1,169 @@
+// Convert line: an event of a run's log → protocol events. Pure; what storage has is filled in later (fill-drafts.ts).
+// Invariants:
+//   convert-line.1. The result depends on the line and its place alone: every process and every replay makes the same.
+//   convert-line.2. A run that REST or a cron started is shown by what its log has: begin, end, questions, root states, and of its
+//        other stream modes updates, tasks, custom and the states of subgraphs.
+import type { Json } from "../../base/json/json.ts";
+import type { EndMark } from "../events/end-mark.ts";
+import { AT_END, END, type LoggedEvent } from "../events/event-batch.ts";
+import { NOTE_END, type ThreadNote } from "../events/thread-note.ts";
+import { PROTOCOL_PREFIX, type ProtocolLine, type ProtocolMethod } from "../model/protocol-lines.ts";
+import { channelOf, type Namespace } from "./event-filter.ts";
+import { seqOf } from "./event-place.ts";
+import { endData, endId, requestedId, runningData, runningId, timeOfRun } from "./root-lifecycle.ts";
+import { type EventParts, type WireEvent, wireEvent, withParams } from "./wire-event.ts";
+
+/** What needs a look at storage: the state of a checkpoint with the event before it, or a question. */
+export type Draft =
+  | { readonly kind: "event"; readonly event: WireEvent }
+  | {
+      readonly kind: "state";
+      readonly checkpointId: string;
+      readonly checkpoints: EventParts;
+      readonly values: EventParts;
+    }
+  | { readonly kind: "question"; readonly interruptId: string; readonly parts: EventParts };
+
+export interface LinePlace {
+  readonly runId: string;
+  /** Number of the row, and of the event in it. */
+  readonly row: number;
+  readonly index: number;
+}
+
+const NO_DRAFTS: readonly Draft[] = [];
+
+export function convertLine(place: LinePlace, event: LoggedEvent): readonly Draft[] {
+  const { name, text, reference } = event;
+  if (name === NOTE_END) return ending(place, event, JSON.parse(text ?? "{}") as EndMark);
+  if (name.startsWith(PROTOCOL_PREFIX)) return text === null ? NO_DRAFTS : [fromLine(place, event, text)];
+  const [mode = "", ...namespace] = name.split("|");
+  if (mode === "values") {
+    if (reference === AT_END || text?.includes('"__interrupt__"') === true) return NO_DRAFTS;
+    if (reference !== null) return [stateDraft(place, event, reference, 0)];
+  }
+  if (text === null) return NO_DRAFTS;
+  if (mode === "metadata") return running(place, text);
+  if (mode === END) return ending(place, event, JSON.parse(text) as EndMark);
+  return fromMode({ place, event, mode, namespace }, text);
+}
+
+function partsOf(
+  { row, index, runId }: LinePlace,
+  { id }: LoggedEvent,
+  part: number,
+  method: ProtocolMethod,
+): Omit<EventParts, "gate"> {
+  const own = part === 0 ? `${runId}:${id}` : `${runId}:${id}:${part}`;
+  return { seq: seqOf(row, index, part), id: own, method, namespace: [], timestamp: timeOfRun(runId) };
+}
+
+/** A line of a run over the protocol, or a note: its text has the parameters of the event as they are. */
+function fromLine(place: LinePlace, event: LoggedEvent, text: string): Draft {
+  const method = event.name.slice(PROTOCOL_PREFIX.length) as ProtocolMethod;
+  const { namespace, timestamp, data, note } = JSON.parse(text) as ProtocolLine & { readonly note?: ThreadNote };
+  const parts = { ...partsOf(place, event, 0, method), namespace, timestamp };
+  const channel = channelOf(method, data);
+  if (note === undefined) return { kind: "event", event: withParams(parts, text, channel) };
+  return { kind: "event", event: wireEvent({ ...parts, id: note.id, gate: CLOSED }, JSON.stringify(data), channel) };
+}
+
+function running(place: LinePlace, text: string): readonly Draft[] {
+  const { run_id: runId, attempt } = JSON.parse(text) as { readonly run_id: string; readonly attempt: number };
+  const parts: EventParts = {
+    seq: seqOf(place.row, place.index, 0),
+    id: runningId(runId, attempt),
+    method: "lifecycle",
+    namespace: [],
+    timestamp: timeOfRun(runId),
+    gate: { kind: "run", runId },
+  };
+  return [{ kind: "event", event: wireEvent(parts, JSON.stringify(runningData(runId, attempt))) }];
+}
+
+const CLOSED = { kind: "closed" } as const;
+
+/** The state where none was streamed, the questions that the end closed, each open question, the end of the run. */
+function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly Draft[] {
+  const timestamp = mark.at ?? timeOfRun(place.runId);
+  const state =
+    mark.no_values === true && typeof mark.checkpoint_id === "string"
+      ? [stateDraft(place, event, mark.checkpoint_id, 0)]
+      : NO_DRAFTS;
+  const closed = mark.closed ?? [];
+  const answered: EventParts = {
+    ...partsOf(place, event, 2, "input.answered"),
+    id: `${closed[0] ?? ""}:${mark.run_id}:answered`,
+    timestamp,
+    gate: CLOSED,
+  };
+  const data = JSON.stringify({ interrupt_ids: closed, how: "abandoned" });
+  const left: readonly Draft[] =
+    closed.length === 0 ? [] : [{ kind: "event", event: wireEvent(answered, data, "input") }];
+  const questions = (mark.open ?? []).map((interruptId, at): Draft => {
+    const parts: EventParts = {
+      ...partsOf(place, event, at + 3, "input.requested"),
+      id: requestedId(mark, interruptId),
+      timestamp,
+      gate: { kind: "question", interruptId },
+    };
+    return { kind: "question", interruptId, parts };
+  });
+  const parts: EventParts = {
+    ...partsOf(place, event, questions.length + 3, "lifecycle"),
+    id: endId(mark),
+    timestamp,
+    gate: { kind: "run", runId: mark.run_id },
+  };
+  return [...state, ...left, ...questions, { kind: "event", event: wireEvent(parts, JSON.stringify(endData(mark))) }];
+}
+
+function stateDraft(place: LinePlace, event: LoggedEvent, checkpointId: string, part: number): Draft {
+  const checkpoints = partsOf(place, event, part + 1, "checkpoints");
+  const values = partsOf(place, event, part, "values");
+  // The pair keeps its order: the checkpoint comes first, under the lower number.
+  return {
+    kind: "state",
+    checkpointId,
+    checkpoints: { ...checkpoints, seq: values.seq },
+    values: { ...values, seq: checkpoints.seq },
+  };
+}
+
+interface ModeEvent {
+  readonly place: LinePlace;
+  readonly event: LoggedEvent;
+  readonly mode: string;
+  readonly namespace: Namespace;
+}
+
+/** convert-line.2. */
+function fromMode({ place, event, mode, namespace }: ModeEvent, text: string): readonly Draft[] {
+  const made = (method: ProtocolMethod, part: number, data: Json | string, channel?: string): Draft => {
+    const parts = { ...partsOf(place, event, part, method), namespace };
+    return { kind: "event", event: wireEvent(parts, typeof data === "string" ? data : JSON.stringify(data), channel) };
+  };
+  switch (mode) {
+    case "values":
+      return [made("values", 0, text)];
+    case "tasks":
+      return [made("tasks", 0, text)];
+    case "custom": {
+      const written = JSON.parse(text) as Json;
+      const named = typeof written === "object" && written !== null && "name" in written;
+      const data = named ? written : { payload: written };
+      return [made("custom", 0, data, channelOf("custom", data))];
+    }
+    case "updates": {
+      const written = JSON.parse(text) as Readonly<Record<string, Json>>;
+      if ("__interrupt__" in written) return NO_DRAFTS;
+      return Object.entries(written).map(([node, values], at) => {
+        const shown =
+          typeof values === "object" && values !== null && !Array.isArray(values) ? values : { value: values };
+        return made("updates", Math.min(at, 15), { node, values: shown });
+      });
+    }
+    default:
+      return NO_DRAFTS;
+  }
+}

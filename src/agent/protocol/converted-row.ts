@@ -1,0 +1,117 @@
+// Converted row: a row of stored events as protocol events, made once for all who read the thread at the same time.
+// Invariants:
+//   converted-row.1. Readers of one row share its events and their text; at most KEPT_UNITS are kept.
+//   converted-row.2. A state that is not stored any more is left out, with its checkpoint; the pair is never split.
+import { inSlice } from "../../base/slices.ts";
+import type { AgentContext } from "../context.ts";
+import { storedBatch } from "../events/stored-batch.ts";
+import type { StoredEvents, Tx } from "../ports/ports.ts";
+import { valuesAt } from "../runs/run-result.ts";
+import { convertLine, type Draft } from "./convert-line.ts";
+import { requestedData } from "./root-lifecycle.ts";
+import { type EventParts, type WireEvent, wireEvent } from "./wire-event.ts";
+
+const KEPT_UNITS = 16 * 1024 * 1024;
+
+interface Kept {
+  /** Numbers of rows are of one database, and a process may have several. */
+  readonly lines: string;
+  readonly events: Promise<readonly WireEvent[]>;
+  units: number;
+}
+
+const kept = new Map<string, Kept>();
+let keptUnits = 0;
+
+export function convertedRow(agent: AgentContext, row: StoredEvents): Promise<readonly WireEvent[]> {
+  const key = `${row.runId}/${row.seq}`;
+  const known = kept.get(key);
+  if (known?.lines === row.lines) return known.events; // converted-row.1
+  if (known !== undefined) drop(key, known);
+  const events = convert(agent, row);
+  const entry: Kept = { lines: row.lines, events, units: row.lines.length };
+  kept.set(key, entry);
+  keptUnits += entry.units;
+  events.then(
+    (made) => {
+      if (kept.get(key) !== entry) return;
+      const units = made.reduce((sum, { text }) => sum + text.length, row.lines.length);
+      keptUnits += units - entry.units;
+      entry.units = units;
+      trim();
+    },
+    () => {
+      if (kept.get(key) === entry) drop(key, entry); // the next reader tries again
+    },
+  );
+  return events;
+}
+
+function trim(): void {
+  for (const [key, entry] of kept) {
+    if (keptUnits <= KEPT_UNITS) return;
+    drop(key, entry);
+  }
+}
+
+function drop(key: string, { units }: Kept): void {
+  kept.delete(key);
+  keptUnits -= units;
+}
+
+async function convert(agent: AgentContext, row: StoredEvents): Promise<readonly WireEvent[]> {
+  const { events } = await storedBatch(row);
+  const { runId, seq, threadId } = row;
+  const drafts = await inSlice(() => events.flatMap((event, index) => convertLine({ runId, row: seq, index }, event)));
+  const made: WireEvent[] = [];
+  for (const draft of drafts)
+    made.push(...(draft.kind === "event" ? [draft.event] : await fill(agent, threadId, draft)));
+  return made;
+}
+
+async function fill(
+  agent: AgentContext,
+  threadId: string,
+  draft: Exclude<Draft, { readonly kind: "event" }>,
+): Promise<readonly WireEvent[]> {
+  return agent.storage.read(async (tx) => {
+    if (draft.kind === "state") return stateEvents(agent, tx, { threadId, ...draft });
+    const question = await tx.interrupt(threadId, draft.interruptId);
+    if (question === null) return [];
+    const parts = { ...draft.parts, namespace: question.ns };
+    return [wireEvent(parts, JSON.stringify(requestedData(question)))];
+  });
+}
+
+export interface StateParts {
+  readonly threadId: string;
+  readonly checkpointId: string;
+  readonly checkpoints: EventParts;
+  readonly values: EventParts;
+}
+
+/** The checkpoint and the state that it has, both at the time of the checkpoint (converted-row.2). */
+export async function stateEvents(
+  agent: AgentContext,
+  tx: Tx,
+  { threadId, checkpointId, checkpoints, values }: StateParts,
+): Promise<readonly WireEvent[]> {
+  const [stored, text] = await Promise.all([
+    tx.checkpoint(threadId, "", checkpointId),
+    valuesAt(agent, tx, threadId, checkpointId),
+  ]);
+  if (stored === null || text === null) return [];
+  const { checkpoint } = stored;
+  const timestamp = Date.parse((JSON.parse(checkpoint.body) as { readonly ts: string }).ts);
+  const { step, source } = JSON.parse(checkpoint.metadata) as { readonly step?: number; readonly source?: string };
+  const envelope = {
+    id: checkpoint.checkpointId,
+    ...(checkpoint.parentId === null ? {} : { parent_id: checkpoint.parentId }),
+    step: step ?? 0,
+    source: source ?? "loop",
+  };
+  return [
+    wireEvent({ ...checkpoints, timestamp }, JSON.stringify(envelope)),
+    wireEvent({ ...values, timestamp }, text),
+  ];
+}

@@ -1,0 +1,63 @@
+// Routes of the thread protocol over HTTP: commands, and events as server-sent events.
+// Invariants:
+//   protocol/routes.1. A stream sends its head and a comment at once, and never ends cleanly while its thread is there.
+//   protocol/routes.2. A stream of a thread that is not there, or not within reach, is silent; both look the same.
+import * as contract from "../../api/protocol.ts";
+import { ApiError } from "../../base/api-error.ts";
+import type { HttpReply } from "../../http/server/reply.ts";
+import { SSE_HEADERS, withHeartbeats } from "../../http/server/sse.ts";
+import type { AgentContext } from "../context.ts";
+import { type AgentRoute, id, json, route } from "../routes/route.ts";
+import { attach, watchScope } from "./attach.ts";
+import { carryOut } from "./carry-out.ts";
+import { isForHttp } from "./envelope.ts";
+import { filterOf } from "./event-filter.ts";
+import type { Reading } from "./read-events.ts";
+
+/** Clients take a stream without a comment for three times as long as dead, once they have seen two. */
+const HEARTBEAT_MS_MAX = 5000;
+const STALL_MS = 60_000;
+const FIRST_COMMENT = ": thread events\n";
+
+export function protocolRoutes(agent: AgentContext, heartbeatMs: number): readonly AgentRoute[] {
+  return [
+    route(contract.sendCommand, async ({ ids, body, request, caller }) => {
+      const threadId = id(ids, "thread_id");
+      const { envelope, runId, error } = await carryOut(agent, { threadId, caller, command: body, request });
+      if (error !== null && isForHttp(error)) throw error as Error;
+      return json(envelope, runId === null ? {} : { "Content-Location": `/threads/${threadId}/runs/${runId}` });
+    }),
+    route(contract.streamThreadEvents, async ({ ids, body, request }): Promise<HttpReply> => {
+      const threadId = id(ids, "thread_id");
+      let reading: Reading | null = null;
+      const watch = await watchScope(agent, request, threadId, () => reading?.cut());
+      const attached = attach(agent, threadId, filterOf(body), watch);
+      reading = attached;
+      const leave = (): void => {
+        watch.stop();
+        attached.leave();
+      };
+      request.onHangUp(leave);
+      const pieces = withHeartbeats(framesOf(attached), agent.clock, Math.min(heartbeatMs, HEARTBEAT_MS_MAX));
+      return {
+        status: 200,
+        body: pieces,
+        headers: { ...SSE_HEADERS, "Cache-Control": "no-store, no-transform" },
+        stallMs: STALL_MS,
+      };
+    }),
+    route(contract.openThreadSocket, async () => {
+      const detail = "This address is a WebSocket: send Upgrade: websocket, or POST a filter for server-sent events.";
+      throw new ApiError("upgrade_required", detail, {}, { Upgrade: "websocket", Connection: "Upgrade" });
+    }),
+  ];
+}
+
+async function* framesOf({ events }: Reading): AsyncGenerator<string> {
+  yield FIRST_COMMENT; // protocol/routes.1
+  for await (const some of events) {
+    let text = "";
+    for (const event of some) text += `id: ${event.id}\nevent: ${event.method}\ndata: ${event.text}\n\n`;
+    if (text !== "") yield text;
+  }
+}

@@ -1,0 +1,224 @@
+// Protocol events: chunks of the library's v3 stream → lines of the thread protocol (protocol-lines.ts).
+// Invariants:
+//   protocol-events.1. Root `values` and root `checkpoints` are no lines: readers derive them from the `values` of the log.
+//   protocol-events.2. A task result that shows a pause is held until the pause is stored, as is the end of its namespaces.
+//   protocol-events.3. A tool that pauses raises no tool-error: the engine's control flow is no failure.
+//   protocol-events.4. An event is text when it comes about: later changes of a node are not in it.
+import type { RunEvent } from "../../../agent/ports/ports.ts";
+import { PROTOCOL_PREFIX, type ProtocolMethod } from "../../../agent/model/protocol-lines.ts";
+import { type Json, type JsonObject, isJsonObject } from "../../../base/json/json.ts";
+import type { Codec } from "../../checkpoints/value-codec.ts";
+import { type ChildEnd, type Namespace, createChildLifecycle } from "./child-lifecycle.ts";
+import { type Chunk, isPause } from "../stream-modes.ts";
+
+export interface ProtocolEvents {
+  chunk(chunk: Chunk): void;
+  /** The graph ended without a pause: its open namespaces end with it. */
+  ended(how: ChildEnd): void;
+}
+
+export interface ProtocolOutput {
+  readonly emit: (event: RunEvent) => void;
+  /** @param text completes the line with the stored questions */
+  readonly hold: (name: string, json: Json) => void;
+  readonly now: () => number;
+}
+
+/** Longest input or output of a tool and of a task, in UTF-16 units of JSON. */
+const VALUE_UNITS_MAX = 256 * 1024;
+
+export function createProtocolEvents(codec: Codec, { emit, hold, now }: ProtocolOutput): ProtocolEvents {
+  const children = createChildLifecycle();
+  const callIds = createCallIds();
+  /** Checkpoint `ts` and this clock are of one process; a clock that goes back must not make events look older. */
+  let latest = 0;
+  const line = (namespace: Namespace, data: Json, node?: string): JsonObject => {
+    latest = Math.max(latest, now());
+    return { namespace, timestamp: latest, ...(node === undefined ? {} : { node }), data };
+  };
+  const tell = (method: ProtocolMethod, ns: Namespace, data: Json, node?: string): void =>
+    emit({ name: `${PROTOCOL_PREFIX}${method}`, data: JSON.stringify(line(ns, data, node)) }); // protocol-events.4
+  const lifecycle = (ns: Namespace, event: string, cause: JsonObject | null): JsonObject => {
+    const [name = ""] = (ns.at(-1) ?? "").split(":");
+    return { event, graph_name: name, ...(cause === null ? {} : { cause }) };
+  };
+
+  const taskResult = (ns: Namespace, task: TaskChunk): void => {
+    const namespaces = children.ended([...ns, `${task.name}:${task.id}`]);
+    const { metadata: _metadata, state: _state, ...shown } = task;
+    const data = bounded(codec.toWire(shown) as JsonObject, ["result"]);
+    if (task.interrupts !== undefined && task.interrupts.length > 0) {
+      for (const child of namespaces)
+        hold(`${PROTOCOL_PREFIX}lifecycle`, line(child, lifecycle(child, "interrupted", null)));
+      hold(`${PROTOCOL_PREFIX}tasks`, line(ns, data)); // protocol-events.2
+      return;
+    }
+    const failed = task.error !== undefined && task.error !== null;
+    tell("tasks", ns, data);
+    for (const child of namespaces) tell("lifecycle", child, lifecycle(child, failed ? "failed" : "completed", null));
+  };
+
+  const take = ({ ns, mode, payload }: Chunk): void => {
+    switch (mode) {
+      case "values":
+        if (ns.length > 0 && !isPause(payload)) tell("values", ns, codec.toWire(payload)); // protocol-events.1
+        return;
+      case "checkpoints":
+        if (ns.length > 0 && isEnvelope(payload)) tell("checkpoints", ns, codec.toWire(payload));
+        return;
+      case "updates": {
+        if (isPause(payload) || typeof payload !== "object" || payload === null) return;
+        for (const [node, values] of Object.entries(payload)) {
+          tell("updates", ns, { node, values: valuesOf(codec.toWire(values)) }, node);
+        }
+        return;
+      }
+      case "messages": {
+        const [data, metadata] = payload as readonly [unknown, Readonly<Record<string, unknown>> | undefined];
+        const json = codec.toWire(data);
+        if (isJsonObject(json)) tell("messages", ns, callIds.complete(json, metadata), nodeOf(metadata));
+        return;
+      }
+      case "tools": {
+        const data = toolEvent(payload as ToolChunk, codec);
+        if (data !== null) tell("tools", ns, data);
+        return;
+      }
+      case "custom": {
+        const json = codec.toWire(payload);
+        tell("custom", ns, isJsonObject(json) && "name" in json ? json : { payload: json });
+        return;
+      }
+      case "tasks": {
+        const task = payload as TaskChunk;
+        if ("triggers" in task) tell("tasks", ns, bounded(codec.toWire(startOf(task)) as JsonObject, ["input"]));
+        else taskResult(ns, task);
+      }
+    }
+  };
+  return {
+    chunk(chunk) {
+      for (const child of children.seen(chunk.ns)) tell("lifecycle", child, lifecycle(child, "started", null));
+      take(chunk);
+    },
+    ended(how) {
+      for (const child of children.left()) tell("lifecycle", child, lifecycle(child, how, null));
+    },
+  };
+}
+
+interface TaskChunk {
+  readonly id: string;
+  readonly name: string;
+  readonly triggers?: unknown;
+  readonly interrupts?: readonly unknown[];
+  readonly error?: unknown;
+  readonly metadata?: unknown;
+  readonly state?: unknown;
+}
+
+/** The library puts the whole `configurable` into a task's metadata: it has no place in an event. */
+function startOf({ metadata: _metadata, state: _state, ...task }: TaskChunk): object {
+  return task;
+}
+
+interface ToolChunk {
+  readonly event: string;
+  readonly toolCallId?: string;
+  readonly name?: string;
+  readonly input?: unknown;
+  readonly data?: unknown;
+  readonly output?: unknown;
+  readonly error?: unknown;
+}
+
+function toolEvent(chunk: ToolChunk, codec: Codec): JsonObject | null {
+  const id = { tool_call_id: chunk.toolCallId ?? "" };
+  switch (chunk.event) {
+    case "on_tool_start": {
+      const input = parsed(codec.toWire(chunk.input ?? null));
+      return bounded({ event: "tool-started", ...id, tool_name: chunk.name ?? "unknown", input }, ["input"]);
+    }
+    case "on_tool_event": {
+      const delta = typeof chunk.data === "string" ? chunk.data : codec.wireText(chunk.data ?? "");
+      return { event: "tool-output-delta", ...id, delta };
+    }
+    case "on_tool_end":
+      return bounded({ event: "tool-finished", ...id, output: codec.toWire(chunk.output ?? null) }, ["output"]);
+    case "on_tool_error":
+      if (isControlFlow(chunk.error)) return null; // protocol-events.3
+      return { event: "tool-error", ...id, message: messageOf(chunk.error) };
+    default:
+      return null;
+  }
+}
+
+function isControlFlow(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
+}
+
+function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.slice(0, VALUE_UNITS_MAX);
+}
+
+/** Text that is JSON counts as what it says. */
+function parsed(input: Json): Json {
+  if (typeof input !== "string" || input.length > VALUE_UNITS_MAX) return input;
+  try {
+    return JSON.parse(input) as Json;
+  } catch {
+    return input;
+  }
+}
+
+function bounded(data: JsonObject, members: readonly string[]): JsonObject {
+  for (const member of members) {
+    const text = data[member] === undefined ? "" : JSON.stringify(data[member]);
+    if (text.length > VALUE_UNITS_MAX) return { ...data, [member]: text.slice(0, VALUE_UNITS_MAX), truncated: true };
+  }
+  return data;
+}
+
+function valuesOf(values: Json): JsonObject {
+  return isJsonObject(values) ? values : { value: values };
+}
+
+function nodeOf(metadata: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const node = metadata?.["langgraph_node"];
+  return typeof node === "string" ? node : undefined;
+}
+
+function isEnvelope(payload: unknown): boolean {
+  return (
+    typeof payload === "object" &&
+    payload !== null &&
+    "id" in payload &&
+    !("values" in payload) &&
+    !("config" in payload)
+  );
+}
+
+/** Events after a message's start name neither it nor, in some versions, its model call: each line here names both. */
+function createCallIds(): {
+  complete(data: JsonObject, metadata: Readonly<Record<string, unknown>> | undefined): JsonObject;
+} {
+  const messages = new Map<string, string>();
+  return {
+    complete(data, metadata) {
+      const given = data["run_id"] ?? metadata?.["run_id"];
+      const callId = typeof given === "string" ? given : "";
+      if (data["event"] === "message-start") {
+        if (typeof data["id"] === "string") messages.set(callId, data["id"]);
+        return { ...data, role: data["role"] ?? "ai", ...(callId === "" ? {} : { run_id: callId }) };
+      }
+      const messageId = messages.get(callId);
+      if (data["event"] === "message-finish") messages.delete(callId);
+      return {
+        ...data,
+        ...(callId === "" ? {} : { run_id: callId }),
+        ...(messageId === undefined ? {} : { message_id: messageId }),
+      };
+    },
+  };
+}

@@ -1,0 +1,90 @@
+// The SDK's client.threads.stream(), unmodified, over server-sent events.
+//   thread-stream.1. A run streams text and states; a second run of the same page ends as late as it works.
+//   thread-stream.2. A question is seen and answered by id, also by a page that is loaded anew after a restart of the server.
+//   thread-stream.3. A run that fails is told as failed.
+import { Client } from "@langchain/langgraph-sdk";
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, test } from "node:test";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
+import { removeFolder } from "../harness/server.ts";
+import { until } from "../harness/threads.ts";
+import { PATIENCE } from "../harness/patience.ts";
+
+let server: ServerHere = await startServerHere();
+after(async () => {
+  await server.stop();
+  removeFolder(server.dataDir);
+});
+
+const page = (assistantId: string, threadId: string) =>
+  new Client({ apiUrl: server.url, apiKey: null }).threads.stream(threadId, { assistantId });
+
+type Page = ReturnType<typeof page>;
+
+/** The root ends that a page sees, as they come. */
+function endsOf(thread: Page): string[] {
+  const ends: string[] = [];
+  thread.onEvent((event) => {
+    if (event.method !== "lifecycle" || event.params.namespace.length > 0) return;
+    const { event: name } = event.params.data as { readonly event: string };
+    if (name !== "running") ends.push(name);
+  });
+  return ends;
+}
+
+test("text and states of two runs in a row (thread-stream.1)", PATIENCE, async () => {
+  const thread = page("teller", randomUUID());
+  const texts: Promise<string>[] = [];
+  const messages = thread.messages;
+  void (async () => {
+    for await (const message of messages) texts.push(Promise.resolve(message.text));
+  })();
+  const ends = endsOf(thread);
+  await thread.submitRun({ input: {} });
+  await until("the first end", async () => (ends.length >= 1 ? true : undefined));
+  await thread.submitRun({ input: {} });
+  await until("the second end", async () => (ends.length >= 2 ? true : undefined));
+  assert.deepEqual(ends, ["completed", "completed"]);
+  await until("two texts", async () => (texts.length >= 2 ? true : undefined));
+  assert.deepEqual(await Promise.all(texts), ["Hi!", "Hi!"]);
+  await thread.close();
+});
+
+test("a question is answered by a page that is loaded anew, after a restart (thread-stream.2)", PATIENCE, async () => {
+  const threadId = randomUUID();
+  const first = page("echo", threadId);
+  const ends = endsOf(first);
+  await first.submitRun({ input: { payload: "sure?" } });
+  await until("the pause", async () => (ends.length >= 1 ? true : undefined));
+  assert.deepEqual(ends, ["interrupted"]);
+  assert.equal(first.interrupts.length, 1);
+  await first.close();
+
+  const { dataDir } = server;
+  await server.stop();
+  server = await startServerHere({ dataDir });
+  const second = page("echo", threadId);
+  second.startLifecycleWatcher();
+  const later = endsOf(second);
+  const asked = await until("the question", async () => second.interrupts[0]);
+  assert.deepEqual(asked.payload, "sure?");
+  await second.respondInput({ namespace: asked.namespace, interrupt_id: asked.interruptId, response: "yes" });
+  await until("the end", async () => (later.includes("completed") ? true : undefined));
+  const { values } = await second.state.get({ namespace: [] });
+  assert.deepEqual((values as { readonly answer: unknown }).answer, ["yes"]);
+  await assert.rejects(
+    second.respondInput({ namespace: [], interrupt_id: asked.interruptId, response: "no" }),
+    ({ code }: { code: string }) => code === "no_such_interrupt",
+  );
+  await second.close();
+});
+
+test("a run that fails is told as failed (thread-stream.3)", PATIENCE, async () => {
+  const thread = page("throwing", randomUUID());
+  const ends = endsOf(thread);
+  await thread.submitRun({ input: {} });
+  await until("the end", async () => (ends.length >= 1 ? true : undefined));
+  assert.deepEqual(ends, ["failed"]);
+  await thread.close();
+});
