@@ -47,6 +47,7 @@ const writeJson = (path: string, value: object): void => writeFileSync(path, `${
 
 function isPublished(path: string): boolean {
   if (path.endsWith(".png")) return false; // deploy/package.5
+  if (path.startsWith(join(ROOT, "docs", "site"))) return false; // built and published on its own
   return !path.endsWith(".d.ts") || ENTRIES.some((entry) => path.endsWith(`${entry}.d.ts`));
 }
 

@@ -1,0 +1,103 @@
+// Site build: the pages of docs/, and a page of the API → docs/site/.vitepress/dist. `npm run docs:build` installs
+// VitePress beside this file first, so that the installation of the project stays small.
+// Rules:
+//   docs/site/build.1. The site has the pages of docs/ as they are; a dead link between pages fails the build.
+//   docs/site/build.2. The page of the API comes from the schemas that validate requests.
+import { execFileSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { openApiDocument } from "../../src/api/openapi.ts";
+import type { AnyOperation } from "../../src/api/operation.ts";
+
+const SITE = import.meta.dirname;
+const ROOT = join(SITE, "..", "..");
+const PAGES = join(SITE, ".pages");
+const API = join(ROOT, "src", "api");
+
+rmSync(PAGES, { recursive: true, force: true });
+for (const path of globSync("docs/**/*.md", { cwd: ROOT, exclude: (name) => name.includes("node_modules") })) {
+  const page = relative("docs", path);
+  if (!page.startsWith("site")) cpSync(join(ROOT, path), join(PAGES, page));
+}
+cpSync(join(ROOT, "docs", "images"), join(PAGES, "images"), { recursive: true });
+renameSync(join(PAGES, "README.md"), join(PAGES, "index.md"));
+
+const document = openApiDocument(await everyOperation(), "", "");
+writeFileSync(join(PAGES, "reference", "api.md"), apiPage(document as unknown as OpenApi));
+mkdirSync(join(PAGES, "public"), { recursive: true });
+writeFileSync(join(PAGES, "public", "openapi.json"), JSON.stringify(document, null, 2));
+execFileSync(process.execPath, [join(SITE, "node_modules/vitepress/bin/vitepress.js"), "build", SITE], {
+  stdio: "inherit",
+});
+
+async function everyOperation(): Promise<readonly AnyOperation[]> {
+  const files = globSync("*.ts", { cwd: API }).filter((file) => !file.endsWith(".test.ts"));
+  const modules = await Promise.all(files.map((file) => import(join(API, file)) as Promise<object>));
+  const isOperation = (value: unknown): value is AnyOperation =>
+    typeof value === "object" && value !== null && "method" in value && "path" in value;
+  return modules.flatMap((one) => Object.values(one).filter(isOperation));
+}
+
+interface OpenApi {
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
+}
+
+interface ApiOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
+}
+
+type Content = Readonly<Record<string, { readonly example?: unknown }>>;
+
+/** docs/site/build.2. */
+function apiPage({ tags, paths }: OpenApi): string {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, one]) => ({ path, method: method.toUpperCase(), one })),
+  );
+  const sections = tags.map(({ name, description }) => {
+    const own = all.filter(({ one }) => one.tags.includes(name));
+    return [`## ${name}`, description, ...own.map(operationText)].join("\n\n");
+  });
+  const head =
+    "Every operation with an example. `GET /openapi.json` of a server has the schemas, and `/docs` a form for each call.";
+  return `# API\n\n${head}\n\n${sections.join("\n\n")}\n`;
+}
+
+function operationText({
+  path,
+  method,
+  one,
+}: {
+  readonly path: string;
+  readonly method: string;
+  readonly one: ApiOperation;
+}): string {
+  const body = exampleOf(one.requestBody?.content);
+  const [[status, reply] = ["", null]] = Object.entries(one.responses).filter(([code]) => code.startsWith("2"));
+  const answer = exampleOf(reply?.content);
+  const refusals = Object.entries(one.responses).filter(([code]) => !code.startsWith("2"));
+  return [
+    `### ${one.summary} {#${one.operationId}}`,
+    `\`${method} ${path}\``,
+    one.description,
+    ...(body === null ? [] : ["Body:", body]),
+    ...(answer === null ? [`Reply: ${status}.`] : [`Reply, ${status}:`, answer]),
+    `Refusals: ${refusals.map(([code, { description }]) => `${code} (${description})`).join("; ")}.`,
+  ]
+    .join("\n\n")
+    .replaceAll("{{", "{ {");
+}
+
+function exampleOf(content: Content | undefined): string | null {
+  const [[media, value] = ["", undefined]] = Object.entries(content ?? {});
+  if (value?.example === undefined) return null;
+  const isText = typeof value.example === "string" && media !== "application/json";
+  return isText
+    ? `\`\`\`text\n${value.example}\n\`\`\``
+    : `\`\`\`json\n${JSON.stringify(value.example, null, 2)}\n\`\`\``;
+}
