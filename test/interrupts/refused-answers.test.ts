@@ -4,11 +4,13 @@
 //        trail says so.
 //   refused-answers.2. A valid answer after it continues the run, and the code after the interrupt runs once.
 //   refused-answers.3. A rejected default answer applies once; the interrupt stays open, overdue.
+//   refused-answers.4. The same holds in a subgraph and at the second interrupt of a node; siblings keep their answers
+//        and interrupts.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { onOldest } from "../harness/langgraph.ts";
 import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
-import { newNotes, newThread, onlyQuestion, until } from "../harness/threads.ts";
+import { newNotes, newThread, onlyQuestion, questionsOf, until } from "../harness/threads.ts";
 
 const server = await startServer();
 const folder = temporaryFolder();
@@ -60,6 +62,58 @@ test(
     );
   },
 );
+
+type Asked = readonly { readonly id: string; readonly value: unknown }[];
+const open = async (thread: Awaited<ReturnType<typeof newThread>>): Promise<Asked> =>
+  (await thread.open()).map(({ id, value }) => ({ id, value }));
+
+for (const [graph, before] of [
+  ["refined_below", []],
+  ["refined_twice", ["one"]],
+] as const)
+  test(`${graph}: the question keeps its id and its place (refused-answers.4)`, options, async () => {
+    const thread = await newThread(server, graph);
+    const notes = newNotes(folder);
+    await thread.run({ input: { notes: notes.notes } });
+    for (const answer of before) await thread.resume(answer);
+    const asked = await open(thread);
+    for (const refused of [3, { [asked[0]?.id ?? ""]: 5 }]) {
+      const { __error__: error } = await thread.run({ command: { resume: refused } });
+      assert.equal(error?.error, "answer_invalid");
+      assert.deepEqual(await open(thread), asked);
+      assert.equal((await thread.get()).status, "interrupted");
+    }
+    const { done } = await thread.resume({ [asked[0]?.id ?? ""]: 4 });
+    assert.deepEqual(done, graph === "refined_below" ? ["below=4", "after"] : ["first=one", "second=4"]);
+    assert.equal(notes.lines().length, 1);
+  });
+
+test("siblings keep their answers and questions (refused-answers.4)", options, async () => {
+  const thread = await newThread(server, "refined_beside");
+  const notes = newNotes(folder);
+  await thread.run({ input: { notes: notes.notes } });
+  const idOf = new Map((await open(thread)).map(({ id, value }) => [value, id]));
+  const id = (value: string): string => idOf.get(value) ?? assert.fail(`${value} is not asked`);
+  const { __error__: error } = await thread.run({ command: { resume: { [id("left")]: 3, [id("right")]: "yes" } } });
+  assert.equal(error?.error, "answer_invalid");
+  const left = await open(thread);
+  assert.ok(
+    left.some((one) => one.id === id("left")) && left.some((one) => one.id === id("waits")),
+    JSON.stringify(left),
+  );
+  let result = await thread.resume({
+    [id("left")]: 4,
+    ...(left.some((one) => one.id === id("right")) ? { [id("right")]: "yes" } : {}),
+  });
+  assert.deepEqual(
+    questionsOf(result).map(({ id: one }) => one),
+    [id("waits")],
+  );
+  result = await thread.resume("last");
+  assert.deepEqual(result["done"], ["left=4", "right=yes", "waits=last"]);
+  assert.equal(notes.count("left"), 1);
+  assert.equal(notes.count("right"), 1);
+});
 
 test("a default answer that is refused is given once (refused-answers.3)", options, async () => {
   const thread = await newThread(server, "refined");

@@ -1,0 +1,80 @@
+// Tests of a deployment that adds to a graph while a thread waits at the second question of a task. Checked:
+//   additive-redeploy.1. The question keeps its id, and its answer goes on in the new graph, which runs what was added.
+//   additive-redeploy.2. A deployment without the asking node is refused, and the question stays.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { writeProject } from "../harness/project.ts";
+import { startServerHere } from "../harness/server-here.ts";
+import { removeFolder, temporaryFolder } from "../harness/server.ts";
+import { newThread, onlyQuestion, openThread, problemOf } from "../harness/threads.ts";
+
+const folders: string[] = [];
+after(() => folders.forEach(removeFolder));
+
+interface Version {
+  readonly asking: string;
+  /** Of the parent and of the child: another channel, and a node behind the asking one. */
+  readonly adds: boolean;
+}
+
+function source({ asking, adds }: Version): string {
+  return `
+import { Annotation, interrupt, StateGraph } from "@langchain/langgraph";
+const done = Annotation({ reducer: (before, now) => before.concat(now), default: () => [] });
+const State = Annotation.Root({ done${adds ? ", added: Annotation()" : ""} });
+const asks = () => ({ done: [interrupt("first"), interrupt("second")] });
+const added = () => ({ done: ["added"], added: true });
+const chain = (node) => {
+  const graph = new StateGraph(State).addNode("${asking}", node).addEdge("__start__", "${asking}");
+  return ${adds} ? graph.addNode("more", added).addEdge("${asking}", "more").compile() : graph.compile();
+};
+export const plain = chain(asks);
+export const nested = chain(chain(asks));
+`;
+}
+
+function deployed(version: Version): string {
+  const graphs = { plain: "./graph.js:plain", nested: "./graph.js:nested" };
+  const files = { "package.json": { type: "module" }, "graph.js": source(version), "langgraph.json": { graphs } };
+  const folder = writeProject(files);
+  folders.push(folder);
+  return join(folder, "langgraph.json");
+}
+
+const OLD = deployed({ asking: "ask", adds: false });
+const ADDING = deployed({ asking: "ask", adds: true });
+const WITHOUT = deployed({ asking: "ask_anew", adds: true });
+
+for (const [graph, done] of [
+  ["plain", ["1", "2", "added"]],
+  ["nested", ["1", "2", "added", "added"]],
+] as const)
+  test(`${graph}: a second question goes on in a graph with more in it (additive-redeploy.1, additive-redeploy.2)`, async () => {
+    const dataDir = temporaryFolder();
+    folders.push(dataDir);
+    let server = await startServerHere({ config: OLD, dataDir });
+    const { threadId } = await newThread(server, graph);
+    await openThread(server, graph, threadId).run({ input: {} });
+    const asked = onlyQuestion(await openThread(server, graph, threadId).resume("1"));
+    assert.equal(asked.value, "second");
+    await server.stop();
+
+    server = await startServerHere({ config: WITHOUT, dataDir });
+    const refused = await openThread(server, graph, threadId).wait({ command: { resume: { [asked.id]: "2" } } });
+    assert.equal(problemOf(refused).code, "graph_incompatible");
+    await server.stop();
+
+    server = await startServerHere({ config: ADDING, dataDir });
+    try {
+      const thread = openThread(server, graph, threadId);
+      assert.deepEqual(
+        (await thread.open()).map(({ id }) => id),
+        [asked.id],
+      );
+      assert.deepEqual((await thread.resume({ [asked.id]: "2" }))["done"], done);
+      assert.equal((await thread.get()).status, "idle");
+    } finally {
+      await server.stop();
+    }
+  });
