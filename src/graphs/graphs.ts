@@ -153,7 +153,15 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
     async subgraphSchemas(graphId) {
       const schemas = new Map<string, GraphSchemas>();
       for await (const [namespace, subgraph] of get(graphId).graph.getSubgraphsAsync(undefined, true))
-        schemas.set(namespace, servedSchemas(schemasOf(subgraph, library)));
+        schemas.set(
+          namespace,
+          servedSchemas(
+            await completeSchemas(schemasOf(subgraph, library), async () => {
+              const node = namespace.slice(namespace.lastIndexOf("|") + 1);
+              return (await types.read(graphId))?.subgraphs?.[node] ?? null;
+            }),
+          ),
+        );
       return schemas;
     },
     encode: (value) => (isLong(value) ? codec.encodeSlowly(value) : codec.encode(value)),

@@ -1,6 +1,7 @@
 // A graph whose state is told by types alone, exported in every way that a graph can be.
 import type { BaseMessage } from "@langchain/core/messages";
 import { Annotation, entrypoint, StateGraph } from "@langchain/langgraph";
+import { deep } from "./nested.ts";
 
 interface Endless {
   readonly name: string;
@@ -16,6 +17,8 @@ const State = Annotation.Root({
   anything: Annotation<unknown>,
   list: Annotation<readonly number[]>,
   pair: Annotation<readonly [string, number]>,
+  rest: Annotation<readonly [string, ...number[]]>,
+  maybe: Annotation<string | null>,
   table: Annotation<Record<string, number>>,
   choice: Annotation<"small" | "big">,
   mixed: Annotation<true | 7 | "x">,
@@ -53,3 +56,12 @@ export const slowFactory = async (_config: object) => {
 };
 export const called = entrypoint("called", async (job: { readonly topic: string }) => ({ text: job.topic }));
 export const noGraph = { answer: 42 };
+
+/** The outer graph tells of its own state only. */
+export const outer = new StateGraph(Annotation.Root({ text: Annotation<string> }))
+  .addNode("inner", compiled)
+  .addNode("below", deep)
+  .addEdge("__start__", "inner")
+  .addEdge("inner", "below")
+  .addEdge("below", "__end__")
+  .compile();

@@ -9,6 +9,7 @@ export interface Checker {
   getSymbolAtLocation(node: object): TypeSymbol | undefined;
   getExportsOfModule(symbol: TypeSymbol): readonly TypeSymbol[];
   getTypeOfSymbol(symbol: TypeSymbol): Type | undefined;
+  getAliasedSymbol(symbol: TypeSymbol): TypeSymbol;
   getPropertyOfType(type: Type, name: string): TypeSymbol | undefined;
   getPropertiesOfType(type: Type): readonly TypeSymbol[];
   /** The value type of an index signature has one name or the other. */
@@ -45,6 +46,10 @@ export interface TypeProgram {
   readonly parameterType: (signature: object, index: number) => Type | undefined;
   readonly comment: (symbol: TypeSymbol) => string;
   readonly exportOf: (name: string) => Type | undefined;
+  /** Type of a name at the top level of the file: declared or imported there. */
+  readonly localOf: (name: string) => Type | undefined;
+  /** Number of elements of a tuple without optional and rest elements; null for others. */
+  readonly tupleLength: (type: Type) => number | null;
 }
 
 export interface TypedFiles {
@@ -74,7 +79,27 @@ function exported(checker: Checker, source: object | undefined, name: string): T
   return symbol === undefined ? undefined : checker.getTypeOfSymbol(symbol);
 }
 
+interface TupleTarget {
+  readonly elementFlags?: readonly number[];
+}
+
+const REQUIRED_ELEMENT = 1;
+
+function lengthOf(target: TupleTarget | undefined): number | null {
+  const flags = target?.elementFlags;
+  return flags?.every((flag) => flag === REQUIRED_ELEMENT) === true ? flags.length : null;
+}
+
+function aliased(checker: Checker, { Alias = 0 }: Flags, symbol: TypeSymbol): TypeSymbol {
+  return (symbol.flags & Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol);
+}
+
+interface NativeTuple extends Type {
+  getTarget?(): TupleTarget | undefined;
+}
+
 interface NativeChecker extends Checker {
+  resolveName(name: string, meaning: number, location: object | undefined, noGlobals: boolean): TypeSymbol | undefined;
   getParameterType(signature: object, index: number): Type | undefined;
   getDocumentationCommentOfSymbol(symbol: TypeSymbol): string;
 }
@@ -110,6 +135,14 @@ function openNative(native: NativePackage, folder: string, files: readonly strin
         parameterType: (signature, index) => checker.getParameterType(signature, index),
         comment: (symbol) => checker.getDocumentationCommentOfSymbol(symbol),
         exportOf: (name) => exported(checker, program.getSourceFile(file), name),
+        localOf(name) {
+          const { Value = 0 } = native.SymbolFlags;
+          const symbol = checker.resolveName(name, Value, program.getSourceFile(file), true);
+          return symbol === undefined
+            ? undefined
+            : checker.getTypeOfSymbol(aliased(checker, native.SymbolFlags, symbol));
+        },
+        tupleLength: (type) => lengthOf((type as NativeTuple).getTarget?.()),
       };
     },
     close: () => api.close(),
@@ -154,13 +187,27 @@ function openLibrary(ts: LibraryPackage, folder: string, files: readonly string[
       const symbol = (signature as { readonly parameters: readonly TypeSymbol[] }).parameters[index];
       return symbol === undefined ? undefined : checker.getTypeOfSymbol(symbol);
     },
+    tupleLength: (type: Type) => lengthOf((type as Type & { readonly target?: TupleTarget }).target),
     comment: (symbol: TypeSymbol) =>
       ts.displayPartsToString((symbol as CommentedSymbol).getDocumentationComment(checker)),
   };
   return {
-    programOf: (file) => ({ ...common, exportOf: (name) => exported(checker, program.getSourceFile(file), name) }),
+    programOf: (file) => ({
+      ...common,
+      exportOf: (name) => exported(checker, program.getSourceFile(file), name),
+      localOf(name) {
+        const { Value = 0 } = ts.SymbolFlags;
+        const symbol = (checker as LibraryChecker).resolveName?.(name, program.getSourceFile(file), Value, true);
+        return symbol === undefined ? undefined : checker.getTypeOfSymbol(aliased(checker, ts.SymbolFlags, symbol));
+      },
+    }),
     close: () => undefined,
   };
+}
+
+interface LibraryChecker extends Checker {
+  /** Internal, and there in every version. */
+  resolveName?(name: string, at: object | undefined, meaning: number, noGlobals: boolean): TypeSymbol | undefined;
 }
 
 interface CommentedSymbol extends TypeSymbol {

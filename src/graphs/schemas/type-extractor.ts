@@ -3,9 +3,11 @@
 // Invariants:
 //   type-extractor.1. It ends by its deadline, even in an endless loop and without its parent.
 //   type-extractor.2. A graph with unreadable types does not affect the others.
+import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { Worker } from "node:worker_threads";
 import { openTypes } from "./type-checker.ts";
+import { subgraphTypeSchemas } from "./subgraph-types.ts";
 import { graphTypeSchemas, type TypeSchemas } from "./type-schemas.ts";
 
 export interface TypedGraph {
@@ -37,7 +39,10 @@ function schemasOf({ file, exportName }: TypedGraph): TypeSchemas | null {
   try {
     const program = files?.programOf(file) ?? null;
     const type = program?.exportOf(exportName);
-    return program === null || type === undefined ? null : graphTypeSchemas(program, type);
+    const schemas = program === null || type === undefined ? null : graphTypeSchemas(program, type);
+    if (program === null || schemas === null) return schemas;
+    const subgraphs = subgraphTypeSchemas(program, readFileSync(file, "utf8"));
+    return Object.keys(subgraphs).length === 0 ? schemas : { ...schemas, subgraphs };
   } catch {
     return null; // type-extractor.2
   }

@@ -1,9 +1,11 @@
 // Test of schemas from types, with the TypeScript of this project: each kind of type, and each kind of export.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { JsonObject } from "../../base/json/json.ts";
 import { openTypes } from "./type-checker.ts";
+import { subgraphTypeSchemas } from "./subgraph-types.ts";
 import { graphTypeSchemas, type TypeSchemas } from "./type-schemas.ts";
 
 const FOLDER = join(import.meta.dirname, "../..", "..", "test", "graphs");
@@ -24,11 +26,13 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   flag: { type: "boolean" },
   anything: {},
   list: { type: "array", items: { type: "number" } },
-  pair: { type: "array", items: { anyOf: [{ type: "string" }, { type: "number" }] } },
+  pair: { type: "array", items: [{ type: "string" }, { type: "number" }], minItems: 2, maxItems: 2 },
+  rest: { type: "array", items: { type: ["number", "string"] } },
   table: { type: "object", properties: {}, additionalProperties: { type: "number" } },
   choice: { type: "string", enum: ["big", "small"] },
   mixed: { anyOf: [{ type: "boolean", const: true }, { enum: [7, "x"] }] },
-  either: { anyOf: [{ type: "null" }, { type: "string" }, texts] },
+  maybe: { type: ["null", "string"] },
+  either: { anyOf: [{ type: ["null", "string"] }, texts] },
   open: {}, // one of its members allows everything (type-schemas.2)
   object: {
     type: "object",
@@ -89,4 +93,18 @@ test("the functional API has its function's parameter and result", () => {
 test("no schemas for other values and for missing exports", () => {
   assert.equal(schemas("noGraph"), null);
   assert.equal(program.exportOf("absent"), undefined);
+});
+
+test("graphs that the file adds as nodes, declared or imported there (subgraph-types.1, subgraph-types.2)", () => {
+  const source = `
+    new StateGraph(State).addNode("direct", compiled).addNode( 'built', uncompiled.compile({ name: "x" }), {})
+      .addNode("imported", deep).addNode("twice", compiled).addNode("plain", () => ({})).addNode("absent", nowhere);
+    new StateGraph(State).addNode("twice", deep).addNode("none", noGraph);`;
+  const found = subgraphTypeSchemas(program, source);
+  assert.deepEqual(Object.keys(found).toSorted(), ["built", "direct", "imported"]);
+  assert.deepEqual(Object.keys(subgraphTypeSchemas(program, readFileSync(FILE, "utf8"))), ["inner", "below"]);
+  assert.deepEqual(found["direct"], schemas("compiled"));
+  assert.deepEqual(found["built"], schemas("uncompiled"));
+  const { properties } = found["imported"]?.state ?? {};
+  assert.deepEqual((properties as JsonObject)["trail"], texts);
 });

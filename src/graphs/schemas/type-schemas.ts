@@ -13,6 +13,8 @@ export interface TypeSchemas {
   readonly output: JsonObject | null;
   readonly state: JsonObject | null;
   readonly context: JsonObject | null;
+  /** By node name; absent where the file adds no graph as a node. */
+  readonly subgraphs?: Readonly<Record<string, TypeSchemas>>;
 }
 
 const DEPTH_MAX = 10;
@@ -124,7 +126,7 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
     const others = schemas.filter((schema) => !("const" in schema));
     if (literals.length > LITERALS_MAX) return {};
     const all = [...others, ...literalSchemas(literals)];
-    const different = [...new Map(all.map((schema) => [JSON.stringify(schema), schema])).values()];
+    const different = withTypesTogether([...new Map(all.map((schema) => [JSON.stringify(schema), schema])).values()]);
     return different.length === 1 ? (different[0] ?? {}) : { anyOf: different };
   };
 
@@ -134,9 +136,17 @@ function schemaOf(program: TypeProgram, root: Type): JsonObject {
     return plain === undefined ? object(type) : walk(plain);
   };
 
+  /** As draft 7 has it; with optional or rest elements a list of any of them. */
+  const tuple = (type: Type): JsonObject => {
+    const members = checker.getTypeArguments(type);
+    const length = program.tupleLength(type);
+    if (length !== members.length) return { type: "array", items: union(members) };
+    return { type: "array", items: members.map(walk), minItems: length, maxItems: length };
+  };
+
   const object = (type: Type): JsonObject => {
     if (checker.isArrayType(type)) return array(checker.getTypeArguments(type)[0]);
-    if (checker.isTupleType(type)) return { type: "array", items: union(checker.getTypeArguments(type)) };
+    if (checker.isTupleType(type)) return tuple(type);
     const symbol = type.getSymbol();
     if (symbol !== undefined && isOpaque(symbol)) return {};
     if (checker.getSignaturesOfType(type, CALL).length > 0) return {};
@@ -201,6 +211,15 @@ function literalSchemas(values: readonly unknown[]): readonly JsonObject[] {
 }
 
 const literal = (value: string | number | boolean): JsonObject => ({ type: typeof value, const: value });
+
+/** `{"type": ["null", "string"]}` for members that are only a type, as the reference has it. */
+function withTypesTogether(schemas: readonly JsonObject[]): readonly JsonObject[] {
+  const isPlain = (schema: JsonObject): boolean =>
+    Object.keys(schema).length === 1 && typeof schema["type"] === "string" && schema["type"] !== "array";
+  const types = schemas.filter(isPlain).map(({ type }) => type as string);
+  if (types.length < 2) return schemas;
+  return [...schemas.filter((schema) => !isPlain(schema)), { type: types.toSorted() }];
+}
 
 /** Sorted, because the order of a union's members is the checker's own. */
 function enumeration(values: readonly (string | number)[]): JsonObject {
