@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { readConfig } from "../../src/base/config/config.ts";
+import { LOG_SUFFIX } from "../../src/collector/spool/collect-segments.ts";
 import { createLog } from "../../src/base/log/log.ts";
 import { createTraceServer } from "../../src/traces/server.ts";
 import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
@@ -60,6 +61,27 @@ test("the spool's lock deleted under the collector: /ready is 503 and spans are 
     renameSync(join(dir, "aside"), join(dir, "lock"));
     assert.equal((await fetch(`${collector.url}/ready`)).status, 200);
     assert.equal(await send(2), 200);
+  } finally {
+    await collector.stop();
+    await backend.close();
+    removeFolder(dir);
+  }
+});
+
+test("the spool's open segment deleted under the collector: spans are refused until there is a new one (data-files.1)", async () => {
+  const dir = temporaryFolder();
+  const backend = await startBackend();
+  const collector = await startCollector(backend.url, { SPOOL_DIR: dir });
+  const send = async (n: number) => (await collector.send(protobufRequest([spanOf(n, 0)]))).status;
+  const segments = () => readdirSync(dir).filter((name) => name.endsWith(`.${LOG_SUFFIX}`));
+  try {
+    assert.equal(await send(1), 200);
+    const open = segments().toSorted().at(-1) ?? "";
+    renameSync(join(dir, open), join(dir, "aside"));
+    assert.equal(await send(2), 503);
+    assert.ok(collector.log.some((line) => line.includes(`${open} was deleted or replaced`)));
+    await until("spans are taken again", async () => (await send(3)) === 200 || undefined);
+    assert.ok((segments().toSorted().at(-1) ?? "") > open);
   } finally {
     await collector.stop();
     await backend.close();

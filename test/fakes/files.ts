@@ -17,6 +17,7 @@ export function hookedFiles(files: FilePort, hook: Hook): FilePort {
   const hooked = (file: SpoolFile, path: string): SpoolFile => ({
     write: (buffers) => around("write", path, () => file.write(buffers)),
     sync: () => around("sync", path, () => file.sync()),
+    isAt: (name) => file.isAt(name),
     read: (offset, bytes) => file.read(offset, bytes),
     close: () => file.close(),
   });
@@ -77,6 +78,7 @@ export function createMemoryDisk(start: ReadonlyMap<string, Buffer> = new Map())
       file.syncedBytes = file.content.length;
       return Promise.resolve();
     },
+    isAt: (path) => Promise.resolve(byName.get(path) === file),
     read: (offset, bytes) => Promise.resolve(Buffer.from(file.content.subarray(offset, offset + bytes))),
     close: () => Promise.resolve(),
   });

@@ -5,6 +5,8 @@
 //        sync the content on disk is unknown, so the segment is never used again.
 //   append-log.3. During the sync of one group the next group collects: there is one sync at a time for any number of
 //        appends.
+//   append-log.5. A segment that was deleted or replaced takes no more records: the group that finds it so is refused,
+//        and the next one gets a new segment.
 //   append-log.4. A failed log probes the disk every PROBE_MS and reports when writes succeed again.
 import type { Clock } from "../../base/clock.ts";
 import type { FilePort, SpoolFile } from "./file-port.ts";
@@ -72,9 +74,11 @@ export function createAppendLog(
   let cancelProbe: (() => void) | null = null;
   let closed = false;
 
+  const pathOf = (number: number): string => `${options.dir}/${segmentName(number, options.suffix)}`;
+
   async function openSegment(): Promise<SpoolFile> {
     segment++;
-    const path = `${options.dir}/${segmentName(segment, options.suffix)}`;
+    const path = pathOf(segment);
     const created = await files.create(path);
     seal = { segment, salt: newSalt() };
     const head = encodeFileHead(seal);
@@ -120,6 +124,8 @@ export function createAppendLog(
         });
         await file.write(group.flatMap(({ record }) => record).filter((buffer) => buffer.length > 0));
         await file.sync(); // append-log.1
+        if (!(await file.isAt(pathOf(segment))))
+          throw new Error(`${segmentName(segment, options.suffix)} was deleted or replaced under the collector`); // append-log.5
         size = offset;
         healed();
         group.forEach((one, index) => one.resolve(refs[index] ?? NOWHERE));

@@ -8,6 +8,8 @@ export interface SpoolFile {
   readonly write: (buffers: readonly Buffer[]) => Promise<void>;
   /** When this resolves, all earlier writes survive a power cut. */
   readonly sync: () => Promise<void>;
+  /** False when the file was deleted, or another file has its name. */
+  readonly isAt: (path: string) => Promise<boolean>;
   readonly read: (offset: number, bytes: number) => Promise<Buffer>;
   readonly close: () => Promise<void>;
 }
@@ -68,6 +70,13 @@ function fileOf(handle: FileHandle): SpoolFile {
       if (bytesWritten !== total) throw new Error(`the disk took only ${bytesWritten} of ${total} bytes: is it full?`);
     },
     sync: () => handle.datasync(),
+    async isAt(path) {
+      const [own, named] = await Promise.all([
+        handle.stat({ bigint: true }),
+        stat(path, { bigint: true }).catch(() => null),
+      ]);
+      return named !== null && own.ino === named.ino && own.dev === named.dev;
+    },
     async read(offset, bytes) {
       const buffer = Buffer.allocUnsafeSlow(bytes);
       let at = 0;
