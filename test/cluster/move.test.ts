@@ -93,7 +93,7 @@ test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if 
   assert.equal(exported.code, 0, exported.err);
   assert.equal(statSync(join(folder, "all.dump")).mode & 0o777, 0o600);
   const again = await move("export", "all.dump", first.dataDir);
-  assert.deepEqual([again.code, /already there/.test(again.err)], [1, true]); // move.4
+  assert.deepEqual([again.code, /exists already/.test(again.err)], [1, true]); // move.4
 
   const uri = await newDatabase();
   for (const outcome of [await moveIn("import", "all.dump", uri), await moveIn("export", "back.dump", uri)])
@@ -153,7 +153,7 @@ test("a running server is backed up, and another one starts on the copy (move.1,
     assert.equal(copied.code, 0, copied.err);
     await thread.resume("answered since");
     const again = await move("backup", "copy.db", server.dataDir);
-    assert.deepEqual([again.code, /already there/.test(again.err)], [1, true]);
+    assert.deepEqual([again.code, /exists already/.test(again.err)], [1, true]);
   } finally {
     await server.kill();
     removeFolder(server.dataDir);
