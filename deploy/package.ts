@@ -6,7 +6,7 @@
 //   deploy/package.3. What the program finds by its place below the root has the same place here.
 //   deploy/package.4. LangGraph is the project's: a second copy would have other classes.
 //   deploy/package.5. No pictures, and declarations only of what can be imported.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const ROOT = dirname(import.meta.dirname);
@@ -25,7 +25,7 @@ const PLACES: readonly (readonly [from: string, to: string])[] = [
   ["CHANGELOG.md", "CHANGELOG.md"],
   ["LICENSE", "LICENSE"],
 ];
-const ENTRIES = ["graphs/register"];
+const ENTRIES = ["graphs/loading/register", "exports/"];
 /** node:sqlite with isTransaction is in 22.16 and in 24; deploy/npm/holdpoint.cjs says the same. */
 const NODE = "^22.16.0 || >=24.0.0";
 /** From the first version that the server starts with (src/graphs/langgraph/library.ts) to the next major one. */
@@ -37,6 +37,7 @@ const PEERS: Readonly<Record<string, string>> = {
 };
 
 interface Manifest {
+  readonly exports: Readonly<Record<string, string>>;
   readonly [member: string]: unknown;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly version: string;
@@ -48,7 +49,14 @@ const writeJson = (path: string, value: object): void => writeFileSync(path, `${
 function isPublished(path: string): boolean {
   if (path.endsWith(".png")) return false; // deploy/package.5
   if (path.startsWith(join(ROOT, "docs", "site"))) return false; // built and published on its own
-  return !path.endsWith(".d.ts") || ENTRIES.some((entry) => path.endsWith(`${entry}.d.ts`));
+  return !path.endsWith(".d.ts") || ENTRIES.some((entry) => path.includes(`/dist/program/${entry}`));
+}
+
+/** A source file of the `exports` → what stands for it in the package. */
+function published(file: string): unknown {
+  if (!file.endsWith(".ts")) return file;
+  const built = file.replace("./src/", "./dist/").slice(0, -".ts".length);
+  return { types: `${built}.d.ts`, default: `${built}.js` };
 }
 
 for (const folder of [TARGET, CREATE]) {
@@ -56,12 +64,15 @@ for (const folder of [TARGET, CREATE]) {
   mkdirSync(folder, { recursive: true });
 }
 for (const [from, to] of PLACES) cpSync(join(ROOT, from), join(TARGET, to), { recursive: true, filter: isPublished });
+for (const path of globSync("dist/**/*.d.ts", { cwd: TARGET })) {
+  const declared = readFileSync(join(TARGET, path), "utf8"); // the compiler rewrites specifiers only in code
+  writeFileSync(join(TARGET, path), declared.replaceAll(/(\bfrom "\.[^"]+)\.ts"/g, '$1.js"'));
+}
 rmSync(join(TARGET, "docs", "images"), { recursive: true, force: true });
 writeFileSync(join(TARGET, "examples/langgraph.json"), text("examples/langgraph.json").replaceAll(".ts:", ".js:")); // deploy/package.1
 
-const { name, version, description, keywords, homepage, bugs, license, repository, type, dependencies } = JSON.parse(
-  text("package.json"),
-) as Manifest;
+const { name, version, description, keywords, homepage, bugs, license, repository, type, exports, dependencies } =
+  JSON.parse(text("package.json")) as Manifest;
 const common = {
   homepage,
   bugs,
@@ -80,10 +91,7 @@ writeJson(join(TARGET, "package.json"), {
   ...common,
   bin: { holdpoint: "bin/holdpoint.cjs" },
   type,
-  exports: {
-    "./register": { types: "./dist/graphs/register.d.ts", default: "./dist/graphs/register.js" },
-    "./package.json": "./package.json",
-  },
+  exports: Object.fromEntries(Object.entries(exports).map(([path, file]) => [path, published(file)])),
   dependencies: own, // deploy/package.2
   peerDependencies: PEERS, // deploy/package.4
   testedWith,

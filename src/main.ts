@@ -13,14 +13,13 @@
 // A command imports its parts on use, so the others cost nothing at start.
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { stopping as partsInStop } from "./base/lifecycle.ts";
 import { keepHeapSmall } from "./base/v8-heap.ts";
 import type { Command as Program } from "commander";
 import type { Cli } from "./cli/client/command-context.ts";
 import type { DevOptions } from "./main/dev.ts";
-import type { Host, LastingProcess, Product } from "./main/host.ts";
+import type { Host, LastingProcess } from "./main/host.ts";
+import { readProduct } from "./main/product.ts";
 import type { ServeOptions } from "./main/serve.ts";
 
 enableCompileCache();
@@ -40,20 +39,6 @@ const host: Host = {
   err: (text) => void process.stderr.write(text),
   product: readProduct(),
 };
-
-function readProduct(): Product {
-  const root = dirname(dirname(fileURLToPath(import.meta.url)));
-  const { version, engines, dependencies, testedWith } = JSON.parse(
-    readFileSync(join(root, "package.json"), "utf8"),
-  ) as {
-    readonly version: string;
-    readonly engines: { readonly node: string };
-    readonly dependencies: Readonly<Record<string, string>>;
-    /** The versions in package.json of packages that the project itself installs. */
-    readonly testedWith?: Readonly<Record<string, string>>;
-  };
-  return { root, version, nodeWanted: engines.node, dependencies: { ...dependencies, ...testedWith } };
-}
 
 async function main(argv: readonly string[]): Promise<void> {
   const { Command } = await import("commander");

@@ -1,4 +1,5 @@
 // Agent server: its parts, chosen by configuration and langgraph.json, started and stopped as one.
+import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import type { LocalServices } from "../agent/server/console-api.ts";
 import type { Access, Storage, Store, Tracing } from "../agent/ports/ports.ts";
@@ -15,8 +16,10 @@ import { type Host, productTables } from "./host.ts";
 import { openEngine, openStorage } from "./storage.ts";
 
 export interface RunningServer extends Service {
-  /** With its prefix. */
+  /** With its prefix; only the prefix when embedded. */
   readonly url: string;
+  /** For the requests that a host program passes; null with a port. */
+  readonly listener: RequestListener | null;
   readonly graphs: readonly string[];
   readonly deployed: DeployedGraphs;
   readonly registerGraphs: () => Promise<void>;
@@ -33,16 +36,20 @@ export interface ServerParts {
   readonly routes: readonly HttpRoute[];
   /** Origins whose pages may call this start of the server, besides those of `http.cors`. */
   readonly origins: readonly string[];
+  /** Inside a host program: no port opens, and the program's environment only gains what langgraph.json adds. */
+  readonly embedded?: boolean;
 }
 
 /** @throws {Error} the reason why it cannot start; nothing stays open then */
 export async function startAgentServer(host: Host, parts: ServerParts): Promise<RunningServer> {
-  const { config, graphs: graphsConfig, log } = parts;
-  setGraphEnvironment(host.environment, {
-    listed: config.graphEnv,
-    tables: await productTables(),
-    graphs: graphsConfig,
-  });
+  const { config, graphs: graphsConfig, log, embedded = false } = parts;
+  if (embedded) for (const [name, value] of Object.entries(graphsConfig.env)) host.environment[name] ??= value;
+  else
+    setGraphEnvironment(host.environment, {
+      listed: config.graphEnv,
+      tables: await productTables(),
+      graphs: graphsConfig,
+    });
   const [{ loadLibrary }, { createAgentServer }, { createGraphs }, { registerSdkGlobals }] = await Promise.all([
     import("../graphs/langgraph/library.ts"),
     import("../agent/server/agent-server.ts"),
@@ -89,6 +96,7 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
       clock: systemClock,
       newId: createIdSource(Date.now, await storage.transaction((tx) => tx.newestRunId())),
       metrics: createMetrics(),
+      embedded,
     });
     globals.bind(server.loopback);
     await server.start();
@@ -100,7 +108,7 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
         await stopPart(storage); // the folder is left clean in any case
       }
     };
-    const url = urlOf(server.address());
+    const url = embedded ? "" : urlOf(server.address());
     const names = graphs.list().map(({ graphId }) => graphId);
     const kept = config.databaseUri === null ? { data_dir: config.dataDir } : { storage: "postgres" };
     return {
@@ -109,6 +117,7 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
       stop,
       stopMs: null,
       url: `${url}${surface.mountPrefix}`,
+      listener: server.listener,
       graphs: names,
       deployed: graphs,
       registerGraphs: server.registerGraphs,

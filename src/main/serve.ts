@@ -93,10 +93,19 @@ export async function readGraphConfig(host: Host, path: string, log: Log): Promi
 
 /** @throws {ConfigError} if authentication or the shared database is ambiguous */
 export async function checkAccess(config: AgentConfig, graphs: GraphsConfig): Promise<void> {
+  await checkRole(config, graphs);
   const [{ isLoopbackAddress }, { ConfigError }] = await Promise.all([
     import("../http/server/loopback-host.ts"),
     import("../base/config/config.ts"),
   ]);
+  if (isLoopbackAddress(config.host) || config.unsafeListen || config.apiKeys !== null || graphs.auth !== null) return;
+  const reason = `${config.host} is reachable from other machines without authentication; set HOLDPOINT_API_KEYS, name handlers in auth.path of the configuration file, or set HOLDPOINT_ALLOW_UNAUTHENTICATED=true if that is intended`;
+  throw new ConfigError([{ name: "HOST", reason }]);
+}
+
+/** @throws {ConfigError} when the role has no database to share, or callers would authenticate in two ways. */
+export async function checkRole(config: AgentConfig, graphs: GraphsConfig): Promise<void> {
+  const { ConfigError } = await import("../base/config/config.ts");
   if (config.role !== "all" && config.databaseUri === null) {
     const reason = "shares the work among processes on DATABASE_URI, which is not set";
     throw new ConfigError([{ name: "HOLDPOINT_ROLE", reason }]);
@@ -105,9 +114,6 @@ export async function checkAccess(config: AgentConfig, graphs: GraphsConfig): Pr
     const reason = "is set, and the configuration file has auth.path: callers authenticate in one way or the other";
     throw new ConfigError([{ name: "HOLDPOINT_API_KEYS", reason }]);
   }
-  if (isLoopbackAddress(config.host) || config.unsafeListen || config.apiKeys !== null || graphs.auth !== null) return;
-  const reason = `${config.host} is reachable from other machines without authentication; set HOLDPOINT_API_KEYS, name handlers in auth.path of the configuration file, or set HOLDPOINT_ALLOW_UNAUTHENTICATED=true if that is intended`;
-  throw new ConfigError([{ name: "HOST", reason }]);
 }
 
 /** The other parts of the process, for the console. */
@@ -123,9 +129,9 @@ export async function besideOf<Table extends SettingsTable>(
 ): Promise<LocalServices> {
   const { describeConfig } = await import("../base/config/config.ts");
   const settings = describeConfig(table, config, env);
-  const graphs = sources.map(({ graphId, file, exportName }) => ({
-    graph_id: graphId,
-    source: `${relative(folder, file)}:${exportName}`,
+  const graphs = sources.map((source) => ({
+    graph_id: source.graphId,
+    source: "given" in source ? "given as a value" : `${relative(folder, source.file)}:${source.exportName}`,
   }));
   return { ...parts, settings, graphs, versions: { holdpoint: product.version, node: nodeVersion } };
 }

@@ -6,14 +6,16 @@
 //   install.3. `npm create holdpoint`'s project installs, and its own test passes.
 //   install.4. The packages pass publint and @arethetypeswrong/cli, have no pictures, and at most 2 MB.
 //   install.5. The project's copy of LangGraph is the only one.
+//   install.6. The code of the how-to pages compiles against the declarations of the package, and the server runs embedded.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
+import { codeOf } from "../fixtures/how-to.ts";
 import { IMPORT_STYLES } from "../fixtures/import-styles.ts";
 import { writeFiles } from "../harness/project.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
@@ -121,6 +123,47 @@ for (const version of SUPPORTED) {
       await stop();
     }
   });
+}
+
+test("the how-to pages' code compiles and runs with the package (install.6)", async () => {
+  const folders = ["embed", "approval"].map((name) => join(app, name));
+  const pages = [codeOf("embed.md"), codeOf("ask-for-approval.md")];
+  folders.forEach((target, index) => writeFiles(target, { "package.json": '{"type":"module"}', ...pages[index] }));
+  const tools = ["hono", "@hono/node-server", "express", "@types/express", "@types/node", "typescript", "zod"];
+  await install(
+    app,
+    tools.map((name) => `${name}@${pinned(name)}`),
+  );
+  const compilerOptions = {
+    module: "nodenext",
+    target: "es2023",
+    types: ["node"],
+    strict: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: false, // the declarations of the package count, too
+  };
+  const include = [...folders, join(app, "node_modules/holdpoint/dist/**/*.d.ts")];
+  writeFileSync(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions, include }));
+  const { stdout } = await run(join(app, "node_modules/.bin/tsc"), ["-p", app], { cwd: app }).catch(
+    (error: { readonly stdout: string }) => error,
+  );
+  const faults = stdout.split("\n").filter((line) => /^(embed|approval|node_modules\/holdpoint)\//.test(line));
+  assert.deepEqual(faults, []); // other packages' declarations are their own business
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
+  for (const version of SUPPORTED) {
+    const args = ["--experimental-strip-types", "--test", "graph.test.ts"]; // Node 22.16 asks for the flag
+    const passed = await run(join(nodeOf(version), "node"), args, { cwd: join(app, "embed"), env });
+    assert.match(passed.stdout, /pass 1\b/, version);
+  }
+});
+
+function pinned(name: string): string {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<
+    "dependencies" | "devDependencies",
+    Readonly<Record<string, string>>
+  >;
+  return dependencies[name] ?? devDependencies[name] ?? assert.fail(`${name} is not pinned`);
 }
 
 async function dev(version: string) {

@@ -9,6 +9,7 @@ import type { Log } from "../../base/log/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { guardedPost, resolveHost } from "../../http/outbound/guarded-post.ts";
 import { type HttpRoute, createApp } from "../../http/server/app.ts";
+import { type Door, createDoor } from "../../http/server/door.ts";
 import { type Loopback, createLoopback, postHere } from "../../http/server/loopback-client.ts";
 import { isLoopbackAddress } from "../../http/server/loopback-host.ts";
 import { type HttpService, createHttpService } from "../../http/server/server.ts";
@@ -63,6 +64,8 @@ export interface AgentServerPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly versions: Versions;
+  /** A host program passes the requests: no port opens, and the checks of the Host header are the host's. */
+  readonly embedded: boolean;
 }
 
 /** What the deployment says of the life of threads. */
@@ -73,7 +76,10 @@ export interface ThreadTtl {
 }
 
 export interface AgentServer extends Service {
+  /** Throws when embedded. */
   readonly address: HttpService["address"];
+  /** For the requests that a host program passes; null with a port. */
+  readonly listener: Door["listener"] | null;
   /** Requests to the server from inside its process. */
   readonly loopback: Loopback;
   /** Makes what graphs need that were not there at the start. */
@@ -88,6 +94,7 @@ const SETTLE_MS = 5000;
 
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
   const { storage, store, graphs, engine, access, surface, clock, newId, log, metrics, versions } = ports;
+  const { embedded } = ports;
   const graceMs = config.shutdownGraceSecs * 1000;
   const defaults = assistantDefaults(config.graphConfig);
   const slots = config.role === "api" ? 0 : config.jobsPerWorker;
@@ -119,7 +126,8 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   );
   const notify = config.notifyUrl === null ? null : { url: config.notifyUrl, format: config.notifyFormat };
   let address = { host: config.host, port: config.port }; // until the port is open
-  const publicUrl = (): string => config.publicUrl ?? `${urlOf(address)}${surface.mountPrefix}`;
+  const ownUrl = (): string => (embedded ? "http://localhost" : urlOf(address));
+  const publicUrl = (): string => config.publicUrl ?? `${ownUrl()}${surface.mountPrefix}`;
   const notifier = createNotifier(notify, publicUrl);
   const onEnd = (run: Run, durationMs: number): void => {
     counted.onRunEnd(run, durationMs);
@@ -184,20 +192,16 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     prefix: surface.mountPrefix,
     cors: corsRules(surface),
     bodyBytesMax: config.bodyBytesMax,
-    hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
+    hosts: { loopback: !embedded && isLoopbackAddress(config.host), allowed: config.allowedHosts },
     log,
     onReply: counted.onReply,
     monotonic: clock.monotonic,
   });
   loopback = createLoopback(listener);
-  const http = createHttpService({
-    name: "http",
-    host: config.host,
-    port: config.port,
-    limits: { drainMs: () => Math.max(0, graceEndsAt - clock.monotonic()) + DRAIN_SPARE_MS },
-    stopMs: graceMs + DRAIN_SPARE_MS + SETTLE_MS,
-    listener,
-  });
+  const drainMs = (): number => Math.max(0, graceEndsAt - clock.monotonic()) + DRAIN_SPARE_MS;
+  const drained = { name: "http", listener, stopMs: graceMs + DRAIN_SPARE_MS + SETTLE_MS };
+  const http = createHttpService({ ...drained, host: config.host, port: config.port, limits: { drainMs } });
+  const door = embedded ? createDoor({ ...drained, log, drainMs }) : null;
   const register: Service = {
     name: "graphs",
     start: () => registerGraphs(agent, defaults),
@@ -213,7 +217,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const opened: Service = {
     name: "address",
     async start() {
-      address = http.address();
+      if (!embedded) address = http.address();
     },
     stop: () => Promise.resolve(),
   };
@@ -225,7 +229,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     syncWithPeers(agent, engine.peers),
     claiming,
     webhooks,
-    http,
+    door ?? http,
     opened,
     events,
     claims,
@@ -250,6 +254,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     },
     stopMs: null,
     address: () => http.address(),
+    listener: door?.listener ?? null,
     loopback,
     registerGraphs: () => registerGraphs(agent, defaults),
   };

@@ -24,6 +24,8 @@ import { WEBHOOKS_SECTION, webhookPolicy, webhookVariables, webhooksRemarks } fr
 export interface GraphSource extends ExportPath {
   readonly graphId: string;
   readonly description: string | null;
+  /** A graph of the program itself, in the place of what the file exports. */
+  readonly given?: unknown;
 }
 
 export interface GraphsConfig {
@@ -76,8 +78,23 @@ const HANDLED_KEYS = new Set(Object.keys(FILE.shape));
 /** @throws {ConfigFileError} with file, place and reason */
 export function readGraphsConfig(path: string, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
   const file = resolve(path);
+  const config = readConfig(file, parseJson(file), env);
+  if (config.graphs.length > 0) return config;
+  throw new ConfigFileError(file, `graphs: names no graph; write {"graphs": {"agent": "./agent.ts:graph"}}`);
+}
+
+/** Graphs of the program itself, with the defaults of the file. @param folder where their packages are looked up */
+export function givenGraphsConfig(given: Readonly<Record<string, unknown>>, folder: string): GraphsConfig {
+  const file = resolve(folder, "graphs");
+  const graphs = Object.entries(given).map(([graphId, graph]) => {
+    return { graphId, description: null, file, exportName: graphId, given: graph };
+  });
+  return { ...readConfig(file, { graphs: {} }, {}), graphs };
+}
+
+function readConfig(file: string, content: unknown, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
   const folder = dirname(file);
-  const parsed = FILE.safeParse(parseJson(file));
+  const parsed = FILE.safeParse(content);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw new ConfigFileError(
@@ -92,8 +109,6 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
   const graphs = Object.entries(parsed.data.graphs).map(([graphId, entry]) =>
     graphSource(file, folder, graphId, entry),
   );
-  if (graphs.length === 0)
-    throw new ConfigFileError(file, `graphs: names no graph; write {"graphs": {"agent": "./agent.ts:graph"}}`);
   const deadlines = deadlineRules(parsed.data.interrupt_deadlines);
   const ownEnv = readEnvironment(file, folder, parsed.data.env, env);
   return {

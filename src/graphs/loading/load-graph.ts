@@ -12,7 +12,8 @@ import { causeOf, importExport } from "./import-user-module.ts";
 
 export class GraphLoadError extends Error {
   constructor(source: GraphSource, cause: string) {
-    super(`graph "${source.graphId}" (${source.file}, export ${source.exportName}) does not load: ${cause}`);
+    const place = "given" in source ? "given as a value" : `${source.file}, export ${source.exportName}`;
+    super(`graph "${source.graphId}" (${place}) does not load: ${cause}`);
     this.name = "GraphLoadError";
   }
 }
@@ -30,7 +31,7 @@ export interface LoadedGraph {
 export async function loadGraph(source: GraphSource, folder: string): Promise<LoadedGraph> {
   let exported: unknown;
   try {
-    exported = await importExport(source, folder);
+    exported = "given" in source ? source.given : await importExport(source, folder);
   } catch (error) {
     throw new GraphLoadError(source, describeError(error).message);
   }

@@ -2,7 +2,9 @@
 // Invariants:
 //   loopback-client.1. A loopback request is parsed, authenticated and limited like every other one. Its origin grants
 //        no trust.
-//   loopback-client.2. Only path and query of a URL count; its host is this server.
+//   loopback-client.2. Only path and query of a URL count; its host is this server. With `keepsHost` the URL's host is the Host
+//        header: the browser checks compare it with the origin.
+//   loopback-client.3. Headers of the in-process connection do not leave with the response.
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
 import { duplexPair, Readable } from "node:stream";
@@ -13,22 +15,23 @@ export type Loopback = (input: string | URL | Request, init?: RequestInit) => Pr
 
 const BASE = "http://localhost";
 const BODILESS_STATUSES = new Set([204, 205, 304]);
+const OF_THE_CONNECTION = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
-export function createLoopback(listener: RequestListener): Loopback {
+export function createLoopback(listener: RequestListener, { keepsHost = false } = {}): Loopback {
   const server = createServer({ keepAliveTimeout: 1 }, listener); // never listens: receives its connections directly
   return async (input, init) => {
     const request = new Request(typeof input === "string" ? new URL(input, BASE) : input, {
       ...init,
       ...(init?.body instanceof ReadableStream ? { duplex: "half" } : {}),
     });
-    const { pathname, search } = new URL(request.url); // loopback-client.2
+    const { pathname, search, host } = new URL(request.url); // loopback-client.2
     const [near, far] = duplexPair();
     server.emit("connection", far);
     const outgoing = httpRequest({
       createConnection: () => near,
       method: request.method,
       path: `${pathname}${search}`,
-      headers: { ...headersOf(request.headers), host: "localhost", connection: "close" },
+      headers: { ...headersOf(request.headers), host: keepsHost ? host : "localhost", connection: "close" },
       signal: request.signal,
     });
     const replied = once(outgoing, "response") as Promise<[IncomingMessage]>;
@@ -67,8 +70,10 @@ function headersOf(headers: Headers): Record<string, string> {
 
 function responseOf(incoming: IncomingMessage, method: string): Response {
   const headers = new Headers();
-  for (let at = 0; at < incoming.rawHeaders.length; at += 2)
-    headers.append(incoming.rawHeaders[at] ?? "", incoming.rawHeaders[at + 1] ?? "");
+  for (let at = 0; at < incoming.rawHeaders.length; at += 2) {
+    const name = incoming.rawHeaders[at] ?? "";
+    if (!OF_THE_CONNECTION.has(name.toLowerCase())) headers.append(name, incoming.rawHeaders[at + 1] ?? ""); // loopback-client.3
+  }
   const status = incoming.statusCode ?? 500;
   const isBodiless = method === "HEAD" || BODILESS_STATUSES.has(status);
   if (isBodiless) incoming.resume();

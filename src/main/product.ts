@@ -1,0 +1,19 @@
+// Product: what package.json says of the installed package.
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Product } from "./host.ts";
+
+export function readProduct(): Product {
+  const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+  const { version, engines, dependencies, testedWith } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  ) as {
+    readonly version: string;
+    readonly engines: { readonly node: string };
+    readonly dependencies: Readonly<Record<string, string>>;
+    /** Of the package: the tested versions of its peer dependencies. */
+    readonly testedWith?: Readonly<Record<string, string>>;
+  };
+  return { root, version, nodeWanted: engines.node, dependencies: { ...dependencies, ...testedWith } };
+}
