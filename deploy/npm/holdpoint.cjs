@@ -10,10 +10,10 @@ var fits = major >= 24 || (major === 22 && version[1] >= 16);
 
 if (fits) {
   // Node 22 warns at each start that node:sqlite is experimental, which its user cannot act on.
-  var emitWarning = process.emitWarning;
+  var emitWarning = process.emitWarning.bind(process);
   process.emitWarning = function (warning, type) {
     if (type === "ExperimentalWarning" && String(warning).startsWith("SQLite ")) return;
-    emitWarning.apply(process, arguments);
+    emitWarning.apply(null, arguments);
   };
   void import("../dist/main.js");
 } else {
