@@ -32,6 +32,12 @@ export function channelOf(method: ProtocolMethod, data: Json): string {
   return typeof name === "string" ? `custom:${name}` : method;
 }
 
+const CHANNELS = ["values", "updates", "messages", "tools", "lifecycle", "input", "checkpoints", "tasks", "custom"];
+
+export function isKnownChannel(channel: string): boolean {
+  return CHANNELS.includes(channel) || channel.startsWith("custom:");
+}
+
 export function matches({ channels, namespaces, depth }: EventFilter, { channel, namespace }: Filtered): boolean {
   const wanted = channels.has(channel) || (channel.startsWith("custom:") && channels.has("custom")); // event-filter.1
   if (!wanted) return false;

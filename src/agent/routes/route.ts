@@ -80,7 +80,10 @@ const NO_BODY: JsonBody = { value: undefined, text: "" };
 const USER_AGENT_UNITS_MAX = 256;
 
 /** The caller with where the call came from, for the audit trail. */
-function withOrigin(caller: Caller, { remoteAddress, headers }: HttpRequest): Caller {
+export function withOrigin(
+  caller: Caller,
+  { remoteAddress, headers }: Pick<HttpRequest, "remoteAddress" | "headers">,
+): Caller {
   const userAgent = headers["user-agent"]?.slice(0, USER_AGENT_UNITS_MAX) ?? null;
   return { ...caller, origin: { address: remoteAddress, userAgent } };
 }

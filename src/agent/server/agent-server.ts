@@ -8,6 +8,7 @@ import { type Service, group } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { guardedPost, resolveHost } from "../../http/outbound/guarded-post.ts";
+import { createCors } from "../../http/server/cors.ts";
 import { type HttpRoute, createApp } from "../../http/server/app.ts";
 import { type Door, createDoor } from "../../http/server/door.ts";
 import { type Loopback, createLoopback, postHere } from "../../http/server/loopback-client.ts";
@@ -28,6 +29,7 @@ import type { Run } from "../model/model.ts";
 import { createNotifier } from "../webhooks/interrupt-notifier.ts";
 import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "../ports/ports.ts";
 import { protocolRoutes } from "../protocol/routes.ts";
+import { createUpgrade } from "../protocol/socket/socket-upgrade.ts";
 import { createQueueLimit } from "../runs/accept/queue-limit.ts";
 import { createRetention } from "./retention.ts";
 import { assistantRoutes } from "../routes/assistants.ts";
@@ -198,9 +200,20 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     monotonic: clock.monotonic,
   });
   loopback = createLoopback(listener);
+  const onUpgrade = createUpgrade(agent, {
+    prefix: surface.mountPrefix,
+    hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
+    cors: createCors(corsRules(surface)),
+  });
   const drainMs = (): number => Math.max(0, graceEndsAt - clock.monotonic()) + DRAIN_SPARE_MS;
   const drained = { name: "http", listener, stopMs: graceMs + DRAIN_SPARE_MS + SETTLE_MS };
-  const http = createHttpService({ ...drained, host: config.host, port: config.port, limits: { drainMs } });
+  const http = createHttpService({
+    ...drained,
+    host: config.host,
+    port: config.port,
+    limits: { drainMs },
+    ...(config.role === "worker" ? {} : { onUpgrade }),
+  });
   const door = embedded ? createDoor({ ...drained, log, drainMs }) : null;
   const register: Service = {
     name: "graphs",

@@ -6,7 +6,8 @@
 //        its reply has left.
 //   server.3. A fault of the listening socket never ends the process.
 //   server.4. Every reply forbids content-type sniffing (nosniff): stored data must never run as a page.
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
 import type { Service } from "../../base/lifecycle.ts";
 
@@ -48,6 +49,8 @@ export function createHttpService(options: {
   readonly host: string;
   readonly port: number;
   readonly listener: RequestListener;
+  /** Takes over the connections of WebSocket upgrades; without it they are ordinary requests. */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   readonly limits?: Partial<HttpLimits>;
   readonly stopMs?: number;
 }): HttpService {
@@ -65,12 +68,15 @@ export function createHttpService(options: {
             keepAliveTimeout: limits.keepAliveMs,
             connectionsCheckingInterval: Math.min(2000, limits.headersTimeoutMs / 2), // server.1: Node's default checks every 30 s
             noDelay: true,
+            shouldUpgradeCallback: ({ headers }) =>
+              options.onUpgrade !== undefined && headers.upgrade?.toLowerCase() === "websocket",
           },
           (request, response) => {
             response.setHeader("X-Content-Type-Options", "nosniff"); // server.4
             options.listener(request, response);
           },
         );
+        if (options.onUpgrade !== undefined) created.on("upgrade", options.onUpgrade);
         created.maxConnections = limits.connectionsMax;
         const connections = trackConnections(created);
         created.on("error", (error) => reject(new ListenError(options.host, options.port, error))); // server.3: `on`, not `once`

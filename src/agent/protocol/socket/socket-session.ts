@@ -1,0 +1,167 @@
+// Socket session: one WebSocket of the thread protocol: commands up, replies and events down.
+// Invariants:
+//   socket-session.1. Every frame is answered or closes the socket; commands are carried out in the order in which they came.
+//   socket-session.2. A subscription is answered before its replay. Its reader is its own: a closing socket takes no other along.
+//   socket-session.3. A slow reader holds SEND_UNITS_MAX at most, and is closed when nothing leaves for STALL_MS.
+//   socket-session.4. The caller is that of the upgrade. A right that is lost closes the socket.
+import { WebSocket } from "ws";
+import { command, eventFilter } from "../../../api/protocol.ts";
+import { ApiError } from "../../../base/api-error.ts";
+import { apiErrorOf } from "../../../http/server/problem.ts";
+import type { AgentContext } from "../../context.ts";
+import type { Caller } from "../../model/model.ts";
+import { CutOff } from "../../streams/subscription.ts";
+import { attach, type ScopeWatch } from "../attach.ts";
+import { carryOut } from "../carry-out.ts";
+import type { CommandCall } from "../command-call.ts";
+import { CommandError, failureOf, type Envelope } from "../envelope.ts";
+import { filterOf, isKnownChannel } from "../event-filter.ts";
+import type { Reading } from "../read-events.ts";
+import { parse } from "../../../api/operation.ts";
+
+export const CLOSED = {
+  lostRight: 4403,
+  deleted: 4404,
+  tooMany: 4429,
+  restart: 1012,
+  overload: 1013,
+  fault: 1011,
+} as const;
+
+const SUBSCRIPTIONS_MAX = 100;
+const COMMANDS_MAX = 16;
+const SEND_UNITS_MAX = 1024 * 1024;
+const STALL_MS = 60_000;
+const PING_MS = 20_000;
+
+export interface SessionPorts {
+  readonly agent: AgentContext;
+  readonly socket: WebSocket;
+  readonly threadId: string;
+  readonly caller: Caller;
+  readonly request: Omit<CommandCall["request"], "body">;
+  readonly watch: ScopeWatch;
+}
+
+/** Runs until the socket is closed. */
+export function startSession(ports: SessionPorts): void {
+  const { agent, socket, threadId, watch } = ports;
+  const subscriptions = new Map<string, Reading>();
+  let waiting = 0;
+  let turn = Promise.resolve();
+  const send = createSender(agent, socket);
+
+  const follow = async (reading: Reading): Promise<void> => {
+    try {
+      for await (const events of reading.events) {
+        for (const { text } of events) await send(text);
+      }
+      if (socket.readyState === WebSocket.OPEN && !left.has(reading))
+        socket.close(CLOSED.deleted, "the thread was deleted");
+    } catch (error) {
+      if (error instanceof CutOff) return; // closed by those who cut it
+      socket.close(CLOSED.fault, "internal error");
+      apiErrorOf(error, agent.log);
+    }
+  };
+  const left = new Set<Reading>();
+  const subscribe = async (id: number, params: unknown): Promise<void> => {
+    const body = parse(eventFilter, params ?? {}, "body");
+    const unknown = body.channels.find((channel) => !isKnownChannel(channel));
+    if (unknown !== undefined) throw new CommandError("invalid_argument", `There is no channel ${unknown}.`);
+    if (subscriptions.size >= SUBSCRIPTIONS_MAX) throw new CommandError("invalid_argument", "too many subscriptions");
+    const reading = attach(agent, threadId, filterOf(body), watch);
+    const subscriptionId = agent.newId();
+    subscriptions.set(subscriptionId, reading);
+    await send(JSON.stringify({ type: "success", id, result: { subscription_id: subscriptionId } })); // socket-session.2
+    void follow(reading);
+  };
+  const unsubscribe = async (id: number, params: unknown): Promise<void> => {
+    const given = (params as { readonly subscription_id?: unknown } | undefined)?.subscription_id;
+    const reading = typeof given === "string" ? subscriptions.get(given) : undefined;
+    if (reading === undefined) throw new CommandError("no_such_subscription", "There is no such subscription.");
+    subscriptions.delete(String(given));
+    left.add(reading);
+    reading.leave();
+    await send(JSON.stringify({ type: "success", id, result: {} }));
+  };
+  const answer = async (text: string): Promise<void> => {
+    let id: number | null = null;
+    try {
+      const value = parseFrame(text);
+      id = idOf(value);
+      const body = parse(command, value, "body");
+      if (body.method === "subscription.subscribe") return await subscribe(body.id, body.params);
+      if (body.method === "subscription.unsubscribe") return await unsubscribe(body.id, body.params);
+      const request = { ...ports.request, body: { value, text } };
+      const { envelope } = await carryOut(agent, { threadId, caller: ports.caller, command: body, request });
+      await send(JSON.stringify(envelope));
+    } catch (error) {
+      const refusal = error instanceof CommandError ? error : apiErrorOf(error, agent.log);
+      await send(JSON.stringify(failureOf(id, refusal) satisfies Envelope)); // socket-session.1
+    }
+  };
+  const stopPings = startPings(agent, socket);
+  const stopHub = agent.events.onStop(() => socket.close(CLOSED.restart, "the server restarts"));
+  socket.on("message", (data, isBinary) => {
+    if (isBinary) return socket.close(1003, "text frames only");
+    const text = (data as Buffer).toString("utf8");
+    if (waiting >= COMMANDS_MAX) {
+      void send(JSON.stringify(failureOf(null, new CommandError("invalid_argument", "too many commands at once"))));
+      return;
+    }
+    waiting++;
+    turn = turn.then(() => answer(text)).finally(() => void waiting--); // socket-session.1
+  });
+  socket.on("error", () => undefined); // the close event follows
+  socket.once("close", () => {
+    stopPings();
+    stopHub();
+    watch.stop();
+    for (const reading of subscriptions.values()) reading.leave();
+  });
+  if (agent.events.stopped()) socket.close(CLOSED.restart, "the server restarts");
+}
+
+/** @throws {ApiError} `malformed_json` */
+function parseFrame(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new ApiError("malformed_json", "The frame is not JSON text.");
+  }
+}
+
+function idOf(value: unknown): number | null {
+  const id = typeof value === "object" && value !== null && "id" in value ? value.id : null;
+  return typeof id === "number" && Number.isInteger(id) && id >= 0 ? id : null;
+}
+
+/** socket-session.3. Resolves at once while little is unsent, else when it has left. */
+function createSender(agent: AgentContext, socket: WebSocket): (text: string) => Promise<void> {
+  return async (text) => {
+    if (socket.readyState !== WebSocket.OPEN) return;
+    if (socket.bufferedAmount < SEND_UNITS_MAX) {
+      socket.send(text);
+      return;
+    }
+    const cancel = agent.clock.after(STALL_MS, () => socket.close(CLOSED.overload, "the reader is too slow"));
+    await new Promise<void>((resolve) => socket.send(text, () => resolve()));
+    cancel();
+  };
+}
+
+/** A peer that misses two pings is gone. */
+function startPings(agent: AgentContext, socket: WebSocket): () => void {
+  let missed = 0;
+  let cancel: () => void = () => undefined;
+  const ping = (): void => {
+    if (missed >= 2) return socket.terminate();
+    missed++;
+    if (socket.readyState === WebSocket.OPEN) socket.ping();
+    cancel = agent.clock.after(PING_MS, ping);
+  };
+  socket.on("pong", () => void (missed = 0));
+  cancel = agent.clock.after(PING_MS, ping);
+  return () => cancel();
+}

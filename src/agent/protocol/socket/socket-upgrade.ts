@@ -1,0 +1,134 @@
+// Socket upgrade: an upgrade request → a session of the thread protocol, or a closed socket that says why.
+// Invariants:
+//   socket-upgrade.1. A refusal after the handshake has a close code of 4000 and the HTTP status: browsers take a refused
+//        handshake for a network error and try again.
+//   socket-upgrade.2. A page of another origin opens no socket unless CORS allows the origin: browsers send cookies along.
+//   socket-upgrade.3. Credentials in a subprotocol are read and never sent back.
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer, type WebSocket } from "ws";
+import { isUuid } from "../../../base/ids.ts";
+import { ApiError } from "../../../base/api-error.ts";
+import type { Cors } from "../../../http/server/cors.ts";
+import { type HostRules, checkHost, checkSite } from "../../../http/server/loopback-host.ts";
+import { apiErrorOf } from "../../../http/server/problem.ts";
+import { addressOf } from "../../../http/server/request-path.ts";
+import { ANONYMOUS } from "../../auth/authorize.ts";
+import type { AgentContext } from "../../context.ts";
+import { withOrigin } from "../../routes/route.ts";
+import { watchScope } from "../attach.ts";
+import { CLOSED, startSession } from "./socket-session.ts";
+
+const PATH = /^\/threads\/([^/]+)\/stream\/events$/;
+const FRAME_BYTES_MAX = 1024 * 1024;
+const SOCKETS_MAX = 64;
+const SUBPROTOCOL = "holdpoint";
+const BEARER = /^bearer\.([\w-]+)$/;
+
+export interface UpgradeRules {
+  readonly prefix: string;
+  readonly hosts: HostRules;
+  readonly cors: Pick<Cors, "allows">;
+}
+
+export type OnUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+export function createUpgrade(agent: AgentContext, rules: UpgradeRules): OnUpgrade {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: FRAME_BYTES_MAX,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false), // socket-upgrade.3
+  });
+  const open = new Map<string, number>();
+  return (incoming, raw, head) => {
+    raw.on("error", () => raw.destroy());
+    const threadId = threadOf(incoming, rules.prefix);
+    if (threadId === null) {
+      raw.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      return;
+    }
+    sockets.handleUpgrade(incoming, raw, head, (socket) => {
+      const count = (open.get(threadId) ?? 0) + 1;
+      open.set(threadId, count);
+      socket.once("close", () => {
+        const rest = (open.get(threadId) ?? 1) - 1;
+        if (rest === 0) open.delete(threadId);
+        else open.set(threadId, rest);
+      });
+      if (count > SOCKETS_MAX) socket.close(CLOSED.tooMany, "too many sockets");
+      else void admit(agent, rules, { incoming, socket, threadId });
+    });
+  };
+}
+
+function threadOf({ url = "" }: IncomingMessage, prefix: string): string | null {
+  const path = addressOf(url, prefix)?.path ?? "";
+  const threadId = PATH.exec(path)?.[1] ?? "";
+  return isUuid(threadId) ? threadId.toLowerCase() : null;
+}
+
+interface Upgraded {
+  readonly incoming: IncomingMessage;
+  readonly socket: WebSocket;
+  readonly threadId: string;
+}
+
+async function admit(
+  agent: AgentContext,
+  rules: UpgradeRules,
+  { incoming, socket, threadId }: Upgraded,
+): Promise<void> {
+  const early: { readonly data: unknown; readonly isBinary: boolean }[] = [];
+  const keep = (data: unknown, isBinary: boolean): void => {
+    if (early.length < EARLY_MAX) early.push({ data, isBinary });
+    else socket.close(CLOSED.tooMany, "too many commands at once");
+  };
+  socket.on("message", keep); // frames that come while the caller is looked up
+  socket.on("error", () => undefined);
+  try {
+    checkHost(incoming, rules.hosts);
+    checkSite({ method: "POST", headers: incoming.headers }, rules.cors.allows, "http.cors can allow an origin"); // socket-upgrade.2
+    const request = requestOf(incoming, rules.prefix, threadId);
+    const { access } = agent;
+    const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request);
+    const watch = await watchScope(agent, request, threadId, () =>
+      socket.close(CLOSED.lostRight, "the right was lost"),
+    );
+    socket.off("message", keep);
+    startSession({ agent, socket, threadId, caller, request, watch });
+    for (const { data, isBinary } of early) socket.emit("message", data, isBinary);
+  } catch (error) {
+    const { status, code } = apiErrorOf(error, agent.log);
+    socket.close(4000 + status, code); // socket-upgrade.1
+  }
+}
+
+const EARLY_MAX = 16;
+
+function requestOf(incoming: IncomingMessage, prefix: string, threadId: string) {
+  const { url = "", headers, socket } = incoming;
+  const { path, query } = addressOf(url, prefix) ?? { path: "", query: {} };
+  const refuse = (): never => {
+    throw new ApiError("malformed_request", "An upgrade has no body.");
+  };
+  return {
+    method: "GET",
+    url,
+    path,
+    params: { thread_id: threadId },
+    query,
+    headers: withBearer(headers),
+    remoteAddress: socket.remoteAddress ?? "",
+    readBody: () => Promise.resolve().then(refuse),
+    onHangUp: () => undefined,
+  };
+}
+
+/** socket-upgrade.3. Browsers set no headers on a socket: a subprotocol `bearer.<base64url>` stands for one. */
+function withBearer(headers: IncomingMessage["headers"]): IncomingMessage["headers"] {
+  const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((one) => one.trim());
+  const token = offered.map((one) => BEARER.exec(one)?.[1]).find((one) => one !== undefined);
+  if (token === undefined || headers.authorization !== undefined) return headers;
+  return { ...headers, authorization: `Bearer ${Buffer.from(token, "base64url").toString("utf8")}` };
+}

@@ -1,0 +1,122 @@
+// Tests of the thread protocol over WebSocket.
+//   thread-socket.1. The official client runs, pauses and answers over a socket, also after a page is loaded anew.
+//   thread-socket.2. Two sockets and a stream on one thread all get all; closing one changes nothing for the others.
+//   thread-socket.3. Every malformed frame is answered; the socket stays open.
+//   thread-socket.4. A caller without credentials is accepted and closed with 4401; a bearer subprotocol authenticates.
+import { Client } from "@langchain/langgraph-sdk";
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { after, test } from "node:test";
+import { WebSocket } from "ws";
+import { startServerHere } from "../harness/server-here.ts";
+import { removeFolder } from "../harness/server.ts";
+import { openEvents, sendCommand } from "../harness/thread-protocol.ts";
+import { until } from "../harness/threads.ts";
+import { PATIENCE } from "../harness/patience.ts";
+
+const server = await startServerHere();
+const keyed = await startServerHere({ env: { HOLDPOINT_API_KEYS: "ann:a-key-of-some-length" } });
+after(async () => {
+  for (const one of [server, keyed]) {
+    await one.stop();
+    removeFolder(one.dataDir);
+  }
+});
+
+type Frame = Readonly<Record<string, unknown>>;
+
+async function open(threadId: string, on = server, protocols: string[] = []) {
+  const socket = new WebSocket(`${on.url.replace("http", "ws")}/threads/${threadId}/stream/events`, protocols);
+  const frames: Frame[] = [];
+  socket.on("message", (data) => frames.push(JSON.parse((data as Buffer).toString()) as Frame));
+  await once(socket, "open");
+  return { socket, frames };
+}
+
+const ended = (frames: readonly Frame[]): true | undefined =>
+  frames.some((frame) => JSON.stringify(frame).includes('"event":"completed"')) ? true : undefined;
+
+test("the official client over a socket, with a reload while paused (thread-socket.1)", PATIENCE, async () => {
+  const threadId = randomUUID();
+  const page = () =>
+    new Client({ apiUrl: server.url, apiKey: null }).threads.stream(threadId, {
+      assistantId: "echo",
+      transport: "websocket",
+    });
+  const first = page();
+  await first.submitRun({ input: { payload: "sure?" } });
+  await until("the question", async () => first.interrupts[0]);
+  await first.close();
+  const second = page();
+  second.startLifecycleWatcher();
+  const asked = await until("the question again", async () => second.interrupts[0]);
+  let done = false;
+  second.onEvent((event) => {
+    done ||= event.method === "lifecycle" && event.params.data.event === "completed";
+  });
+  await second.respondInput({ namespace: asked.namespace, interrupt_id: asked.interruptId, response: "yes" });
+  await until("the end", async () => (done ? true : undefined));
+  await second.close();
+});
+
+test("sockets and streams side by side (thread-socket.2)", PATIENCE, async () => {
+  const threadId = randomUUID();
+  const [one, other] = [await open(threadId), await open(threadId)];
+  const subscribe = { id: 1, method: "subscription.subscribe", params: { channels: ["lifecycle"] } };
+  for (const { socket } of [one, other]) socket.send(JSON.stringify(subscribe));
+  await until("the reply", async () => other.frames[0]);
+  const stream = await openEvents(server, threadId, { channels: ["lifecycle"] });
+  one.socket.send(JSON.stringify({ id: 2, method: "run.start", params: { assistant_id: "teller", input: {} } }));
+  await until("the end on one", async () => ended(one.frames));
+  await until("the end on the other", async () => ended(other.frames));
+  await stream.until(({ data, namespace }) => data["event"] === "completed" && namespace.length === 0);
+  one.socket.close();
+  await once(one.socket, "close");
+  const before = other.frames.length;
+  await sendCommand(server, threadId, "run.start", { assistant_id: "teller", input: {} });
+  await until("the second end", async () => ended(other.frames.slice(before)));
+  other.socket.close();
+  stream.close();
+});
+
+test("malformed frames are answered (thread-socket.3)", PATIENCE, async () => {
+  const { socket, frames } = await open(randomUUID());
+  const bad = ["{", "[]", '{"id":1.5,"method":"x"}', '{"id":3}', '{"id":4,"method":"nonesuch"}'];
+  const more = [
+    '{"id":5,"method":"subscription.subscribe","params":{"channels":["nonesuch"]}}',
+    '{"id":6,"method":"subscription.unsubscribe","params":{"subscription_id":"x"}}',
+    '{"id":7,"method":"run.start","params":{"assistant_id":"nonesuch"}}',
+    '{"id":8,"method":"state.get"}',
+  ];
+  for (const text of [...bad, ...more]) socket.send(text);
+  await until("all replies", async () => (frames.length === bad.length + more.length ? true : undefined));
+  assert.deepEqual(
+    frames.map(({ id, error }) => [id, error]),
+    [
+      [null, "invalid_argument"],
+      [null, "invalid_argument"],
+      [null, "invalid_argument"],
+      [3, "invalid_argument"],
+      [4, "unknown_command"],
+      [5, "invalid_argument"],
+      [6, "no_such_subscription"],
+      [7, "invalid_argument"],
+      [8, "no_such_run"],
+    ],
+  );
+  assert.equal(socket.readyState, WebSocket.OPEN);
+  socket.close();
+});
+
+test("who may open a socket (thread-socket.4)", PATIENCE, async () => {
+  const { socket } = await open(randomUUID(), keyed);
+  const [code] = (await once(socket, "close")) as [number];
+  assert.equal(code, 4401);
+  const token = `bearer.${Buffer.from("a-key-of-some-length").toString("base64url")}`;
+  const allowed = await open(randomUUID(), keyed, ["holdpoint", token]);
+  assert.equal(allowed.socket.protocol, "holdpoint");
+  allowed.socket.send('{"id":1,"method":"run.start","params":{"assistant_id":"echo"}}');
+  await until("the reply", async () => allowed.frames[0]);
+  allowed.socket.close();
+});
