@@ -67,6 +67,16 @@ export const runNotes: Readonly<Record<string, Note>> = {
 };
 
 export const streamNotes: Readonly<Record<string, Note>> = {
+  sendCommand: {
+    description: "The thread protocol of newer clients: `run.start`, `input.respond` and others in one envelope.",
+    body: { id: 1, method: "agent.getTree", params: {} },
+  },
+  streamThreadEvents: {
+    description: "The events of the thread protocol over HTTP, for clients without a WebSocket.",
+    body: { channels: ["values"] },
+    ...EVENTS,
+  },
+  openThreadSocket: { description: "The events and the commands of the thread protocol on one connection." },
   streamRun: {
     description: "Each event has an id; `Content-Location` names the stream to continue after a broken connection.",
     body: { ...START, stream_mode: ["updates"] },
