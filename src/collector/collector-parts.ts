@@ -2,7 +2,7 @@
 // (intake).
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log/log.ts";
-import { ASSEMBLE_LIMITS } from "./assemble/assemble.ts";
+import { ASSEMBLE_LIMITS } from "./assemble/trace-table.ts";
 import { createMetrics, type CollectorMetrics } from "./metrics.ts";
 import { createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";
 import { createPipeline, type Pipeline } from "./pipeline/pipeline.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
-import { ASSEMBLE_LIMITS } from "../../src/collector/assemble/assemble.ts";
+import { ASSEMBLE_LIMITS } from "../../src/collector/assemble/trace-table.ts";
 import { createSpanAccounting, pendingOf, sumOf } from "../../src/collector/shared/span-accounting.ts";
 import type { Decoded } from "../../src/collector/otlp/decoded.ts";
 import { readProtobuf } from "../../src/collector/otlp/protobuf.ts";

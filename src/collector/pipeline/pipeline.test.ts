@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createFakeClock } from "../../../test/fakes/clock.ts";
 import { protobufRequest, spanOf } from "../../../test/fakes/otlp.ts";
 import { turnsDuring } from "../../../test/fakes/turns.ts";
-import { ASSEMBLE_LIMITS } from "../assemble/assemble.ts";
+import { ASSEMBLE_LIMITS } from "../assemble/trace-table.ts";
 import type { Body } from "../encode/batch-body.ts";
 import { createSpanAccounting, pendingOf } from "../shared/span-accounting.ts";
 import type { UploadJob } from "../upload/upload-job.ts";

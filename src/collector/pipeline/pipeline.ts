@@ -20,7 +20,8 @@
 //   durable-intake.ts   intake of durable mode: spool, acknowledge, feed
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
-import { createAssembler, type AssembleLimits, type AssembleStats, type Decision } from "../assemble/assemble.ts";
+import { createAssembler, type AssembleStats, type Decision } from "../assemble/assemble.ts";
+import type { AssembleLimits } from "../assemble/trace-table.ts";
 import { dottedOrderFault } from "../assemble/dotted-order.ts";
 import type { Span } from "../otlp/span.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";

@@ -1,0 +1,165 @@
+// Trace table: the trees of all traces by trace and tenant, the sums over them, and the pins of evicted traces.
+// Rules: assemble.3 and assemble.4 (assemble.ts).
+import { pinOf, restorePin, type Pin } from "./claimed-places.ts";
+import { release, type Emit } from "./trace-tree.ts";
+import { createTree, type Tree } from "./tree-node.ts";
+
+export interface AssembleLimits {
+  /** SPAN_TTL: the longest wait, and the time after its last span that a trace stays in memory. */
+  readonly spanTtlMs: number;
+  /** ORPHAN_TIMEOUT_MS: time after the last span of a trace before its orphans are emitted without their parents. */
+  readonly orphanTimeoutMs: number;
+  readonly waitingBytesMax: number;
+  /** Spans in memory, for late children to find their parents. About 300 bytes each. */
+  readonly nodesMax: number;
+  /** Evicted traces whose root order is still in memory. About 150 bytes each. */
+  readonly pinsMax: number;
+}
+
+export const ASSEMBLE_LIMITS: AssembleLimits = {
+  spanTtlMs: 300_000,
+  orphanTimeoutMs: 10_000,
+  waitingBytesMax: 32 * 1024 * 1024,
+  nodesMax: 100_000,
+  pinsMax: 50_000,
+};
+
+/** The order of traces by last span is exact to within this time: a move costs more than a comparison. */
+const ORDER_MS = 1000;
+
+export interface TraceTable {
+  readonly limits: AssembleLimits;
+  readonly emit: Emit;
+  /** Least recently seen first, to within ORDER_MS. */
+  readonly trees: Map<string, Tree>;
+  readonly pins: Map<string, Pin>;
+  readonly waitingTrees: Set<Tree>;
+  readonly waitingBytesOf: Map<string, number>;
+  readonly counts: Counts;
+  /** The tree of the previous span: spans of a trace arrive in groups. */
+  last: Tree | null;
+}
+
+interface Counts {
+  waiting: number;
+  waitingBytes: number;
+  nodes: number;
+  duplicates: number;
+  filtered: number;
+  amended: number;
+  reRooted: number;
+  evicted: number;
+}
+
+export function createTraceTable(limits: AssembleLimits, emit: Emit): TraceTable {
+  return {
+    limits,
+    emit,
+    trees: new Map(),
+    pins: new Map(),
+    waitingTrees: new Set(),
+    waitingBytesOf: new Map(),
+    counts: {
+      waiting: 0,
+      waitingBytes: 0,
+      nodes: 0,
+      duplicates: 0,
+      filtered: 0,
+      amended: 0,
+      reRooted: 0,
+      evicted: 0,
+    },
+    last: null,
+  };
+}
+
+export function treeOf(table: TraceTable, tenant: string, traceId: string, now: number): Tree {
+  const { trees, last } = table;
+  const key = traceId + tenant;
+  let tree = last !== null && last.key === key ? last : trees.get(key);
+  if (tree === undefined) {
+    tree = createTree(key, tenant, now);
+    trees.set(key, tree);
+    const pin = table.pins.get(key);
+    if (pin !== undefined) {
+      restorePin(tree, pin);
+      table.pins.delete(key);
+    }
+    forgetOld(table, now);
+  } else if (now - tree.listedAt >= ORDER_MS) {
+    tree.listedAt = now;
+    trees.delete(key);
+    trees.set(key, tree);
+  }
+  tree.lastSeen = now;
+  table.last = tree;
+  return tree;
+}
+
+/** Runs `change` on a tree and updates the sums. */
+export function within<T>(table: TraceTable, tree: Tree, change: () => T): T {
+  const { counts, waitingTrees } = table;
+  const { waitingCount, waitingBytes } = tree;
+  const nodes = tree.nodes.size;
+  const result = change();
+  counts.waiting += tree.waitingCount - waitingCount;
+  if (tree.waitingBytes !== waitingBytes) hold(table, tree.tenant, tree.waitingBytes - waitingBytes);
+  counts.nodes += tree.nodes.size - nodes;
+  if (tree.waitingCount === 0) {
+    if (waitingCount > 0) waitingTrees.delete(tree);
+  } else if (waitingCount === 0) waitingTrees.add(tree);
+  return result;
+}
+
+function hold({ counts, waitingBytesOf }: TraceTable, tenant: string, bytes: number): void {
+  counts.waitingBytes += bytes;
+  const left = (waitingBytesOf.get(tenant) ?? 0) + bytes;
+  if (left === 0) waitingBytesOf.delete(tenant);
+  else waitingBytesOf.set(tenant, left);
+}
+
+/** Emits the spans that wait since `limit` or earlier. */
+export function releaseTree(table: TraceTable, tree: Tree, limit: number): void {
+  table.counts.reRooted += within(table, tree, () => release(tree, limit, table.emit));
+}
+
+export function releaseAll(table: TraceTable): void {
+  for (const tree of table.waitingTrees) releaseTree(table, tree, Infinity);
+}
+
+function forget(table: TraceTable, tree: Tree): void {
+  const { pins } = table;
+  releaseTree(table, tree, Infinity); // assemble.4: emitted, not dropped
+  table.trees.delete(tree.key);
+  table.counts.nodes -= tree.nodes.size;
+  if (table.last === tree) table.last = null;
+  const pin = pinOf(tree);
+  if (pin === null) return;
+  pins.set(tree.key, pin);
+  if (pins.size <= table.limits.pinsMax) return;
+  const oldest = pins.keys().next().value;
+  if (oldest !== undefined) pins.delete(oldest);
+}
+
+function forgetOld(table: TraceTable, now: number): void {
+  for (const tree of table.trees.values()) {
+    if (now - tree.lastSeen < table.limits.spanTtlMs) return;
+    forget(table, tree);
+  }
+}
+
+export function keepLimits(table: TraceTable): void {
+  const { counts, limits } = table;
+  while (counts.waitingBytes > limits.waitingBytesMax) {
+    const oldest = table.waitingTrees.values().next().value;
+    if (oldest === undefined) break;
+    releaseTree(table, oldest, Infinity);
+    counts.evicted += 1;
+  }
+  while (counts.nodes > limits.nodesMax) {
+    const oldest = table.trees.values().next().value;
+    if (oldest === undefined) break;
+    forget(table, oldest);
+    counts.evicted += 1;
+  }
+}
