@@ -1,0 +1,57 @@
+// Release: `npm run release` checks that this commit can be released, and makes dist/release/: both packages, the notes, an
+// SBOM and checksums. The workflow release.yml publishes them. `--dry-run` does the same before the tag is there.
+// Rules:
+//   deploy/release.1. Nothing is published from here.
+//   deploy/release.2. Every fault is reported at once, with exit code 1. A dry run makes the files all the same.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { notesOf, releaseFaults } from "./release-faults.ts";
+
+const ROOT = dirname(import.meta.dirname);
+const TARGET = join(ROOT, "dist", "release");
+
+const { values } = parseArgs({ options: { "dry-run": { type: "boolean", default: false } } });
+const dryRun = values["dry-run"];
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+const run = (command: string, args: readonly string[], cwd = ROOT): string =>
+  execFileSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+
+const manifest = JSON.parse(read("package.json")) as { readonly version: string };
+const { version } = manifest;
+const changelog = read("CHANGELOG.md");
+const faults = releaseFaults({
+  manifest,
+  lock: JSON.parse(read("package-lock.json")) as object,
+  changelog,
+  tags: run("git", ["tag", "--points-at", "HEAD"]).split("\n").filter(Boolean),
+  changedFiles: run("git", ["status", "--porcelain"]).split("\n").filter(Boolean),
+  repository: process.env["GITHUB_REPOSITORY"] ?? null,
+  dryRun,
+});
+
+if (dryRun || faults.length === 0) {
+  run("npm", ["run", "package"]);
+  rmSync(TARGET, { recursive: true, force: true });
+  mkdirSync(TARGET, { recursive: true });
+  for (const folder of ["package", "dist/create-holdpoint"])
+    run("npm", ["pack", "--loglevel=error", "--pack-destination", TARGET], join(ROOT, folder));
+  const sbom = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--omit=dev", "--package-lock-only"];
+  writeFileSync(join(TARGET, "sbom.cdx.json"), run("npm", [...sbom, "--loglevel=error"]));
+  writeFileSync(join(TARGET, "notes.md"), notesOf(changelog, version) ?? "");
+  const sums = readdirSync(TARGET).map((name) => {
+    const hash = createHash("sha256").update(readFileSync(join(TARGET, name)));
+    return `${hash.digest("hex")}  ${name}\n`;
+  });
+  writeFileSync(join(TARGET, "SHA256SUMS"), sums.join(""));
+  process.stdout.write(`dist/release/ for ${version}:\n${sums.join("")}`);
+}
+for (const fault of faults) process.stderr.write(`release: ${fault}\n`); // deploy/release.2
+if (faults.length > 0) process.exitCode = 1;

@@ -1,0 +1,92 @@
+// Test of the release: the faults it finds, and the workflows. Checked:
+//   release.1. Each fault of a commit is found, all at once; a good commit has none.
+//   release.2. The workflows are valid for the parser of GitHub's own language server, and call scripts that exist.
+//   release.3. The release workflow publishes with provenance, and makes the image for two architectures.
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+import { notesOf, releaseFaults, type ReleaseState } from "../../deploy/release-faults.ts";
+
+// The parser imports its schema as bundlers allow it, without the attribute that Node asks for.
+registerHooks({
+  load: (url, context, nextLoad) =>
+    nextLoad(url, url.endsWith(".json") ? { ...context, importAttributes: { type: "json" } } : context),
+});
+const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } = await import("@actions/workflow-parser");
+
+const ROOT = join(import.meta.dirname, "../..");
+const CHANGELOG =
+  "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-12-01\n\n- Added: a line.\n\n## [1.2.2] - 2026-11-01\n\n- Old.\n";
+const address = "git+https://github.com/someone/holdpoint.git";
+const GOOD: ReleaseState = {
+  manifest: { version: "1.2.3", repository: { url: address } },
+  lock: { version: "1.2.3" },
+  changelog: CHANGELOG,
+  tags: ["v1.2.3"],
+  changedFiles: [],
+  repository: "someone/holdpoint",
+  dryRun: false,
+};
+const PLACEHOLDER = { version: "1.2.3", homepage: "https://github.com/holdpoint/holdpoint#readme" };
+
+const FAULTS: readonly (readonly [name: string, change: Partial<ReleaseState>, fault: RegExp])[] = [
+  ["a version that is none", { manifest: { version: "1.2", repository: { url: address } } }, /"1\.2" is not a version/],
+  ["another version in the lock file", { lock: { version: "1.2.2" } }, /package-lock\.json has another version/],
+  ["no section", { changelog: "## [Unreleased]\n\n- A line.\n" }, /no section "## \[1\.2\.3\]/],
+  ["an empty section", { changelog: "## [1.2.3] - 2026-12-01\n\n## [1.2.2] - 2026-11-01\n" }, /no section|is empty/],
+  [
+    "unreleased lines",
+    { changelog: CHANGELOG.replace("Unreleased]\n", "Unreleased]\n\n- New.\n") },
+    /Unreleased\] is not empty/,
+  ],
+  ["no tag", { tags: ["v1.2.2"] }, /no tag v1\.2\.3/],
+  ["changed files", { changedFiles: [" M a.ts"] }, /has changes:  M a\.ts/],
+  ["another repository", { repository: "other/holdpoint" }, /repository is not github\.com\/other\/holdpoint/],
+  ["placeholders", { manifest: PLACEHOLDER, repository: null }, /are placeholders/],
+];
+for (const [name, change, fault] of FAULTS) {
+  test(`found: ${name} (release.1)`, () => {
+    const found = releaseFaults({ ...GOOD, ...change });
+    assert.ok(
+      found.some((one) => fault.test(one)),
+      found.join("\n"),
+    );
+  });
+}
+
+test("a good commit has no fault, a dry run needs no tag, and the notes are its section (release.1)", () => {
+  assert.deepEqual(releaseFaults(GOOD), []);
+  assert.deepEqual(releaseFaults({ ...GOOD, tags: [], repository: null, dryRun: true }), []);
+  assert.equal(notesOf(CHANGELOG, "1.2.3"), "- Added: a line.");
+});
+
+const workflows = globSync(".github/workflows/*.yml", { cwd: ROOT });
+
+/** Errors of the parser. */
+async function faultsOf(name: string, content: string): Promise<readonly string[]> {
+  const trace = new NoOperationTraceWriter();
+  const { context, value } = parseWorkflow({ name, content }, trace);
+  if (value !== undefined) await convertWorkflowTemplate(context, value);
+  return context.errors.getErrors().map(({ message }) => message);
+}
+
+test("the workflows are valid, and call scripts that exist (release.2)", async () => {
+  assert.ok(workflows.length >= 2, workflows.join());
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly scripts: object };
+  for (const path of workflows) {
+    const content = readFileSync(join(ROOT, path), "utf8");
+    assert.deepEqual(await faultsOf(path, content), [], path);
+    for (const [, script = ""] of content.matchAll(/npm run ([\w:-]+)/g)) assert.ok(script in scripts, script);
+  }
+  const broken = "on: push\njobs:\n  a:\n    runs-on: x\n    step:\n      - run: ${{ nothing.here }}\n";
+  assert.notDeepEqual(await faultsOf("broken.yml", broken), []);
+});
+
+test("the release has provenance and two architectures (release.3)", () => {
+  const content = readFileSync(join(ROOT, ".github/workflows/release.yml"), "utf8");
+  assert.equal(content.match(/npm publish --provenance/g)?.length, 2);
+  assert.match(content, /platforms: linux\/amd64,linux\/arm64/);
+  assert.match(content, /id-token: write/);
+});
