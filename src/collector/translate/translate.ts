@@ -11,7 +11,7 @@ import type { Found, Subject } from "./fields/content.ts";
 import { createFactsReader, type Facts, type FactsReader } from "./attributes/span-facts.ts";
 import { inputsOf } from "./fields/inputs.ts";
 import { createObjectWriter, extended } from "./attributes/json-writer.ts";
-import { isGenAiName, isGenAiScope, sources } from "./attributes/known-keys.ts";
+import { isGenAiName, isGenAiScope, sources, type Sources, union } from "./attributes/known-keys.ts";
 import { type ExplainedAttribute, destinationsOf } from "./fields/destinations.ts";
 import { metadataOf, resourceText } from "./fields/metadata.ts";
 import { invocationParamsOf, modelOf } from "./fields/model.ts";
@@ -59,14 +59,14 @@ const TAGS = sources(
   "langfuse.trace.tags",
   "mastra.tags",
 );
-const SERIALIZED: readonly (readonly [string, readonly number[]])[] = [
+const SERIALIZED: readonly (readonly [string, Sources])[] = [
   ["name", sources("gen_ai.serialized.name")],
   ["signature", sources("gen_ai.serialized.signature")],
   ["doc", sources("gen_ai.serialized.doc")],
 ];
-const SERIALIZED_ANY = SERIALIZED.flatMap(([, from]) => from);
+const SERIALIZED_ANY = union(...SERIALIZED.map(([, from]) => from));
 /** Time to the first token: source, seconds in one unit of it. */
-const FIRST_TOKEN: readonly (readonly [readonly number[], number])[] = [
+const FIRST_TOKEN: readonly (readonly [Sources, number])[] = [
   [sources("gen_ai.response.time_to_first_chunk"), 1],
   [sources("ai.response.msToFirstChunk", "ai.stream.msToFirstChunk", "ttft_ms"), 0.001],
   [sources("gen_ai.server.time_to_first_token", "lk.response.ttft"), 1],
@@ -243,7 +243,7 @@ function claimsOf(facts: Facts): RunClaims | null {
   return { traceId, runId, dottedOrder: facts.text(DOTTED_ORDER) };
 }
 
-function uuidOf(facts: Facts, from: readonly number[]): string {
+function uuidOf(facts: Facts, from: Sources): string {
   const mark = facts.mark();
   const text = facts.text(from).toLowerCase();
   if (UUID.test(text)) return text;

@@ -10,6 +10,8 @@ export interface ObjectWriter {
   /** Keeps a name for `putReserved`: nothing else can take it. */
   reserve(name: string): void;
   putReserved(name: string, value: string): void;
+  /** Members as JSON text. The caller has checked that no name is in use, and looks for none of them later. */
+  putMembers(members: string): void;
   /** `{…}` */
   text(): string;
 }
@@ -32,13 +34,25 @@ export function createObjectWriter(): ObjectWriter {
     write(name, value);
   };
   return {
-    put: (name, value) => putText(name, JSON.stringify(value)),
+    put: (name, value) => putText(name, jsonText(value)),
     putText,
     has,
     reserve,
     putReserved: write,
+    putMembers: (members) => {
+      body += body === "" || members === "" ? members : `,${members}`;
+    },
     text: () => `{${body}}`,
   };
+}
+
+function jsonText(value: Json): string {
+  return typeof value === "number" && Number.isFinite(value) ? String(value) : JSON.stringify(value);
+}
+
+/** Members of an object: JSON text of `name: value` by name. */
+export function membersText(members: readonly (readonly [string, string])[]): string {
+  return members.map(([name, value]) => `${nameText(name)}:${value}`).join();
 }
 
 /** Up to this size a list is faster to search than a set is to create. */

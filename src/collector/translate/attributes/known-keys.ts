@@ -4,9 +4,16 @@
 //   known-keys.1. A name is parsed once, not once per span: a bounded cache keeps the plan of each name.
 //   known-keys.2. An index in a name is at most INDEX_MAX, so `x.4000000000.y` cannot create a list of that length.
 //   known-keys.3. Sources of one list are aliases: equal values of them are one piece of information.
+//   known-keys.4. Each name knows its lists: a span marks the lists of its attributes, so the cost of a span follows its
+//        own attributes, not the number of known names.
 
-/** Sources of one target, best first, as slot numbers. */
-export type Sources = readonly number[];
+/** Sources of one target. */
+export interface Sources {
+  /** Slot numbers, best first. */
+  readonly slots: readonly number[];
+  /** Number of the list (known-keys.4). Equal lists have one number. */
+  readonly list: number;
+}
 
 /** Names of the form `<family>.N.rest` or `<family>.rest`, gathered as lists. */
 const FAMILIES = {
@@ -39,6 +46,8 @@ export const FAMILY_NAMES = Object.keys(FAMILIES) as readonly Family[];
 export interface KeyPlan {
   /** −1: no rule names this key. */
   readonly slot: number;
+  /** Numbers of the lists that have the slot. */
+  readonly lists: readonly number[];
   readonly family: Family | null;
   /** −1 in families without an index. */
   readonly index: number;
@@ -56,22 +65,42 @@ const slots = new Map<string, number>();
 const plans = new Map<string, KeyPlan>();
 
 const aliases: Set<number>[] = [];
+const lists = new Map<string, Sources>();
+const listsOfSlots: number[][] = [];
 
 /** Called by the rule tables while modules load; afterwards the numbers are fixed. */
 export function sources(...names: readonly string[]): Sources {
   const list = signs(...names);
-  for (const slot of list) for (const other of list) aliases[slot]?.add(other); // known-keys.3
+  for (const slot of list.slots) for (const other of list.slots) aliases[slot]?.add(other); // known-keys.3
   return list;
 }
 
 /** Names that are only looked for, and that are no aliases of each other. */
 export function signs(...names: readonly string[]): Sources {
-  return names.map((name) => {
-    const slot = slots.get(name) ?? slots.size;
-    slots.set(name, slot);
-    aliases[slot] ??= new Set();
-    return slot;
-  });
+  return listOf(
+    names.map((name) => {
+      const slot = slots.get(name) ?? slots.size;
+      slots.set(name, slot);
+      aliases[slot] ??= new Set();
+      return slot;
+    }),
+  );
+}
+
+/** One list of all slots of several. */
+export function union(...several: readonly Sources[]): Sources {
+  return listOf(several.flatMap((one) => one.slots));
+}
+
+/** Equal lists are one list. */
+function listOf(members: readonly number[]): Sources {
+  const name = members.join();
+  const known = lists.get(name);
+  if (known !== undefined) return known;
+  const made = { slots: members, list: lists.size };
+  lists.set(name, made);
+  for (const slot of new Set(members)) (listsOfSlots[slot] ??= []).push(made.list);
+  return made;
 }
 
 /** Slots with the same meaning as this one, itself included (known-keys.3). */
@@ -91,6 +120,10 @@ export function slotCount(): number {
   return slots.size;
 }
 
+export function listCount(): number {
+  return lists.size;
+}
+
 export function planOf(key: string): KeyPlan {
   const known = plans.get(key);
   if (known !== undefined) return known;
@@ -104,17 +137,18 @@ export function planOf(key: string): KeyPlan {
 
 function makePlan(key: string): KeyPlan {
   const slot = slots.get(key) ?? -1;
+  const lists = listsOfSlots[slot] ?? [];
   const genAi = GEN_AI_PREFIXES.some((prefix) => key.startsWith(prefix));
   for (const family of FAMILY_NAMES) {
     const { prefix, indexed } = FAMILIES[family];
     if (!key.startsWith(prefix) || key.length === prefix.length) continue;
     const rest = key.slice(prefix.length);
-    if (!indexed) return { slot, family, index: -1, rest, genAi };
+    if (!indexed) return { slot, lists, family, index: -1, rest, genAi };
     const match = /^(\d{1,9})(?:\.(.+))?$/s.exec(rest);
     if (match === null || Number(match[1]) > INDEX_MAX) continue; // known-keys.2
-    return { slot, family, index: Number(match[1]), rest: match[2] ?? "", genAi };
+    return { slot, lists, family, index: Number(match[1]), rest: match[2] ?? "", genAi };
   }
-  return { slot, family: null, index: -1, rest: "", genAi };
+  return { slot, lists, family: null, index: -1, rest: "", genAi };
 }
 
 const GEN_AI_PREFIXES: readonly string[] = [

@@ -7,7 +7,7 @@
 import type { Attributes, AttributeValue, Span } from "../../otlp/span.ts";
 import { type AttributeUses, createAttributeUses, type RunField } from "./attribute-uses.ts";
 import { type Count, countOf } from "./token-count.ts";
-import { FAMILY_NAMES, planOf, slotCount, type Family, type KeyPlan, type Sources } from "./known-keys.ts";
+import { FAMILY_NAMES, listCount, planOf, slotCount, type Family, type KeyPlan, type Sources } from "./known-keys.ts";
 
 export interface FamilyEntry {
   readonly index: number;
@@ -55,6 +55,8 @@ export interface FactsReader {
 interface Slots {
   readonly values: (AttributeValue | undefined)[];
   readonly touched: number[];
+  /** 1: the list has a slot with a value. By the list's number. */
+  readonly lists: Uint8Array;
   readonly families: ReadonlyMap<Family, FamilyEntry[]>;
   readonly touchedFamilies: FamilyEntry[][];
   /** Of the span's own attributes, by position. */
@@ -70,6 +72,7 @@ export function createFactsReader(): FactsReader {
   const slots: Slots = {
     values: Array.from({ length: count }, () => undefined),
     touched: [],
+    lists: new Uint8Array(listCount()),
     families: new Map<Family, FamilyEntry[]>(FAMILY_NAMES.map((name) => [name, []])),
     touchedFamilies: [],
     plans: [],
@@ -83,6 +86,7 @@ export function createFactsReader(): FactsReader {
       for (const slot of slots.touched) slots.values[slot] = undefined;
       for (const list of slots.touchedFamilies) list.length = 0;
       slots.touched.length = 0;
+      slots.lists.fill(0);
       slots.touchedFamilies.length = 0;
       slots.entries = 0;
       slots.genAi = false;
@@ -104,12 +108,15 @@ function sort(slots: Slots, { keys, values }: Attributes): void {
     slots.plans[at] = plan;
     if (value === undefined || value === null) continue;
     if (plan.genAi) slots.genAi = true;
-    if (plan.slot >= 0) {
-      slots.values[plan.slot] = value;
-      slots.touched.push(plan.slot);
-    }
+    if (plan.slot >= 0) setSlot(slots, plan, value);
     if (plan.family !== null && slots.entries < ENTRIES_MAX) addEntry(slots, plan.family, plan, value);
   }
+}
+
+function setSlot(slots: Slots, { slot, lists }: KeyPlan, value: AttributeValue): void {
+  slots.values[slot] = value;
+  slots.touched.push(slot);
+  for (const list of lists) slots.lists[list] = 1;
 }
 
 function addEntry(slots: Slots, family: Family, { index, rest }: KeyPlan, value: AttributeValue): void {
@@ -126,10 +133,7 @@ function complete(slots: Slots, { keys, values }: Attributes): void {
     const value = values[at];
     const plan = planOf(keys[at] ?? "");
     if (value === undefined || value === null) continue;
-    if (plan.slot >= 0 && slots.values[plan.slot] === undefined) {
-      slots.values[plan.slot] = value;
-      slots.touched.push(plan.slot);
-    }
+    if (plan.slot >= 0 && slots.values[plan.slot] === undefined) setSlot(slots, plan, value);
     const { family } = plan;
     if (family === null || slots.entries >= ENTRIES_MAX) continue;
     const known = slots.families.get(family) ?? [];
@@ -145,7 +149,7 @@ function factsOver(
   uses: AttributeUses,
   state: { readonly span: Span | null; readonly details: readonly Attributes[] },
 ): Facts {
-  const { values } = slots;
+  const { values, lists } = slots;
   const familySlot = (name: Family): number => values.length + (FAMILY_AT.get(name) ?? 0);
   const fieldsOf = ({ slot, family }: KeyPlan): number =>
     (slot < 0 ? 0 : uses.fieldsOf(slot)) | (family === null ? 0 : uses.fieldsOf(familySlot(family)));
@@ -154,7 +158,8 @@ function factsOver(
     return state.span;
   };
   const textOf = (sources: Sources, take: boolean): string => {
-    for (const slot of sources) {
+    if (lists[sources.list] === 0) return "";
+    for (const slot of sources.slots) {
       const value = values[slot];
       if (typeof value !== "string" || value === "") continue;
       if (take) uses.take(slot);
@@ -167,7 +172,8 @@ function factsOver(
       return spanNow();
     },
     value(sources) {
-      for (const slot of sources) {
+      if (lists[sources.list] === 0) return undefined;
+      for (const slot of sources.slots) {
         const value = values[slot];
         if (value === undefined) continue;
         uses.take(slot);
@@ -178,7 +184,8 @@ function factsOver(
     text: (sources) => textOf(sources, true),
     peek: (sources) => textOf(sources, false),
     count(sources) {
-      for (const slot of sources) {
+      if (lists[sources.list] === 0) return undefined;
+      for (const slot of sources.slots) {
         const value = values[slot];
         const number = value === undefined ? undefined : countOf(value);
         if (number === undefined) continue;
@@ -187,10 +194,7 @@ function factsOver(
       }
       return undefined;
     },
-    has(sources) {
-      for (const slot of sources) if (values[slot] !== undefined) return true;
-      return false;
-    },
+    has: (sources) => lists[sources.list] === 1,
     family(name) {
       const list = slots.families.get(name) ?? [];
       if (list.length > 0) uses.take(familySlot(name));

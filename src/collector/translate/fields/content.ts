@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { signs, sources, type Sources } from "../attributes/known-keys.ts";
+import { signs, sources, type Sources, union } from "../attributes/known-keys.ts";
 import { looksLikeMessages, messagesOf } from "./messages.ts";
 import { isObject, jsonOf, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
 import type { SpanTalk } from "./span-events.ts";
@@ -51,7 +51,7 @@ export function wrapped(parsed: Parsed, key: string): Found | null {
 /** One attribute after the other, each wrapped under `key`. */
 export function attributes(key: string, ...names: readonly string[]): ContentSource {
   const list = names.map((name) => sources(name));
-  const all = list.flat();
+  const all = union(...list);
   return ({ facts }) => {
     if (!facts.has(all)) return null;
     for (const one of list) {
@@ -114,7 +114,7 @@ export function messageOfLogEvent(item: Json): Json {
 }
 
 /** The attribute's list, or nothing: then the attribute stays unused. */
-export function listWithin(facts: Facts, from: readonly number[]): readonly Json[] {
+export function listWithin(facts: Facts, from: Sources): readonly Json[] {
   const mark = facts.mark();
   const list = jsonOf(facts.value(from));
   if (Array.isArray(list)) return list as readonly Json[];

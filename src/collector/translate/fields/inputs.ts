@@ -17,7 +17,7 @@ import {
 } from "./content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
-import { sources } from "../attributes/known-keys.ts";
+import { sources, type Sources } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "./mastra-types.ts";
 import { merged } from "./merge-messages.ts";
 import { flattenedMessage, messagesOf } from "./messages.ts";
@@ -146,7 +146,7 @@ export function inputsOf(subject: Subject): Found | null {
 }
 
 /** ADK writes "{}" and "N/A" where it has nothing to say. */
-export function notApplicable(facts: Facts, from: readonly number[]): Found | null {
+export function notApplicable(facts: Facts, from: Sources): Found | null {
   const value = jsonOf(facts.value(from));
   if (value === "N/A" || (isObject(value) && Object.keys(value).length === 0)) return null;
   return wrapped({ value, source: null }, "input");
@@ -227,7 +227,7 @@ function embeddedText(subject: Subject): Found | null {
   return prompts.length === 0 ? null : found({ input: prompts.length === 1 ? (prompts[0] ?? "") : prompts });
 }
 
-function flattened(facts: Facts, family: "prompt" | "inputMessages", body?: readonly number[]): Found | null {
+function flattened(facts: Facts, family: "prompt" | "inputMessages", body?: Sources): Found | null {
   const entries = facts.family(family);
   if (entries.length === 0) return null;
   const messages = itemsOf(entries).map((item) => flattenedMessage(item, "user"));
@@ -237,7 +237,7 @@ function flattened(facts: Facts, family: "prompt" | "inputMessages", body?: read
 /** Adds the details that the request or response in another attribute has (merge-messages.1). */
 export function mergedWith(
   facts: Facts,
-  body: readonly number[] | undefined,
+  body: Sources | undefined,
   messages: readonly Json[],
   role: "user" | "assistant",
 ): readonly Json[] {

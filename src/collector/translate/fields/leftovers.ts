@@ -41,7 +41,7 @@ export function leftoversText(facts: Facts, more: readonly (readonly [string, Js
 }
 
 /** A whole history: the inputs take the part before the answer, the outputs the answer. */
-const SPLIT: ReadonlySet<number> = new Set(signs("pydantic_ai.all_messages", "all_messages_events"));
+const SPLIT: ReadonlySet<number> = new Set(signs("pydantic_ai.all_messages", "all_messages_events").slots);
 const BOTH_SIDES = maskOf("inputs", "outputs");
 
 /** An attribute of which a part is in no field counts as unused. */

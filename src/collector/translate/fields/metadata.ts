@@ -8,8 +8,8 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, Resource, Scope, Span, SpanLink } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { sources } from "../attributes/known-keys.ts";
-import { createObjectWriter, type ObjectWriter } from "../attributes/json-writer.ts";
+import { sources, type Sources } from "../attributes/known-keys.ts";
+import { createObjectWriter, membersText, type ObjectWriter } from "../attributes/json-writer.ts";
 import { destinationsOf } from "./destinations.ts";
 import { leftoversText } from "./leftovers.ts";
 import type { Model } from "./model.ts";
@@ -45,7 +45,7 @@ const METADATA_OBJECTS = ["metadata", "langfuse.observation.metadata", "langfuse
 );
 
 /** name in the metadata → attribute, copied as it is. */
-const COPIED: readonly (readonly [string, readonly number[]])[] = [
+const COPIED: readonly (readonly [string, Sources])[] = [
   ["agent_id", sources("gen_ai.agent.id")],
   ["agent_name", sources("gen_ai.agent.name", "agent.name")],
   ["agent_description", sources("gen_ai.agent.description")],
@@ -149,13 +149,14 @@ function putText(out: ObjectWriter, name: string, value: string): void {
 
 /** Attributes that users attach: JSON text of objects or lists is parsed, other text stays text. */
 function putNamed(out: ObjectWriter, facts: Facts, lost: Lost): void {
-  for (const [family, prefix] of NAMED_FAMILIES) {
+  for (const { family, prefix, elsewhere } of NAMED_FAMILIES) {
     if (facts.familySize(family) === 0) continue;
     for (const { rest, value } of facts.family(family)) {
-      const key = prefix + rest;
-      const slot = READ_ELSEWHERE.get(key);
+      const slot = elsewhere.get(rest);
       if (slot !== undefined && facts.slotFields(slot) !== 0) continue;
-      put(out, { name: rest, key, value: unquoted(jsonOf(value), value) }, lost);
+      const read = unquoted(jsonOf(value), value);
+      if (out.has(rest)) lost.push([prefix + rest, read]);
+      else out.put(rest, read);
     }
   }
   for (const [from, key] of METADATA_OBJECTS) {
@@ -167,39 +168,45 @@ function putNamed(out: ObjectWriter, facts: Facts, lost: Lost): void {
   }
 }
 
-const NAMED_FAMILIES = [
-  ["metadata", "langsmith.metadata."],
-  ["association", "traceloop.association.properties."],
-  ["telemetry", "ai.telemetry.metadata."],
-  ["context", "ai.settings.context."],
-  ["observation", "langfuse.observation.metadata."],
-  ["trace", "langfuse.trace.metadata."],
-  ["mastra", "mastra.metadata."],
-] as const;
+/** Members of a family that other rules read, as slots by name. */
+function readElsewhere(prefix: string, ...names: readonly string[]): ReadonlyMap<string, number> {
+  return new Map(names.map((name) => [name, sources(prefix + name).slots[0] ?? -1]));
+}
 
-/** Members of these families that other rules read. */
-const READ_ELSEWHERE: ReadonlyMap<string, number> = new Map(
+const NAMED_FAMILIES = (
   [
-    "langsmith.metadata.ls_provider",
-    "langsmith.metadata.ls_model_name",
-    "langsmith.metadata.ls_model_type",
-    "langsmith.metadata.ls_run_name",
-    "langsmith.metadata.usage_metadata",
-    "ai.telemetry.metadata.tags",
-    "ai.telemetry.metadata.ls_project_name",
-    "ai.telemetry.metadata.ls_project_id",
-  ].map((name) => [name, sources(name)[0] ?? -1]),
-);
+    [
+      "metadata",
+      "langsmith.metadata.",
+      "ls_provider",
+      "ls_model_name",
+      "ls_model_type",
+      "ls_run_name",
+      "usage_metadata",
+    ],
+    ["association", "traceloop.association.properties."],
+    ["telemetry", "ai.telemetry.metadata.", "tags", "ls_project_name", "ls_project_id"],
+    ["context", "ai.settings.context."],
+    ["observation", "langfuse.observation.metadata."],
+    ["trace", "langfuse.trace.metadata."],
+    ["mastra", "mastra.metadata."],
+  ] as const
+).map(([family, prefix, ...names]) => ({ family, prefix, elsewhere: readElsewhere(prefix, ...names) }));
 
 /** Returns the attributes whose name a member of the metadata has. */
 function putResource(out: ObjectWriter, resource: Resource): NamedTexts {
+  const { texts, members } = resourceTexts(resource);
+  if (members !== null && !texts.some(([name]) => out.has(name))) {
+    out.putMembers(members);
+    return NO_TEXTS;
+  }
   let taken: (readonly [string, string])[] | null = null;
-  for (const one of resourceTexts(resource)) {
+  for (const one of texts) {
     const [name, text] = one;
     if (!out.has(name)) out.putText(name, text);
     else (taken ??= []).push(one);
   }
-  return taken ?? [];
+  return taken ?? NO_TEXTS;
 }
 
 /** A quoted string is text that somebody wants quoted: only objects and lists are read. */
@@ -261,16 +268,24 @@ function linkOf(link: SpanLink): JsonObject {
 
 type NamedTexts = readonly (readonly [string, string])[];
 
+interface ResourceTexts {
+  readonly texts: NamedTexts;
+  /** All of them as members of an object; null when a name repeats. */
+  readonly members: string | null;
+}
+
+const NO_TEXTS: NamedTexts = [];
+
 /** Spans of one envelope come one after the other; senders that put one span into a request repeat their resource. */
-const recent: { readonly attributes: Attributes; readonly texts: NamedTexts }[] = [];
+const recent: { readonly attributes: Attributes; readonly texts: ResourceTexts }[] = [];
 const RECENT_MAX = 4;
 const RECENT_ATTRIBUTES_MAX = 64;
 const RECENT_CHARS_MAX = 16_384;
 
 let lastResource: Resource | null = null;
-let lastTexts: NamedTexts = [];
+let lastTexts: ResourceTexts = { texts: NO_TEXTS, members: "" };
 
-function resourceTexts(resource: Resource): NamedTexts {
+function resourceTexts(resource: Resource): ResourceTexts {
   if (resource !== lastResource) {
     const { attributes } = resource;
     lastTexts = recent.find((one) => sameAttributes(one.attributes, attributes))?.texts ?? newTexts(attributes);
@@ -279,14 +294,15 @@ function resourceTexts(resource: Resource): NamedTexts {
   return lastTexts;
 }
 
-function newTexts(attributes: Attributes): NamedTexts {
+function newTexts(attributes: Attributes): ResourceTexts {
   const { keys, values } = attributes;
   let chars = 0;
-  const texts = keys.map((key, at): [string, string] => {
+  const named = keys.map((key, at): [string, string] => {
     const text = JSON.stringify(plain(values[at] ?? null));
     chars += key.length + text.length;
     return [key, text];
   });
+  const texts = { texts: named, members: new Set(keys).size === keys.length ? membersText(named) : null };
   if (keys.length <= RECENT_ATTRIBUTES_MAX && chars <= RECENT_CHARS_MAX) {
     if (recent.length >= RECENT_MAX) recent.shift();
     recent.push({ attributes, texts });

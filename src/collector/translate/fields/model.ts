@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
-import { sources } from "../attributes/known-keys.ts";
+import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, jsonWithin, plain } from "../attributes/plain-values.ts";
 import type { SpanTalk } from "./span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
@@ -103,7 +103,7 @@ const RENAMED: ReadonlyMap<string, string> = new Map([["choice.count", "n"]]);
 const NOT_PARAMETERS: ReadonlySet<string> = new Set(["model", "stop_sequences"]);
 
 const STOP = sources("gen_ai.request.stop_sequences");
-const SINGLE: readonly (readonly [string, readonly number[]])[] = [
+const SINGLE: readonly (readonly [string, Sources])[] = [
   ["frequency_penalty", sources("llm.frequency_penalty")],
   ["presence_penalty", sources("llm.presence_penalty")],
   ["top_k", sources("llm.top_k")],
@@ -136,13 +136,16 @@ const SINGLE: readonly (readonly [string, readonly number[]])[] = [
   ["tool_type", sources("gen_ai.tool.type")],
   ["tool_schema", sources("spring.ai.tool.definition.schema")],
 ];
-const PARAMETER_OBJECTS = sources(
+const PARAMETER_OBJECT_NAMES = [
   "llm.invocation_parameters",
   "embedding.invocation_parameters",
   "langfuse.observation.model.parameters",
   "model_config",
   "model_request_parameters",
-).map((slot) => [slot]);
+];
+const ANY_PARAMETER_OBJECT = sources(...PARAMETER_OBJECT_NAMES);
+const PARAMETER_OBJECTS = PARAMETER_OBJECT_NAMES.map((name) => sources(name));
+const ANY_SINGLE = union(...SINGLE.map(([, from]) => from));
 const TOOLS = sources(
   "gen_ai.tool.definitions",
   "ai.prompt.tools",
@@ -158,7 +161,7 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
   const params = createParameters();
   for (const { rest, value } of facts.familySize("settings") === 0 ? [] : facts.family("settings"))
     params.set(rest, plain(value));
-  for (const [name, from] of SINGLE) {
+  for (const [name, from] of facts.has(ANY_SINGLE) ? SINGLE : []) {
     const value = facts.value(from);
     if (value !== undefined) params.set(name, jsonOf(value));
   }
@@ -173,7 +176,7 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
     params.set("stop_sequences", jsonOf(stop));
   }
   const model = facts.text(REQUEST_MODEL);
-  for (const from of PARAMETER_OBJECTS) {
+  for (const from of facts.has(ANY_PARAMETER_OBJECT) ? PARAMETER_OBJECTS : []) {
     if (!facts.has(from)) continue;
     const mark = facts.mark();
     const value = jsonOf(facts.value(from));

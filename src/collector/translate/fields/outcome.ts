@@ -37,8 +37,8 @@ export function errorOf(facts: Facts, talk: SpanTalk): string {
 /** Senders that leave the status unset and state the failure in an attribute of their own. */
 function saysFailed(facts: Facts): boolean {
   if (facts.peek(TOOL_STATUS).toLowerCase() === "error" || facts.peek(LEVEL).toUpperCase() === "ERROR") return true;
-  if (isTrue(facts.slotValue(TOOL_FAILED[0] ?? -1))) return true;
-  return facts.span.name.startsWith("claude_code.") && isFalse(facts.slotValue(SUCCESS[0] ?? -1));
+  if (isTrue(facts.slotValue(TOOL_FAILED.slots[0] ?? -1))) return true;
+  return facts.span.name.startsWith("claude_code.") && isFalse(facts.slotValue(SUCCESS.slots[0] ?? -1));
 }
 
 function isTrue(value: unknown): boolean {

@@ -18,7 +18,7 @@ import {
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { mergedWith, notApplicable, toolPart } from "./inputs.ts";
-import { sources } from "../attributes/known-keys.ts";
+import { sources, type Sources } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "./mastra-types.ts";
 import { callOf, flattenedMessage, messagesOf } from "./messages.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
@@ -143,11 +143,7 @@ function choicesFound(choices: readonly JsonObject[]): Found | null {
   return found({ choices: shaped, ...(only === undefined ? {} : { messages: [only] }) });
 }
 
-function flattened(
-  facts: Facts,
-  family: "completion" | "outputMessages" | "choices",
-  body?: readonly number[],
-): Found | null {
+function flattened(facts: Facts, family: "completion" | "outputMessages" | "choices", body?: Sources): Found | null {
   const entries = facts.family(family);
   if (entries.length === 0) return null;
   const messages = itemsOf(entries).map((item) => flattenedMessage(completion(item), "assistant"));

@@ -10,7 +10,7 @@ import type { AttributeValue } from "../../otlp/span.ts";
 import { type Count, countOf, plus } from "../attributes/token-count.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { member } from "../attributes/indexed.ts";
-import { sources, type Sources } from "../attributes/known-keys.ts";
+import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, plain } from "../attributes/plain-values.ts";
 
 const WHOLE = sources(
@@ -52,6 +52,16 @@ interface Detail {
   readonly within: readonly (readonly [Sources, readonly string[]])[];
 }
 
+interface DetailTable {
+  readonly details: readonly Detail[];
+  /** Of any detail. */
+  readonly all: Sources;
+}
+
+function detailTable(details: readonly Detail[]): DetailTable {
+  return { details, all: union(...details.flatMap(({ from, within }) => [from, ...within.map(([one]) => one)])) };
+}
+
 const PROVIDER_METADATA = sources("ai.response.providerMetadata", "ai.result.providerMetadata");
 const ADK_RESPONSE = sources("gcp.vertex.agent.llm_response");
 const GENKIT_OUTPUT = sources("genkit:output");
@@ -59,7 +69,7 @@ const COST_DETAILS = sources("langfuse.observation.cost_details");
 const INPUT_DETAILS = sources("gen_ai.usage.input_token_details");
 const OUTPUT_DETAILS = sources("gen_ai.usage.output_token_details");
 
-const INPUT_TOKEN_DETAILS: readonly Detail[] = [
+const INPUT_TOKEN_DETAILS = detailTable([
   {
     name: "cache_read",
     from: sources(
@@ -138,9 +148,9 @@ const INPUT_TOKEN_DETAILS: readonly Detail[] = [
   { name: "image", from: sources("gen_ai.usage.image.input_tokens"), within: [[INPUT_DETAILS, ["image"]]] },
   { name: "video", from: sources("gen_ai.usage.video.input_tokens"), within: [[INPUT_DETAILS, ["video"]]] },
   { name: "text", from: sources("gen_ai.usage.text.input_tokens"), within: [[INPUT_DETAILS, ["text"]]] },
-];
+]);
 
-const OUTPUT_TOKEN_DETAILS: readonly Detail[] = [
+const OUTPUT_TOKEN_DETAILS = detailTable([
   {
     name: "reasoning",
     from: sources(
@@ -170,7 +180,7 @@ const OUTPUT_TOKEN_DETAILS: readonly Detail[] = [
     within: [[OUTPUT_DETAILS, ["audio"]]],
   },
   { name: "text", from: sources("gen_ai.usage.text.output_tokens"), within: [[OUTPUT_DETAILS, ["text"]]] },
-];
+]);
 
 const COSTS: readonly (readonly [string, Sources])[] = [
   ["input_cost", sources("llm.cost.prompt", "gen_ai.cost.input_cost")],
@@ -181,19 +191,10 @@ const COSTS: readonly (readonly [string, Sources])[] = [
   ],
 ];
 
-const COST_SIGNS = [...COSTS.flatMap(([, from]) => from), ...COST_DETAILS];
+const COST_SIGNS = union(...COSTS.map(([, from]) => from), COST_DETAILS);
 
 /** A span has usage when one of these is there; most spans are done after this look. */
-const SIGNS = [
-  ...WHOLE,
-  ...INPUT,
-  ...OUTPUT,
-  ...TOTAL,
-  ...COSTS.flatMap(([, from]) => from),
-  ...ADK_RESPONSE,
-  ...GENKIT_OUTPUT,
-  ...COST_DETAILS,
-];
+const SIGNS = union(WHOLE, INPUT, OUTPUT, TOTAL, COST_SIGNS, ADK_RESPONSE, GENKIT_OUTPUT);
 
 export function usageOf(facts: Facts): JsonObject | null {
   if (!facts.has(SIGNS)) return null;
@@ -257,7 +258,7 @@ function objectOf(value: Json): JsonObject {
 }
 
 const DETAIL_NAMES: ReadonlySet<string> = new Set(
-  [...INPUT_TOKEN_DETAILS, ...OUTPUT_TOKEN_DETAILS].map(({ name }) => name),
+  [...INPUT_TOKEN_DETAILS.details, ...OUTPUT_TOKEN_DETAILS.details].map(({ name }) => name),
 );
 
 function isAllUsage(from: Sources, value: Json): boolean {
@@ -272,12 +273,14 @@ type ReadWithin = (from: Sources, path: readonly string[]) => Json | undefined;
 
 /** Paths into JSON attributes, each attribute read once a span. */
 function reader(facts: Facts): ReadWithin {
-  const read = new Map<Sources, Json>();
+  let read: Map<Sources, Json> | null = null;
   return (from, path) => {
+    if (!facts.has(from)) return undefined;
+    read ??= new Map();
     let value = read.get(from);
     if (value === undefined) {
       const mark = facts.mark();
-      value = facts.has(from) ? structured(facts.value(from)) : null;
+      value = structured(facts.value(from));
       if (!isAllUsage(from, value)) facts.release(mark); // only a part of it becomes usage
       read.set(from, value);
     }
@@ -296,13 +299,16 @@ function structured(value: AttributeValue | undefined): Json {
   return pairs.length === 0 ? json : Object.fromEntries(pairs);
 }
 
-function detailsOf(facts: Facts, table: readonly Detail[], read: ReadWithin): Map<string, Count> {
+const NO_DETAILS: ReadonlyMap<string, Count> = new Map();
+
+function detailsOf(facts: Facts, { details: table, all }: DetailTable, read: ReadWithin): ReadonlyMap<string, Count> {
+  if (!facts.has(all)) return NO_DETAILS;
   const details = new Map<string, Count>();
   for (const { name, from, within } of table) {
     let count = facts.count(from);
-    for (let at = 0; count === undefined && at < within.length; at++) {
-      const [attribute, path] = within[at] ?? [[], []];
-      count = countOf(read(attribute, path) ?? null);
+    for (const [attribute, path] of count === undefined ? within : []) {
+      if (facts.has(attribute)) count = countOf(read(attribute, path) ?? null);
+      if (count !== undefined) break;
     }
     if (count !== undefined) details.set(name, count);
   }
