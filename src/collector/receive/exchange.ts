@@ -1,0 +1,70 @@
+// Exchange: one request of a sender and the reply to it. Rules: http-receiver.2, http-receiver.3 (http-receiver.ts).
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Decoded } from "../otlp/decoded.ts";
+import {
+  contentTypeOf,
+  exportResponse,
+  REFUSALS,
+  type RefusalKind,
+  statusBody,
+  type WireFormat,
+} from "../otlp/status.ts";
+import { discard } from "./read-body.ts";
+
+/** One request and its reply. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Of refusals. JSON until the head says otherwise. */
+  format: WireFormat;
+}
+
+/** The part of the receiver that a reply needs. */
+interface Replying {
+  readonly options: { readonly retryAfterSeconds: number };
+  readonly ports: { readonly onReply: (status: number, spans: number) => void };
+}
+
+export function refuse({ options, ports }: Replying, exchange: Exchange, kind: RefusalKind, message: string): void {
+  const { request, response, format } = exchange;
+  const [status] = REFUSALS[kind];
+  const body = statusBody(kind, message, format);
+  const headers: Record<string, string | number> = {
+    "content-type": contentTypeOf(format),
+    "content-length": body.length,
+  };
+  if (status === 503) headers["retry-after"] = options.retryAfterSeconds; // http-receiver.3
+  if (status === 401) headers["www-authenticate"] = "Bearer";
+  if (!response.headersSent) response.writeHead(status, headers).end(body);
+  if (!request.complete) discard(request);
+  ports.onReply(status, 0);
+}
+
+export function reply({ ports }: Replying, { response, format }: Exchange, decoded: Decoded): void {
+  const message = decoded.rejected > 0 ? `${decoded.rejected} spans rejected: ${decoded.reason}` : "";
+  const body = exportResponse(decoded.rejected, message, format);
+  response.writeHead(200, decoded.rejected === 0 ? WHOLE_REPLY[format] : headersOf(body, format));
+  // No body, or a text body, is sent in one write with the head; a buffer needs a second write (a tenth of the cost).
+  if (body.length === 0) response.end();
+  else response.end(body.toString("latin1"), "latin1");
+  ports.onReply(200, decoded.spans.length);
+}
+
+function headersOf(body: Buffer, format: WireFormat): string[] {
+  return ["content-type", contentTypeOf(format), "content-length", String(body.length)];
+}
+
+/** Headers of the usual reply, created once. */
+const WHOLE_REPLY: Readonly<Record<WireFormat, string[]>> = {
+  json: headersOf(exportResponse(0, "", "json"), "json"),
+  protobuf: headersOf(exportResponse(0, "", "protobuf"), "protobuf"),
+};
+
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  type = "text/plain; charset=utf-8",
+): void {
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(text) }).end(text);
+}
