@@ -59,134 +59,165 @@ export function segmentOf(name: string, suffix: string): number | null {
   return match !== null && match[2] === suffix ? Number(match[1]) : null;
 }
 
+interface LogState {
+  readonly options: AppendLogOptions;
+  readonly files: FilePort;
+  readonly clock: Clock;
+  pending: Pending[];
+  committing: Promise<void> | null;
+  file: SpoolFile | null;
+  segment: number;
+  seal: Seal;
+  /** Bytes in the open segment. */
+  size: number;
+  failure: string | null;
+  cancelProbe: (() => void) | null;
+  closed: boolean;
+}
+
 export function createAppendLog(
   options: AppendLogOptions,
   ports: { readonly files: FilePort; readonly clock: Clock },
 ): AppendLog {
-  const { files, clock } = ports;
-  let pending: Pending[] = [];
-  let committing: Promise<void> | null = null;
-  let file: SpoolFile | null = null;
-  let segment = options.firstSegment - 1;
-  let seal: Seal = { segment, salt: "" };
-  let size = 0;
-  let failure: string | null = null;
-  let cancelProbe: (() => void) | null = null;
-  let closed = false;
-
-  const pathOf = (number: number): string => `${options.dir}/${segmentName(number, options.suffix)}`;
-
-  async function openSegment(): Promise<SpoolFile> {
-    segment++;
-    const path = pathOf(segment);
-    const created = await files.create(path);
-    seal = { segment, salt: newSalt() };
-    const head = encodeFileHead(seal);
-    const first = options.preamble(segment);
-    let bytes = head.reduce((sum, part) => sum + part.length, 0);
-    for (const record of first) {
-      sealRecord(record, seal, bytes);
-      bytes += bytesOfRecord(record);
-    }
-    try {
-      await created.write([...head, ...first.flat()].filter((buffer) => buffer.length > 0));
-      await files.syncDir(options.dir); // append-log.1: the name too
-    } catch (error) {
-      await created.close().catch(() => undefined);
-      await files.unlink(path).catch(() => undefined);
-      throw error;
-    }
-    size = bytes;
-    options.onSegment(segment);
-    return created;
-  }
-
-  function takeGroup(): Pending[] {
-    let bytes = 0;
-    let count = 0;
-    while (count < pending.length && bytes < GROUP_BYTES_MAX)
-      bytes += bytesOfRecord(pending[count++]?.record ?? NOTHING);
-    return pending.splice(0, count);
-  }
-
-  async function commitAll(): Promise<void> {
-    while (pending.length > 0) {
-      const group = takeGroup();
-      try {
-        if (file !== null && size >= options.segmentBytesMax) await abandon();
-        file ??= await openSegment();
-        let offset = size;
-        const refs = group.map(({ record }): RecordRef => {
-          const ref = { segment, offset, bytes: bytesOfRecord(record) };
-          sealRecord(record, seal, offset);
-          offset += ref.bytes;
-          return ref;
-        });
-        await file.write(group.flatMap(({ record }) => record).filter((buffer) => buffer.length > 0));
-        await file.sync(); // append-log.1
-        if (!(await file.isAt(pathOf(segment))))
-          throw new Error(`${segmentName(segment, options.suffix)} was deleted or replaced under the collector`); // append-log.5
-        size = offset;
-        healed();
-        group.forEach((one, index) => one.resolve(refs[index] ?? NOWHERE));
-      } catch (error) {
-        await abandon(); // append-log.2
-        failed(error instanceof Error ? error.message : String(error));
-        for (const one of group) one.reject(error);
-      }
-    }
-  }
-
-  async function abandon(): Promise<void> {
-    const old = file;
-    file = null;
-    await old?.close().catch(() => undefined);
-  }
-
-  function kick(): void {
-    committing ??= commitAll().finally(() => {
-      committing = null;
-      if (pending.length > 0) kick();
-    });
-  }
-
-  function failed(reason: string): void {
-    if (failure === null) options.onFailure(reason);
-    failure = reason;
-    if (closed || cancelProbe !== null) return;
-    cancelProbe = clock.after(PROBE_MS, () => {
-      cancelProbe = null;
-      append(encodeRecord(RECORD.file, { format: SPOOL_FORMAT })).catch(() => undefined); // append-log.4: failed() plans the next
-    });
-  }
-
-  function healed(): void {
-    if (failure === null) return;
-    failure = null;
-    cancelProbe?.();
-    cancelProbe = null;
-    options.onFailure(null);
-  }
-
-  function append(record: Encoded): Promise<RecordRef> {
-    if (closed) return Promise.reject(new Error("the spool is closed"));
-    return new Promise((resolve, reject) => {
-      pending.push({ record, resolve, reject });
-      kick();
-    });
-  }
-
+  const segment = options.firstSegment - 1;
+  const log: LogState = {
+    options,
+    files: ports.files,
+    clock: ports.clock,
+    pending: [],
+    committing: null,
+    file: null,
+    segment,
+    seal: { segment, salt: "" },
+    size: 0,
+    failure: null,
+    cancelProbe: null,
+    closed: false,
+  };
   return {
-    append,
-    current: () => (file === null ? -1 : segment),
-    failure: () => failure,
+    append: (record) => append(log, record),
+    current: () => (log.file === null ? -1 : log.segment),
+    failure: () => log.failure,
     async close() {
-      closed = true;
-      cancelProbe?.();
-      for (let last = committing; last !== null; last = committing) await last;
-      await abandon();
+      log.closed = true;
+      log.cancelProbe?.();
+      for (let last = log.committing; last !== null; last = log.committing) await last;
+      await abandon(log);
     },
   };
+}
+
+function append(log: LogState, record: Encoded): Promise<RecordRef> {
+  if (log.closed) return Promise.reject(new Error("the spool is closed"));
+  return new Promise((resolve, reject) => {
+    log.pending.push({ record, resolve, reject });
+    kick(log);
+  });
+}
+
+function kick(log: LogState): void {
+  log.committing ??= commitAll(log).finally(() => {
+    log.committing = null;
+    if (log.pending.length > 0) kick(log);
+  });
+}
+
+async function commitAll(log: LogState): Promise<void> {
+  while (log.pending.length > 0) {
+    const group = takeGroup(log.pending);
+    try {
+      const refs = await writeGroup(log, group);
+      healed(log);
+      group.forEach((one, index) => one.resolve(refs[index] ?? NOWHERE));
+    } catch (error) {
+      await abandon(log); // append-log.2
+      failed(log, error instanceof Error ? error.message : String(error));
+      for (const one of group) one.reject(error);
+    }
+  }
+}
+
+function takeGroup(pending: Pending[]): Pending[] {
+  let bytes = 0;
+  let count = 0;
+  while (count < pending.length && bytes < GROUP_BYTES_MAX) bytes += bytesOfRecord(pending[count++]?.record ?? NOTHING);
+  return pending.splice(0, count);
+}
+
+/** @returns the positions of the group's records, which are on disk */
+async function writeGroup(log: LogState, group: readonly Pending[]): Promise<readonly RecordRef[]> {
+  const { options } = log;
+  if (log.file !== null && log.size >= options.segmentBytesMax) await abandon(log);
+  const file = (log.file ??= await openSegment(log));
+  const { seal, segment } = log;
+  let offset = log.size;
+  const refs = group.map(({ record }): RecordRef => {
+    const ref = { segment, offset, bytes: bytesOfRecord(record) };
+    sealRecord(record, seal, offset);
+    offset += ref.bytes;
+    return ref;
+  });
+  await file.write(group.flatMap(({ record }) => record).filter((buffer) => buffer.length > 0));
+  await file.sync(); // append-log.1
+  if (!(await file.isAt(pathOf(options, segment))))
+    throw new Error(`${segmentName(segment, options.suffix)} was deleted or replaced under the collector`); // append-log.5
+  log.size = offset;
+  return refs;
+}
+
+async function openSegment(log: LogState): Promise<SpoolFile> {
+  const { files, options } = log;
+  const segment = ++log.segment;
+  const path = pathOf(options, segment);
+  const created = await files.create(path);
+  const seal = { segment, salt: newSalt() };
+  log.seal = seal;
+  const head = encodeFileHead(seal);
+  const first = options.preamble(segment);
+  let bytes = head.reduce((sum, part) => sum + part.length, 0);
+  for (const record of first) {
+    sealRecord(record, seal, bytes);
+    bytes += bytesOfRecord(record);
+  }
+  try {
+    await created.write([...head, ...first.flat()].filter((buffer) => buffer.length > 0));
+    await files.syncDir(options.dir); // append-log.1: the name too
+  } catch (error) {
+    await created.close().catch(() => undefined);
+    await files.unlink(path).catch(() => undefined);
+    throw error;
+  }
+  log.size = bytes;
+  options.onSegment(segment);
+  return created;
+}
+
+async function abandon(log: LogState): Promise<void> {
+  const old = log.file;
+  log.file = null;
+  await old?.close().catch(() => undefined);
+}
+
+function failed(log: LogState, reason: string): void {
+  if (log.failure === null) log.options.onFailure(reason);
+  log.failure = reason;
+  if (log.closed || log.cancelProbe !== null) return;
+  log.cancelProbe = log.clock.after(PROBE_MS, () => {
+    log.cancelProbe = null;
+    append(log, encodeRecord(RECORD.file, { format: SPOOL_FORMAT })).catch(() => undefined); // append-log.4: failed() plans the next
+  });
+}
+
+function healed(log: LogState): void {
+  if (log.failure === null) return;
+  log.failure = null;
+  log.cancelProbe?.();
+  log.cancelProbe = null;
+  log.options.onFailure(null);
+}
+
+function pathOf({ dir, suffix }: AppendLogOptions, segment: number): string {
+  return `${dir}/${segmentName(segment, suffix)}`;
 }
 
 const NOWHERE: RecordRef = { segment: -1, offset: 0, bytes: 0 };

@@ -32,73 +32,28 @@ interface MarksFile {
 export const MARKS_SUFFIX = "marks";
 const OPEN_FILES_MAX = 32;
 
+interface MarksState {
+  readonly dir: string;
+  readonly files: FilePort;
+  readonly bySegment: Map<number, MarksFile>;
+  writing: Promise<void> | null;
+}
+
 export function createMarks(dir: string, files: FilePort): Marks {
   const bySegment = new Map<number, MarksFile>();
-  let writing: Promise<void> | null = null;
-
-  async function writeAll(): Promise<void> {
-    while (hasPending()) for (const [segment, one] of bySegment) if (one.pending.length > 0) await write(segment, one);
-    await closeOldFiles();
-  }
-
-  function hasPending(): boolean {
-    for (const one of bySegment.values()) if (one.pending.length > 0) return true;
-    return false;
-  }
-
-  async function write(segment: number, one: MarksFile): Promise<void> {
-    const marks = one.pending;
-    one.pending = [];
-    try {
-      one.file ??= await files.openToAppend(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`);
-      const header = { marks: marks.map(({ offset, ranges }) => [offset, ...ranges]) };
-      await one.file.write([encodePlainRecord(RECORD.marks, header)[0]]);
-      one.dirty = true;
-    } catch (error) {
-      one.pending = [...marks, ...one.pending]; // marks.2
-      await closeFile(one);
-      throw error;
-    }
-  }
-
-  /** A file that is closed before its sync stays dirty: settle() opens it again. */
-  async function closeOldFiles(): Promise<void> {
-    const open = [...bySegment.values()].filter((one) => one.file !== null && one.pending.length === 0);
-    for (const one of open.slice(0, Math.max(0, open.length - OPEN_FILES_MAX))) await closeFile(one);
-  }
-
-  async function closeFile(one: MarksFile): Promise<void> {
-    const { file } = one;
-    one.file = null;
-    await file?.close().catch(() => undefined);
-  }
-
-  function kick(): Promise<void> {
-    writing ??= Promise.resolve()
-      .then(writeAll)
-      .finally(() => {
-        writing = null;
-      });
-    return writing;
-  }
-
-  async function flush(): Promise<void> {
-    while (hasPending()) await kick();
-    if (writing !== null) await writing;
-  }
-
+  const state: MarksState = { dir, files, bySegment, writing: null };
   return {
     add(segment, mark) {
       let one = bySegment.get(segment);
       if (one === undefined) bySegment.set(segment, (one = { pending: [], file: null, dirty: false }));
       one.pending.push(mark);
-      kick().catch(() => undefined); // marks.2: the next mark retries
+      kick(state).catch(() => undefined); // marks.2: the next mark retries
     },
     async settle() {
-      await flush();
+      await flush(state);
       for (const [segment, one] of bySegment) {
         if (!one.dirty) continue;
-        one.file ??= await files.openToAppend(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`);
+        one.file ??= await openFile(state, segment);
         await one.file.sync();
         one.dirty = false;
       }
@@ -106,12 +61,69 @@ export function createMarks(dir: string, files: FilePort): Marks {
     async forget(segment) {
       const one = bySegment.get(segment);
       bySegment.delete(segment);
-      await writing?.catch(() => undefined); // marks.3
+      await state.writing?.catch(() => undefined); // marks.3
       if (one !== undefined) await closeFile(one);
     },
     async close() {
-      await flush().catch(() => undefined);
+      await flush(state).catch(() => undefined);
       for (const one of bySegment.values()) await closeFile(one);
     },
   };
+}
+
+function kick(state: MarksState): Promise<void> {
+  state.writing ??= Promise.resolve()
+    .then(() => writeAll(state))
+    .finally(() => {
+      state.writing = null;
+    });
+  return state.writing;
+}
+
+async function flush(state: MarksState): Promise<void> {
+  while (hasPending(state)) await kick(state);
+  if (state.writing !== null) await state.writing;
+}
+
+async function writeAll(state: MarksState): Promise<void> {
+  const { bySegment } = state;
+  while (hasPending(state))
+    for (const [segment, one] of bySegment) if (one.pending.length > 0) await write(state, segment, one);
+  await closeOldFiles(bySegment);
+}
+
+function hasPending({ bySegment }: MarksState): boolean {
+  for (const one of bySegment.values()) if (one.pending.length > 0) return true;
+  return false;
+}
+
+async function write(state: MarksState, segment: number, one: MarksFile): Promise<void> {
+  const marks = one.pending;
+  one.pending = [];
+  try {
+    one.file ??= await openFile(state, segment);
+    const header = { marks: marks.map(({ offset, ranges }) => [offset, ...ranges]) };
+    await one.file.write([encodePlainRecord(RECORD.marks, header)[0]]);
+    one.dirty = true;
+  } catch (error) {
+    one.pending = [...marks, ...one.pending]; // marks.2
+    await closeFile(one);
+    throw error;
+  }
+}
+
+function openFile({ dir, files }: MarksState, segment: number): Promise<SpoolFile> {
+  return files.openToAppend(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`);
+}
+
+/** A file that is closed before its sync stays dirty: settle() opens it again. */
+async function closeOldFiles(bySegment: MarksState["bySegment"]): Promise<void> {
+  const open = [...bySegment.values()].filter((one) => one.file !== null && one.pending.length === 0);
+  for (const one of open.slice(0, Math.max(0, open.length - OPEN_FILES_MAX))) await closeFile(one);
+}
+
+async function closeFile(one: MarksFile): Promise<void> {
+  const { file } = one;
+  one.file = null;
+  await file?.close().catch(() => undefined);
 }
