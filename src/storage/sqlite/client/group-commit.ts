@@ -35,109 +35,129 @@ const LINGER_MS = 10;
 const OVERWRITE =
   "INSERT INTO meta (key, value) VALUES ('overwritten', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
 
+interface GroupState {
+  readonly db: Database;
+  readonly log: Log;
+  readonly checkFiles: () => void;
+  waiting: Piece[];
+  scheduled: "no" | "soon" | "now";
+  timer: NodeJS.Timeout | undefined;
+  active: Promise<void>;
+  /** A failed commit may survive (group-commit.5). */
+  inDoubt: boolean;
+}
+
 /** @param checkFiles throws if writes would miss the file that the next start opens */
 export function createGroupCommit(db: Database, log: Log, checkFiles: () => void): GroupCommit {
-  let waiting: Piece[] = [];
-  let scheduled: "no" | "soon" | "now" = "no";
-  let timer: NodeJS.Timeout | undefined;
-  let active: Promise<void> = Promise.resolve();
-
-  let inDoubt = false;
-
-  /** @throws {Error} while no sync succeeds (group-commit.5) */
-  const overwrite = (): void => {
-    if (!inDoubt) return;
-    rollBack(db);
-    db.run("BEGIN IMMEDIATE");
-    db.run(OVERWRITE, randomUUID());
-    db.run("COMMIT");
-    inDoubt = false;
-  };
-
-  /** @throws {Error} if the commit fails; `inDoubt` says whether its writes may survive nevertheless */
-  const commit = async (pieces: readonly Piece[]): Promise<void> => {
-    overwrite();
-    rollBack(db); // the rest of an earlier failed rollback
-    db.run("BEGIN");
-    for (const piece of pieces) await runPiece(db, piece);
-    if (pieces.some(({ wrote }) => wrote)) checkFiles();
-    try {
-      db.run("COMMIT");
-    } catch (error) {
-      inDoubt = isFileFault(error); // group-commit.5
-      throw error;
-    }
-  };
-
-  const flush = async (): Promise<void> => {
-    scheduled = "no";
-    const pieces = waiting;
-    waiting = [];
-    if (pieces.length > 0) await settlePieces(pieces);
-  };
-
-  const settlePieces = async (pieces: readonly Piece[]): Promise<void> => {
-    const wasInDoubt = inDoubt;
-    try {
-      await commit(pieces);
-    } catch (error) {
-      const failure = wasInDoubt || !inDoubt || voided() ? storageFailure(error) : unknownOutcome(error);
-      try {
-        rollBack(db);
-      } catch (second) {
-        log.error("rollback_failed", { reason: describeError(second).message }); // the next BEGIN tries again
-      }
-      log.error("commit_failed", { reason: failure.message, works: pieces.length });
-      const writers = pieces.filter(({ wrote }) => wrote);
-      const again = inDoubt || writers.length === 0 ? [] : pieces.filter(({ wrote }) => !wrote);
-      for (const piece of again.length > 0 ? writers : pieces) {
-        piece.reject(piece.wrote ? failure : storageFailure(error)); // group-commit.3
-      }
-      for (const piece of again) Object.assign(piece, { result: undefined, failure: null });
-      if (again.length > 0) await settlePieces(again); // fewer than before
-      return;
-    }
-    for (const piece of pieces) {
-      if (piece.failure === null) piece.resolve(piece.result as never); // group-commit.1
-      else piece.reject(piece.failure.reason);
-    }
-  };
-
-  /** group-commit.5: tried at once, because the fault may have been brief. */
-  const voided = (): boolean => {
-    try {
-      overwrite();
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  const start = (): void => {
-    active = active.then(flush);
-  };
-  const schedule = (soon: boolean): void => {
-    if (scheduled === "now" || (soon && scheduled === "soon")) return;
-    if (soon) {
-      scheduled = "soon";
-      timer = setTimeout(start, LINGER_MS);
-      return;
-    }
-    clearTimeout(timer);
-    scheduled = "now";
-    setImmediate(start);
+  const group: GroupState = {
+    db,
+    log,
+    checkFiles,
+    waiting: [],
+    scheduled: "no",
+    timer: undefined,
+    active: Promise.resolve(),
+    inDoubt: false,
   };
   return {
     run: (work, soon) =>
       new Promise((resolve, reject) => {
-        waiting.push({ work, resolve, reject, result: undefined, wrote: false, failure: null });
-        schedule(soon);
+        group.waiting.push({ work, resolve, reject, result: undefined, wrote: false, failure: null });
+        schedule(group, soon);
       }),
     async settle() {
-      clearTimeout(timer);
-      start();
-      await active;
+      clearTimeout(group.timer);
+      start(group);
+      await group.active;
     },
   };
+}
+
+function schedule(group: GroupState, soon: boolean): void {
+  if (group.scheduled === "now" || (soon && group.scheduled === "soon")) return;
+  if (soon) {
+    group.scheduled = "soon";
+    group.timer = setTimeout(start, LINGER_MS, group);
+    return;
+  }
+  clearTimeout(group.timer);
+  group.scheduled = "now";
+  setImmediate(start, group);
+}
+
+function start(group: GroupState): void {
+  group.active = group.active.then(() => flush(group));
+}
+
+async function flush(group: GroupState): Promise<void> {
+  group.scheduled = "no";
+  const pieces = group.waiting;
+  group.waiting = [];
+  if (pieces.length > 0) await settlePieces(group, pieces);
+}
+
+async function settlePieces(group: GroupState, pieces: readonly Piece[]): Promise<void> {
+  const wasInDoubt = group.inDoubt;
+  try {
+    await commit(group, pieces);
+  } catch (error) {
+    const failure = wasInDoubt || !group.inDoubt || voided(group) ? storageFailure(error) : unknownOutcome(error);
+    try {
+      rollBack(group.db);
+    } catch (second) {
+      group.log.error("rollback_failed", { reason: describeError(second).message }); // the next BEGIN tries again
+    }
+    group.log.error("commit_failed", { reason: failure.message, works: pieces.length });
+    const writers = pieces.filter(({ wrote }) => wrote);
+    const again = group.inDoubt || writers.length === 0 ? [] : pieces.filter(({ wrote }) => !wrote);
+    for (const piece of again.length > 0 ? writers : pieces) {
+      piece.reject(piece.wrote ? failure : storageFailure(error)); // group-commit.3
+    }
+    for (const piece of again) Object.assign(piece, { result: undefined, failure: null });
+    if (again.length > 0) await settlePieces(group, again); // fewer than before
+    return;
+  }
+  for (const piece of pieces) {
+    if (piece.failure === null) piece.resolve(piece.result as never); // group-commit.1
+    else piece.reject(piece.failure.reason);
+  }
+}
+
+/** @throws {Error} if the commit fails; `inDoubt` says whether its writes may survive nevertheless */
+async function commit(group: GroupState, pieces: readonly Piece[]): Promise<void> {
+  const { db } = group;
+  overwrite(group);
+  rollBack(db); // the rest of an earlier failed rollback
+  db.run("BEGIN");
+  for (const piece of pieces) await runPiece(db, piece);
+  if (pieces.some(({ wrote }) => wrote)) group.checkFiles();
+  try {
+    db.run("COMMIT");
+  } catch (error) {
+    group.inDoubt = isFileFault(error); // group-commit.5
+    throw error;
+  }
+}
+
+/** @throws {Error} while no sync succeeds (group-commit.5) */
+function overwrite(group: GroupState): void {
+  if (!group.inDoubt) return;
+  const { db } = group;
+  rollBack(db);
+  db.run("BEGIN IMMEDIATE");
+  db.run(OVERWRITE, randomUUID());
+  db.run("COMMIT");
+  group.inDoubt = false;
+}
+
+/** group-commit.5: tried at once, because the fault may have been brief. */
+function voided(group: GroupState): boolean {
+  try {
+    overwrite(group);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function rollBack(db: Database): void {
