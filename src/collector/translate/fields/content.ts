@@ -23,14 +23,25 @@ export interface Subject {
   readonly type: RunType;
 }
 
-export type ContentSource = (subject: Subject) => Found | null;
+export interface ContentSource {
+  (subject: Subject): Found | null;
+  /** Yields nothing without one of these. */
+  readonly when?: Sources;
+}
+
+/** A source that is asked only for spans with one of these attributes. */
+export function given(when: Sources, source: (subject: Subject) => Found | null): ContentSource {
+  return Object.assign((subject: Subject) => source(subject), { when });
+}
 
 export function firstOf(list: readonly ContentSource[], subject: Subject): Found | null {
+  const { facts } = subject;
   for (const source of list) {
-    const mark = subject.facts.mark();
+    if (source.when !== undefined && !facts.has(source.when)) continue;
+    const mark = facts.mark();
     const found = source(subject);
     if (found !== null) return found;
-    subject.facts.release(mark);
+    facts.release(mark);
   }
   return null;
 }
@@ -52,8 +63,7 @@ export function wrapped(parsed: Parsed, key: string): Found | null {
 export function attributes(key: string, ...names: readonly string[]): ContentSource {
   const list = names.map((name) => sources(name));
   const all = union(...list);
-  return ({ facts }) => {
-    if (!facts.has(all)) return null;
+  return given(all, ({ facts }) => {
     for (const one of list) {
       if (!facts.has(one)) continue;
       const mark = facts.mark();
@@ -62,7 +72,7 @@ export function attributes(key: string, ...names: readonly string[]): ContentSou
       facts.release(mark);
     }
     return null;
-  };
+  });
 }
 
 function wrappedAttribute(value: AttributeValue | undefined, key: string): Found | null {

@@ -4,6 +4,7 @@ import {
   attributes,
   conversation,
   firstOf,
+  given,
   listWithin,
   found,
   messageOfLogEvent,
@@ -17,7 +18,7 @@ import {
 } from "./content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
-import { sources, type Sources } from "../attributes/known-keys.ts";
+import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "./mastra-types.ts";
 import { merged } from "./merge-messages.ts";
 import { flattenedMessage, messagesOf } from "./messages.ts";
@@ -87,18 +88,18 @@ const SOURCES: readonly ContentSource[] = [
   onlyFor("tool", TOOL_INPUTS),
   onlyFor("retriever", [retrieverQuery]),
   onlyFor("embedding", [embeddedText]),
-  ({ facts }) => (facts.has(MESSAGES) ? withSystem(jsonOf(facts.value(MESSAGES)), jsonOf(facts.value(SYSTEM))) : null),
+  given(MESSAGES, ({ facts }) => withSystem(jsonOf(facts.value(MESSAGES)), jsonOf(facts.value(SYSTEM)))),
   ({ talk }) => (talk.details.input === null ? null : withSystem(talk.details.input, talk.details.system)),
   ({ talk, facts }) => (talk.messages.length === 0 ? null : withSystem(talk.messages, jsonOf(facts.value(SYSTEM)))),
   ({ talk }) => (talk.prompt === null ? null : wrapped(unwrapValue(talk.prompt), "input")),
   ({ facts }) => flattened(facts, "prompt"),
   ({ facts }) => flattened(facts, "inputMessages", VALUE),
   ({ facts }) => flattenedPrompts(facts),
-  vercelPrompt,
-  ({ facts }) => adkRequest(jsonOf(facts.value(ADK_REQUEST))),
-  ({ facts }) => notApplicable(facts, ADK_DATA),
-  ({ facts }) => genkitRequest(facts.has(GENKIT_INPUT) ? jsonOf(facts.value(GENKIT_INPUT)) : null),
-  ({ facts }) => history(facts),
+  given(union(AI_MESSAGES, AI_PROMPT), vercelPrompt),
+  given(ADK_REQUEST, ({ facts }) => adkRequest(jsonOf(facts.value(ADK_REQUEST)))),
+  given(ADK_DATA, ({ facts }) => notApplicable(facts, ADK_DATA)),
+  given(GENKIT_INPUT, ({ facts }) => genkitRequest(jsonOf(facts.value(GENKIT_INPUT)))),
+  given(union(HISTORY, HISTORY_EVENTS), ({ facts }) => history(facts)),
   attributes(
     "input",
     "input.value",
@@ -308,7 +309,6 @@ function withoutSystem(config: JsonObject): JsonObject {
 }
 
 function history(facts: Facts): Found | null {
-  if (!facts.has(HISTORY) && !facts.has(HISTORY_EVENTS)) return null;
   const all = facts.value(HISTORY);
   const list = jsonOf(all === undefined ? facts.value(HISTORY_EVENTS) : all);
   if (!Array.isArray(list)) return null;

@@ -338,9 +338,16 @@ function scopeText(scope: Scope): string {
   return lastScopeText;
 }
 
+let lastNamed: { readonly resource: Resource; readonly names: readonly string[]; readonly text: string } | null = null;
+
 /** The first text among `names` in the resource: projects can be set for a whole service. */
-export function resourceText(span: Span, names: readonly string[]): string {
-  const { keys, values } = span.resource.attributes;
+export function resourceText({ resource }: Span, names: readonly string[]): string {
+  if (lastNamed?.resource !== resource || lastNamed.names !== names)
+    lastNamed = { resource, names, text: firstText(resource.attributes, names) }; // metadata.2
+  return lastNamed.text;
+}
+
+function firstText({ keys, values }: Attributes, names: readonly string[]): string {
   for (const name of names) {
     const value = values[keys.lastIndexOf(name)];
     if (typeof value === "string" && value !== "") return value;

@@ -219,8 +219,16 @@ function createParameters(): Parameters {
       const taken = params.has(name) && params.get(name) !== value;
       params.set(taken ? `overridden.${name}` : name, value);
     },
-    result: () => (params.size === 0 ? null : Object.fromEntries(params)),
+    result: () => (params.size === 0 ? null : objectOf(params)),
   };
+}
+
+/** Like `Object.fromEntries`, which is slower. */
+function objectOf(members: ReadonlyMap<string, Json>): JsonObject {
+  if (members.has("__proto__")) return Object.fromEntries(members); // plain-values.3
+  const object: Record<string, Json> = {};
+  for (const [name, value] of members) object[name] = value;
+  return object;
 }
 
 function toolsOf(facts: Facts, talk: SpanTalk): readonly Json[] {

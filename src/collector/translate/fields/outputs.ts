@@ -4,6 +4,7 @@ import {
   attributes,
   conversation,
   firstOf,
+  given,
   listWithin,
   found,
   messageOfLogEvent,
@@ -18,7 +19,7 @@ import {
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { mergedWith, notApplicable, toolPart } from "./inputs.ts";
-import { sources, type Sources } from "../attributes/known-keys.ts";
+import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "./mastra-types.ts";
 import { callOf, flattenedMessage, messagesOf } from "./messages.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
@@ -74,20 +75,20 @@ const SOURCES: readonly ContentSource[] = [
   onlyFor("tool", TOOL_OUTPUTS),
   onlyFor("retriever", [documentsFound]),
   onlyFor("embedding", [vectorsFound]),
-  ({ facts }) => answer(jsonOf(facts.value(MESSAGES))),
+  given(MESSAGES, ({ facts }) => answer(jsonOf(facts.value(MESSAGES)))),
   ({ talk }) => answer(talk.details.output),
   ({ talk }) => choicesFound(talk.choices),
   ({ talk }) => (talk.completion === null ? null : wrapped(unwrapValue(talk.completion), "output")),
   ({ facts }) => flattened(facts, "completion"),
   ({ facts }) => flattened(facts, "outputMessages", VALUE),
   ({ facts }) => flattened(facts, "choices"),
-  ({ facts }) => vercelAnswer(facts),
+  given(union(AI_TEXT, AI_CALLS, AI_OBJECT, AI_REASONING, AI_FILES), ({ facts }) => vercelAnswer(facts)),
   vectorsFound,
-  ({ facts }) => adkResponse(jsonOf(facts.value(ADK_RESPONSE))),
-  ({ facts }) => genkitResponse(facts.has(GENKIT_OUTPUT) ? jsonOf(facts.value(GENKIT_OUTPUT)) : null),
-  ({ facts }) => livekitAnswer(facts),
-  ({ facts }) => finalResult(facts),
-  ({ facts }) => historyAnswer(facts),
+  given(ADK_RESPONSE, ({ facts }) => adkResponse(jsonOf(facts.value(ADK_RESPONSE)))),
+  given(GENKIT_OUTPUT, ({ facts }) => genkitResponse(jsonOf(facts.value(GENKIT_OUTPUT)))),
+  given(LK_CALLS, ({ facts }) => livekitAnswer(facts)),
+  given(FINAL_RESULT, ({ facts }) => finalResult(facts)),
+  given(union(HISTORY, HISTORY_EVENTS), ({ facts }) => historyAnswer(facts)),
   attributes("text", "output.value", "traceloop.entity.output", "gen_ai.completion"),
   attributes(
     "output",
@@ -114,7 +115,7 @@ const SOURCES: readonly ContentSource[] = [
     ...MASTRA_TYPES.map((type) => `mastra.${type}.output`),
   ),
   attributes("text", "all_messages_events"),
-  ({ facts }) => logChoices(facts),
+  given(LOG_EVENTS, ({ facts }) => logChoices(facts)),
   documentsFound,
 ];
 
