@@ -27,7 +27,7 @@ export interface Worker extends Service {
 /**
  * Reason for a missing result: the run was deleted, it was requeued for the next process, or its end cannot be stored.
  */
-export type GoneWhy = "deleted" | "handed_back" | "not_stored";
+export type GoneWhy = "deleted" | "requeued" | "not_stored";
 
 export type WaitResult =
   | { readonly kind: "ended"; readonly end: RunEnd }

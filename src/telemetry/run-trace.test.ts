@@ -128,7 +128,7 @@ test("a span has no content unless the settings request it (run-trace.2)", () =>
 });
 
 test("a requeued attempt sends no spans; the next one sends the run, and the wait only once (run-trace.3, run-trace.4)", () => {
-  const cut = spansOf([AFTER_PAUSE], false, (trace) => trace.end("handed_back"));
+  const cut = spansOf([AFTER_PAUSE], false, (trace) => trace.end("requeued"));
   assert.deepEqual(
     cut.map(({ name }) => name),
     ["wait approval"],

@@ -74,7 +74,7 @@ export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
       if (captureContent) own.setAttributes(text("input.value", value));
     },
     end(end) {
-      if (end === "handed_back") return; // run-trace.4
+      if (end === "requeued") return; // run-trace.4
       endSpan(own, end, "run", captureContent);
     },
   };

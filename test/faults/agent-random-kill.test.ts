@@ -133,7 +133,7 @@ test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${rand
     await bench.server.kill();
     await calls;
     await bench.start();
-    if (bench.server.logs.some(({ event }) => event === "runs_taken_up_again")) counts.takenUp++;
+    if (bench.server.logs.some(({ event }) => event === "runs_recovered")) counts.takenUp++;
     // All that this round touched, and a sample of the rest; all of it in the end.
     const rest = known.slice(0, before).filter(() => random.next() < 0.05);
     await each([...new Set([...known.slice(before), ...answered, ...rest])], CALLERS, prove);

@@ -1,7 +1,8 @@
-// Assistants: finding and searching them. Each deployed graph has one of its own, whose id is a function of the graph's name.
+// Assistants: lookup and search. Each deployed graph has a built-in assistant, with an id derived from the graph's
+// name.
 // Invariants:
-//   assistants.1. The name of a deployed graph always leads to an assistant of that graph.
-//   assistants.2. An assistant whose graph is not deployed stays stored and is not offered.
+//   assistants.1. The name of a deployed graph always resolves to an assistant of that graph.
+//   assistants.2. The assistant of a graph that is not deployed stays stored, but is hidden.
 import { ApiError } from "../../base/api-error.ts";
 import { isUuid } from "../../base/ids.ts";
 import { inScope } from "../auth/scope.ts";
@@ -17,9 +18,8 @@ export function versionOf({ updatedAt, ...assistant }: Assistant): AssistantVers
 }
 
 /**
- * Stores the fingerprints of the deployed graphs, and the built-in assistants that are not stored yet. At start, and
- * after a reload.
- * @param defaults config and context of assistants that are made now
+ * Stores the fingerprints of the deployed graphs, and missing built-in assistants. Called at start and after a reload.
+ * @param defaults config and context of assistants created now
  */
 export async function registerGraphs(
   { storage, graphs, clock }: AgentContext,
@@ -30,9 +30,10 @@ export async function registerGraphs(
     for (const graph of graphs.list()) {
       await tx.putFingerprint(graph.fingerprint, at);
       const assistant = { ...builtIn(graph, at), ...defaults.get(graph.graphId) };
-      const stored = await tx.assistant(assistant.assistantId, true); // other servers start at the same time
+      const stored = await tx.assistant(assistant.assistantId, true); // other servers may start at the same time
       if (stored?.graphId === graph.graphId) continue;
-      if (stored !== null) await tx.deleteAssistant(stored.assistantId); // assistants.1: somebody took this id before the graph came
+      // assistants.1: the id was taken before the graph was deployed
+      if (stored !== null) await tx.deleteAssistant(stored.assistantId);
       await tx.insertAssistant(assistant);
       await tx.insertAssistantVersion(versionOf(assistant));
     }
@@ -54,29 +55,28 @@ function builtIn({ graphId, description }: GraphDescription, at: number): Assist
   };
 }
 
-/** It is the assistant of a deployed graph, under its id or the graph's name, or is no id at all. */
+/** True for a graph's name, for the id of a built-in assistant, and for text that is no id. */
 export function namesBuiltIn(agent: AgentContext, idOrGraph: string): boolean {
   const id = idOrGraph.toLowerCase();
   return !isUuid(id) || agent.graphs.list().some(({ graphId }) => builtInAssistantId(graphId) === id);
 }
 
 /**
- * @param idOrGraph an assistant's id, or the name of a deployed graph.
- * @param toChange nobody else changes it before the commit.
+ * @param idOrGraph an assistant's id, or the name of a deployed graph
+ * @param toChange locks the row until the commit
  * @throws {ApiError} `assistant_not_found`
  */
 export async function findAssistant(
   agent: AgentContext,
   tx: Tx,
   idOrGraph: string,
-  scope: Scope = null,
-  toChange = false,
+  { scope = null, toChange = false }: { readonly scope?: Scope; readonly toChange?: boolean } = {},
 ): Promise<Assistant> {
   return offered(agent.graphs, idOrGraph, scope, await tx.assistant(assistantIdOf(idOrGraph), toChange));
 }
 
 /**
- * What was found under the id, if this server offers it to this caller.
+ * Checks that this server offers the assistant to the caller.
  * @throws {ApiError} `assistant_not_found`
  */
 export function offered(
@@ -109,7 +109,7 @@ function deployedGraphs(graphs: Pick<Graphs, "list">): readonly string[] {
   return graphs.list().map(({ graphId }) => graphId);
 }
 
-/** As clients ask: one graph, or any. */
+/** Search as in the API: for one graph or all. */
 export type AssistantSearch = Omit<AssistantFilter, "graphIds"> & { readonly graphId: string | null };
 
 export function searchAssistants(
@@ -134,7 +134,7 @@ function filterOf(agent: AgentContext, { graphId, ...rest }: AssistantSearch): A
   return { ...rest, graphIds: graphId === null ? deployed : deployed.filter((id) => id === graphId) };
 }
 
-/** @param depth levels of subgraphs to open. @throws {ApiError} `assistant_not_found` */
+/** @param depth levels of subgraphs to expand. @throws {ApiError} `assistant_not_found` */
 export async function drawAssistant(agent: AgentContext, idOrGraph: string, depth: number): Promise<GraphDrawing> {
   const { graphId, config } = await getAssistant(agent, idOrGraph);
   return agent.graphs.draw(graphId, depth, config);
@@ -148,7 +148,8 @@ export async function schemasOfAssistant(agent: AgentContext, idOrGraph: string)
 
 /**
  * Schemas of subgraphs by namespace (`child|grandchild`).
- * @param namespace one subgraph, or all that are directly below. @param recurse those below them as well.
+ * @param namespace one subgraph; null for all direct ones
+ * @param recurse includes nested subgraphs
  * @throws {ApiError} `assistant_not_found`
  */
 export async function subgraphsOfAssistant(

@@ -100,11 +100,13 @@ test("a run that is accepted while threads go keeps the assistant, and a repeate
     },
   };
   const racing = { ...agent, storage: between };
-  await assert.rejects(deleteAssistant(racing, null, everything, ID, false), { code: "run_active" });
+  await assert.rejects(deleteAssistant(racing, ID, { scope: null, ask: everything, withThreads: false }), {
+    code: "run_active",
+  });
   assert.ok(await storage.transaction((tx) => tx.assistant(ID)));
   const [run] = await storage.transaction((tx) => tx.runsOfAssistant(ID, "active", 1));
   await storage.transaction((tx) => tx.updateRun(run?.runId ?? "", { status: "success" }));
-  await deleteAssistant(agent, null, everything, ID, false);
+  await deleteAssistant(agent, ID, { scope: null, ask: everything, withThreads: false });
   assert.equal(await storage.transaction((tx) => tx.assistant(ID)), null);
   assert.equal((await storage.transaction((tx) => tx.runsOfAssistant(ID, "ended", 1))).length, 0);
 });
@@ -133,7 +135,7 @@ test("threads and runs go in steps, more of them than a step takes, whatever the
         return work({ ...tx, deleteRun });
       }),
   };
-  await deleteAssistant({ ...agent, storage: counted }, null, everything, ID, true);
+  await deleteAssistant({ ...agent, storage: counted }, ID, { scope: null, ask: everything, withThreads: true });
   assert.equal(longest, 500);
   for (const which of ["active", "ended"] as const)
     assert.equal((await storage.transaction((tx) => tx.runsOfAssistant(ID, which, 1))).length, 0);

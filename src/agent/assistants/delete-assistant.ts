@@ -1,8 +1,9 @@
-// Assistant deletion: the assistant, its versions, its runs, and on request the threads that are marked as its own.
+// Assistant deletion: the assistant with its versions and runs, and on request the threads in its name.
 // Invariants:
-//   delete-assistant.1. Nothing is deleted while a run on the assistant is pending or running, but for runs on threads that go as well.
-//   delete-assistant.2. The assistant goes last, and only when nothing of it is left: a deletion that was cut short can be repeated.
-//   delete-assistant.3. A step deletes a bounded number of rows, so that other requests get their turn.
+//   delete-assistant.1. An active run on the assistant prevents the deletion, unless its thread is deleted too.
+//   delete-assistant.2. The assistant's row is deleted last, after all dependent rows, so that an interrupted deletion
+//     can be repeated.
+//   delete-assistant.3. A step deletes a bounded number of rows, so that other requests run in between.
 import { ApiError } from "../../base/api-error.ts";
 import type { Ask } from "../auth/authorize.ts";
 import type { AgentContext } from "../context.ts";
@@ -16,16 +17,24 @@ const THREADS_PER_STEP = 50;
 const RUNS_PER_STEP = 500;
 const RUNS_NAMED_MAX = 10;
 
-/** @returns the assistant's id. @throws {ApiError} `assistant_not_found`, `assistant_built_in`, `run_active`, `forbidden` */
+export interface AssistantDeletion {
+  readonly scope: Scope;
+  readonly ask: Ask;
+  /** Deletes the threads in the name of the assistant too. */
+  readonly withThreads: boolean;
+}
+
+/**
+ * @returns the assistant's id. @throws {ApiError} `assistant_not_found`, `assistant_built_in`, `run_active`,
+ *   `forbidden`
+ */
 export async function deleteAssistant(
   agent: AgentContext,
-  scope: Scope,
-  ask: Ask,
   idOrGraph: string,
-  withThreads: boolean,
+  { scope, ask, withThreads }: AssistantDeletion,
 ): Promise<string> {
   const assistant = await agent.storage.transaction(async (tx) => {
-    const found = await findAssistant(agent, tx, idOrGraph, scope, true);
+    const found = await findAssistant(agent, tx, idOrGraph, { scope, toChange: true });
     if (isBuiltIn(found)) {
       const detail = `${found.assistantId} is the assistant of the graph ${found.graphId}: it goes when the graph does.`;
       throw new ApiError("assistant_built_in", detail);
@@ -50,7 +59,7 @@ export async function deleteAssistant(
   return assistantId;
 }
 
-/** Who may delete an assistant need not be allowed to delete threads: that is a question of its own. */
+/** The right to delete assistants does not include threads, so it needs its own authorization. */
 function threadScope(ask: Ask, assistantId: string): Promise<Scope> {
   return ask("threads:delete", { metadata: { assistant_id: assistantId } });
 }
@@ -84,7 +93,7 @@ async function deleteIfThere(agent: AgentContext, threadId: string): Promise<voi
   }
 }
 
-/** @param doomed threads whose runs do not count. */
+/** @param doomed threads whose runs do not count */
 async function refuseActiveRuns(tx: Tx, assistantId: string, scope: Scope, doomed: ThreadQuery | null): Promise<void> {
   const active: Run[] = [];
   for (const run of await tx.runsOfAssistant(assistantId, "active", RUNS_PER_STEP)) {
@@ -92,7 +101,8 @@ async function refuseActiveRuns(tx: Tx, assistantId: string, scope: Scope, doome
     active.push(run);
   }
   if (active.length === 0) return;
-  const shown = scope === null ? active.slice(0, RUNS_NAMED_MAX) : []; // others may use the assistant: their runs are theirs
+  // runs of other callers of a shared assistant stay private
+  const shown = scope === null ? active.slice(0, RUNS_NAMED_MAX) : [];
   throw new ApiError("run_active", "Cancel the runs on the assistant before deleting it.", {
     active_runs: shown.map(({ threadId, runId }) => ({ thread_id: threadId, run_id: runId })),
   });

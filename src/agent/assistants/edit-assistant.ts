@@ -1,9 +1,10 @@
-// Assistant changes: making an assistant, changing it, and going back to a version of it. Each is one transaction.
+// Assistant changes: create, patch, and restore a version. Each is one transaction.
 // Invariants:
-//   edit-assistant.1. Every change makes a version with the next number; what is in use is always one of the versions kept.
-//   edit-assistant.2. Going back brings all of a version back: graph, config, context, metadata, name and description.
-//   edit-assistant.3. The assistant of a graph stays with that graph.
-// Runs have config and context of their own from when they were accepted: no change here reaches them.
+//   edit-assistant.1. Every change creates a version with the next number. The active state is always one of the stored
+//     versions.
+//   edit-assistant.2. A restore brings back the whole version: graph, config, context, metadata, name and description.
+//   edit-assistant.3. A built-in assistant keeps its graph.
+// Runs keep the config and context of their acceptance; changes here do not affect them.
 import { ApiError } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
@@ -13,7 +14,7 @@ import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { AssistantVersionQuery, Tx } from "../ports/ports.ts";
 import { inScope, stamped } from "../auth/scope.ts";
 
-/** Older versions are forgotten. */
+/** The oldest versions are deleted. */
 const VERSIONS_KEPT = 1000;
 
 export interface AssistantDraft {
@@ -28,7 +29,7 @@ export interface AssistantDraft {
 }
 
 /**
- * @param readable what the caller may be shown of an assistant that is there already.
+ * @param readable scope for showing an existing assistant to the caller
  * @throws {ApiError} `graph_not_found`, `assistant_exists`, `assistant_limit`
  */
 export async function createAssistant(
@@ -63,7 +64,7 @@ export async function createAssistant(
 export type AssistantPatch = Partial<Omit<AssistantDraft, "assistantId" | "ifExists">>;
 
 /**
- * Metadata is merged, one level deep; every other member that is given replaces the old one.
+ * Merges metadata one level deep; other members replace the old values.
  * @throws {ApiError} `assistant_not_found`, `graph_not_found`, `assistant_built_in`
  */
 export async function patchAssistant(
@@ -73,14 +74,14 @@ export async function patchAssistant(
   patch: AssistantPatch,
 ): Promise<Assistant> {
   return agent.storage.transaction(async (tx) => {
-    const assistant = await findAssistant(agent, tx, idOrGraph, scope, true);
+    const assistant = await findAssistant(agent, tx, idOrGraph, { scope, toChange: true });
     const metadata = stamped({ ...assistant.metadata, ...patch.metadata }, scope);
     const changed = { ...assistant, ...patch, metadata, updatedAt: agent.clock.now() };
     checkGraph(agent, assistant, changed.graphId);
     const version = (await tx.newestAssistantVersion(assistant.assistantId)) + 1; // edit-assistant.1
     await tx.insertAssistantVersion(versionOf({ ...changed, version }));
     await tx.deleteAssistantVersionsBefore(assistant.assistantId, version - VERSIONS_KEPT + 1);
-    return use(tx, { ...changed, version });
+    return activate(tx, { ...changed, version });
   });
 }
 
@@ -92,7 +93,7 @@ export async function setLatestVersion(
   version: number,
 ): Promise<Assistant> {
   return agent.storage.transaction(async (tx) => {
-    const assistant = await findAssistant(agent, tx, idOrGraph, scope, true);
+    const assistant = await findAssistant(agent, tx, idOrGraph, { scope, toChange: true });
     const stored = await tx.assistantVersion(assistant.assistantId, version);
     if (stored === null) {
       throw new ApiError("assistant_version_not_found", `The assistant has no version ${version}.`, {
@@ -101,7 +102,7 @@ export async function setLatestVersion(
     }
     checkGraph(agent, assistant, stored.graphId);
     const metadata = stamped(stored.metadata, scope);
-    return use(tx, { ...stored, metadata, createdAt: assistant.createdAt, updatedAt: agent.clock.now() }); // edit-assistant.2
+    return activate(tx, { ...stored, metadata, createdAt: assistant.createdAt, updatedAt: agent.clock.now() }); // edit-assistant.2
   });
 }
 
@@ -130,7 +131,7 @@ function checkGraph(agent: AgentContext, assistant: Assistant, graphId: string):
   }
 }
 
-async function use(tx: Tx, assistant: Assistant): Promise<Assistant> {
+async function activate(tx: Tx, assistant: Assistant): Promise<Assistant> {
   await tx.updateAssistant(assistant.assistantId, assistant);
   return assistant;
 }

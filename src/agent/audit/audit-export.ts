@@ -1,5 +1,6 @@
-// Audit export: a whole audit trail as lines, page by page, so that its length costs no memory.
-// Invariant audit-export.1: no cell of the CSV is taken for a formula by a spreadsheet: what begins like one gets an apostrophe.
+// Audit export: a whole audit trail as lines, streamed in pages, with constant memory.
+// Invariants:
+//   audit-export.1. No CSV cell is a spreadsheet formula: a cell that begins like one gets an apostrophe.
 import type { AgentContext } from "../context.ts";
 import { readAudit } from "./audit-trail.ts";
 import { auditToWire } from "../serializers/inbox-item.ts";
@@ -16,7 +17,7 @@ async function* pages(agent: AgentContext, threadId: string, after: number): Asy
   }
 }
 
-/** One JSON object a line. */
+/** One JSON object per line. */
 export async function* auditNdjson(agent: AgentContext, threadId: string, after: number): AsyncGenerator<string> {
   for await (const items of pages(agent, threadId, after)) {
     yield items.map((entry) => `${JSON.stringify(auditToWire(entry))}\n`).join("");
@@ -37,7 +38,7 @@ const CSV_COLUMNS = [
   "value",
 ] as const;
 
-/** RFC 4180, with a line of names; values are JSON. */
+/** RFC 4180 with a header line; values are JSON. */
 export async function* auditCsv(agent: AgentContext, threadId: string, after: number): AsyncGenerator<string> {
   yield `${CSV_COLUMNS.join(",")}\r\n`;
   for await (const items of pages(agent, threadId, after)) {

@@ -1,14 +1,14 @@
-// Audit: who did what to what waited for people, and from where. Written in the transaction of what it tells of.
+// Audit trail: who acted on which interrupt, and from where. Each entry is part of the transaction it describes.
 // Invariants:
-//   audit-trail.1. An answer and its entry are one commit: there are as many entries as accepted answers.
-//   audit-trail.2. Entries are only ever added. They go with their thread, or by age (retention.ts).
+//   audit-trail.1. An answer and its entry share a commit: there are as many entries as accepted answers.
+//   audit-trail.2. Entries are append-only. They are deleted with their thread, or by age (retention.ts).
 import type { AgentContext } from "../context.ts";
 import type { AuditRecord } from "../ports/ports.ts";
 import { requireThread } from "../threads/find-thread.ts";
 
 export interface AuditPage {
   readonly items: readonly AuditRecord[];
-  /** Where the next page begins; null at the end. */
+  /** Start of the next page; null at the end. */
   readonly next: number | null;
 }
 

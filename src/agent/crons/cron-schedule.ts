@@ -1,7 +1,7 @@
-// Cron schedule: when a schedule is due. Pure; daylight saving is croner's business.
+// Cron schedule: the due times of a schedule. Pure; croner handles daylight saving.
 // Invariants:
-//   cron-schedule.1. A tick lies strictly after the moment that it is asked from, and before the end.
-//   cron-schedule.2. A schedule that is never due, or a zone that does not exist, is refused with the reason.
+//   cron-schedule.1. A tick is strictly after the reference time, and before the end.
+//   cron-schedule.2. A schedule without any tick, or with an unknown time zone, is rejected with the reason.
 import { Cron as Pattern } from "croner";
 import { ApiError, describeError } from "../../base/api-error.ts";
 
@@ -10,14 +10,13 @@ export interface Schedule {
   readonly schedule: string;
   /** IANA name; null is UTC. */
   readonly timezone: string | null;
-  /** No tick at or after this. */
+  /** No tick at or after this time. */
   readonly endTime: number | null;
 }
 
 /**
- * The first tick after `after`, or null when the end comes first.
- * A time that the clocks skip in spring is due when they have been put forward; one that they show twice in autumn is
- * due once when the schedule names the hour and minute, and twice when it goes on through the hours.
+ * The first tick after `after`, or null if the end comes first. A time skipped in spring is due after the clock change.
+ * A time repeated in autumn is due once for a fixed hour and minute, and twice for a repeating schedule.
  * @throws {ApiError} `cron_schedule_invalid`
  */
 export function nextTick({ schedule, timezone, endTime }: Schedule, after: number): number | null {
@@ -35,7 +34,7 @@ export function nextTick({ schedule, timezone, endTime }: Schedule, after: numbe
   return endTime !== null && at >= endTime ? null : at;
 }
 
-/** croner would take one for a schedule that is due once. */
+/** croner would interpret a date as a schedule with one tick. */
 const ONE_DATE = /^\s*\d{4}-\d/;
 
 function isZone(name: string): boolean {

@@ -84,8 +84,8 @@ async function bench(t: TestContext): Promise<Bench> {
     },
     webhooks: { check: () => undefined, wake: () => undefined },
     headers: { pick: () => ({}), strip: (value: object) => value },
-    inbox: { left: () => undefined },
-    events: {},
+    inbox: { closed: () => undefined },
+    events: { goneAt: () => 0, wakes: { wake: () => undefined } },
     worker: {
       ends: createRunWaiters({ tell: () => undefined }),
       draining: () => {
@@ -145,7 +145,8 @@ async function bench(t: TestContext): Promise<Bench> {
       });
       return active;
     },
-    make: (changes = {}) => createCron(agent, ANN, null, NO_REACH, { ...EVERY_MINUTE, payload, ...changes }),
+    make: (changes = {}) =>
+      createCron(agent, { caller: ANN, scope: null, reach: NO_REACH }, { ...EVERY_MINUTE, payload, ...changes }),
     cron: (cronId) => storage.transaction((tx) => tx.cron(cronId)),
     refuse(code) {
       refusal = code;

@@ -1,12 +1,12 @@
-// Cron scheduler: waits for the next tick that is due, and starts its run.
+// Cron scheduler: waits for the next due tick and starts its run.
 // Invariants:
-//   cron-scheduler.1. A tick starts at most one run: the update that claims it and the run are one transaction. So it is also after a
-//        crash, with a clock that goes back, and with other servers on the same storage.
-//   cron-scheduler.2. Ticks that nobody was there for are made up for by one run, not by one each; none after the cron's end.
-//   cron-scheduler.3. A tick whose run is refused for good is passed over, so that it cannot stand in the way of others. A cron whose
-//        assistant or thread is gone is disabled.
-//   cron-scheduler.4. What may pass (a full queue, a storage that cannot be written or does not say whether it was) leaves the tick due,
-//        and it is tried again.
+//   cron-scheduler.1. A tick starts at most one run: one transaction claims the tick and starts the run. This holds
+//     after a crash, with a clock that goes back, and with several servers on one storage.
+//   cron-scheduler.2. One run replaces all ticks missed during a downtime. No run starts after the end of the cron.
+//   cron-scheduler.3. A tick with a permanently refused run is skipped, so that it does not block others. A cron
+//     without its assistant or thread is disabled.
+//   cron-scheduler.4. After a temporary failure (a full queue, an unavailable storage, an unknown commit) the tick
+//     stays due and is retried.
 import { isoTime } from "../../base/clock.ts";
 import { ApiError, describeError, type ErrorCode } from "../../base/api-error.ts";
 import type { Service } from "../../base/lifecycle.ts";
@@ -19,11 +19,11 @@ import { startRun } from "../runs/accept/start-run.ts";
 import { statelessStart } from "../runs/accept/stateless-runs.ts";
 
 export interface CronScheduler extends Service {
-  /** Crons have changed. */
+  /** Signals changed crons. */
   wake(): void;
 }
 
-/** Timers count by a clock that does not jump: a jump of the wall clock is noticed after so long at the latest. */
+/** Timers use a monotonic clock. A jump of the wall clock is detected within this time. */
 const LOOK_AGAIN_MS = 60_000;
 const TRY_AGAIN_MS = 5000;
 const DUE_BATCH = 100;
@@ -32,7 +32,7 @@ export function createCronScheduler(agent: AgentContext): CronScheduler {
   const { clock, log } = agent;
   let running = false;
   let looking: Promise<void> | null = null;
-  /** Somebody called while it was looking: what it has seen may be out of date. */
+  /** Set by wake() during a check, whose result may be stale. */
   let again = false;
   let cancel: () => void = () => undefined;
 
@@ -66,7 +66,10 @@ export function createCronScheduler(agent: AgentContext): CronScheduler {
   };
 }
 
-/** @returns how long until the next tick. Throws what may pass (cron-scheduler.4). */
+/**
+ * @returns the time until the next tick
+ * @throws on a temporary failure (cron-scheduler.4)
+ */
 async function runDue(agent: AgentContext, mayGoOn: () => boolean): Promise<number> {
   const { storage, clock } = agent;
   for (;;) {
@@ -85,7 +88,7 @@ async function runTick(agent: AgentContext, cron: Cron): Promise<void> {
   const dueAt = cron.nextAt;
   if (dueAt === null) return;
   try {
-    const nextAt = nextTick(cron, at); // from now on, not from when it was due (cron-scheduler.2)
+    const nextAt = nextTick(cron, at); // from now, not from the due time (cron-scheduler.2)
     if (cron.endTime !== null && at >= cron.endTime) {
       await agent.storage.transaction((tx) => tx.claimTick(cron.cronId, dueAt, null));
       return;
@@ -104,7 +107,7 @@ async function runTick(agent: AgentContext, cron: Cron): Promise<void> {
   }
 }
 
-/** Also when it took place after all (`commit_unknown`): whoever tries again finds that the tick is taken (cron-scheduler.1). */
+/** Includes `commit_unknown`: if the commit succeeded, the retry finds that the tick is taken (cron-scheduler.1). */
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   "overloaded",
   "shutting_down",
@@ -113,7 +116,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   "worker_not_listed",
 ]);
 
-/** The run's metadata says which cron it is of, and which tick. */
+/** The run's metadata identify the cron and the tick. */
 function startOf(agent: AgentContext, cron: Cron, dueAt: number): RunStart {
   const payload = { ...cron.payload, assistant_id: cron.assistantId };
   const metadata = { ...cron.metadata, cron_id: cron.cronId, cron_due: isoTime(dueAt) };
@@ -135,5 +138,5 @@ async function passOver(agent: AgentContext, cron: Cron, dueAt: number, error: A
   agent.log.warning(hopeless ? "cron_disabled" : "cron_tick_passed_over", { cron_id: cronId, code, reason });
 }
 
-/** It was accepted once, and is understood no more. */
+/** The cron was valid once, but no longer is. */
 const isBroken = ({ code }: ApiError): boolean => code === "cron_schedule_invalid" || code === "invalid_request";

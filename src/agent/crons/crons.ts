@@ -1,7 +1,7 @@
-// Crons: making, changing, searching and deleting them. When they are due is cron-scheduler.ts's business.
+// Crons: create, patch, search and delete. cron-scheduler.ts runs them.
 // Invariants:
-//   crons.1. A cron that is accepted has a schedule that is due some day, in a zone that exists.
-//   crons.2. A cron's runs are its maker's: started in their name, and within what they could reach when they made it.
+//   crons.1. An accepted cron has a schedule with a tick, in an existing time zone.
+//   crons.2. The runs of a cron belong to its creator: they have its name, and the reach it had at creation.
 import { parse } from "../../api/operation.ts";
 import { runBody } from "../../api/runs.ts";
 import { ApiError } from "../../base/api-error.ts";
@@ -29,18 +29,25 @@ export interface NewCron extends Schedule {
   readonly payload: JsonObject;
 }
 
-/** What is left out stays; metadata and payload are merged, one level deep. */
+/** Omitted members stay unchanged; metadata and payload are merged one level deep. */
 export type CronPatch = Partial<Omit<NewCron, "threadId">>;
 
-/** @throws {ApiError} `cron_schedule_invalid`, `cron_limit`, `assistant_not_found`, `thread_not_found`, `node_unknown`, `webhook_refused` */
+export interface CronCreator {
+  readonly caller: Caller;
+  readonly scope: Scope;
+  readonly reach: Reach;
+}
+
+/**
+ * @throws {ApiError} `cron_schedule_invalid`, `cron_limit`, `assistant_not_found`, `thread_not_found`, `node_unknown`,
+ *   `webhook_refused`
+ */
 export async function createCron(
   agent: AgentContext,
-  caller: Caller,
-  scope: Scope,
-  reach: Reach,
+  { caller, scope, reach }: CronCreator,
   given: NewCron,
 ): Promise<Cron> {
-  const { origin: _origin, ...maker } = caller; // where the call came from says nothing about the runs
+  const { origin: _origin, ...maker } = caller; // the origin of this call is not that of the runs
   const at = agent.clock.now();
   const due = nextTick(given, at);
   if (due === null) throw new ApiError("cron_schedule_invalid", "The schedule has no tick before end_time."); // crons.1
@@ -52,7 +59,7 @@ export async function createCron(
     }
     const { cronsMax } = agent.limits;
     if ((await tx.countCrons(ALL)) >= cronsMax) {
-      throw new ApiError("cron_limit", `There are ${cronsMax} crons already.`, { limit: cronsMax });
+      throw new ApiError("cron_limit", `The limit of ${cronsMax} crons is reached.`, { limit: cronsMax });
     }
     const made: Cron = {
       ...given,
@@ -118,7 +125,7 @@ export async function countCrons(agent: AgentContext, filter: CronFilter): Promi
   return agent.storage.transaction((tx) => tx.countCrons(named(filter)));
 }
 
-/** The call that a tick makes. @throws {ApiError} `invalid_request` when the payload does not fit (any more). */
+/** The call of a tick. @throws {ApiError} `invalid_request` if the payload is not (or no longer) valid */
 export function runCallOf(payload: JsonObject, metadata: JsonObject, reach: Reach): RunCall {
   return callOf({ ...parse(runBody, payload, "body"), metadata }, reach);
 }
@@ -132,7 +139,7 @@ export async function requireCron(tx: Tx, cronId: string, scope: Scope): Promise
 
 const ALL: CronFilter = { scope: null, metadata: null, assistantId: null, threadId: null, enabled: null };
 
-/** A graph's name is as good as the id of its assistant. */
+/** Resolves a graph's name to the id of its built-in assistant. */
 function named<Filter extends CronFilter>(filter: Filter): Filter {
   const { assistantId } = filter;
   if (assistantId === null || isUuid(assistantId)) return filter;
@@ -140,7 +147,7 @@ function named<Filter extends CronFilter>(filter: Filter): Filter {
 }
 
 async function checkCall(agent: AgentContext, tx: Tx, call: RunCall): Promise<Assistant> {
-  const assistant = await findAssistant(agent, tx, call.assistantId, call.reach.assistants);
+  const assistant = await findAssistant(agent, tx, call.assistantId, { scope: call.reach.assistants });
   const intent = intentOf(call.input, call.command);
   checkControlValues(agent.graphs, intent);
   checkNodeNames(agent.graphs, assistant.graphId, call, intent);

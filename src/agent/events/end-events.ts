@@ -1,37 +1,39 @@
-// Endings: the events that tell how a run ended. They are made from what the end's transaction stores, and told after it.
-// Invariant end-events.1: nobody sees a pause that cannot be answered yet: what shows it comes with, or after, its commit.
+// End events: the events that describe the end of a run. Derived from the data of its last transaction, and published
+// after it.
+// Invariants:
+//   end-events.1. A pause becomes visible with or after its commit, so that every visible pause can be answered.
 import type { Interrupt } from "../model/model.ts";
 import { VALUES_ONLY } from "../model/model.ts";
 import type { HeldEvent, RunEnd, RunEvent } from "../ports/ports.ts";
 import { interruptToWire, runEndError, runEndToText } from "../serializers/api-objects.ts";
 import { AT_END } from "./event-batch.ts";
 import { endMark } from "./end-mark.ts";
-import type { Ending } from "./event-log.ts";
+import type { EndEvents } from "./event-log.ts";
 
 export interface LoggedEnd extends Omit<RunEnd, "valuesText"> {
-  /** What waits on the thread from then on. */
+  /** Open interrupts after the end. */
   readonly pending?: readonly Interrupt[];
-  /** What waited until then. */
+  /** Interrupts closed by the end. */
   readonly closed?: readonly Interrupt[];
 }
 
-/** A breakpoint asks nothing. */
+/** Ids without breakpoints. */
 export function questionIds(waiting: readonly Interrupt[]): readonly string[] {
   return waiting.filter(({ kind }) => kind !== "breakpoint").map(({ interruptId }) => interruptId);
 }
 
-/** @param valuesText the state at the end, as JSON text */
-export function endingOfLog(
+/** @param valuesText final state as JSON text */
+export function endEventsOf(
   end: LoggedEnd,
   held: readonly HeldEvent[],
   valuesText: () => string | null,
   goneAt: number,
-): Ending {
+): EndEvents {
   const mark = endMark(end.run, questionIds(end.pending ?? []), questionIds(end.closed ?? []));
-  return { events: endingEvents(end, held, valuesText), text: JSON.stringify(mark), goneAt };
+  return { events: eventsOfEnd(end, held, valuesText), text: JSON.stringify(mark), goneAt };
 }
 
-export function endingEvents(
+export function eventsOfEnd(
   end: Omit<RunEnd, "valuesText">,
   held: readonly HeldEvent[],
   valuesText: () => string | null,
@@ -41,10 +43,10 @@ export function endingEvents(
     return run.endedBy === "done" ? [] : [{ name: "error", data: JSON.stringify(runEndError(run)) }];
   }
   const { modes } = run.request.stream ?? VALUES_ONLY;
-  const questions = interrupts.map((interrupt) => interruptToWire(interrupt, true));
-  const byLibraryId = new Map(interrupts.map((interrupt, at) => [interrupt.libraryId, questions[at] ?? {}]));
+  const shown = interrupts.map((interrupt) => interruptToWire(interrupt, true));
+  const byLibraryId = new Map(interrupts.map((interrupt, at) => [interrupt.libraryId, shown[at] ?? {}]));
   const events: RunEvent[] = held.map(({ name, text }) => ({ name, data: text(byLibraryId) }));
-  if (modes.includes("updates")) events.push({ name: "updates", data: JSON.stringify({ __interrupt__: questions }) });
+  if (modes.includes("updates")) events.push({ name: "updates", data: JSON.stringify({ __interrupt__: shown }) });
   if (modes.includes("values")) {
     const text = (): string => runEndToText({ ...end, valuesText: valuesText() });
     events.push({ name: "values", data: { reference: AT_END, text } });

@@ -1,24 +1,24 @@
-// Batch: some events of a run in a row, and the two texts they have: lines in storage, server-sent events on the wire.
+// Event batch: consecutive events of a run, with two encodings: lines in storage, server-sent events for clients.
 // Invariants:
-//   event-batch.1. A batch is encoded for the wire once, however many read it.
-//   event-batch.2. rowOf and eventsOf undo each other, but for the text of a state that is stored elsewhere.
+//   event-batch.1. A batch is encoded for clients once, for any number of readers.
+//   event-batch.2. rowOf and eventsOf are inverse, except for the text of a state stored elsewhere.
 import { sseText } from "../../http/server/sse.ts";
 import { isProtocolLine } from "../model/protocol-lines.ts";
 import type { EventRow } from "../ports/ports.ts";
 
-/** An event of a run, with its place in it. */
+/** An event of a run with its id. */
 export interface LoggedEvent {
-  /** Below 0 for an event without an id (made-up.ts). */
+  /** Negative for an event without an id (synthetic-events.ts). */
   readonly id: number;
   /** `values`, `updates|child:<uuid>`; or END. */
   readonly name: string;
-  /** JSON text; null while only the reference is at hand. */
+  /** JSON text; null if only the reference is in memory. */
   readonly text: string | null;
-  /** Where the text can be had again: the id of a checkpoint, or AT_END for the result of the run. */
+  /** Reference to the text: a checkpoint id, or AT_END for the result of the run. */
   readonly reference: string | null;
 }
 
-/** The last event of a run. Those who read the run do not see it, those who read the thread see that a run is done. */
+/** The last event of a run. Readers of the run do not receive it; readers of the thread learn that the run ended. */
 export const END = "end";
 export const AT_END = "end";
 
@@ -26,9 +26,9 @@ export interface Batch {
   readonly first: number;
   readonly last: number;
   readonly events: readonly LoggedEvent[];
-  /** Length of its texts, roughly what it takes in memory and in storage. */
+  /** Size of its texts, approximately that in memory and in storage. */
   readonly units: number;
-  /** Every event has its text. */
+  /** True if every event has its text. */
   readonly complete: boolean;
 }
 
@@ -38,7 +38,7 @@ export function unitsOf({ name, text }: LoggedEvent): number {
   return name.length + (text?.length ?? 0) + UNITS_BESIDE_TEXT;
 }
 
-/** Lines and line breaks are the grammar of both texts: a node's name must not write any. */
+/** Both encodings use line breaks and tabs as delimiters, so event names must not contain them. */
 export function eventName(name: string): string {
   return name.replaceAll(/[\r\n\t\0]/g, " ");
 }
@@ -51,7 +51,7 @@ export function batchOf(events: readonly LoggedEvent[]): Batch {
 
 const encoded = new WeakMap<Batch, Uint8Array>();
 
-/** All events of a batch, for readers who take them all. */
+/** All events of a batch in one encoding, for readers of whole batches. */
 export function wireBytes(batch: Batch): Uint8Array {
   let bytes = encoded.get(batch);
   if (bytes === undefined) encoded.set(batch, (bytes = Buffer.from(wireText(batch.events, String)))); // event-batch.1
@@ -69,7 +69,7 @@ export function wireText(events: readonly LoggedEvent[], wireId: (id: number) =>
 
 const REFERENCE = "@"; // no JSON text begins with it
 
-/** Neighbouring batches as one row. */
+/** Encodes consecutive batches as one row. */
 export function rowOf(
   run: { readonly threadId: string; readonly runId: string },
   batches: readonly Batch[],

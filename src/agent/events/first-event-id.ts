@@ -1,15 +1,16 @@
-// Start: where the ids of an attempt begin.
-// Invariant first-event-id.1: an id is never used for two events, also not when a reader has seen events that a dying process took
-// along: after a crash the ids go on from the next round number, which is beyond all that can have been told unstored.
+// First event id of an attempt.
+// Invariants:
+//   first-event-id.1. No two events share an id, even if readers saw events that a dying process did not store. After a
+//     crash, ids continue at the next multiple of ROUND, beyond all ids that a process can publish unstored.
 import { deathsOf } from "../model/crash-suspects.ts";
 import type { Run } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import { FIRST_EVENT, type EventStart } from "./event-log.ts";
 
-/** More than a process can tell between two commits. */
+/** More events than a process can publish between two commits. */
 const ROUND = 1_000_000;
 
-/** @param run as it is before this attempt */
+/** @param run the run before this attempt */
 export async function eventStart(tx: Tx, run: Run): Promise<EventStart> {
   if (run.attempt === 0) return FIRST_EVENT;
   const kept = await tx.eventExtent(run.threadId, run.runId);

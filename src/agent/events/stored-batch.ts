@@ -1,15 +1,16 @@
-// Stored batch: a row of stored events, read once for all who read the same run at the same time.
+// Stored batch: a row of stored events, decoded once for all concurrent readers of a run.
 // Invariants:
-//   stored-batch.1. A row is read outside the transaction that found it, in slices of the event loop: many readers of long runs keep
-//        no other call waiting.
-//   stored-batch.2. Readers of one row share its batch, and so its text for the wire (event-batch.1). At most KEPT_UNITS are kept.
+//   stored-batch.1. A row is decoded outside the transaction that read it, in slices of the event loop, so that many
+//     readers of long runs do not delay other calls.
+//   stored-batch.2. Readers of one row share its batch and its encoding (event-batch.1). The cache holds at most
+//     KEPT_UNITS.
 import { inSlice } from "../../base/slices.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { batchOf, eventsOf, type Batch } from "./event-batch.ts";
 
 const KEPT_UNITS = 8 * 1024 * 1024;
 
-/** Oldest first. The lines are compared too: places are numbers of one database, and a process may have several. */
+/** Oldest first. The lines are part of the comparison, because `seq` is unique only within one database. */
 const kept = new Map<string, { readonly lines: string; readonly batch: Promise<Batch> }>();
 let keptUnits = 0;
 

@@ -1,5 +1,4 @@
-// Made up: events that no run has told: made for one reader, to say what the log cannot. They have no id, so that they do
-// not move the reader's place.
+// Synthetic events, created for a single reader. They have no id, so that they do not move the reader's position.
 import type { RunEvent } from "../ports/ports.ts";
 import type { LoggedEvent } from "./event-batch.ts";
 
@@ -15,7 +14,7 @@ function errorEvent(error: string, message: string): LoggedEvent {
 
 export const DELETED: LoggedEvent = errorEvent("Deleted", "the run or its thread was deleted");
 
-/** @param next the event that should have followed */
+/** @param next the id of the first missing event */
 export function droppedEvent(next: number | string): LoggedEvent {
   return errorEvent(
     "EventsDropped",
@@ -23,7 +22,7 @@ export function droppedEvent(next: number | string): LoggedEvent {
   );
 }
 
-/** What every reader of a run sees first. */
+/** First event of every reader of a run. */
 export function metadataOf(run: {
   readonly runId: string;
   readonly threadId: string;

@@ -1,9 +1,9 @@
-// Claims: who has taken it on themselves to answer what. A claim keeps others from answering through the inbox.
+// Item assignment: a person claims an item, so that others cannot answer it through the inbox.
 // Invariants:
-//   assign-item.1. While a claim holds, only its owner answers through the inbox. Plain resumes are not held up: a claim is an
-//        arrangement between people, and a program that answers by the API is not part of it. The audit trail has both.
-//   assign-item.2. One claim an item: of all who claim at the same moment, one gets it.
-//   assign-item.3. A claim that has run out, and the claim of an item that is not open, is none.
+//   assign-item.1. During an assignment, only its owner answers through the inbox. Direct resumes ignore it: an
+//     assignment coordinates people, not programs. The audit trail has both.
+//   assign-item.2. An item has one assignment: of concurrent claims, one succeeds.
+//   assign-item.3. An expired assignment does not count, nor does that of a closed item.
 import type { AgentContext } from "../context.ts";
 import { type Item, type ItemAddress, requireOpenItem } from "./inbox.ts";
 import { requireAssignable } from "../interrupts/assignments.ts";
@@ -12,8 +12,8 @@ import { authorOf } from "../model/audit-author.ts";
 import type { InterruptTx } from "../ports/ports.ts";
 
 /**
- * The owner may claim again, to renew a claim that runs out.
- * @throws {ApiError} `interrupt_claimed`, and what requireOpenItem() throws
+ * The owner may repeat the call to extend an expiring assignment.
+ * @throws {ApiError} `interrupt_claimed`, and the errors of requireOpenItem()
  */
 export async function assignItem(
   agent: AgentContext,
@@ -34,8 +34,8 @@ export async function assignItem(
 }
 
 /**
- * @param force also the claim of somebody else, who may be away.
- * @throws {ApiError} `interrupt_claimed`, and what requireOpenItem() throws
+ * @param force releases the assignment of another person, who may be away
+ * @throws {ApiError} `interrupt_claimed`, and the errors of requireOpenItem()
  */
 export async function releaseItem(
   agent: AgentContext,

@@ -1,11 +1,14 @@
-// Deadlines: gives the default answer, or fails the thread, when nobody has answered in time.
+// Deadline scheduler: gives the default answer, or fails the thread, when a deadline expires.
 // Invariants:
-//   deadline-scheduler.1. A deadline is acted on once: the answer is a resume like any other and wins or loses against people's by the same
-//        update; failing a thread asks for the open question in the transaction that closes it.
-//   deadline-scheduler.2. One timer, to the next deadline. It asks the wall clock when it rings: none is acted on before its time.
-//   deadline-scheduler.3. What is due is looked up, not remembered: after a restart the deadlines that have passed meanwhile come at once.
-//   deadline-scheduler.4. What cannot be done for good is put on record, and the question waits on. What cannot be done at present is tried
-//        again, later each time.
+//   deadline-scheduler.1. A deadline acts once. A default answer is an ordinary resume and competes with people's
+//     answers in the same conditional update. Failing a thread verifies the open interrupt in the transaction that
+//     closes it.
+//   deadline-scheduler.2. One timer runs to the next deadline. It checks the wall clock when it fires, so that no
+//     deadline acts early.
+//   deadline-scheduler.3. Due deadlines are read from storage, not from memory: deadlines missed during a restart act
+//     at the start.
+//   deadline-scheduler.4. A permanent refusal is recorded, and the interrupt stays open. A temporary failure is retried
+//     with increasing delays.
 import { ApiError, type ErrorCode, describeError } from "../../base/api-error.ts";
 import { isoTime } from "../../base/clock.ts";
 import type { Json } from "../../base/json/json.ts";
@@ -20,11 +23,11 @@ import { nextThreadStatus } from "../model/status.ts";
 
 const NAME = "deadline";
 
-/** Deadlines acted on before the next are looked up. */
+/** Deadlines per batch. */
 const BATCH = 100;
-/** A wall clock can be set: no longer than this passes until it is looked at again. */
+/** Upper bound for the timer, because the wall clock may be changed. */
 const LOOK_AGAIN_MS = 15 * 60_000;
-/** Where other processes may have asked questions, and gone since. */
+/** Upper bound with other processes, whose interrupts this process does not see. */
 export const LOOK_OFTEN_MS = 5000;
 const TRY_AGAIN_MS = [1000, 5000, 30_000, 60_000] as const;
 
@@ -32,7 +35,7 @@ export function createDeadlines(agent: AgentContext, lookAgainMs = LOOK_AGAIN_MS
   const { clock, storage, inbox, log } = agent;
   let stopped = true;
   let cancelTimer: () => void = () => undefined;
-  /** When the timer rings, on the monotonic clock. */
+  /** Monotonic time at which the timer fires. */
   let ringsAt = Number.POSITIVE_INFINITY;
   let failures = 0;
   let ringing: Promise<void> = Promise.resolve();
@@ -87,7 +90,7 @@ export function createDeadlines(agent: AgentContext, lookAgainMs = LOOK_AGAIN_MS
   };
 }
 
-/** @throws {ApiError} 503, when it cannot be done at present. */
+/** @throws {ApiError} 503 on a temporary failure */
 async function expireOnThread(agent: AgentContext, due: readonly Interrupt[]): Promise<void> {
   try {
     if (due.some(({ onExpiry }) => onExpiry === "fail")) await failThread(agent, due);
@@ -99,7 +102,10 @@ async function expireOnThread(agent: AgentContext, due: readonly Interrupt[]): P
   }
 }
 
-/** A person was faster, or the thread has gone on or away (deadline-scheduler.1). If the question should be open again, it is due again. */
+/**
+ * A person answered first, or the thread continued or was deleted (deadline-scheduler.1). If the interrupt opens again,
+ * it is due again.
+ */
 const LOST: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "thread_busy",
   "thread_not_found",
@@ -117,7 +123,7 @@ async function answerByDefault(agent: AgentContext, due: readonly Interrupt[]): 
     onExpiry === null || onExpiry === "fail" ? null : onExpiry.answer,
   ]);
   const call = { ...continuation(asker, first.assistantId), command: { resume: Object.fromEntries(answers) } };
-  // The graph knows the user of the run that asked; the record says who has answered.
+  // The graph sees the user of the paused run; the audit trail names the deadline.
   const user = asker?.request.user ?? null;
   const caller: Caller = { name: NAME, user, permissions: asker?.request.permissions ?? [] };
   const { run } = await startRun(agent, caller, { threadId, call: { ...call, via: "deadline" } });
@@ -151,8 +157,8 @@ async function failThread(agent: AgentContext, due: readonly Interrupt[]): Promi
   if (failed === null) return;
   agent.events.wakes.wake(threadId);
   agent.inbox.expired(failed.expired, failed.thread.metadata);
-  agent.inbox.left(failed.others, failed.thread.metadata);
-  agent.worker.wake(); // runs that were held by the pause
+  agent.inbox.closed(failed.others, failed.thread.metadata);
+  agent.worker.wake(); // pending runs held by the pause
   agent.log.warning("deadline_failed_thread", { thread_id: threadId, interrupts: failed.expired.length });
 }
 

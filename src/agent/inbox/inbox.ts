@@ -1,7 +1,8 @@
-// Inbox: what waits for people, one item a question or breakpoint, over all threads.
+// Inbox: the open interrupts and breakpoints of all threads, one item each.
 // Invariants:
 //   inbox.1. An item is listed exactly while it can be answered (storage: inbox-plan.1).
-//   inbox.2. A page holds at most PAGE_UNITS_MAX units of values beside its first item; the next page goes on from there.
+//   inbox.2. A page contains at most PAGE_UNITS_MAX units of values beyond its first item; the next page continues
+//     there.
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
@@ -10,7 +11,7 @@ import type { InboxPlace, InboxQuery, InboxRow, Tx } from "../ports/ports.ts";
 import { answeredBy } from "../interrupts/resume-refusal.ts";
 import { requireThread } from "../threads/find-thread.ts";
 
-/** An item with what is said of its thread. */
+/** An item with properties of its thread. */
 export interface Item {
   readonly interrupt: Interrupt;
   readonly thread: Pick<Thread, "status" | "metadata">;
@@ -18,7 +19,7 @@ export interface Item {
 
 export interface InboxPage {
   readonly rows: readonly InboxRow[];
-  /** Where the next page begins; null at the end. */
+  /** Start of the next page; null at the end. */
   readonly next: InboxPlace | null;
 }
 
@@ -30,7 +31,7 @@ export async function listInbox(agent: AgentContext, query: Omit<InboxQuery, "no
   const rows: InboxRow[] = [];
   let units = 0;
   let more = true;
-  // A few at a time: what the page has no room for is not read.
+  // Read in small batches, so that values beyond the page limit are not read.
   while (more && rows.length < query.limit && units <= PAGE_UNITS_MAX) {
     const wanted = Math.min(ITEMS_AT_ONCE, query.limit - rows.length);
     const after: InboxPlace | null = rows.at(-1)?.interrupt ?? query.after;
@@ -48,7 +49,7 @@ export async function listInbox(agent: AgentContext, query: Omit<InboxQuery, "no
   return { rows, next: more ? (rows.at(-1)?.interrupt ?? null) : null };
 }
 
-/** Open or not. @throws {ApiError} `thread_not_found`, `interrupt_not_found` */
+/** Open or closed. @throws {ApiError} `thread_not_found`, `interrupt_not_found` */
 export async function getItem(agent: AgentContext, address: ItemAddress): Promise<Item> {
   return agent.storage.transaction((tx) => requireItem(tx, address));
 }

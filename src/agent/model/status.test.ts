@@ -35,7 +35,7 @@ const THREADS: readonly (readonly [ThreadStatus, ThreadEvent, ThreadStatus | "re
 const ENDED: readonly RunStatus[] = ["success", "error", "timeout", "interrupted"];
 const RUN_EVENTS: readonly RunEvent[] = [
   "claim",
-  "hand_back",
+  "requeue",
   "done",
   "pause",
   "cancel",
@@ -46,7 +46,7 @@ const RUN_EVENTS: readonly RunEvent[] = [
 
 const RUNS: readonly (readonly [RunStatus, RunEvent, RunStatus | "refused"])[] = [
   ["pending", "claim", "running"],
-  ["pending", "hand_back", "pending"],
+  ["pending", "requeue", "pending"],
   ["pending", "done", "refused"],
   ["pending", "pause", "refused"],
   ["pending", "cancel", "interrupted"],
@@ -54,7 +54,7 @@ const RUNS: readonly (readonly [RunStatus, RunEvent, RunStatus | "refused"])[] =
   ["pending", "failure", "error"],
   ["pending", "timeout", "refused"],
   ["running", "claim", "refused"],
-  ["running", "hand_back", "pending"],
+  ["running", "requeue", "pending"],
   ["running", "done", "success"],
   ["running", "pause", "interrupted"],
   ["running", "cancel", "interrupted"],

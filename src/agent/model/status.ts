@@ -20,12 +20,12 @@ export const THREAD_TRANSITIONS = {
   error: { take: "busy", pause: "interrupted", rest: "idle", fail: null },
 } as const satisfies Record<ThreadStatus, Record<ThreadEvent, ThreadStatus | null>>;
 
-export type RunEvent = "claim" | "hand_back" | EndedBy;
+export type RunEvent = "claim" | "requeue" | EndedBy;
 
 export const RUN_TRANSITIONS = {
   pending: {
     claim: "running",
-    hand_back: "pending",
+    requeue: "pending",
     cancel: "interrupted",
     rollback: "error",
     failure: "error",
@@ -35,7 +35,7 @@ export const RUN_TRANSITIONS = {
   },
   running: {
     claim: null,
-    hand_back: "pending",
+    requeue: "pending",
     cancel: "interrupted",
     rollback: "error",
     failure: "error",
@@ -52,7 +52,7 @@ export const RUN_TRANSITIONS = {
 function ended(): Record<RunEvent, null> {
   return {
     claim: null,
-    hand_back: null,
+    requeue: null,
     cancel: null,
     rollback: null,
     failure: null,

@@ -11,8 +11,8 @@ export interface RunTrace {
   /** @param value called only if the trace includes content */
   input(value: () => unknown): void;
   step(step: TraceStep): TracedStep;
-  /** `handed_back`: the run was requeued for another attempt. */
-  end(end: StepEnd | "handed_back"): void;
+  /** `requeued`: the run was requeued for another attempt. */
+  end(end: StepEnd | "requeued"): void;
 }
 
 /** Step of a run. `input` is called at once or never. */

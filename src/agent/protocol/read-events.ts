@@ -108,7 +108,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   }
   const cut = (): void => {
     isCut = true;
-    bell.ring();
+    bell.wake();
   };
   return { events: events(), leave: bell.leave, cut };
 }

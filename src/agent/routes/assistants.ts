@@ -26,7 +26,10 @@ import type { AssistantSchemas } from "../serializers/assistant-schemas.ts";
 import { assistantToWire, assistantVersionToWire, schemasToWire } from "../serializers/api-objects.ts";
 import { type AgentRoute, id, json, paginationHeaders, route, select } from "./route.ts";
 
-/** A default answer speaks for people who do not: who makes assistants may not decide that too. @throws {ApiError} `forbidden` */
+/**
+ * A default answer replaces a human decision, so creating assistants does not include it. @throws {ApiError}
+ * `forbidden`
+ */
 async function requireMayDecide(
   metadata: JsonObject | null | undefined,
   ids: Readonly<Record<string, string>>,
@@ -76,7 +79,7 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
       return json(assistantToWire(await patchAssistant(agent, scope, id(ids, "assistant_id"), patchOf(body))));
     }),
     route(contract.deleteAssistant, async ({ ids, query, scope, ask }) =>
-      json([await deleteAssistant(agent, scope, ask, id(ids, "assistant_id"), query.delete_threads)]),
+      json([await deleteAssistant(agent, id(ids, "assistant_id"), { scope, ask, withThreads: query.delete_threads })]),
     ),
     route(contract.listVersions, async ({ ids, body }) => {
       const query = { metadata: body.metadata ?? null, limit: body.limit, offset: body.offset };
@@ -106,7 +109,7 @@ function subgraphsToWire(subgraphs: Readonly<Record<string, AssistantSchemas>>):
   return Object.fromEntries(
     Object.entries(subgraphs).map(([path, schemas]) => {
       const { state, input, output, context: config } = schemas;
-      return [path, { ...schemasToWire(schemas), state, input, output, config }]; // the reference has these names
+      return [path, { ...schemasToWire(schemas), state, input, output, config }]; // names of the reference server
     }),
   );
 }
@@ -130,7 +133,7 @@ interface PatchBody {
   readonly context?: AssistantPatch["context"] | undefined;
 }
 
-/** Null changes nothing where a member cannot be null; a description and a context can. */
+/** Null leaves a member unchanged unless it is nullable: the description and the context are. */
 function patchOf(body: PatchBody): AssistantPatch {
   const { graph_id: graphId, name, description, metadata, config, context } = body;
   return {

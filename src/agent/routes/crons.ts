@@ -4,7 +4,7 @@ import type { JsonObject } from "../../base/json/json.ts";
 import { toAccessValue } from "../auth/handler-value.ts";
 import type { Reach } from "../auth/authorize.ts";
 import type { AgentContext } from "../context.ts";
-import { askToSwitchOff } from "../threads/bypass.ts";
+import { askToDisable } from "../threads/bypass.ts";
 import {
   type CronPatch,
   type NewCron,
@@ -24,12 +24,12 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.createCron, async (call) => {
       const reach = await reachOfRuns(agent, call);
-      return json(cronToWire(await createCron(agent, call.caller, call.scope, reach, newCron(call.body, null))));
+      return json(cronToWire(await createCron(agent, { ...call, reach }, newCron(call.body, null))));
     }),
     route(contract.createThreadCron, async (call) => {
       const reach = await reachOfRuns(agent, call);
       const given = newCron(call.body, id(call.ids, "thread_id"));
-      return json(cronToWire(await createCron(agent, call.caller, call.scope, reach, given)));
+      return json(cronToWire(await createCron(agent, { ...call, reach }, given)));
     }),
     route(contract.searchCrons, async ({ body, scope }) => {
       const { total, crons } = await searchCrons(agent, {
@@ -47,7 +47,7 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
       const cronId = id(ids, "cron_id");
       const { assistantId, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));
       const given = { before: body.interrupt_before, after: body.interrupt_after };
-      await askToSwitchOff(agent, ask, assistantId, threadId, given);
+      await askToDisable(agent, ask, { assistantId, threadId }, given);
       return json(cronToWire(await patchCron(agent, scope, cronId, patchOf(body))));
     }),
     route(contract.deleteCron, async ({ ids }) => {
@@ -57,10 +57,10 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
   ];
 }
 
-/** Who may make crons may not start runs for that: it is asked about both. */
+/** The right to create crons does not include the right to start runs, so both are authorized. */
 async function reachOfRuns(agent: AgentContext, { ids, body, ask }: Call<unknown, contract.CronBody>): Promise<Reach> {
   const given = { before: body.interrupt_before, after: body.interrupt_after };
-  await askToSwitchOff(agent, ask, body.assistant_id, ids["thread_id"] ?? null, given);
+  await askToDisable(agent, ask, { assistantId: body.assistant_id, threadId: ids["thread_id"] ?? null }, given);
   const value = toAccessValue("threads:create_run", { ids, query: {}, body: payloadOf(body) });
   return reachOf(agent, await ask("threads:create_run", value), body.assistant_id, ask);
 }
@@ -92,7 +92,7 @@ function patchOf(body: contract.CronPatchBody): CronPatch {
   };
 }
 
-/** The members that are a run's. */
+/** The members of a run request. */
 function payloadOf(body: contract.CronPatchBody): JsonObject {
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => contract.RUN_MEMBERS.includes(name) && value !== undefined),

@@ -1,5 +1,6 @@
-// Extract: what paths such as `values.messages[-1].content` lead to in an object of the wire. Pure.
-// Invariant extract.1: where a path leads to nothing, null; a path that is none is refused.
+// Extract: the values at paths such as `values.messages[-1].content` in an API object. Pure.
+// Invariants:
+//   extract.1. A path without a value yields null; an invalid path is rejected.
 import { ApiError, describeError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import { valueAt } from "../../base/json/json-path.ts";

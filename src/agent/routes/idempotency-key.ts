@@ -1,4 +1,4 @@
-// The Idempotency-Key header: by which a repeated call is known.
+// The Idempotency-Key header, which identifies repeated calls.
 import { ApiError } from "../../base/api-error.ts";
 import type { HttpRequest } from "../../http/server/app.ts";
 

@@ -92,7 +92,7 @@ function addressOf(ids: Readonly<Record<string, string>>): ItemAddress {
   return { threadId: id(ids, "thread_id"), interruptId: id(ids, "interrupt_id") };
 }
 
-/** @throws {ApiError} `invalid_request`: who is known by their credentials has no other name. */
+/** @throws {ApiError} `invalid_request`: an authenticated caller cannot use another name */
 function authorOf(agent: AgentContext, caller: Caller, by: string | undefined): Caller {
   if (by === undefined || by === caller.name) return caller;
   if (agent.access === null) return { ...caller, name: by };
@@ -121,7 +121,7 @@ function placeOf(cursor: string): InboxPlace {
       if (isUuid(threadId)) return { createdAt, threadId, interruptId };
     }
   } catch {
-    // said below
+    // rejected below
   }
   throw new ApiError("invalid_request", "cursor is not one that this call has given out.");
 }

@@ -1,19 +1,23 @@
-// List reply: the reply to a call for a list whose rows may be big. A short list is one text, as any reply. A long one is
-// sent while it is read, row by row, so that it costs the memory of a row and not of the list.
+// List reply: the reply of a call for a list with large rows. A short list is one text. A long one is streamed row by
+// row, with the memory of a row instead of the list.
 // Invariants:
-//   list-reply.1. A list is whole or cut: it has every row that was asked for, or its connection ends before its last bracket.
-//   list-reply.2. Rows after the first WHOLE_UNITS_MAX are read when the peer has taken those before them.
-//   list-reply.3. Of all long lists together one row is made at a time, with a turn of the event loop between two: other calls are
-//        kept waiting by one row.
-//   list-reply.4. At most STREAMS_MAX long lists are sent at once; the others wait their turn. A peer that takes nothing for
-//        STALL_MS is cut off.
+//   list-reply.1. A list is complete or truncated: it has every requested row, or its connection ends before the last
+//     bracket.
+//   list-reply.2. Rows after the first WHOLE_UNITS_MAX are read after the peer has received the rows before them.
+//   list-reply.3. All long lists together encode one row at a time, with a turn of the event loop in between: a row
+//     delays other calls, a list does not.
+//   list-reply.4. At most STREAMS_MAX long lists are sent at once; the others queue. A peer that reads nothing for
+//     STALL_MS is disconnected.
 import type { HttpReply } from "../../http/server/reply.ts";
 
 const WHOLE_UNITS_MAX = 256 * 1024;
 const STREAMS_MAX = 32;
 const STALL_MS = 10_000;
 
-/** @param rows JSON texts. @param around what stands before and after the list */
+/**
+ * @param rows JSON texts
+ * @param around text before and after the list
+ */
 export async function listReply(
   rows: AsyncIterable<string>,
   headers: Readonly<Record<string, string>> = {},
@@ -51,7 +55,7 @@ async function* pieces(begin: string, rows: AsyncIterator<string>, end: string):
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Of the process, as its event loop is. */
+/** One queue per process, like its event loop. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const mine = last.then(() => new Promise((resolve) => setImmediate(resolve))).then(work);
   last = mine.catch(() => undefined);

@@ -1,4 +1,4 @@
-// Routes of the server about itself: health, versions, metrics, the contract.
+// Server routes: health, versions, metrics, and the API description.
 import * as contract from "../../api/meta.ts";
 import { openApiDocument } from "../../api/openapi.ts";
 import type { AnyOperation } from "../../api/operation.ts";
@@ -12,16 +12,18 @@ export interface Versions {
   readonly library: string;
 }
 
-/**
- * @param others operations of the other routes, for the OpenAPI document.
- * @param prefix path that all addresses are below, or `""`.
- */
+export interface MetaOptions {
+  readonly metrics: Metrics;
+  readonly versions: Versions;
+  /** Operations of the other routes, for the OpenAPI document. */
+  readonly operations: readonly AnyOperation[];
+  /** Path prefix of all addresses, or `""`. */
+  readonly prefix: string;
+}
+
 export function metaRoutes(
   agent: AgentContext,
-  metrics: Metrics,
-  versions: Versions,
-  others: readonly AnyOperation[],
-  prefix: string,
+  { metrics, versions, operations: others, prefix }: MetaOptions,
 ): readonly AgentRoute[] {
   const ok = async () => json({ ok: true });
   const flags = flagsOf(others);
@@ -30,7 +32,7 @@ export function metaRoutes(
     route(contract.getLive, ok),
     route(contract.getReady, async () => {
       if (agent.worker.draining()) {
-        throw new ApiError("shutting_down", "The server takes no new runs.", {}, { "Retry-After": "5" });
+        throw new ApiError("shutting_down", "The server accepts no new runs.", {}, { "Retry-After": "5" });
       }
       await agent.storage.transaction((tx) => tx.checkWritable(agent.clock.now()));
       return json({ ok: true });
@@ -59,7 +61,7 @@ export function metaRoutes(
   return [...own, openApi];
 }
 
-/** Part of the server that may be switched off → the path that it cannot be without. */
+/** Part of the server that can be disabled → the path that it requires. */
 const PARTS: Readonly<Record<string, string>> = {
   assistants: "/assistants",
   threads: "/threads",

@@ -8,7 +8,7 @@ import { inScope } from "../auth/scope.ts";
 import { requireThread, threadNotFound } from "../threads/find-thread.ts";
 
 /**
- * The objects that a path names are there and within the caller's scope (authorize.1).
+ * Checks that the objects in a path exist and are within the caller's scope (authorize.1).
  * @throws {ApiError} `thread_not_found`, `assistant_not_found`, `cron_not_found`
  */
 export async function requireInScope(
@@ -19,7 +19,7 @@ export async function requireInScope(
   await agent.storage.transaction(async (tx) => {
     if (ids["thread_id"] !== undefined) await requireThreadInScope(tx, ids["thread_id"], scope);
     if (ids["cron_id"] !== undefined) await requireCron(tx, ids["cron_id"], scope);
-    if (ids["assistant_id"] !== undefined) await findAssistant(agent, tx, ids["assistant_id"], scope);
+    if (ids["assistant_id"] !== undefined) await findAssistant(agent, tx, ids["assistant_id"], { scope });
   });
 }
 
@@ -29,7 +29,7 @@ export async function requireThreadInScope(tx: Tx, threadId: string, scope: Scop
   if (!inScope(thread.metadata, scope)) throw threadNotFound(threadId);
 }
 
-/** The assistant of a graph is there for all who may start runs; any other must be one that the caller may read. */
+/** Everyone who may start runs may use a built-in assistant. Any other assistant must be readable by the caller. */
 export async function reachOf(agent: AgentContext, threads: Scope, assistantId: string, ask: Ask): Promise<Reach> {
   const everybodys = namesBuiltIn(agent, assistantId);
   return { threads, assistants: everybodys ? null : await ask("assistants:read", { assistant_id: assistantId }) };

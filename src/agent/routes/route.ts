@@ -1,7 +1,7 @@
-// Route: an operation of the contract and the function that answers it. Parses what comes in; the function only acts.
+// Route: an operation of the contract with its handler. The route parses and authorizes; the handler only acts.
 // Invariants:
-//   route.1. Who may not come in is turned away before the body is read, and before anything is looked up.
-//   route.2. An operation acts only after the access of its contract was asked about.
+//   route.1. An unauthenticated caller is rejected before the body is read, and before any lookup.
+//   route.2. An operation acts only after the authorization of its event.
 import {
   type AccessEvent,
   type AnyOperation,
@@ -29,11 +29,11 @@ export interface Call<Query, Body> {
   readonly request: HttpRequest & { readonly body: JsonBody };
   readonly caller: Caller;
   /**
-   * Objects named by the path are within it. Operations on lists, and on ids in the body, look at it themselves; so do
-   * those that make a run, whose thread may not be there yet.
+   * Scope of the objects in the path. Operations apply it themselves to lists, to ids in the body, and to run creation,
+   * whose thread may not exist yet.
    */
   readonly scope: Scope;
-  /** For what a call does beyond the event of its contract. */
+  /** Authorizes events beyond that of the contract. */
   readonly ask: Ask;
 }
 
@@ -53,7 +53,7 @@ export function route<Query, Body>(
     const ids = parsePathIds(request.params);
     const query = parse(operation.query, request.query, "query");
     const sent = takesBody(operation) ? await request.readBody() : NO_BODY;
-    // A missing body counts as an empty object, as clients without anything to say send none.
+    // A missing body counts as an empty object, because clients send none for it.
     const body = parse(operation.body, sent.value ?? {}, "body");
     const call = { ids, query, body, caller, request: { ...request, body: sent } };
     const { access: event } = operation;
@@ -79,7 +79,7 @@ export function route<Query, Body>(
 const NO_BODY: JsonBody = { value: undefined, text: "" };
 const USER_AGENT_UNITS_MAX = 256;
 
-/** The caller with where the call came from, for the audit trail. */
+/** The caller with the origin of the call, for the audit trail. */
 export function withOrigin(
   caller: Caller,
   { remoteAddress, headers }: Pick<HttpRequest, "remoteAddress" | "headers">,
@@ -94,7 +94,7 @@ interface Admitted<Query, Body> {
   readonly body: Body;
 }
 
-/** Of a list in the body every member is asked about, and the call must stay within what all the answers allow. */
+/** Authorizes every member of a list in the body. The call must stay within the intersection of the scopes. */
 async function admit<Query, Body>(
   access: Access,
   event: AccessEvent,
@@ -144,13 +144,13 @@ export function paginationHeaders(total: number, offset: number, count: number):
   };
 }
 
-/** Keeps the members that were asked for; all when none were. */
+/** Keeps the requested members; all without a selection. */
 export function select(value: object, members: readonly string[] | null | undefined): object {
   if (members === null || members === undefined) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => members.includes(name)));
 }
 
-/** The path parameter, which the router has matched. */
+/** Path parameter matched by the router. */
 export function id(ids: Readonly<Record<string, string>>, name: string): string {
   const value = ids[name];
   if (value === undefined) throw new Error(`the path has no ${name}`);

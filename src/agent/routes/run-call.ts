@@ -1,15 +1,15 @@
-// Run call: the body of a run-creating call → what the operation takes. Shared by all routes that create runs.
+// Run call: the body of a run-creating call → parameters of the operation. Used by all routes that create runs.
 import type { RunBody } from "../../api/runs.ts";
 import { contentHash } from "../../base/ids.ts";
 import type { AgentContext } from "../context.ts";
-import { askToSwitchOff } from "../threads/bypass.ts";
+import { askToDisable } from "../threads/bypass.ts";
 import { callOf } from "../runs/accept/run-body.ts";
 import type { RunCall } from "../runs/accept/run-request.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
 import { reachOf } from "./path-scope.ts";
 import type { Call } from "./route.ts";
 
-/** @param part says which of several runs in one request this is: each has a key of its own. */
+/** @param part position of the run in a batch: each run has its own key */
 export async function runCall(
   agent: AgentContext,
   { ids, request, scope, ask }: Call<unknown, unknown>,
@@ -18,7 +18,12 @@ export async function runCall(
 ): Promise<RunCall> {
   const key = idempotencyKeyOf(request);
   const given = { before: body.interrupt_before, after: body.interrupt_after };
-  const more = await askToSwitchOff(agent, ask, body.assistant_id, ids["thread_id"] ?? null, given);
+  const more = await askToDisable(
+    agent,
+    ask,
+    { assistantId: body.assistant_id, threadId: ids["thread_id"] ?? null },
+    given,
+  );
   const threads = more === null ? scope : [...(scope ?? []), ...more];
   return {
     ...callOf(body, await reachOf(agent, threads, body.assistant_id, ask)),

@@ -1,4 +1,4 @@
-// Run reply: what the replies to calls about one run have in common: where it can be found, and what waiting for it gives.
+// Run reply: the common parts of replies about one run: its location, and the result of waiting for it.
 import type { HttpRequest } from "../../http/server/app.ts";
 import { replyWhenReady } from "../../http/server/long-poll.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
@@ -14,17 +14,17 @@ import { select } from "./route.ts";
 
 type RunIds = Pick<Run, "threadId" | "runId">;
 
-/** How a run is addressed: on its thread, or by its id alone when its caller knows of no thread. */
+/** Path of a run: on its thread, or by run id alone for a caller without a thread. */
 export function pathOf({ threadId, runId }: RunIds, withThread: boolean): string {
   return withThread ? `/threads/${threadId}/runs/${runId}` : `/runs/${runId}`;
 }
 
-/** Clients take the run's id from the first, and come again to the second when they are cut off. */
+/** Clients take the run id from the first header, and reconnect to the second after a disconnect. */
 export function locationHeaders(path: string, rejoin: "join" | "stream"): Readonly<Record<string, string>> {
   return { "Content-Location": path, Location: `${path}/${rejoin}` };
 }
 
-/** A call that ends the run when its caller hangs up does more than read. @throws {ApiError} `forbidden` */
+/** A call that cancels the run on disconnect requires its own authorization. @throws {ApiError} `forbidden` */
 export async function requireMayCancel(
   agent: AgentContext,
   ids: Readonly<Record<string, string>>,
@@ -35,9 +35,9 @@ export async function requireMayCancel(
 }
 
 export function cancelOnHangUp(agent: AgentContext, caller: Caller, run: RunIds, request: HttpRequest): void {
-  if (request.method === "HEAD") return; // asks about the stream, and leaves by its nature
+  if (request.method === "HEAD") return; // HEAD disconnects by definition
   request.onHangUp(() => {
-    cancelRun(agent, caller, run.threadId, run.runId, "interrupt").catch(() => undefined); // it may be gone by then
+    cancelRun(agent, { caller, action: "interrupt" }, run).catch(() => undefined); // the run may be deleted by then
   });
 }
 
@@ -45,8 +45,7 @@ export function replyToWaiter(
   agent: AgentContext,
   waiting: Waiting,
   path: string,
-  request: HttpRequest,
-  keepAliveMs: number,
+  { request, keepAliveMs }: { readonly request: HttpRequest; readonly keepAliveMs: number },
 ): Promise<HttpReply> {
   request.onHangUp(waiting.leave);
   const headers = { ...locationHeaders(path, "join"), "Content-Type": "application/json" };
@@ -59,8 +58,8 @@ function replyOf(result: WaitResult, headers: Readonly<Record<string, string>>):
   const again = `join it at ${headers["Location"]}`;
   const errors = {
     deleted: { error: "Deleted", message: "the thread was deleted" },
-    handed_back: { error: "ServerShutdown", message: `the run goes on after the restart: ${again}` },
-    not_stored: { error: "StorageError", message: `what the run wrote cannot be stored at present: ${again}` },
+    requeued: { error: "ServerShutdown", message: `the run continues after the restart: ${again}` },
+    not_stored: { error: "StorageError", message: `the writes of the run cannot be stored at present: ${again}` },
   } as const;
   return { status: 200, body: JSON.stringify({ __error__: errors[result.why] }), headers };
 }

@@ -22,7 +22,7 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
       const started = await startRun(agent, call.caller, start);
       if (call.body.on_disconnect === "cancel") cancelOnHangUp(agent, call.caller, started.run, call.request);
       const waiting = await waitForStarted(agent, started);
-      return replyToWaiter(agent, waiting, pathOf(started.run, true), call.request, keepAliveMs);
+      return replyToWaiter(agent, waiting, pathOf(started.run, true), { request: call.request, keepAliveMs });
     }),
     route(contract.listRuns, async ({ ids, query }) => {
       const filter = { limit: query.limit, offset: query.offset, status: query.status ?? null };
@@ -40,13 +40,13 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
       if (query.cancel_on_disconnect) await requireMayCancel(agent, ids, ask);
       const waiting = await waitForRun(agent, run.threadId, run.runId);
       if (query.cancel_on_disconnect) cancelOnHangUp(agent, caller, run, request);
-      return replyToWaiter(agent, waiting, pathOf(run, true), request, keepAliveMs);
+      return replyToWaiter(agent, waiting, pathOf(run, true), { request, keepAliveMs });
     }),
     route(contract.cancelRun, async ({ ids, query, request, caller }) => {
       const [threadId, runId] = [id(ids, "thread_id"), id(ids, "run_id")];
       const waiting = query.wait ? await waitForRun(agent, threadId, runId) : null;
       if (waiting !== null) request.onHangUp(waiting.leave);
-      const ended = await cancelRun(agent, caller, threadId, runId, query.action);
+      const ended = await cancelRun(agent, { caller, action: query.action }, { threadId, runId });
       if (ended) waiting?.leave();
       else await waiting?.result;
       return ended || waiting !== null ? NO_CONTENT : { status: 202, body: null };

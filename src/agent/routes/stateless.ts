@@ -22,7 +22,7 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
       const started = await startRun(agent, call.caller, await startOf(agent, call, call.body));
       if (call.body.on_disconnect === "cancel") cancelOnHangUp(agent, call.caller, started.run, call.request);
       const waiting = await waitForStarted(agent, started);
-      return replyToWaiter(agent, waiting, pathOf(started.run, false), call.request, keepAliveMs);
+      return replyToWaiter(agent, waiting, pathOf(started.run, false), { request: call.request, keepAliveMs });
     }),
     route(contract.createRunBatch, async (call) => {
       const starts = await Promise.all(call.body.map((body, index) => startOf(agent, call, body, index)));
@@ -30,7 +30,7 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
       return jsonText(`[${started.map(({ run }) => runText(agent, run)).join(",")}]`);
     }),
     route(contract.cancelRuns, async ({ body, query, caller, scope }) => {
-      await cancelRuns(agent, caller, scope, selectionOf(body), query.action);
+      await cancelRuns(agent, { caller, scope, action: query.action }, selectionOf(body));
       return NO_CONTENT;
     }),
     route(contract.getRunById, async ({ ids, scope }) => {
@@ -43,15 +43,15 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
       if (query.cancel_on_disconnect) await requireMayCancel(agent, { thread_id: run.threadId, run_id: runId }, ask);
       const waiting = await waitForRun(agent, run.threadId, runId);
       if (query.cancel_on_disconnect) cancelOnHangUp(agent, caller, run, request);
-      return replyToWaiter(agent, waiting, pathOf(run, false), request, keepAliveMs);
+      return replyToWaiter(agent, waiting, pathOf(run, false), { request, keepAliveMs });
     }),
   ];
 }
 
-/** The API's word, and that of the official client's types. */
+/** The API's value, and that of the official client's types. */
 const KEEPS: ReadonlySet<string> = new Set(["keep", "continue"]);
 
-/** @param part says which of several runs in one request this is. */
+/** @param part position of the run in a batch */
 export async function startOf(
   agent: AgentContext,
   call: Call<unknown, unknown>,

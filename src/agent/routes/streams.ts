@@ -20,7 +20,7 @@ import { startOf } from "./stateless.ts";
 export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly AgentRoute[] {
   const reply = (reading: Subscription, request: HttpRequest, headers: Readonly<Record<string, string>>): HttpReply => {
     request.onHangUp(reading.leave);
-    const body = withHeartbeats(reading.pieces, agent.clock, heartbeatMs);
+    const body = withHeartbeats(reading.chunks, agent.clock, heartbeatMs);
     return { status: 200, body, headers: { ...SSE_HEADERS, ...headers } };
   };
   const replyToCaller = (call: Call<unknown, contract.StreamedRunBody>, run: Run, withThread: boolean): HttpReply => {
@@ -35,7 +35,7 @@ export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly
     const { query, request, caller, ask } = call;
     if (query.cancel_on_disconnect) await requireMayCancel(agent, { thread_id: run.threadId, run_id: run.runId }, ask);
     const after = lastEventOf(request);
-    const reading = await joinRunStream(agent, run.threadId, run.runId, after, query.stream_mode ?? null);
+    const reading = await joinRunStream(agent, { ...run, after }, query.stream_mode ?? null);
     if (query.cancel_on_disconnect) cancelOnHangUp(agent, caller, run, request);
     return reply(reading, request, locationHeaders(pathOf(run, withThread), "stream"));
   };

@@ -1,4 +1,5 @@
 // Routes of threads and their state: parse → operation → reply.
+import type * as z from "zod";
 import * as contract from "../../api/threads.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import { stringifySlowly } from "../../base/stringify-slowly.ts";
@@ -21,6 +22,7 @@ import {
   searchThreads,
 } from "../threads/threads.ts";
 import { NO_TTL } from "../threads/new-thread.ts";
+import type { Scope } from "../model/model.ts";
 import { stateToWire, threadToWire, ttlToWire, withValues } from "../serializers/api-objects.ts";
 import { type AgentRoute, NO_CONTENT, id, json, longJson, paginationHeaders, route, select } from "./route.ts";
 
@@ -56,35 +58,7 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
       });
       return threadReply(view);
     }),
-    route(contract.searchThreads, async ({ body, scope }) => {
-      const { values: filter, select: members, extract: paths } = body;
-      const query = {
-        scope,
-        ids: body.ids ?? null,
-        status: body.status ?? null,
-        metadata: body.metadata ?? null,
-        limit: body.limit,
-        offset: body.offset,
-        sortBy: body.sort_by,
-        descending: body.sort_order === "desc",
-      };
-      const shown = members?.includes("values") ?? true;
-      const { total, count, threads } =
-        filter && Object.keys(filter).length > 0
-          ? await searchByValues(agent, query, filter)
-          : await searchThreads(agent, query, shown || Boolean(paths));
-      const rowOf = (view: ThreadView): string => {
-        const object = threadToWire(view.thread, view.open);
-        const { values } = view;
-        const whole = (): JsonObject => (values === null ? object : { ...object, values: values.json() });
-        const extracted = paths ? { extracted: extract(whole(), paths) } : {};
-        return withValues({ ...select(object, members), ...extracted }, shown ? (values?.text() ?? null) : null);
-      };
-      async function* rows(): AsyncGenerator<string> {
-        for await (const view of threads) yield rowOf(view);
-      }
-      return listReply(rows(), paginationHeaders(total, body.offset, count));
-    }),
+    route(contract.searchThreads, ({ body, scope }) => searchReply(agent, body, scope)),
     route(contract.countThreads, async ({ body, scope }) => {
       const total = await countThreads(
         agent,
@@ -128,7 +102,44 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
       const readable = await ask("threads:read", { thread_id: threadId });
       return threadReply(await copyThread(agent, threadId, readable));
     }),
+    ...stateRoutes(agent),
+  ];
+}
 
+type SearchBody = z.infer<typeof contract.searchThreads.body>;
+
+async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope): Promise<HttpReply> {
+  const { values: filter, select: members, extract: paths } = body;
+  const query = {
+    scope,
+    ids: body.ids ?? null,
+    status: body.status ?? null,
+    metadata: body.metadata ?? null,
+    limit: body.limit,
+    offset: body.offset,
+    sortBy: body.sort_by,
+    descending: body.sort_order === "desc",
+  };
+  const shown = members?.includes("values") ?? true;
+  const { total, count, threads } =
+    filter && Object.keys(filter).length > 0
+      ? await searchByValues(agent, query, filter)
+      : await searchThreads(agent, query, shown || Boolean(paths));
+  const rowOf = (view: ThreadView): string => {
+    const object = threadToWire(view.thread, view.open);
+    const { values } = view;
+    const whole = (): JsonObject => (values === null ? object : { ...object, values: values.json() });
+    const extracted = paths ? { extracted: extract(whole(), paths) } : {};
+    return withValues({ ...select(object, members), ...extracted }, shown ? (values?.text() ?? null) : null);
+  };
+  async function* rows(): AsyncGenerator<string> {
+    for await (const view of threads) yield rowOf(view);
+  }
+  return listReply(rows(), paginationHeaders(total, body.offset, count));
+}
+
+function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
+  return [
     route(contract.getState, async ({ ids, query }) => {
       const at = { checkpointId: null, ns: "", subgraphs: query.subgraphs };
       return longJson(stateObject(await getState(agent, id(ids, "thread_id"), at)));

@@ -6,6 +6,7 @@ import type { AgentContext } from "../context.ts";
 import { noteEnd } from "../events/thread-note.ts";
 import { type Finished, endPending, finishRun, outcomeOf } from "./execute/finish-run.ts";
 import type { Caller, Run, Scope } from "../model/model.ts";
+import { EMPTY_WRITE_SET } from "../model/empty-write-set.ts";
 import { authorOf } from "../model/audit-author.ts";
 import type { GraphRunResult, Tx } from "../ports/ports.ts";
 import { requireRun } from "./runs.ts";
@@ -17,21 +18,24 @@ import { announcer } from "../webhooks/run-ended-event.ts";
 
 export type CancelAction = "interrupt" | "rollback";
 
+export interface Cancellation {
+  readonly caller: Caller;
+  readonly action: CancelAction;
+}
+
 /**
  * @returns true if the run has ended, now or before; false if it is still ending
  * @throws {ApiError} `thread_not_found`, `run_not_found`
  */
 export async function cancelRun(
   agent: AgentContext,
-  caller: Caller,
-  threadId: string,
-  runId: string,
-  action: CancelAction,
+  cancellation: Cancellation,
+  { threadId, runId }: Pick<Run, "threadId" | "runId">,
 ): Promise<boolean> {
   const cancelled = await agent.storage.transaction(async (tx) =>
-    cancel(agent, tx, caller, await requireRun(tx, threadId, runId), action),
+    cancel(agent, tx, await requireRun(tx, threadId, runId), cancellation),
   );
-  return tell(agent, cancelled, action);
+  return afterCommit(agent, cancelled, cancellation.action);
 }
 
 /** Runs to cancel: by id, or by status on one thread or on all. */
@@ -48,26 +52,25 @@ const CANCEL_PAGE = 200;
  */
 export async function cancelRuns(
   agent: AgentContext,
-  caller: Caller,
-  scope: Scope,
+  cancellation: Cancellation & { readonly scope: Scope },
   selection: CancelSelection,
-  action: CancelAction,
 ): Promise<void> {
+  const { scope, action } = cancellation;
   if ("runIds" in selection || selection.threadId !== null) {
     const all = await agent.storage.transaction(async (tx) => {
       const cancelled: Cancelled[] = [];
       for (const run of await chosenRuns(tx, scope, selection)) {
-        cancelled.push(await cancel(agent, tx, caller, run, action));
+        cancelled.push(await cancel(agent, tx, run, cancellation));
       }
       return cancelled;
     });
-    for (const cancelled of all) tell(agent, cancelled, action);
+    for (const cancelled of all) afterCommit(agent, cancelled, action);
     return;
   }
   const { status } = selection;
   // Pending runs first: otherwise the end of a running one would start a pending one.
   for (const each of ["pending", "running"] as const) {
-    if (status === "all" || status === each) await cancelEverywhere(agent, caller, scope, each, action);
+    if (status === "all" || status === each) await cancelEverywhere(agent, cancellation, each);
   }
 }
 
@@ -94,10 +97,8 @@ async function chosenRuns(
 
 async function cancelEverywhere(
   agent: AgentContext,
-  caller: Caller,
-  scope: Scope,
+  cancellation: Cancellation & { readonly scope: Scope },
   status: "pending" | "running",
-  action: CancelAction,
 ): Promise<void> {
   let after: Run | null = null;
   do {
@@ -106,12 +107,12 @@ async function cancelEverywhere(
       const all: Cancelled[] = [];
       for (const run of found) {
         const thread = await tx.thread(run.threadId);
-        if (thread === null || !inScope(thread.metadata, scope)) continue;
-        all.push(await cancel(agent, tx, caller, run, action));
+        if (thread === null || !inScope(thread.metadata, cancellation.scope)) continue;
+        all.push(await cancel(agent, tx, run, cancellation));
       }
       return { last: found.length < CANCEL_PAGE ? null : (found.at(-1) ?? null), all };
     });
-    for (const cancelled of page.all) tell(agent, cancelled, action);
+    for (const cancelled of page.all) afterCommit(agent, cancelled, cancellation.action);
     after = page.last;
   } while (after !== null);
 }
@@ -128,11 +129,11 @@ interface Cancelled {
   readonly finished?: Finished | null;
 }
 
-function reasonOf(action: CancelAction): "cancel" | "rollback" {
+function abortReasonFor(action: CancelAction): "cancel" | "rollback" {
   return action === "rollback" ? "rollback" : "cancel";
 }
 
-async function cancel(agent: AgentContext, tx: Tx, caller: Caller, run: Run, action: CancelAction): Promise<Cancelled> {
+async function cancel(agent: AgentContext, tx: Tx, run: Run, { caller, action }: Cancellation): Promise<Cancelled> {
   if (!isActive(run.status)) return { run, outcome: "had_ended" };
   const { threadId, runId } = run;
   const at = agent.clock.now();
@@ -147,12 +148,12 @@ async function cancel(agent: AgentContext, tx: Tx, caller: Caller, run: Run, act
   } as const;
   await tx.audit([entry]); // cancel-runs.1
   if (run.status === "running") return { run, outcome: "is_ending" };
-  return { ...(await cancelPending(agent, tx, run, { reason: reasonOf(action), at })), outcome: "ended" };
+  return { ...(await cancelPending(agent, tx, run, { reason: abortReasonFor(action), at })), outcome: "ended" };
 }
 
 /** After the commit. @returns true if the run has ended */
-function tell(agent: AgentContext, { run, outcome, finished = null }: Cancelled, action: CancelAction): boolean {
-  if (outcome === "is_ending") return !agent.worker.abort(run.runId, reasonOf(action)) && agent.worker.alone;
+function afterCommit(agent: AgentContext, { run, outcome, finished = null }: Cancelled, action: CancelAction): boolean {
+  if (outcome === "is_ending") return !agent.worker.abort(run.runId, abortReasonFor(action)) && agent.worker.alone;
   if (outcome === "had_ended") return true;
   agent.events.wakes.wake(run.threadId);
   if (finished !== null) agent.inbox.added(finished.pending, finished.metadata);
@@ -184,7 +185,7 @@ async function cancelPending(
   await tx.updateRun(run.runId, { status: claimed.status, attempt: claimed.attempt });
   const result: GraphRunResult = {
     outcome: { kind: "aborted" },
-    rest: { checkpoints: [], writes: [], blobs: [] },
+    rest: EMPTY_WRITE_SET,
     checkpointId: null,
     overlay: null,
     unused: run.request.command?.answers ?? [],

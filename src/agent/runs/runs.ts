@@ -4,6 +4,7 @@ import type { AgentContext } from "../context.ts";
 import type { Run, RunStatus } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import type { WaitResult } from "../services.ts";
+import { requireThread } from "../threads/find-thread.ts";
 import { isActive } from "../model/status.ts";
 
 /** @throws {ApiError} `thread_not_found`, `run_not_found` */
@@ -55,13 +56,8 @@ export async function deleteRun(agent: AgentContext, threadId: string, runId: st
   });
 }
 
-async function requireThread(tx: Tx, threadId: string): Promise<void> {
-  if ((await tx.thread(threadId)) === null)
-    throw new ApiError("thread_not_found", `Thread with ID ${threadId} not found`);
-}
-
 /** @throws {ApiError} `thread_not_found`, `run_not_found` */
-export async function requireRun(tx: Tx, threadId: string, runId: string): Promise<Run> {
+export async function requireRun(tx: Pick<Tx, "run" | "thread">, threadId: string, runId: string): Promise<Run> {
   const run = await tx.run(threadId, runId);
   if (run !== null) return run;
   await requireThread(tx, threadId);

@@ -1,263 +1,93 @@
-// Server: puts the agent room together behind one port: worker, operations, routes, sweeps.
+// Agent server: assembles the agent room behind one port, and starts and stops its parts in order.
+// The pieces:
+//   server/       this assembly, API surface, settings, metrics, retention, notices of other processes
+//   store/        the long-term memory
+//   protocol/     the thread protocol: commands and event streams
+//   routes/       parse → operation → reply
+//   audit/        the audit trail and its export
+//   crons/        scheduled runs
+//   inbox/        open items over all threads: list, assign, answer, deadlines
+//   streams/      readers of runs and threads
+//   runs/         read, cancel, wait; accept/ decides about new runs, execute/ is the worker
+//   assistants/   assistants and their versions
+//   threads/      threads and their states
+//   context.ts    dependencies of the operations; services.ts has their interfaces
+//   interrupts/   rules of pauses and answers
+//   events/       event logs of runs, and the inbox feed
+//   webhooks/     outbox, notifications, delivery
+//   auth/         API keys, scopes, values for handlers
+//   serializers/  rows → API objects
+//   ports/        interfaces to storage, graphs and engine
+//   model/        entities and state machines
 // Invariants:
-//   agent-server.1. Requests are taken only when the worker has started and the graphs are registered.
-//   agent-server.2. On stop, nothing new is claimed first; waiting callers get their results while runs end; then the port closes.
-import type { Clock } from "../../base/clock.ts";
-import type { NewId } from "../../base/ids.ts";
+//   agent-server.1. The port opens after the worker has started and the graphs are registered.
+//   agent-server.2. stop() first stops claiming, then delivers results to waiting callers while runs end, then closes
+//     the port.
 import { type Service, group } from "../../base/lifecycle.ts";
-import type { Log } from "../../base/log/log.ts";
-import type { Metrics } from "../../base/metrics.ts";
-import { guardedPost, resolveHost } from "../../http/outbound/guarded-post.ts";
-import { createCors } from "../../http/server/cors.ts";
-import { type HttpRoute, createApp } from "../../http/server/app.ts";
 import { type Door, createDoor } from "../../http/server/door.ts";
-import { type Loopback, createLoopback, postHere } from "../../http/server/loopback-client.ts";
-import { isLoopbackAddress } from "../../http/server/loopback-host.ts";
+import { type Loopback, createLoopback } from "../../http/server/loopback-client.ts";
 import { type HttpService, createHttpService } from "../../http/server/server.ts";
-import type { AgentContext } from "../context.ts";
 import { registerGraphs } from "../assistants/assistants.ts";
-import { type LocalServices, besideRoutes } from "./console-api.ts";
-import { createConfigurableHeaders } from "../auth/configurable-headers.ts";
-import { createCronScheduler } from "../crons/cron-scheduler.ts";
 import { LOOK_OFTEN_MS, createDeadlines } from "../inbox/deadline-scheduler.ts";
-import { type EventLimits, createEventHub } from "../events/event-hub.ts";
-import { syncWithPeers } from "./peer-sync.ts";
 import { assistantDefaults } from "../model/assistant-defaults.ts";
-import { createInboxFeed } from "../events/inbox-feed.ts";
+import { createListener, createUpgradeHandler } from "./http-listener.ts";
 import { createAgentMetrics } from "./metrics.ts";
-import type { Run } from "../model/model.ts";
-import { createNotifier } from "../webhooks/interrupt-notifier.ts";
-import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "../ports/ports.ts";
-import { protocolRoutes } from "../protocol/routes.ts";
-import { createUpgrade } from "../protocol/socket/socket-upgrade.ts";
-import { createQueueLimit } from "../runs/accept/queue-limit.ts";
+import { syncWithPeers } from "./peer-sync.ts";
 import { createRetention } from "./retention.ts";
-import { assistantRoutes } from "../routes/assistants.ts";
-import { cronRoutes } from "../routes/crons.ts";
-import { inboxRoutes } from "../routes/inbox.ts";
-import { type Versions, metaRoutes } from "../routes/meta.ts";
-import { runRoutes } from "../routes/runs.ts";
-import { statelessRoutes } from "../routes/stateless.ts";
-import { storeRoutes } from "../routes/store.ts";
-import { streamRoutes } from "../routes/streams.ts";
-import { threadRoutes } from "../routes/threads.ts";
+import { createServerContext, type ServerContext, slotsOf } from "./server-context.ts";
+import type { AgentServerPorts } from "./server-ports.ts";
 import type { AgentConfig } from "./settings.ts";
-import { type Surface, corsRules, customApp, served } from "./api-surface.ts";
-import type { Ttl } from "../threads/new-thread.ts";
-import { createWebhooks } from "../webhooks/webhook-sender.ts";
-import { createWorker } from "../runs/execute/worker.ts";
-
-export interface AgentServerPorts {
-  readonly storage: Storage & { readonly boundUnits: () => number };
-  readonly store: Store & Service;
-  readonly graphs: Graphs;
-  readonly engine: Engine;
-  /** Null when nobody has to authenticate. */
-  readonly access: Access | null;
-  readonly surface: Surface;
-  readonly webhooks: WebhookPolicy;
-  /** Routes that are no part of the contract: pages. */
-  readonly pages: readonly HttpRoute[];
-  /** What the console may ask for besides the contract; null without a console. */
-  readonly beside: LocalServices | null;
-  readonly threadTtl: ThreadTtl;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly versions: Versions;
-  /** A host program passes the requests: no port opens, and the checks of the Host header are the host's. */
-  readonly embedded: boolean;
-}
-
-/** What the deployment says of the life of threads. */
-export interface ThreadTtl {
-  /** Of threads that are made without one of their own. */
-  readonly fallback: Ttl;
-  readonly sweepEveryMs: number | null;
-}
 
 export interface AgentServer extends Service {
-  /** Throws when embedded. */
+  /** Throws if embedded. */
   readonly address: HttpService["address"];
-  /** For the requests that a host program passes; null with a port. */
+  /** Listener for the requests of a host program; null with a port. */
   readonly listener: Door["listener"] | null;
   /** Requests to the server from inside its process. */
   readonly loopback: Loopback;
-  /** Makes what graphs need that were not there at the start. */
+  /** Creates missing built-in assistants after a reload of the graphs. */
   readonly registerGraphs: () => Promise<void>;
 }
 
 const SWEEP_EVERY_MS = 60_000;
-/** Replies that are in progress when the grace period ends get so much longer: their callers have just been answered. */
+/** Additional time for replies in progress at the end of the grace period: their callers have just got results. */
 const DRAIN_SPARE_MS = 3000;
-/** Runs that were aborted at the end of the grace period are stored as handed back in this time. */
+/** Time to requeue runs aborted at the end of the grace period. */
 const SETTLE_MS = 5000;
 
 export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
-  const { storage, store, graphs, engine, access, surface, clock, newId, log, metrics, versions } = ports;
-  const { embedded } = ports;
+  const { storage, surface, clock, embedded } = ports;
   const graceMs = config.shutdownGraceSecs * 1000;
-  const defaults = assistantDefaults(config.graphConfig);
-  const slots = config.role === "api" ? 0 : config.jobsPerWorker;
-  let running = (): number => 0;
-  const counted = createAgentMetrics(metrics, storage, { slots, running: () => running() }, storage.boundUnits);
-  const events = createEventHub({ wakes: engine.wakes, clock, limits: eventLimits(config) });
-  const inbox = createInboxFeed(newId, engine.wakes, () => engine.peers.tell({ kind: "inbox" }));
-  let loopback: Loopback = () => Promise.reject(new Error("the server has not been put together"));
-  const webhooks = createWebhooks(
-    {
-      policy: ports.webhooks,
-      secret: config.webhookSecret,
-      attemptsMax: config.webhookAttemptsMax,
-      retryMs: config.webhookRetryMs,
-      userAgent: `holdpoint/${versions.holdpoint}`,
-    },
-    {
-      storage,
-      clock,
-      log,
-      random: Math.random,
-      post: (post, policy, limits, signal) =>
-        post.url.startsWith("/")
-          ? postHere(loopback, `${surface.mountPrefix}${post.url}`, post, { ...limits, signal })
-          : guardedPost(post, policy, limits, { resolve: resolveHost, clock }, signal),
-      isOwnRoute: (path) => surface.app?.claim("POST", path) === "first",
-      onOutcome: counted.onWebhook,
-    },
-  );
-  const notify = config.notifyUrl === null ? null : { url: config.notifyUrl, format: config.notifyFormat };
-  let address = { host: config.host, port: config.port }; // until the port is open
-  const ownUrl = (): string => (embedded ? "http://localhost" : urlOf(address));
-  const publicUrl = (): string => config.publicUrl ?? `${ownUrl()}${surface.mountPrefix}`;
-  const notifier = createNotifier(notify, publicUrl);
-  const onEnd = (run: Run, durationMs: number): void => {
-    counted.onRunEnd(run, durationMs);
-    if (notifier.takeStored() || run.request.webhook !== undefined) webhooks.wake();
-  };
-  const worker = createWorker(
-    {
-      slots,
-      timeoutMs: config.jobTimeoutSecs * 1000,
-      graceMs,
-      crashesMax: config.jobAttemptsMax,
-    },
-    { storage, graphs, events, engine, clock, log, notifier, onRunEnd: onEnd, onWaiting: inbox.added },
-  );
-  running = worker.running;
-  const limits = {
-    assistantsMax: config.assistantsMax,
-    cronsMax: config.cronsMax,
-    threadTtl: ports.threadTtl.fallback,
-  };
-  const headers = createConfigurableHeaders(surface.configurableHeaders);
-  const agent: AgentContext = {
-    storage,
-    store,
-    graphs,
-    access,
-    headers,
-    worker,
-    events,
-    inbox,
-    webhooks,
-    clock,
-    newId,
-    log,
-    limits,
-    queueLimit: createQueueLimit(config.pendingRunsMax, clock),
-    wakeCrons: () => crons.wake(),
-  };
-  const crons = createCronScheduler(agent);
-  const open = [
-    ...threadRoutes(agent),
-    ...runRoutes(agent, config.keepAliveMs),
-    ...statelessRoutes(agent, config.keepAliveMs),
-    ...inboxRoutes(agent, config.streamHeartbeatMs),
-    ...assistantRoutes(agent),
-    ...storeRoutes(agent),
-    ...cronRoutes(agent),
-    ...streamRoutes(agent, config.streamHeartbeatMs),
-    ...protocolRoutes(agent, config.streamHeartbeatMs),
-  ];
-  const routes = config.role === "worker" ? [] : served(open, surface);
-  const operations = routes.map(({ operation }) => operation);
-  const all = [...routes, ...served(metaRoutes(agent, metrics, versions, operations, surface.mountPrefix), surface)];
   let graceEndsAt = Infinity;
-  const listener = createApp({
-    routes: [
-      ...all.map((one) => one.bind(agent)),
-      ...(ports.beside === null ? [] : besideRoutes(ports.beside, access)),
-      ...ports.pages,
-    ],
-    custom: customApp(surface, access),
-    prefix: surface.mountPrefix,
-    cors: corsRules(surface),
-    bodyBytesMax: config.bodyBytesMax,
-    hosts: { loopback: !embedded && isLoopbackAddress(config.host), allowed: config.allowedHosts },
-    log,
-    onReply: counted.onReply,
-    monotonic: clock.monotonic,
+  let address = { host: config.host, port: config.port }; // until the port is open
+  const counted = createAgentMetrics(ports.metrics, storage, {
+    slots: slotsOf(config),
+    running: () => context.worker.running(),
+    boundUnits: storage.boundUnits,
   });
-  loopback = createLoopback(listener);
-  const onUpgrade = createUpgrade(agent, {
-    prefix: surface.mountPrefix,
-    hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
-    cors: createCors(corsRules(surface)),
+  const context = createServerContext(config, ports, {
+    counted,
+    loopback: (...request) => loopback(...request),
+    publicUrl: () => config.publicUrl ?? `${embedded ? "http://localhost" : urlOf(address)}${surface.mountPrefix}`,
   });
-  const drainMs = (): number => Math.max(0, graceEndsAt - clock.monotonic()) + DRAIN_SPARE_MS;
-  const drained = { name: "http", listener, stopMs: graceMs + DRAIN_SPARE_MS + SETTLE_MS };
-  const http = createHttpService({
-    ...drained,
-    host: config.host,
-    port: config.port,
-    limits: { drainMs },
-    ...(config.role === "worker" ? {} : { onUpgrade }),
-  });
-  const door = embedded ? createDoor({ ...drained, log, drainMs }) : null;
-  const register: Service = {
-    name: "graphs",
-    start: () => registerGraphs(agent, defaults),
-    stop: () => Promise.resolve(),
+  const listener = createListener(config, ports, context.agent, counted);
+  const loopback = createLoopback(listener);
+  const drained = {
+    name: "http",
+    listener,
+    stopMs: graceMs + DRAIN_SPARE_MS + SETTLE_MS,
+    drainMs: () => Math.max(0, graceEndsAt - clock.monotonic()) + DRAIN_SPARE_MS,
   };
-  // The worker starts before the port opens, and is told to stop before the port closes (agent-server.1, agent-server.2).
-  // Where the port does not open, it is told by the part that started it.
-  let workerStops: Promise<void> | null = null;
-  const stopWorker = (): Promise<void> => (workerStops ??= worker.stop());
-  const stopMs = graceMs + SETTLE_MS;
-  const claims: Service = { name: "worker", start: () => Promise.resolve(), stop: stopWorker, stopMs };
-  const claiming: Service = { name: "claiming", start: () => worker.start(), stop: stopWorker, stopMs };
-  const opened: Service = {
-    name: "address",
-    async start() {
-      if (!embedded) address = http.address();
-    },
-    stop: () => Promise.resolve(),
-  };
-  // Readings of the inbox never end by themselves, so they are ended before the port waits for its replies.
-  const watching: Service = { name: "inbox", start: () => Promise.resolve(), stop: async () => inbox.close() };
-  const parts = group("agent server", [
-    register,
-    engine.lease,
-    syncWithPeers(agent, engine.peers),
-    claiming,
-    webhooks,
-    door ?? http,
-    opened,
-    events,
-    claims,
-    watching,
-    crons,
-    store,
-    createDeadlines(agent, engine.peers.alone ? undefined : LOOK_OFTEN_MS),
-    createRetention(agent, {
-      runsMs: config.keepRunsMs,
-      checkpointsMs: config.keepCheckpointsMs,
-      auditMs: config.keepAuditMs,
-      expirePaused: config.expirePaused,
-      everyMs: ports.threadTtl.sweepEveryMs ?? SWEEP_EVERY_MS,
-    }),
-  ]);
+  const http = createPort(config, ports, context, drained);
+  const door = embedded ? createDoor({ ...drained, log: ports.log }) : null;
+  const opened = part("address", async () => {
+    if (!embedded) address = http.address();
+  });
+  const register = (): Promise<void> => registerGraphs(context.agent, assistantDefaults(config.graphConfig));
+  const parts = group(
+    "agent server",
+    partsOf(config, ports, context, { http: door ?? http, opened, graphs: part("graphs", register) }),
+  );
   return {
     name: parts.name,
     start: () => parts.start(),
@@ -269,20 +99,70 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     address: () => http.address(),
     listener: door?.listener ?? null,
     loopback,
-    registerGraphs: () => registerGraphs(agent, defaults),
+    registerGraphs: register,
   };
+}
+
+/** A worker process accepts no WebSockets. */
+function createPort(
+  config: AgentConfig,
+  ports: AgentServerPorts,
+  { agent }: ServerContext,
+  {
+    drainMs,
+    ...service
+  }: Pick<Door, "name" | "listener"> & { readonly stopMs: number; readonly drainMs: () => number },
+): HttpService {
+  return createHttpService({
+    ...service,
+    host: config.host,
+    port: config.port,
+    limits: { drainMs },
+    ...(config.role === "worker" ? {} : { onUpgrade: createUpgradeHandler(config, ports, agent) }),
+  });
+}
+
+/** The parts in the order of their start. They stop in reverse. */
+function partsOf(
+  config: AgentConfig,
+  { engine, store, threadTtl }: AgentServerPorts,
+  { agent, worker, events, inbox, webhooks, crons }: ServerContext,
+  { http, opened, graphs }: { readonly http: Service; readonly opened: Service; readonly graphs: Service },
+): readonly Service[] {
+  // The worker starts before the port opens, and stops before the port closes (agent-server.1, agent-server.2). If the
+  // port does not open, the part that started the worker stops it.
+  let workerStops: Promise<void> | null = null;
+  const stopWorker = (): Promise<void> => (workerStops ??= worker.stop());
+  const stopMs = config.shutdownGraceSecs * 1000 + SETTLE_MS;
+  return [
+    graphs,
+    engine.lease,
+    syncWithPeers(agent, engine.peers),
+    { name: "claiming", start: () => worker.start(), stop: stopWorker, stopMs },
+    webhooks,
+    http,
+    opened,
+    events,
+    { name: "worker", start: () => Promise.resolve(), stop: stopWorker, stopMs },
+    // Inbox subscriptions never end by themselves, so they end before the port waits for its replies.
+    { name: "inbox", start: () => Promise.resolve(), stop: async () => inbox.close() },
+    crons,
+    store,
+    createDeadlines(agent, engine.peers.alone ? undefined : LOOK_OFTEN_MS),
+    createRetention(agent, {
+      runsMs: config.keepRunsMs,
+      checkpointsMs: config.keepCheckpointsMs,
+      auditMs: config.keepAuditMs,
+      expirePaused: config.expirePaused,
+      everyMs: threadTtl.sweepEveryMs ?? SWEEP_EVERY_MS,
+    }),
+  ];
+}
+
+function part(name: string, start: () => Promise<void>): Service {
+  return { name, start, stop: () => Promise.resolve() };
 }
 
 function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-function eventLimits(config: AgentConfig): EventLimits {
-  return {
-    eventsMax: config.streamEventsMax,
-    bytesMax: config.streamBytesMax,
-    keptMs: config.streamKeptSecs * 1000,
-    resumableKeptMs: config.resumableStreamKeptSecs * 1000,
-    protocolKeptMs: config.protocolStreamKeptSecs * 1000,
-  };
 }

@@ -1,4 +1,5 @@
-// Surface: what of the server is served, where, and to whom, as the operator has it. The defaults serve everything.
+// API surface: the served routes, their path prefix and CORS, as configured by the operator. The defaults serve
+// everything.
 import type { CustomApp, RequestHead } from "../../http/server/app.ts";
 import { LOOPBACK_CORS, type CorsRules } from "../../http/server/cors.ts";
 import type { WebApp } from "../../http/server/fetch-app.ts";
@@ -7,25 +8,25 @@ import type { Access } from "../ports/ports.ts";
 import type { AgentRoute } from "../routes/route.ts";
 
 export interface Surface {
-  /** `""`, or the path that all addresses are below. */
+  /** `""`, or the path prefix of all addresses. */
   readonly mountPrefix: string;
-  /** Names of groups of routes that are not served. */
+  /** Names of disabled route groups. */
   readonly disabled: readonly string[];
-  /** Null origins: the default ones. */
+  /** Null origins: the defaults. */
   readonly cors:
     | (Omit<CorsRules, "origins" | "maxAgeSecs"> & {
         readonly origins: readonly string[] | null;
         readonly maxAgeSecs: number | null;
       })
     | null;
-  /** Origins that this start allows besides those of the rules. */
+  /** Origins allowed for this start, in addition to the rules. */
   readonly moreOrigins: readonly string[];
   readonly configurableHeaders: HeaderRules | null;
-  /** Routes of the operator's own. */
+  /** Routes of the custom app. */
   readonly app: WebApp | null;
-  /** They are for authenticated callers. Without effect when nobody has to authenticate. */
+  /** Custom routes require authentication. No effect without authentication. */
   readonly customRouteAuth: boolean;
-  /** Callers authenticate before middleware of the app sees them. */
+  /** Authentication precedes the middleware of the app. */
   readonly authBeforeMiddleware: boolean;
 }
 
@@ -46,7 +47,7 @@ function ownRules(cors: Surface["cors"]): CorsRules {
   };
 }
 
-/** Path → names under which its route can be switched off. A cron starts runs: without runs there are none. */
+/** Path → names of the groups that disable its route. Crons start runs, so disabling runs disables crons. */
 const GROUPS: readonly (readonly [path: RegExp, groups: readonly string[]])[] = [
   [/^\/assistants(\/|$)/, ["assistants"]],
   [/^(\/threads\/\{thread_id\})?\/runs\/crons(\/|$)/, ["crons", "runs"]],
@@ -60,7 +61,7 @@ function groupsOf(path: string): readonly string[] {
   return GROUPS.find(([pattern]) => pattern.test(path))?.[1] ?? ["meta"];
 }
 
-/** They stay: operators must be able to see that the server runs. */
+/** Always served, so that operators can observe the server. */
 const PROBES = new Set(["/ok", "/live", "/ready"]);
 
 export function served(routes: readonly AgentRoute[], { disabled }: Surface): readonly AgentRoute[] {

@@ -1,8 +1,9 @@
-// Beside: what runs in the same process as the agent server, as the console asks for it below /console/api: the trace
-// store, the collector, the configuration. src/main/ says what there is; a part that is not there says so.
+// Console API: parts of the same process that the console uses below /console/api: trace store, collector,
+// configuration. src/main/ provides them; an absent part replies with an error.
 // Invariants:
-//   console-api.1. Nothing here has an owner, so only a caller who may see every thread may see it, and nothing is read before.
-//   console-api.2. Nothing below /console/api is ever the page: what is not there is a refusal in JSON.
+//   console-api.1. These parts have no owner, so they require a caller with access to every thread, checked before any
+//     read.
+//   console-api.2. Unknown paths below /console/api get a JSON error, never the console page.
 import type { AccessEvent } from "../../api/operation.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { SettingLine } from "../../base/config/config.ts";
@@ -13,29 +14,29 @@ import type { Access } from "../ports/ports.ts";
 import { json } from "../routes/route.ts";
 
 export interface LocalServices {
-  /** Routes that begin with `/traces`; null when no trace store runs here. */
+  /** Routes below `/traces`; null without a trace store. */
   readonly traces: readonly HttpRoute[] | null;
   readonly collector: BesideCollector | null;
   readonly settings: readonly SettingLine[];
-  /** Where each graph comes from, as the configuration file says it: `./agent.ts:graph`. */
+  /** Source of each graph in the configuration file: `./agent.ts:graph`. */
   readonly graphs: readonly { readonly graph_id: string; readonly source: string }[];
   readonly versions: Readonly<Record<string, string>>;
 }
 
 export interface BesideCollector {
-  /** Where senders send to: `http://127.0.0.1:4318`. */
+  /** Target address of senders: `http://127.0.0.1:4318`. */
   readonly url: string;
   /** In the Prometheus text format. */
   readonly metrics: () => Promise<string>;
-  /** What it has warned of, newest first. */
+  /** Recent warnings, newest first. */
   readonly problems: () => readonly { readonly at: string; readonly event: string; readonly fields: object }[];
-  /** Sends one span, as any sender does. @returns the id of its trace in the store. */
+  /** Sends one span over HTTP. @returns the id of its trace in the store */
   readonly sendSample: () => Promise<string>;
 }
 
 const BASE = "/console/api";
 
-/** @param access null: nobody has to authenticate. */
+/** @param access null without authentication */
 export function besideRoutes(beside: LocalServices, access: Access | null): readonly HttpRoute[] {
   const { traces, collector } = beside;
   const guarded = (event: AccessEvent, { method, path, handle }: HttpRoute): HttpRoute => ({

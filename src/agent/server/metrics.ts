@@ -1,4 +1,4 @@
-// Metrics of the agent server: what is counted, under which names.
+// Metrics of the agent server: their names and sources.
 import type { Metrics } from "../../base/metrics.ts";
 import type { HttpRoute } from "../../http/server/app.ts";
 import type { Run } from "../model/model.ts";
@@ -16,8 +16,7 @@ const REQUEST_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 60, 600];
 export function createAgentMetrics(
   metrics: Metrics,
   storage: Storage,
-  worker: { readonly slots: number; readonly running: () => number },
-  boundUnits: () => number,
+  parts: { readonly slots: number; readonly running: () => number; readonly boundUnits: () => number },
 ): AgentMetrics {
   const runs = metrics.counter("agent_runs_total", "Runs that ended, by how", ["graph", "status", "ended_by"]);
   const duration = metrics.histogram("agent_run_duration_seconds", "Time from claim to end", RUN_SECONDS, ["graph"]);
@@ -32,9 +31,9 @@ export function createAgentMetrics(
     gauge.set(await storage.transaction((tx) => tx.countWebhooks())),
   );
   metrics.gauge("agent_workers_max", "Runs that may be in progress at the same time", (gauge) =>
-    gauge.set(worker.slots),
+    gauge.set(parts.slots),
   );
-  metrics.gauge("agent_workers_active", "Runs in progress", (gauge) => gauge.set(worker.running()));
+  metrics.gauge("agent_workers_active", "Runs in progress", (gauge) => gauge.set(parts.running()));
   metrics.gauge("agent_runs_pending", "Runs that wait in the queue", async (gauge) =>
     gauge.set(await storage.transaction((tx) => tx.countPendingRuns())),
   );
@@ -42,7 +41,7 @@ export function createAgentMetrics(
     gauge.set(await storage.transaction((tx) => tx.countOpenInterrupts())),
   );
   metrics.gauge("storage_bound_characters", "Text given to the database since the start", (gauge) =>
-    gauge.set(boundUnits()),
+    gauge.set(parts.boundUnits()),
   );
   return {
     onRunEnd(run, durationMs) {

@@ -1,9 +1,8 @@
-// Follow peers: what this process does when another of the server tells it something, and when it may have missed that.
+// Peer sync: handles notices of the other processes, and polls for notices that may be lost.
 // Invariants:
-//   peer-sync.1. A notice is a hint: what callers are told is read from storage, after the commit that it hints at.
-//   peer-sync.2. Who waits here for a run of another process hears of its end also when the notice was lost: all that are waited
-//        for are looked at now and then, and at once when notices may have been missed. The same for cancellations, and for
-//        webhooks and crons that are due.
+//   peer-sync.1. A notice is a hint. Replies come from storage, read after the announced commit.
+//   peer-sync.2. Lost notices delay, but do not lose, an end: awaited runs are polled periodically, and at once after a
+//     possible loss. The same holds for cancellations, and for due webhooks and crons.
 import { describeError } from "../../base/api-error.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { AgentContext } from "../context.ts";
@@ -13,7 +12,7 @@ import { storedEnd } from "../runs/run-result.ts";
 import { isActive } from "../model/status.ts";
 
 const LOOK_MS = 2000;
-/** Looks between two at what has its time: another process may have set it, and gone. */
+/** Polls of runs per poll of due work, which another process may have created before it stopped. */
 const LOOKS_A_ROUND = 5;
 
 export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
@@ -45,7 +44,7 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
     try {
       await work;
     } catch (error) {
-      log.debug("peers_not_followed", { reason: describeError(error).message }); // the next look tries again
+      log.debug("peer_sync_failed", { reason: describeError(error).message }); // the next poll retries
     }
   };
   const lookAtWaited = async (): Promise<void> => {

@@ -1,9 +1,11 @@
-// Retention: what is deleted when it has become old, a little at a time.
+// Retention: deletes expired data in small steps.
 // Invariants:
-//   server/retention.1. A thread that waits for a person is left alone, whatever its age, unless the settings say otherwise; then it is
-//        logged by name.
-//   server/retention.2. One step touches at most STEP_THREADS threads, in one transaction: nobody waits long for a sweep.
-//   server/retention.3. Every thread comes up again and again: a sweep goes on where the last one ended, and begins anew at the end.
+//   server/retention.1. A paused thread is kept at any age, unless the settings expire it; its expiry is logged with
+//     its id.
+//   server/retention.2. One step covers at most STEP_THREADS threads in one transaction, so that a sweep delays other
+//     calls only briefly.
+//   server/retention.3. Sweeps cycle through all threads: each continues at the end of the previous one, and restarts
+//     after the last thread.
 import { describeError } from "../../base/api-error.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { AgentContext } from "../context.ts";
@@ -11,18 +13,18 @@ import { IDEMPOTENCY_KEPT_MS } from "../runs/accept/run-request.ts";
 import { sweepEvents } from "../streams/join-stream.ts";
 import { pruneEach } from "../threads/threads.ts";
 
-/** How long what is kept; 0 is for ever. */
+/** Retention times; 0 keeps data forever. */
 export interface RetentionOptions {
   readonly runsMs: number;
   readonly checkpointsMs: number;
   readonly auditMs: number;
-  /** Threads that wait for a person expire like others. */
+  /** Paused threads expire like others. */
   readonly expirePaused: boolean;
   readonly everyMs: number;
 }
 
 const STEP_THREADS = 200;
-/** Steps of one sweep; what is left waits for the next. */
+/** Steps per sweep; the next sweep continues. */
 const STEPS_MAX = 10;
 
 export function createRetention(agent: AgentContext, options: RetentionOptions): Service {
@@ -37,7 +39,7 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
       await storage.transaction((tx) => tx.deleteIdempotencyBefore(clock.now() - IDEMPOTENCY_KEPT_MS));
       await sweepEvents(agent);
       for (let step = 0; step < STEPS_MAX; step++) {
-        place = await thinOut(agent, options, place); // server/retention.3
+        place = await pruneStep(agent, options, place); // server/retention.3
         if (place === null) break;
       }
     } catch (error) {
@@ -58,12 +60,12 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
     async stop() {
       cancel();
       await sweeping;
-      cancel(); // it has set the next one
+      cancel(); // the sweep scheduled the next one
     },
   };
 }
 
-/** Threads whose time to live has passed: deleted, or pruned to their newest checkpoint. */
+/** Deletes expired threads, or prunes them to their newest checkpoint. */
 async function expireThreads(agent: AgentContext, { expirePaused }: RetentionOptions): Promise<void> {
   const { storage, clock, log } = agent;
   for (let step = 0; step < STEPS_MAX; step++) {
@@ -77,8 +79,8 @@ async function expireThreads(agent: AgentContext, { expirePaused }: RetentionOpt
   }
 }
 
-/** One step through all threads. @returns where the next one begins; null at the end. */
-async function thinOut(agent: AgentContext, options: RetentionOptions, place: string | null): Promise<string | null> {
+/** One step through all threads. @returns the start of the next step; null at the end */
+async function pruneStep(agent: AgentContext, options: RetentionOptions, place: string | null): Promise<string | null> {
   const { storage, clock, log } = agent;
   const now = clock.now();
   const before = (keptMs: number): number => (keptMs === 0 ? Number.NEGATIVE_INFINITY : now - keptMs);
@@ -92,7 +94,7 @@ async function thinOut(agent: AgentContext, options: RetentionOptions, place: st
       if (old(options.runsMs)) runs += await tx.deleteEndedRuns(threadId, before(options.runsMs));
       if (updatedAt < before(options.checkpointsMs)) checkpoints += await tx.pruneThread(threadId, now);
     }
-    if (runs + checkpoints + entries > 0) log.info("thinned_out", { runs, checkpoints, audit_entries: entries });
+    if (runs + checkpoints + entries > 0) log.info("retention_pruned", { runs, checkpoints, audit_entries: entries });
     return threads.length < STEP_THREADS ? null : (threads.at(-1)?.threadId ?? null);
   });
 }

@@ -1,4 +1,5 @@
-// Settings of the agent server: every environment variable it knows, in one table (docs/reference/configuration.md shows the same).
+// Settings of the agent server: all its environment variables in one table (the same as in
+// docs/reference/configuration.md).
 import {
   boolean,
   type Config,

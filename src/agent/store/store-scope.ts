@@ -1,6 +1,7 @@
 // Store scope: the conditions of a caller's scope, applied to items and namespaces of the store.
 // Invariants:
-//   store-scope.1. Conditions apply to `{...value, namespace, key}`, for a namespace to `{namespace}`: items have no metadata.
+//   store-scope.1. Conditions apply to `{...value, namespace, key}`, for a namespace to `{namespace}`: items have no
+//     metadata.
 //   store-scope.2. An item outside the scope reads, is listed and is deleted as if it did not exist.
 //   store-scope.3. Nothing outside the scope is written: neither over an item outside it, nor as one.
 import type { JsonObject } from "../../base/json/json.ts";
@@ -17,18 +18,18 @@ export function namespaceInScope(namespace: readonly string[], scope: Scope): bo
 }
 
 const PAGE = 200;
-/** A search within a scope looks at most at so many rows that pass its other conditions. */
+/** Maximum number of rows that a scoped search reads after its other conditions. */
 export const SCOPED_LOOK_MAX = 10_000;
 
 interface Window<Row> {
   readonly limit: number;
   readonly offset: number;
   readonly fits: (row: Row) => boolean;
-  /** @returns null when too much would have to be looked at. */
+  /** @returns null if the search exceeds its limit */
   readonly page: (limit: number, offset: number) => Promise<readonly Row[] | null> | readonly Row[] | null;
 }
 
-/** The rows of a window over those that fit, page by page. @returns null when too much would have to be looked at. */
+/** The matching rows of a window, read in pages. @returns null if the search exceeds its limit */
 export async function scopedRows<Row>({ limit, offset, fits, page }: Window<Row>): Promise<readonly Row[] | null> {
   const found: Row[] = [];
   let passed = 0;

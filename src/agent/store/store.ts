@@ -1,9 +1,10 @@
-// Store: the long-term memory that HTTP calls and graphs share. Checks, times to live, and the way to vectors.
+// Store: the long-term memory shared by HTTP calls and graphs, with validation, expiry and embeddings.
 // Invariants:
-//   store.1. What was put is on disk when the call resolves; what was refused has changed nothing.
-//   store.2. The embedding function is called before the transaction: when it fails, the item stays as it was.
-//   store.3. An item keeps its created_at for as long as it is there.
-//   store.4. Everything about an item is bounded: labels, depth, key, size, vectors; a search says so when it would look at too much.
+//   store.1. A put is durable when its call resolves; a refused call changes nothing.
+//   store.2. The embedding function runs before the transaction, so that its failure leaves the item unchanged.
+//   store.3. An item keeps its created_at until it is deleted.
+//   store.4. Every property of an item is bounded: labels, depth, key, size, vectors. A search that would exceed its
+//     limit is refused.
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import { parseFilter, type FilterCondition } from "../../base/json/json-filter.ts";
@@ -21,7 +22,7 @@ export interface StoreOptions {
   readonly defaultTtlMs: number | null;
   readonly refreshOnRead: boolean;
   readonly sweepEveryMs: number;
-  /** Fields that become vectors when a put names none. */
+  /** Fields to embed if a put names none. */
   readonly fields: readonly string[];
 }
 
@@ -29,7 +30,7 @@ export interface StorePorts {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly log: Log;
-  /** Null when the deployment has no embedding function. */
+  /** Null without an embedding function. */
   readonly embedder: Embedder | null;
 }
 
@@ -37,14 +38,14 @@ const STORE_LABEL_UNITS_MAX = 256;
 const STORE_DEPTH_MAX = 16;
 const STORE_KEY_UNITS_MAX = 1024;
 const VECTORS_PER_ITEM_MAX = 100;
-/** A search by filter passes at most so many items by. */
+/** Maximum number of items that a filter search reads. */
 const LOOK_MAX = 100_000;
-/** A search by meaning compares at most so many vectors: it is brute force. */
+/** Maximum number of vectors that a brute-force search compares. */
 const COMPARE_MAX = 10_000;
 const SWEEP_BATCH = 500;
 const EMBED_TIMEOUT_MS = 60_000;
 
-/** Started, it deletes what has expired, now and then. */
+/** After start() it periodically deletes expired items. */
 export function createStore(options: StoreOptions, ports: StorePorts): Store & Service {
   const { storage, clock, log, embedder } = ports;
   const vectorsOf = async (request: StorePut): Promise<readonly StoreVector[]> => {
@@ -152,7 +153,7 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
   };
 }
 
-/** Batch by batch, so that other transactions get their turn. @returns how many items it deleted. */
+/** In batches, so that other transactions run in between. @returns the number of deleted items */
 async function sweep(storage: Storage, clock: Clock): Promise<number> {
   for (let deleted = 0; ;) {
     const count = await storage.transaction((tx) => tx.deleteExpiredStoreItems(clock.now(), SWEEP_BATCH));
@@ -178,7 +179,7 @@ function checkNamespace(namespace: readonly string[]): void {
   if (namespace[0] === "langgraph") throw wrongNamespace('the first label cannot be "langgraph"');
 }
 
-/** Also for prefixes, which may be empty. */
+/** Also valid for prefixes, which may be empty. */
 function checkLabels(labels: readonly string[]): void {
   if (!Array.isArray(labels)) throw wrongNamespace("it must be a list of texts");
   if (labels.length > STORE_DEPTH_MAX) throw wrongNamespace(`it may have at most ${STORE_DEPTH_MAX} labels`);
@@ -201,7 +202,7 @@ function checkKey(key: string): void {
   throw new ApiError("store_item_invalid", detail);
 }
 
-/** Two names that differ only in what a storage may not keep would be one. */
+/** Rejects text that a storage may alter, because two keys could then collide. */
 const isPlain = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000");
 
 async function checkValue(value: JsonObject, bytesMax: number): Promise<void> {

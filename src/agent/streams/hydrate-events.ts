@@ -1,5 +1,6 @@
-// Render: events whose text is stored elsewhere get it back, for readers who come after the state has gone from memory.
-// Invariant hydrate-events.1: an event whose state has been taken back (a rollback) or deleted is left out; its id stays unused.
+// Event hydration: restores the text of events that refer to a stored state, for readers that come later.
+// Invariants:
+//   hydrate-events.1. An event whose state was rolled back or deleted is omitted, and its id stays unused.
 import type { AgentContext } from "../context.ts";
 import { storedEnd, valuesAt } from "../runs/run-result.ts";
 import { runEndToText } from "../serializers/api-objects.ts";
@@ -24,7 +25,7 @@ export async function withTexts(
   return shown;
 }
 
-/** A transaction for each, so that one reader of a long log does not hold up everybody else. */
+/** One transaction per event, so that one reader of a long log does not block other calls. */
 function textOf(agent: AgentContext, { threadId, runId }: RunKey, reference: string): Promise<string | null> {
   return agent.storage.read(async (tx) => {
     if (reference !== AT_END) return valuesAt(agent, tx, threadId, reference);

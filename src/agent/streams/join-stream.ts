@@ -1,5 +1,6 @@
-// Streams: who reads which run or thread, from where on, and which of the events.
+// Stream subscriptions: to a run or a thread, from a position, with a selection of events.
 import type { AgentContext } from "../context.ts";
+import type { StreamPosition } from "./event-source.ts";
 import { readRun, type Wants } from "./read-run.ts";
 import { readThread, type ThreadPlace } from "./read-thread.ts";
 import type { Subscription } from "./subscription.ts";
@@ -9,21 +10,19 @@ import { requireThread } from "../threads/find-thread.ts";
 
 export type ThreadStreamMode = "run_modes" | "lifecycle" | "state_update";
 
-/** The run's own caller reads it from its first event. */
+/** The creator of a run reads it from its first event. */
 export function readOwnRun(agent: AgentContext, run: Run): Subscription {
   return readRun(agent, { ...run, after: null }, run.attempt, null);
 }
 
 /**
- * @param after the last event seen; null reads all that is kept
- * @param modes which of the run's events; null for all. What the run does not stream nobody can read.
+ * @param after the last event received; null reads all stored events
+ * @param modes selection of the run's events; null for all. The run must stream the mode.
  * @throws {ApiError} `thread_not_found`, `run_not_found`
  */
 export async function joinRunStream(
   agent: AgentContext,
-  threadId: string,
-  runId: string,
-  after: number | null,
+  { threadId, runId, after }: StreamPosition,
   modes: readonly StreamMode[] | null,
 ): Promise<Subscription> {
   const run = await getRun(agent, threadId, runId);
@@ -63,7 +62,7 @@ function wantsOf(modes: readonly StreamMode[]): Wants {
 
 const RUNS_A_SWEEP = 500;
 
-/** Deletes the events of runs whose time has come, some at a time, so that others can go on in between. */
+/** Deletes the events of expired runs in steps, so that other calls run in between. */
 export async function sweepEvents(agent: AgentContext): Promise<void> {
   let deleted: number;
   do {

@@ -1,8 +1,8 @@
-// Read thread: the events of all runs of a thread, one run after the other, for as long as the reader stays.
-// It reads what is stored, as it is stored. Ids are `<run id>:<event id>`, so that they say where to go on.
+// Thread reader: the events of all runs of a thread in sequence, until the reader leaves. It reads stored events only.
+// Ids are `<run id>:<event id>`, so that they identify a position.
 // Invariants:
-//   read-thread.1. As read-run.1 and read-run.2 (read-run.ts), across the runs of the thread.
-//   read-thread.2. It never ends by itself, unless the thread is deleted.
+//   read-thread.1. As read-run.1 and read-run.2, across the runs of the thread.
+//   read-thread.2. The stream ends only if the thread is deleted.
 import type { AgentContext } from "../context.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { inSlice } from "../../base/slices.ts";
@@ -18,14 +18,14 @@ export interface ThreadPlace {
   readonly eventId: number;
 }
 
-/** @param after the last event that the reader has seen; "start" reads all that is kept, "now" only what comes. */
+/** @param after the last event received; "start" reads all stored events, "now" only new ones */
 export function readThread(
   agent: AgentContext,
   threadId: string,
   after: ThreadPlace | "start" | "now",
   wants: Wants,
 ): Subscription {
-  const bell = createWakeSignal(agent.events, threadId);
+  const wakeSignal = createWakeSignal(agent.events, threadId);
   const read = (
     afterSeq: number,
     runId: string | null,
@@ -36,7 +36,7 @@ export function readThread(
       if (row !== undefined) return row;
       return (await tx.thread(threadId)) === null ? "deleted" : "nothing_yet";
     });
-  async function* pieces(): AsyncGenerator<Chunk> {
+  async function* chunks(): AsyncGenerator<Chunk> {
     try {
       let seq = after === "now" ? await agent.storage.transaction((tx) => tx.newestEvents(threadId)) : 0;
       let last: ThreadPlace | null = null;
@@ -49,14 +49,14 @@ export function readThread(
         seq = row.seq - 1;
         last = after;
       }
-      while (!bell.left()) {
+      while (!wakeSignal.left()) {
         const row = await read(seq, null, 0);
         if (row === "deleted") {
           yield wireText([DELETED], String); // read-thread.2
           return;
         }
         if (row === "nothing_yet") {
-          await bell.next();
+          await wakeSignal.next();
           continue;
         }
         seq = row.seq;
@@ -75,13 +75,13 @@ export function readThread(
         if (piece.length > 0) yield piece;
       }
     } finally {
-      bell.leave();
+      wakeSignal.leave();
     }
   }
-  return { pieces: pieces(), leave: bell.leave };
+  return { chunks: chunks(), leave: wakeSignal.leave };
 }
 
-/** An attempt begins where it may; within one, ids go up by one. */
+/** The first id of an attempt is arbitrary; within an attempt, ids increase by one. */
 function isGap(last: number, [first]: readonly LoggedEvent[]): boolean {
   return first !== undefined && first.id !== last + 1 && first.name !== "metadata";
 }
@@ -90,7 +90,7 @@ function newEvents(runId: string, events: readonly LoggedEvent[], last: ThreadPl
   return last?.runId === runId ? events.filter(({ id }) => id > last.eventId) : events;
 }
 
-/** The end of a run, which the thread outlives, as clients know it. */
+/** The end of a run in the form of a thread event. */
 function asThreadEvent(event: LoggedEvent): LoggedEvent {
   if (event.name !== END || event.text === null) return event;
   const { run_id } = JSON.parse(event.text) as { readonly run_id: string };

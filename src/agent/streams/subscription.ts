@@ -1,52 +1,52 @@
-// Reading: one reader's connection: what it is sent, what wakes it, and how it leaves.
+// Subscription: the connection of one reader, with its chunks, wake-ups and end.
 // Invariants:
-//   subscription.1. Whoever leaves waits for nothing any more, and is not woken again.
-//   subscription.2. A wake that comes while the reader is busy is not lost.
+//   subscription.1. A reader that left waits for nothing, and is not woken again.
+//   subscription.2. A wake-up during an encoding is not lost.
 import type { EventHub } from "../events/event-hub.ts";
 
 export type Chunk = string | Uint8Array;
 
 export interface Subscription {
-  readonly pieces: AsyncIterable<Chunk>;
-  /** The reader has gone. */
+  readonly chunks: AsyncIterable<Chunk>;
+  /** Call when the reader disconnects. */
   readonly leave: () => void;
 }
 
 export interface WakeSignal {
-  /** Resolves at the next wake; at once when one has come since the last time (subscription.2). */
+  /** Resolves at the next wake-up, or at once after a wake-up since the last call (subscription.2). */
   next(): Promise<void>;
   readonly left: () => boolean;
   readonly leave: () => void;
-  readonly ring: () => void;
+  readonly wake: () => void;
 }
 
-/** The run is taken up elsewhere, or later: the connection is cut, and its client comes again. */
+/** Another process continues the run, or continues it later: the connection ends, and the client reconnects. */
 export class CutOff extends Error {
   override readonly name = "CutOff";
 }
 
-/** @param key the run's or thread's id whose wakes count */
+/** @param key id of the run or thread */
 export function createWakeSignal(hub: EventHub, key: string): WakeSignal {
-  let rung = false;
+  let woken = false;
   let left = false;
   let resolve: () => void = () => undefined;
-  const ring = (): void => {
-    rung = true;
+  const wake = (): void => {
+    woken = true;
     resolve();
   };
-  const stops = [hub.wakes.listen(key, ring), hub.onStop(ring)];
+  const stops = [hub.wakes.listen(key, wake), hub.onStop(wake)];
   return {
-    ring,
+    wake,
     left: () => left,
     leave() {
       left = true;
       for (const stop of stops) stop(); // subscription.1
-      ring();
+      wake();
     },
     async next() {
-      if (!rung) await new Promise<void>((done) => (resolve = done));
-      rung = false;
-      if (!left && hub.stopped()) throw new CutOff("the server stops");
+      if (!woken) await new Promise<void>((done) => (resolve = done));
+      woken = false;
+      if (!left && hub.stopped()) throw new CutOff("the server is stopping");
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { Tx } from "../ports/ports.ts";
 
 /**
- * A thread that was made for a stateless run goes with its last run. While it is paused it waits, however long.
- * @param leaveMs goes by the next sweep after that, so that those who wait in other processes can read how it ended
- * @returns whether it is gone
+ * Deletes the thread of a stateless run after its last run. A paused thread stays for any length of time.
+ * @param leaveMs delays the deletion to a later sweep, so that callers in other processes can read the end
+ * @returns true if the thread is deleted
  */
 export async function removeIfDone(tx: Tx, threadId: string, leaveMs = 0): Promise<boolean> {
   const thread = await tx.thread(threadId);

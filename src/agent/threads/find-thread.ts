@@ -1,4 +1,4 @@
-// Waiting: a thread, and what it waits for, as every operation looks it up.
+// Thread lookup: a thread with its open inbox items, for all operations.
 import { ApiError } from "../../base/api-error.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
@@ -14,7 +14,7 @@ export function threadNotFound(threadId: string): ApiError {
   return new ApiError("thread_not_found", `Thread with ID ${threadId} not found`);
 }
 
-/** What waits on a paused thread: its questions, or its breakpoint. */
+/** Open items of a paused thread: its interrupts, or its breakpoint. */
 export async function openItems(
   tx: Pick<Tx, "openBreakpoint" | "interrupts">,
   { threadId, status }: Thread,

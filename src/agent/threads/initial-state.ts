@@ -1,5 +1,6 @@
-// Thread build: a thread that begins with a state, as supersteps of updates make it. Worked out before anything is stored.
-// Invariant initial-state.1: what the graph refuses makes no thread.
+// Initial state: a new thread with a state from supersteps of updates, computed before any write.
+// Invariants:
+//   initial-state.1. If the graph rejects an update, no thread is created.
 import { ApiError } from "../../base/api-error.ts";
 import type { AgentContext } from "../context.ts";
 import { breakpointOf } from "../interrupts/breakpoint.ts";
@@ -11,11 +12,14 @@ import type { StateUpdate } from "../ports/ports.ts";
 export interface BuiltThread {
   readonly thread: Thread;
   readonly set: WriteSet;
-  /** The breakpoint that it stands at, when something comes next. */
+  /** The breakpoint of the new thread, if it has next nodes. */
   readonly waiting: readonly Interrupt[];
 }
 
-/** @throws {ApiError} `thread_without_graph`, `assistant_not_found`, `state_update_invalid`, `node_unknown` (initial-state.1) */
+/**
+ * @throws {ApiError} `thread_without_graph`, `assistant_not_found`, `state_update_invalid`, `node_unknown`
+ *   (initial-state.1)
+ */
 export async function buildThread(
   agent: AgentContext,
   thread: Thread,

@@ -1,13 +1,13 @@
-// Thread state: reading states and histories, and editing a state by hand.
+// Thread state: current state, history, and edits.
 // Invariants:
-//   thread-state.1. A busy thread is not edited.
-//   thread-state.2. An edit and what it means for the thread (its questions, its status) are one transaction.
+//   thread-state.1. A busy thread cannot be edited.
+//   thread-state.2. One transaction stores an edit with its effects on interrupts and status.
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
 import { NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
 import { breakpointOf } from "../interrupts/breakpoint.ts";
-import { goesRound } from "./bypass.ts";
+import { isBypass } from "./bypass.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
 import { authorOf } from "../model/audit-author.ts";
 import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate, Tx } from "../ports/ports.ts";
@@ -18,7 +18,7 @@ import { requireThread } from "./find-thread.ts";
 export interface StateView {
   readonly state: StateSnapshot;
   readonly known: readonly Interrupt[];
-  /** It is the thread's present state. */
+  /** True for the current state of the thread. */
   readonly newest: boolean;
 }
 
@@ -52,7 +52,7 @@ const EMPTY_STATE: StateSnapshot = {
   parentCheckpoint: null,
 };
 
-/** @throws {ApiError} `checkpoint_not_found`; a thread that never ran has an empty state. */
+/** @throws {ApiError} `checkpoint_not_found`; a thread without a run has an empty state */
 export async function getState(agent: AgentContext, threadId: string, query: StateQuery): Promise<StateView> {
   const { thread, known, graphId } = await lookUp(agent, threadId);
   if (graphId === null) {
@@ -78,7 +78,7 @@ function requireGraph(agent: AgentContext, graphId: string): void {
   }
 }
 
-/** Newest first, read as they are taken. */
+/** Newest first; reads each state on demand. */
 export async function* getHistory(
   agent: AgentContext,
   threadId: string,
@@ -127,8 +127,9 @@ export async function editState(
     const at = agent.clock.now();
     await tx.putWriteSet(set);
     const root = set.checkpoints.findLast((row) => row.ns === "");
-    if (root === undefined) return { left: [], added: [] }; // a subgraph's state: the pause above it stays as it is
-    const round = goesRound(edit.asNode, true); // only what is open is noted
+    // an edit of a subgraph does not affect the pause of its parent
+    if (root === undefined) return { left: [], added: [] };
+    const bypass = isBypass(edit.asNode, true); // only open interrupts are recorded
     const open = [...(await tx.interrupts(threadId, "open"))];
     const breakpoint = await tx.openBreakpoint(threadId);
     if (breakpoint !== null) open.push(breakpoint);
@@ -140,7 +141,7 @@ export async function editState(
         ...authorOf(caller),
         threadId,
         at,
-        action: round ? ("bypassed" as const) : ("abandoned" as const),
+        action: bypass ? ("bypassed" as const) : ("abandoned" as const),
         interruptId,
         runId: null,
         value: edit.asNode,
@@ -168,13 +169,13 @@ export async function editState(
     return { left: abandoned, added: waiting };
   });
   if (left.length > 0) agent.events.wakes.wake(threadId);
-  agent.inbox.left(left, thread.metadata);
+  agent.inbox.closed(left, thread.metadata);
   agent.inbox.added(added, thread.metadata);
   agent.worker.wake();
   return checkpoint;
 }
 
-/** The rows that the new ones refer to may have been pruned since they were read. @throws {ApiError} `thread_busy` */
+/** Pruning may have deleted rows that the new ones refer to. @throws {ApiError} `thread_busy` */
 async function requireOrigins(tx: Tx, { checkpoints }: WriteSet): Promise<void> {
   const own = new Set(checkpoints.map((row) => row.checkpointId));
   for (const { threadId, ns, body } of checkpoints) {

@@ -1,5 +1,6 @@
-// Threads: creating, reading, searching, copying and deleting them.
-// Invariant threads.1: deleting wins: a run in progress on the thread is fenced out, and nothing brings the thread back.
+// Threads: create, read, search, copy and delete.
+// Invariants:
+//   threads.1. Deletion wins: it fences a run in progress on the thread, and no write restores the thread.
 import { ApiError } from "../../base/api-error.ts";
 import { type Json, type JsonObject, contains } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
@@ -12,13 +13,13 @@ import { openItems, requireThread, threadNotFound } from "./find-thread.ts";
 
 export interface ThreadView {
   readonly thread: Thread;
-  /** Null when the thread has no state yet, or none was asked for. */
+  /** Null if the thread has no state, or the caller requests none. */
   readonly values: ThreadValues | null;
   readonly open: readonly Interrupt[];
 }
 
 interface ThreadValues extends StateValues {
-  /** Of what was read, roughly. */
+  /** Approximate size of the data read. */
   readonly units: number;
 }
 
@@ -33,7 +34,7 @@ export async function createThread(
     readonly ttl: Ttl | null;
     readonly supersteps: readonly (readonly StateUpdate[])[];
     readonly scope: Scope;
-    /** What the caller may be shown of a thread that is there already. */
+    /** Scope for showing an existing thread to the caller. */
     readonly readable: Scope;
   },
 ): Promise<ThreadView> {
@@ -61,7 +62,7 @@ export async function createThread(
 
 const METADATA_MEMBERS_MAX = 1000;
 
-/** Every member is a row of the index. @throws {ApiError} `invalid_request` */
+/** Every member is an index row. @throws {ApiError} `invalid_request` */
 function checkMetadata(metadata: JsonObject): void {
   if (Object.keys(metadata).length <= METADATA_MEMBERS_MAX) return;
   throw new ApiError("invalid_request", `metadata of a thread has at most ${METADATA_MEMBERS_MAX} members.`);
@@ -109,16 +110,16 @@ async function takeAway(tx: Tx, thread: Thread): Promise<Gone> {
 
 function announceDeleted(agent: AgentContext, { thread, active, waited }: Gone): void {
   agent.inbox.deleted(waited, thread.metadata);
-  agent.events.wakes.wake(thread.threadId); // whoever reads the thread's stream learns that it ends here
+  agent.events.wakes.wake(thread.threadId); // ends the streams of the thread
   for (const run of active) {
     if (!agent.worker.abort(run.runId, "deleted")) agent.worker.ends.gone(run.runId, "deleted"); // threads.1
   }
 }
 
-/** Threads pruned in one transaction. */
+/** Threads per transaction. */
 const PRUNE_STEP = 50;
 
-/** Those that are not there, or not in the scope, are passed over; with `keep_latest` also those that are busy. */
+/** Skips missing threads and threads outside the scope; `keep_latest` also skips busy ones. */
 export async function pruneThreads(
   agent: AgentContext,
   scope: Scope,
@@ -141,7 +142,7 @@ export async function pruneThreads(
   return pruned;
 }
 
-/** In one transaction. @returns how many. */
+/** In one transaction. @returns the number of pruned threads */
 export async function pruneEach(
   agent: AgentContext,
   threads: readonly Thread[],
@@ -155,7 +156,8 @@ export async function pruneEach(
       if (thread === null) continue;
       if (strategyOf(thread) === "delete") taken.push(await takeAway(tx, thread));
       else if (thread.status !== "busy") {
-        await tx.pruneThread(threadId, agent.clock.now()); // a run in progress relies on what its checkpoints refer to
+        // not while busy: a run needs the rows that its checkpoints refer to
+        await tx.pruneThread(threadId, agent.clock.now());
         kept++;
       }
     }
@@ -165,24 +167,24 @@ export async function pruneEach(
   return pruned;
 }
 
-/** A filter on values reads every state that the other filters leave; it looks at this many threads and no further. */
+/** Maximum number of threads whose states a filter on values reads. */
 const VALUES_SCAN_MAX = 10_000;
 
-/** How far past a page its total counts on. */
+/** Maximum count beyond the end of a page. */
 const COUNT_PAST_PAGE = 100;
 
 export interface ThreadList {
-  /** As far as it was counted (COUNT_PAST_PAGE). */
+  /** Bounded count (COUNT_PAST_PAGE). */
   readonly total: number;
-  /** How many threads the page has. */
+  /** Number of threads in the page. */
   readonly count: number;
   readonly threads: AsyncIterable<ThreadView>;
 }
 
 /**
- * The threads of a page are found at once, and their states are read one by one, as the list is taken. Each thread is
- * shown as it is when it is read; one that was deleted meanwhile is left out.
- * @param withValues false when nobody asks for the states
+ * Finds the threads of a page at once, and reads each state on demand. Each thread appears in its state at that moment;
+ * deleted threads are omitted.
+ * @param withValues false omits the states
  */
 export async function searchThreads(agent: AgentContext, query: ThreadQuery, withValues: boolean): Promise<ThreadList> {
   const { total, found, first } = await agent.storage.transaction(async (tx) => {
@@ -207,7 +209,7 @@ export async function searchThreads(agent: AgentContext, query: ThreadQuery, wit
   return { total, count: found.length, threads: threads() };
 }
 
-/** States that are in memory at once for one list, beside one that is longer. */
+/** Bound for the states in memory per list, beyond a single larger one. */
 const READ_UNITS_MAX = 256 * 1024;
 
 async function* viewsOf(agent: AgentContext, threadIds: readonly string[], scope: Scope): AsyncGenerator<ThreadView> {
@@ -235,7 +237,7 @@ function unitsOf({ checkpoint, values }: StoredCheckpoint): number {
   return units;
 }
 
-/** Looks into the state of every thread that the other filters leave, in slices, so that other calls get their turn. */
+/** Reads the state of every thread that matches the other filters, in slices, so that other calls run in between. */
 export async function searchByValues(agent: AgentContext, query: ThreadQuery, values: JsonObject): Promise<ThreadList> {
   const found = await agent.storage.transaction((tx) =>
     tx.searchThreads({ ...query, limit: VALUES_SCAN_MAX, offset: 0 }),
@@ -260,7 +262,7 @@ export async function countThreads(
   return agent.storage.transaction((tx) => tx.countThreads(query, null));
 }
 
-/** A copy of a paused thread is paused at the same questions; answering one leaves the other alone. */
+/** The copy of a paused thread has the same open interrupts. An answer to one thread does not affect the other. */
 export async function copyThread(agent: AgentContext, threadId: string, readable: Scope): Promise<ThreadView> {
   const at = agent.clock.now();
   const copyId = agent.newId();

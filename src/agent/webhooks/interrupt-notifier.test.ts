@@ -34,7 +34,7 @@ async function told(given: {
   const request = given.run === undefined ? {} : { notify: given.run };
   const run = { assistantId: "a", updatedAt: ASKED_AT, request } as unknown as Run;
   const notifier = createNotifier(given.server ?? null, () => "https://agents.example.com");
-  await notifier.ask(tx, { run, pending: given.waiting ?? [QUESTION], assistantMetadata });
+  await notifier.notify(tx, { run, pending: given.waiting ?? [QUESTION], assistantMetadata });
   return rows;
 }
 

@@ -14,7 +14,7 @@ import { slackMessage } from "./slack-message.ts";
 import { STAMPED } from "./run-ended-event.ts";
 
 /** Interrupts pending after a run, and the metadata of its assistant. */
-export interface Asked {
+export interface RunEndItems {
   readonly run: Run;
   readonly pending: readonly Interrupt[];
   readonly assistantMetadata: JsonObject;
@@ -22,7 +22,7 @@ export interface Asked {
 
 export interface Notifier {
   /** Called with the pending interrupts, in the transaction that ends the run. */
-  ask(tx: Tx, asked: Asked): Promise<void>;
+  notify(tx: Tx, end: RunEndItems): Promise<void>;
   /** True once after a notification was stored, so that the sender wakes. */
   takeStored(): boolean;
 }
@@ -40,14 +40,14 @@ const VALUE_UNITS_MAX = 1024 * 1024;
 export function createNotifier(server: Notify | null, publicUrl: () => string): Notifier {
   let stored = false;
   return {
-    async ask(tx, { run, pending, assistantMetadata }) {
+    async notify(tx, { run, pending, assistantMetadata }) {
       const at = run.updatedAt;
       // interrupt-notifier.2: earlier interrupts were sent before
-      const asked = pending.filter(({ createdAt }) => createdAt === at);
-      if (asked.length === 0) return;
+      const added = pending.filter(({ createdAt }) => createdAt === at);
+      if (added.length === 0) return;
       const notify = run.request.notify ?? assistantNotify(assistantMetadata) ?? server; // interrupt-notifier.3
       if (notify === null || notify === false) return;
-      for (const item of asked) {
+      for (const item of added) {
         const link = `${publicUrl()}/console/inbox/${item.threadId}/${item.interruptId}`;
         await tx.putWebhook({
           runId: idOf(item), // interrupt-notifier.2

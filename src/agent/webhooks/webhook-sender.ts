@@ -104,58 +104,25 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
 
   const begin = (webhook: Webhook): void => {
     const { host, runId } = webhook;
-    const giveBack = turns.take(host);
+    const endTurn = turns.begin(host);
     let replied = false;
-    const done = send(webhook, () => (replied = true))
+    const done = deliver(webhook, options, ports, { signal: stopped.signal, onReply: () => (replied = true) })
       .catch((error: unknown) => {
         // webhook-sender.1: retried
         log.error("webhook_not_stored", { run_id: runId, reason: describeError(error).message });
       })
       .then(() => {
         inFlight.delete(runId);
-        giveBack(replied);
+        endTurn(replied);
         wake();
       });
     inFlight.set(runId, done);
   };
 
-  const send = async (webhook: Webhook, onReply: () => void): Promise<void> => {
-    const { runId, host, attempts } = webhook;
-    const request = requestOf(webhook, options, clock.now());
-    const outcome = await ports.post(request, policy, LIMITS, stopped.signal);
-    if (outcome.kind === "replied") onReply();
-    if (outcome.kind === "replied" && outcome.status >= 200 && outcome.status < 300) {
-      ports.onOutcome("sent");
-      log.debug("webhook_sent", { run_id: runId, host, attempts });
-      await storage.transaction((tx) => tx.deleteWebhook(runId));
-      return;
-    }
-    const reason = outcome.kind === "replied" ? `status ${outcome.status}` : outcome.reason;
-    if (outcome.kind === "refused" || attempts >= options.attemptsMax) {
-      ports.onOutcome("given_up");
-      log.warning("webhook_given_up", { run_id: runId, host, attempts, reason });
-      await storage.transaction((tx) => tx.deleteWebhook(runId));
-      return;
-    }
-    ports.onOutcome("failed");
-    log.info("webhook_failed", { run_id: runId, host, attempts, reason });
-    const waitMs = backoffMs(attempts, options.retryMs, RETRY_MS_MAX, ports.random);
-    await storage.transaction((tx) => tx.delayWebhook(runId, clock.now() + Math.ceil(waitMs)));
-  };
-
   return {
     name: "webhooks",
     wake,
-    check(url, own) {
-      if (own && url.startsWith("/") && policy.ownRoutes && url.length <= policy.urlUnitsMax) {
-        const path = url.split(/[?#]/)[0] ?? url;
-        if (ports.isOwnRoute(path)) return;
-        throw new ApiError("webhook_refused", "The webhook path is not allowed: http.app has no POST route for it.");
-      }
-      const checked = checkOutboundUrl(url, policy); // webhook-sender.4
-      if (checked.kind === "allowed") return;
-      throw new ApiError("webhook_refused", `The webhook address is not allowed: ${checked.reason}.`);
-    },
+    check: (url, own) => checkAddress(url, own, policy, ports.isOwnRoute),
     async start() {
       wake();
     },
@@ -165,6 +132,49 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
       await Promise.all(inFlight.values());
     },
   };
+}
+
+/** One delivery attempt: deletes an accepted or exhausted row, and delays any other. */
+async function deliver(
+  webhook: Webhook,
+  options: WebhookOptions,
+  ports: WebhookPorts,
+  { signal, onReply }: { readonly signal: AbortSignal; readonly onReply: () => void },
+): Promise<void> {
+  const { storage, clock, log, post, onOutcome } = ports;
+  const { runId, host, attempts } = webhook;
+  const request = requestOf(webhook, options, clock.now());
+  const outcome = await post(request, options.policy, LIMITS, signal);
+  if (outcome.kind === "replied") onReply();
+  if (outcome.kind === "replied" && outcome.status >= 200 && outcome.status < 300) {
+    onOutcome("sent");
+    log.debug("webhook_sent", { run_id: runId, host, attempts });
+    await storage.transaction((tx) => tx.deleteWebhook(runId));
+    return;
+  }
+  const reason = outcome.kind === "replied" ? `status ${outcome.status}` : outcome.reason;
+  if (outcome.kind === "refused" || attempts >= options.attemptsMax) {
+    onOutcome("given_up");
+    log.warning("webhook_given_up", { run_id: runId, host, attempts, reason });
+    await storage.transaction((tx) => tx.deleteWebhook(runId));
+    return;
+  }
+  onOutcome("failed");
+  log.info("webhook_failed", { run_id: runId, host, attempts, reason });
+  const waitMs = backoffMs(attempts, options.retryMs, RETRY_MS_MAX, ports.random);
+  await storage.transaction((tx) => tx.delayWebhook(runId, clock.now() + Math.ceil(waitMs)));
+}
+
+/** @throws {ApiError} `webhook_refused` */
+function checkAddress(url: string, own: boolean, policy: WebhookPolicy, isOwnRoute: (path: string) => boolean): void {
+  if (own && url.startsWith("/") && policy.ownRoutes && url.length <= policy.urlUnitsMax) {
+    const path = url.split(/[?#]/)[0] ?? url;
+    if (isOwnRoute(path)) return;
+    throw new ApiError("webhook_refused", "The webhook path is not allowed: http.app has no POST route for it.");
+  }
+  const checked = checkOutboundUrl(url, policy); // webhook-sender.4
+  if (checked.kind === "allowed") return;
+  throw new ApiError("webhook_refused", `The webhook address is not allowed: ${checked.reason}.`);
 }
 
 /** Follows the Standard Webhooks specification, so that receivers can use its libraries. */

@@ -20,7 +20,7 @@ export interface WebhookTurns {
   readonly free: () => boolean;
   readonly full: () => readonly string[];
   /** Starts an attempt. @returns a function to call at its end */
-  readonly take: (host: string) => (replied: boolean) => void;
+  readonly begin: (host: string) => (replied: boolean) => void;
 }
 
 /** @param onFree called when a turn becomes free while its attempt continues */
@@ -47,7 +47,7 @@ export function createWebhookTurns(clock: Clock, onFree: () => void): WebhookTur
       );
       return slowTries() < SLOW_MAX ? busy : [...new Set([...busy, ...slow])]; // webhook-turns.3
     },
-    take(host) {
+    begin(host) {
       tries.set(host, (tries.get(host) ?? 0) + 1);
       prompt++;
       all++;

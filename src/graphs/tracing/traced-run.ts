@@ -30,11 +30,11 @@ function endOf({ outcome }: GraphRunResult, signal: AbortSignal, codec: Codec): 
     case "breakpoint":
       return shown(outcome.values, "pause");
     case "failed":
-      if (outcome.storageFailed === true) return "handed_back";
+      if (outcome.storageFailed === true) return "requeued";
       return { error: { name: outcome.error.error, message: outcome.error.message }, state: "failure" };
     case "aborted": {
       const reason = String(signal.reason);
-      if (reason === "shutdown") return "handed_back";
+      if (reason === "shutdown") return "requeued";
       return reason === "timeout" ? { error: { name: "Timeout", message: reason }, state: reason } : { state: reason };
     }
     default:

@@ -11,7 +11,7 @@ import { type AcceptedAnswers, acceptAnswers, olderCheckpoint } from "../../inte
 import { type Intent, atBreakpoint, intentOf } from "../../interrupts/run-intent.ts";
 import type { Caller, Encoded, Interrupt, Run, Thread } from "../../model/model.ts";
 import type { CheckpointTx, Graphs, History, ThreadTx, Tx } from "../../ports/ports.ts";
-import { noteSwitchedOff } from "../../threads/bypass.ts";
+import { noteDisabledBreakpoints } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
 import { NO_TTL, newThread } from "../../threads/new-thread.ts";
 import { checkGraphCompatibility } from "./graph-compatibility.ts";
@@ -271,7 +271,7 @@ async function store(
 ): Promise<void> {
   const { caller, call, run } = stored;
   await tx.insertRun(run);
-  await noteSwitchedOff(agent, tx, caller, run);
+  await noteDisabledBreakpoints(agent, tx, caller, run);
   if (stored.enqueue) await tx.queueRun(run); // on a busy thread, the end of its run enqueues it
   if (call.idempotencyKey === null) return;
   const { threadId, runId, createdAt } = run;

@@ -96,7 +96,7 @@ function afterCommit(agent: AgentContext, accepted: readonly Accepted[], slots: 
   for (const [index, { run, created, history }] of accepted.entries()) {
     if (created && run.status === "running") slots[index]?.start(run, history);
   }
-  for (const { closed, metadata } of accepted) agent.inbox.left(closed, metadata);
+  for (const { closed, metadata } of accepted) agent.inbox.closed(closed, metadata);
   for (const { closed, displaced, run } of accepted) {
     if (closed.length + displaced.length > 0) agent.events.wakes.wake(run.threadId);
     for (const other of displaced) endDisplaced(agent, other, run.multitaskStrategy);

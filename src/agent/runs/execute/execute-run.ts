@@ -1,18 +1,19 @@
-// Execute run: one attempt of one run, from the graph's first step to the transaction that ends it.
+// Run execution: one attempt of one run, from the first step of the graph to the transaction that ends it.
 // Invariants:
-//   execute-run.1. A write that fails or is refused ends its own run and nothing else; after it, no end but failure is stored.
-//   execute-run.2. An end that cannot be stored is tried again as a failure until it can; the callers are told at once.
-//        Where others can take the run up, it is handed back instead, and goes on from what is stored.
-//   execute-run.5. A graph that fails because the storage does has not failed: its run is handed back, and goes on from what is
-//        stored. The cause decides (storage-failure.ts). The number of such attempts is bounded (finish.ts).
-//   execute-run.3. Work in a transaction can be done again: what it takes is kept until it is stored, or given back first.
-//   execute-run.4. Nothing that a run has written is stored without what it wrote before: a checkpoint refers to earlier ones.
+//   execute-run.1. A failed or refused write ends only its own run, and the run can then end only as a failure.
+//   execute-run.2. An end that cannot be stored is retried as a failure until it is stored; the callers get an error at
+//     once. If other processes can execute the run, it is requeued instead, and continues from its stored state.
+//   execute-run.3. The storage may repeat the work of a transaction. So drained data is kept until the commit, or
+//     restored first.
+//   execute-run.4. A write of a run is stored only after its earlier writes, because checkpoints refer to earlier ones.
+//   execute-run.5. A graph that fails because of the storage has not failed: its run is requeued, and continues from its
+//     stored state. The cause decides (storage-failure.ts). The number of such attempts is bounded (finish-run.ts).
 import { describeError } from "../../../base/api-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { isStorageFailure } from "../../../base/storage-failure.ts";
 import type { Claimed } from "./claim-run.ts";
-import { endingOfLog } from "../../events/end-events.ts";
-import type { Taken } from "../../events/event-log.ts";
+import { endEventsOf } from "../../events/end-events.ts";
+import type { DrainedEvents } from "../../events/event-log.ts";
 import { type Finished, finishRun, outcomeOf } from "./finish-run.ts";
 import type { Run, WriteSet } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
@@ -20,15 +21,15 @@ import type { GraphRunResult, History, Tx } from "../../ports/ports.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
 import { requeueRun } from "./requeue-run.ts";
-import { type OwnSink, createSink, giveBack, settle, whyRefused } from "./run-sink.ts";
+import { type OwnSink, committed, createSink, restore, whyRefused } from "./run-sink.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
 
 export interface Executed {
-  /** Null when the run did not end here. */
+  /** Null if the run did not end here. */
   readonly finished: Finished | null;
-  readonly left: "deleted" | "taken_over" | "handed_back" | "not_stored";
+  readonly left: "deleted" | "taken_over" | "requeued" | "not_stored";
   readonly next: Claimed | null;
-  /** JSON text of the state at the end. */
+  /** JSON text of the final state. */
   readonly valuesText: () => string;
 }
 
@@ -55,18 +56,20 @@ export async function executeRun(
 
   if (reason === "deleted" || reason === "taken_over") return left(reason);
   if (reason === "shutdown" && outcome.kind === "aborted") {
-    await storage.transaction((tx) => handBackIfOurs(tx, run, result.rest, sink, ports)).catch(() => undefined);
-    return left("handed_back"); // when even that could not be stored, the next start finds it as cut short
+    await storage
+      .transaction((tx) => requeueIfCurrent(tx, run, { rest: result.rest, sink, ports }))
+      .catch(() => undefined);
+    return left("requeued"); // if even that fails, the next start recovers the run
   }
   if (reason === null && outcome.kind === "failed" && outcome.storageFailed === true) {
-    return left(await handBackLater(run, sink, ports)); // execute-run.5
+    return left(await requeueAfterFailure(run, sink, ports)); // execute-run.5
   }
-  let told: Taken | null = null;
+  let drained: DrainedEvents | null = null;
   let notStored: unknown = null;
   try {
     const stored = await storage.transaction(async (tx) => {
-      giveBack(told); // execute-run.3
-      told = null;
+      restore(drained); // execute-run.3
+      drained = null;
       sink.check(); // execute-run.1
       const announce = announcer(graphs, () => ("values" in outcome ? valuesText() : null));
       const finished = await finishRun(tx, {
@@ -77,28 +80,28 @@ export async function executeRun(
         announce,
         leaveMs: ports.leaveMs,
       });
-      sink.check(); // execute-run.4: what was under way has ended now, because the thread was locked until then
-      if (finished !== null) await ports.notifier.ask(tx, finished);
-      told = await storeEnding(tx, finished, result, ports, valuesText);
+      sink.check(); // execute-run.4: earlier writes have ended, because they held the thread lock
+      if (finished !== null) await ports.notifier.notify(tx, finished);
+      drained = await storeEndEvents(tx, finished, { ...result, valuesText }, ports);
       const left = finished === null ? await whyRefused(tx, run) : ("deleted" as const);
       return { finished, left, next: await ports.claimNext(tx) };
     });
-    settle(told);
+    committed(drained);
     return { ...stored, valuesText };
   } catch (error) {
     notStored = error;
     ports.onFailure(error);
     log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
   }
-  giveBack(told);
-  if (!ports.alone && isStorageFailure(notStored)) return left(await handBackLater(run, sink, ports));
+  restore(drained);
+  if (!ports.alone && isStorageFailure(notStored)) return left(await requeueAfterFailure(run, sink, ports));
   const failed = await storeFailure(run, result, ports);
   if (failed === undefined) return left("not_stored");
   return { ...failed, next: null, valuesText };
 }
 
 /** execute-run.2, execute-run.5. */
-async function handBackLater(run: Run, sink: OwnSink, ports: ExecutePorts): Promise<"taken_over" | "not_stored"> {
+async function requeueAfterFailure(run: Run, sink: OwnSink, ports: ExecutePorts): Promise<"taken_over" | "not_stored"> {
   const { storage, events, clock, log } = ports;
   const counted = sink.progressed() ? { ...run, storageFailures: 0 } : run;
   log.warning("run_storage_failed", { run_id: run.runId, in_a_row: counted.storageFailures + 1 });
@@ -106,18 +109,18 @@ async function handBackLater(run: Run, sink: OwnSink, ports: ExecutePorts): Prom
   for (let attempt = 0; ; attempt++) {
     try {
       await storage.transaction(async (tx) => {
-        if (!(await tx.isCurrent(run))) return; // it was stored after all, or another worker has it
+        if (!(await tx.isCurrent(run))) return; // the end was stored, or another worker owns the run
         const announce = announcer(ports.graphs, NO_VALUES);
-        await events.storeLateEnding(
+        await events.storeLateEnd(
           tx,
           await requeueRun(tx, counted, { cause: "storage", crashesMax: ports.crashesMax, at: clock.now(), announce }),
         );
       });
       return "taken_over";
     } catch (error) {
-      log.warning("run_not_handed_back", { run_id: run.runId, reason: describeError(error).message });
+      log.warning("run_requeue_failed", { run_id: run.runId, reason: describeError(error).message });
     }
-    if (ports.isDraining()) return "not_stored"; // it is found as that of a worker that is no more
+    if (ports.isDraining()) return "not_stored"; // recovered later as a run of a dead worker
     await pauseBefore(attempt, clock);
   }
 }
@@ -127,7 +130,7 @@ function pauseBefore(attempt: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.after(delayMs, resolve));
 }
 
-/** execute-run.2. @returns undefined when the process stops before the storage can be written again. */
+/** execute-run.2. @returns undefined if the process stops before the storage recovers */
 async function storeFailure(
   run: Run,
   result: GraphRunResult,
@@ -142,12 +145,12 @@ async function storeFailure(
     held: [],
   };
   for (let attempt = 0; ; attempt++) {
-    let told: Taken | null = null;
+    let drained: DrainedEvents | null = null;
     try {
       const announce = announcer(ports.graphs, NO_VALUES);
       const stored = await ports.storage.transaction(async (tx) => {
-        giveBack(told); // execute-run.3
-        told = null;
+        restore(drained); // execute-run.3
+        drained = null;
         const finished = await finishRun(tx, {
           run,
           result: lost,
@@ -156,13 +159,13 @@ async function storeFailure(
           announce,
           leaveMs: ports.leaveMs,
         });
-        told = await storeEnding(tx, finished, lost, ports, () => "{}");
+        drained = await storeEndEvents(tx, finished, { ...lost, valuesText: () => "{}" }, ports);
         return { finished, left: finished === null ? await whyRefused(tx, run) : ("deleted" as const) };
       });
-      settle(told);
+      committed(drained);
       return stored;
     } catch (error) {
-      giveBack(told);
+      restore(drained);
       ports.log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
     }
     if (attempt === 0) ports.onUnstored();
@@ -171,30 +174,27 @@ async function storeFailure(
   }
 }
 
-/** The events of the end are in the transaction of the end: whoever reads on after a crash sees the same end. */
-async function storeEnding(
+/** The transaction of the end also stores its events, so that readers see the same end after a crash. */
+async function storeEndEvents(
   tx: Tx,
   finished: Finished | null,
-  { outcome, held }: GraphRunResult,
+  { outcome, held, valuesText: textOfValues }: GraphRunResult & { readonly valuesText: () => string },
   { events, eventLog }: ExecutePorts,
-  textOfValues: () => string,
-): Promise<Taken | null> {
+): Promise<DrainedEvents | null> {
   if (finished === null) return null;
   const valuesText = (): string | null => ("values" in outcome ? textOfValues() : null);
-  const ending = endingOfLog(finished, held, valuesText, events.goneAt(finished.run));
-  return finished.threadIsGone ? eventLog.take(ending) : events.store(tx, eventLog, ending);
+  const end = endEventsOf(finished, held, valuesText, events.goneAt(finished.run));
+  return finished.threadIsGone ? eventLog.drain(end) : events.store(tx, eventLog, end);
 }
 
-async function handBackIfOurs(
+async function requeueIfCurrent(
   tx: Tx,
   run: Run,
-  rest: WriteSet,
-  sink: Pick<OwnSink, "check">,
-  ports: ExecutePorts,
+  { rest, sink, ports }: { readonly rest: WriteSet; readonly sink: OwnSink; readonly ports: ExecutePorts },
 ): Promise<void> {
-  const isOurs = await tx.putRunWrites(run, rest);
+  const isCurrent = await tx.putRunWrites(run, rest);
   sink.check(); // execute-run.4
-  if (isOurs) {
+  if (isCurrent) {
     await ports.events.store(tx, ports.eventLog);
     const announce = announcer(ports.graphs, NO_VALUES);
     await requeueRun(tx, run, { cause: "stopped", crashesMax: ports.crashesMax, at: ports.clock.now(), announce });

@@ -1,10 +1,33 @@
+// Ports of run execution: of the worker, and of one attempt in it.
 import type { Clock } from "../../../base/clock.ts";
+import type { JsonObject } from "../../../base/json/json.ts";
 import type { Log } from "../../../base/log/log.ts";
 import type { Claimed } from "./claim-run.ts";
 import type { EventHub } from "../../events/event-hub.ts";
 import type { EventLog } from "../../events/event-log.ts";
+import type { Interrupt, Run } from "../../model/model.ts";
 import type { Notifier } from "../../webhooks/interrupt-notifier.ts";
-import type { Awaitable, Graphs, Storage, Tx } from "../../ports/ports.ts";
+import type { Awaitable, Engine, Graphs, Storage, Tx } from "../../ports/ports.ts";
+
+export interface WorkerOptions {
+  readonly slots: number;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+  readonly crashesMax: number;
+}
+
+export interface WorkerPorts {
+  readonly storage: Storage;
+  readonly graphs: Graphs;
+  readonly events: EventHub;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly notifier: Notifier;
+  readonly onRunEnd: (run: Run, durationMs: number) => void;
+  /** Called after the commit with the new inbox items. */
+  readonly onPending: (items: readonly Interrupt[], metadata: JsonObject) => void;
+}
 
 export interface ExecutePorts {
   readonly storage: Storage;
@@ -19,7 +42,7 @@ export interface ExecutePorts {
   /** No other process can execute the run. */
   readonly alone: boolean;
   /** Called before each step: false if another worker may own the run. */
-  readonly mayGoOn: () => boolean;
+  readonly mayContinue: () => boolean;
   /** The graph has ended; only the storage of its end remains. */
   readonly onGraphEnd: () => void;
   /** Reports a failed transaction that ends the run and claims the next. */

@@ -19,7 +19,7 @@ export async function requeueRun(tx: Tx, run: Run, { cause, crashesMax, at, anno
   const storageFailures = run.storageFailures + (cause === "storage" ? 1 : 0);
   const counts = { crashes, suspicions, storageFailures, alone: 0 };
   if (crashes <= crashesMax && storageFailures <= STORAGE_FAILURES_MAX) {
-    const patch = { status: nextRunStatus("running", "hand_back"), ...counts, workerId: null, updatedAt: at };
+    const patch = { status: nextRunStatus("running", "requeue"), ...counts, workerId: null, updatedAt: at };
     await tx.updateRun(run.runId, patch);
     const waiting = { ...run, ...patch };
     await tx.queueRun(waiting);

@@ -42,7 +42,7 @@ test("who waits when the process closes, and whoever comes after that, is sent t
   const ends = newEnds();
   const before = ends.wait("a");
   ends.close();
-  const handedBack = { kind: "gone", why: "handed_back" };
+  const handedBack = { kind: "gone", why: "requeued" };
   assert.deepEqual([await before.result, await ends.wait("b").result], [handedBack, handedBack]);
   assert.deepEqual(ends.waited(), []);
 });

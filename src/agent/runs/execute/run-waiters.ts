@@ -2,7 +2,7 @@
 import type { Peers } from "../../ports/ports.ts";
 import type { RunWaiters, WaitResult } from "../../services.ts";
 
-const CLOSED: WaitResult = { kind: "gone", why: "handed_back" };
+const CLOSED: WaitResult = { kind: "gone", why: "requeued" };
 
 /** @param peers receives a notice of every end */
 export function createRunWaiters(peers: Pick<Peers, "tell">): RunWaiters {

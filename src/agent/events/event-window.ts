@@ -1,0 +1,70 @@
+// Event window: the newest batches of a run in memory, until they are stored and beyond that for active readers.
+// Invariants:
+//   event-window.1. A transaction drains batches in order. If it fails, they are restored.
+//   event-window.2. Stored batches stay within WINDOW_UNITS while the run has readers, and are dropped otherwise.
+import type { Batch } from "./event-batch.ts";
+
+const WINDOW_UNITS = 1024 * 1024;
+
+export interface EventWindow {
+  add(batch: Batch): void;
+  /** Batches that no transaction has drained. */
+  drain(): DrainedBatches;
+  readonly hasFresh: () => boolean;
+  readonly oldest: () => Batch | null;
+  /** The first batch with an event at or after this id. */
+  find(id: number): Batch | null;
+}
+
+export interface DrainedBatches {
+  readonly batches: readonly Batch[];
+  /** @param last batch with the end of the run, added after the commit */
+  committed(last: Batch | null): void;
+  readonly restore: () => void;
+}
+
+/** @param isRead true while the run has readers in this process */
+export function createEventWindow(isRead: () => boolean): EventWindow {
+  let batches: Batch[] = [];
+  /** Number of batches on disk, and of batches handed to a transaction. */
+  let storedCount = 0;
+  let drainedCount = 0;
+  let windowUnits = 0;
+
+  const add = (batch: Batch): void => {
+    batches.push(batch);
+    windowUnits += batch.units;
+  };
+  const trim = (): void => {
+    const unitsMax = isRead() ? WINDOW_UNITS : 0;
+    let count = 0;
+    while (count < storedCount && windowUnits > unitsMax) windowUnits -= batches[count++]?.units ?? 0;
+    batches = batches.slice(count); // event-window.2
+    storedCount -= count;
+    drainedCount -= count;
+  };
+  return {
+    add,
+    drain() {
+      const drained = batches.slice(drainedCount);
+      drainedCount = batches.length;
+      return {
+        batches: drained,
+        committed(last) {
+          storedCount += drained.length;
+          if (last !== null) {
+            add(last);
+            drainedCount = storedCount = batches.length;
+          }
+          trim();
+        },
+        restore() {
+          drainedCount -= drained.length; // event-window.1
+        },
+      };
+    },
+    hasFresh: () => drainedCount < batches.length,
+    oldest: () => batches[0] ?? null,
+    find: (id) => batches.find((batch) => batch.last >= id) ?? null,
+  };
+}

@@ -1,0 +1,81 @@
+// HTTP listener: the routes of the server behind one request handler.
+import type { RequestListener } from "node:http";
+import { createApp } from "../../http/server/app.ts";
+import { createCors } from "../../http/server/cors.ts";
+import { isLoopbackAddress } from "../../http/server/loopback-host.ts";
+import type { AgentContext } from "../context.ts";
+import { protocolRoutes } from "../protocol/routes.ts";
+import { createUpgrade } from "../protocol/socket/socket-upgrade.ts";
+import { assistantRoutes } from "../routes/assistants.ts";
+import { cronRoutes } from "../routes/crons.ts";
+import { inboxRoutes } from "../routes/inbox.ts";
+import { metaRoutes } from "../routes/meta.ts";
+import type { AgentRoute } from "../routes/route.ts";
+import { runRoutes } from "../routes/runs.ts";
+import { statelessRoutes } from "../routes/stateless.ts";
+import { storeRoutes } from "../routes/store.ts";
+import { streamRoutes } from "../routes/streams.ts";
+import { threadRoutes } from "../routes/threads.ts";
+import { corsRules, customApp, served } from "./api-surface.ts";
+import { besideRoutes } from "./console-api.ts";
+import type { AgentMetrics } from "./metrics.ts";
+import type { AgentServerPorts } from "./server-ports.ts";
+import type { AgentConfig } from "./settings.ts";
+
+export function createListener(
+  config: AgentConfig,
+  ports: AgentServerPorts,
+  agent: AgentContext,
+  counted: AgentMetrics,
+): RequestListener {
+  const { access, surface } = ports;
+  return createApp({
+    routes: [
+      ...servedRoutes(config, ports, agent).map((one) => one.bind(agent)),
+      ...(ports.beside === null ? [] : besideRoutes(ports.beside, access)),
+      ...ports.pages,
+    ],
+    custom: customApp(surface, access),
+    prefix: surface.mountPrefix,
+    cors: corsRules(surface),
+    bodyBytesMax: config.bodyBytesMax,
+    hosts: { loopback: !ports.embedded && isLoopbackAddress(config.host), allowed: config.allowedHosts },
+    log: ports.log,
+    onReply: counted.onReply,
+    monotonic: ports.clock.monotonic,
+  });
+}
+
+export function createUpgradeHandler(config: AgentConfig, { surface }: AgentServerPorts, agent: AgentContext) {
+  return createUpgrade(agent, {
+    prefix: surface.mountPrefix,
+    hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
+    cors: createCors(corsRules(surface)),
+  });
+}
+
+/** A worker process serves only the meta routes. */
+function servedRoutes(
+  config: AgentConfig,
+  { surface, metrics, versions }: AgentServerPorts,
+  agent: AgentContext,
+): readonly AgentRoute[] {
+  const routes = config.role === "worker" ? [] : served(operationRoutes(config, agent), surface);
+  const operations = routes.map(({ operation }) => operation);
+  const meta = metaRoutes(agent, { metrics, versions, operations, prefix: surface.mountPrefix });
+  return [...routes, ...served(meta, surface)];
+}
+
+function operationRoutes(config: AgentConfig, agent: AgentContext): readonly AgentRoute[] {
+  return [
+    ...threadRoutes(agent),
+    ...runRoutes(agent, config.keepAliveMs),
+    ...statelessRoutes(agent, config.keepAliveMs),
+    ...inboxRoutes(agent, config.streamHeartbeatMs),
+    ...assistantRoutes(agent),
+    ...storeRoutes(agent),
+    ...cronRoutes(agent),
+    ...streamRoutes(agent, config.streamHeartbeatMs),
+    ...protocolRoutes(agent, config.streamHeartbeatMs),
+  ];
+}

@@ -1,0 +1,137 @@
+// Server context: creates the services behind the operations (events, inbox feed, webhooks, worker, crons), and the
+// agent context over them.
+import { guardedPost, resolveHost } from "../../http/outbound/guarded-post.ts";
+import { type Loopback, postHere } from "../../http/server/loopback-client.ts";
+import { createConfigurableHeaders } from "../auth/configurable-headers.ts";
+import type { AgentContext } from "../context.ts";
+import { type CronScheduler, createCronScheduler } from "../crons/cron-scheduler.ts";
+import { type EventHub, type EventLimits, createEventHub } from "../events/event-hub.ts";
+import { type InboxFeed, createInboxFeed } from "../events/inbox-feed.ts";
+import { createQueueLimit } from "../runs/accept/queue-limit.ts";
+import { createWorker } from "../runs/execute/worker.ts";
+import type { Worker } from "../services.ts";
+import { createNotifier } from "../webhooks/interrupt-notifier.ts";
+import { type Webhooks, createWebhooks } from "../webhooks/webhook-sender.ts";
+import type { AgentMetrics } from "./metrics.ts";
+import type { AgentServerPorts } from "./server-ports.ts";
+import type { AgentConfig } from "./settings.ts";
+
+export interface ServerContext {
+  readonly agent: AgentContext;
+  readonly events: EventHub;
+  readonly inbox: InboxFeed;
+  readonly webhooks: Webhooks;
+  readonly worker: Worker;
+  readonly crons: CronScheduler;
+}
+
+/** Functions of the server that exist only after the context. They are called after the start. */
+export interface ServerLinks {
+  readonly loopback: Loopback;
+  /** Address of the server for links to the console. */
+  readonly publicUrl: () => string;
+  readonly counted: AgentMetrics;
+}
+
+export function slotsOf(config: AgentConfig): number {
+  return config.role === "api" ? 0 : config.jobsPerWorker;
+}
+
+export function createServerContext(config: AgentConfig, ports: AgentServerPorts, links: ServerLinks): ServerContext {
+  const { storage, store, graphs, engine, access, clock, newId, log } = ports;
+  const events = createEventHub({ wakes: engine.wakes, clock, limits: eventLimits(config) });
+  const inbox = createInboxFeed(newId, engine.wakes, () => engine.peers.tell({ kind: "inbox" }));
+  const webhooks = createServerWebhooks(config, ports, links);
+  const worker = createServerWorker(config, ports, { events, inbox, webhooks, ...links });
+  const agent: AgentContext = {
+    storage,
+    store,
+    graphs,
+    access,
+    headers: createConfigurableHeaders(ports.surface.configurableHeaders),
+    worker,
+    events,
+    inbox,
+    webhooks,
+    clock,
+    newId,
+    log,
+    limits: {
+      assistantsMax: config.assistantsMax,
+      cronsMax: config.cronsMax,
+      threadTtl: ports.threadTtl.fallback,
+    },
+    queueLimit: createQueueLimit(config.pendingRunsMax, clock),
+    wakeCrons: () => crons.wake(),
+  };
+  const crons = createCronScheduler(agent);
+  return { agent, events, inbox, webhooks, worker, crons };
+}
+
+function createServerWebhooks(config: AgentConfig, ports: AgentServerPorts, links: ServerLinks): Webhooks {
+  const { storage, clock, log, surface } = ports;
+  return createWebhooks(
+    {
+      policy: ports.webhooks,
+      secret: config.webhookSecret,
+      attemptsMax: config.webhookAttemptsMax,
+      retryMs: config.webhookRetryMs,
+      userAgent: `holdpoint/${ports.versions.holdpoint}`,
+    },
+    {
+      storage,
+      clock,
+      log,
+      random: Math.random,
+      post: (post, policy, limits, signal) =>
+        post.url.startsWith("/")
+          ? postHere(links.loopback, `${surface.mountPrefix}${post.url}`, post, { ...limits, signal })
+          : guardedPost(post, policy, limits, { resolve: resolveHost, clock }, signal),
+      isOwnRoute: (path) => surface.app?.claim("POST", path) === "first",
+      onOutcome: links.counted.onWebhook,
+    },
+  );
+}
+
+function createServerWorker(
+  config: AgentConfig,
+  ports: AgentServerPorts,
+  parts: ServerLinks & Pick<ServerContext, "events" | "inbox" | "webhooks">,
+): Worker {
+  const { storage, graphs, engine, clock, log } = ports;
+  const { events, inbox, webhooks, counted } = parts;
+  const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: config.notifyFormat };
+  const notifier = createNotifier(target, parts.publicUrl);
+  return createWorker(
+    {
+      slots: slotsOf(config),
+      timeoutMs: config.jobTimeoutSecs * 1000,
+      graceMs: config.shutdownGraceSecs * 1000,
+      crashesMax: config.jobAttemptsMax,
+    },
+    {
+      storage,
+      graphs,
+      events,
+      engine,
+      clock,
+      log,
+      notifier,
+      onPending: inbox.added,
+      onRunEnd(run, durationMs) {
+        counted.onRunEnd(run, durationMs);
+        if (notifier.takeStored() || run.request.webhook !== undefined) webhooks.wake();
+      },
+    },
+  );
+}
+
+function eventLimits(config: AgentConfig): EventLimits {
+  return {
+    eventsMax: config.streamEventsMax,
+    bytesMax: config.streamBytesMax,
+    keptMs: config.streamKeptSecs * 1000,
+    resumableKeptMs: config.resumableStreamKeptSecs * 1000,
+    protocolKeptMs: config.protocolStreamKeptSecs * 1000,
+  };
+}
