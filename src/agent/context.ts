@@ -4,12 +4,9 @@ import type { Clock } from "../base/clock.ts";
 import type { NewId } from "../base/ids.ts";
 import type { Log } from "../base/log/log.ts";
 import type { ConfigurableHeaders } from "./auth/configurable-headers.ts";
-import type { EventHub } from "./events/event-hub.ts";
-import type { InboxFeed } from "./events/inbox-feed.ts";
 import type { Thread } from "./model/model.ts";
 import type { Access, Graphs, Storage, Store } from "./ports/ports.ts";
-import type { QueueLimit, Worker } from "./services.ts";
-import type { Webhooks } from "./webhooks/webhook-sender.ts";
+import type { InboxChanges, QueueLimit, RunEvents, WebhookOutbox, Worker } from "./services.ts";
 
 export interface AgentContext {
   readonly storage: Storage;
@@ -20,9 +17,9 @@ export interface AgentContext {
   readonly access: Access | null;
   readonly headers: ConfigurableHeaders;
   readonly worker: Worker;
-  readonly events: EventHub;
-  readonly inbox: InboxFeed;
-  readonly webhooks: Pick<Webhooks, "check" | "wake">;
+  readonly events: RunEvents;
+  readonly inbox: InboxChanges;
+  readonly webhooks: WebhookOutbox;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;

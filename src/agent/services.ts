@@ -1,6 +1,19 @@
+// Services: interfaces of the parts behind the operations.
 import type { Service } from "../base/lifecycle.ts";
+import type { EventHub } from "./events/event-hub.ts";
+import type { InboxFeed } from "./events/inbox-feed.ts";
 import type { Run } from "./model/model.ts";
 import type { RunEnd, Slot, Tx } from "./ports/ports.ts";
+import type { Webhooks } from "./webhooks/webhook-sender.ts";
+
+/** Event logs, as operations read them. */
+export type RunEvents = Pick<EventHub, "log" | "wakes" | "stopped" | "onStop" | "goneAt">;
+
+/** Inbox feed, as operations publish to it and subscribe to it. */
+export type InboxChanges = Omit<InboxFeed, "close">;
+
+/** Webhooks, as operations check addresses and wake the sender. */
+export type WebhookOutbox = Pick<Webhooks, "check" | "wake">;
 
 export interface Worker extends Service {
   /** A free slot for a run at acceptance, or null. */

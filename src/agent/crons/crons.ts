@@ -15,7 +15,7 @@ import { intentOf } from "../interrupts/run-intent.ts";
 import type { Assistant, Caller, Cron, OnCompletion, Scope } from "../model/model.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { CronFilter, CronQuery, Tx } from "../ports/ports.ts";
-import { callOf } from "../runs/accept/run-body.ts";
+import { callFromBody } from "../runs/accept/run-body.ts";
 import { type RunCall, checkControlValues, checkNodeNames } from "../runs/accept/run-request.ts";
 import { inScope, stamped } from "../auth/scope.ts";
 import { requireThread, threadNotFound } from "../threads/find-thread.ts";
@@ -127,7 +127,7 @@ export async function countCrons(agent: AgentContext, filter: CronFilter): Promi
 
 /** The call of a tick. @throws {ApiError} `invalid_request` if the payload is not (or no longer) valid */
 export function runCallOf(payload: JsonObject, metadata: JsonObject, reach: Reach): RunCall {
-  return callOf({ ...parse(runBody, payload, "body"), metadata }, reach);
+  return callFromBody({ ...parse(runBody, payload, "body"), metadata }, reach);
 }
 
 /** @throws {ApiError} `cron_not_found` */

@@ -10,7 +10,7 @@ import { auditCsv, auditNdjson } from "../audit/audit-export.ts";
 import { readAudit } from "../audit/audit-trail.ts";
 import { assignItem, releaseItem } from "../inbox/assign-item.ts";
 import { answerInbox, type AnswerResult } from "../inbox/answer-inbox.ts";
-import { auditToWire, itemToWire } from "../serializers/inbox-item.ts";
+import { auditToWire, inboxItemToWire } from "../serializers/inbox-item.ts";
 import { getItem, listInbox, type Item, type ItemAddress } from "../inbox/inbox.ts";
 import type { Caller } from "../model/model.ts";
 import type { InboxPlace } from "../ports/ports.ts";
@@ -19,7 +19,7 @@ import { id, json, route, type AgentRoute } from "./route.ts";
 
 export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   const itemObject = ({ interrupt, thread }: Item) =>
-    itemToWire(interrupt, thread.status, thread.metadata, agent.clock.now());
+    inboxItemToWire(interrupt, thread.status, thread.metadata, agent.clock.now());
   return [
     route(contract.listInbox, async ({ query, scope }) => {
       const { rows, next } = await listInbox(agent, {

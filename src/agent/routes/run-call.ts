@@ -3,7 +3,7 @@ import type { RunBody } from "../../api/runs.ts";
 import { contentHash } from "../../base/ids.ts";
 import type { AgentContext } from "../context.ts";
 import { askToDisable } from "../threads/bypass.ts";
-import { callOf } from "../runs/accept/run-body.ts";
+import { callFromBody } from "../runs/accept/run-body.ts";
 import type { RunCall } from "../runs/accept/run-request.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
 import { reachOf } from "./path-scope.ts";
@@ -26,7 +26,7 @@ export async function runCall(
   );
   const threads = more === null ? scope : [...(scope ?? []), ...more];
   return {
-    ...callOf(body, await reachOf(agent, threads, body.assistant_id, ask)),
+    ...callFromBody(body, await reachOf(agent, threads, body.assistant_id, ask)),
     idempotencyKey: key === undefined || part === null ? (key ?? null) : `${key}\n${part}`,
     requestHash: key === undefined ? "" : contentHash(`${request.path}\n${request.body.text}`),
     headers: agent.headers.pick(request.headers),

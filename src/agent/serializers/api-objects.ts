@@ -147,7 +147,7 @@ export function cronToWire(cron: Cron): JsonObject {
 }
 
 /** @param score null for an unranked item */
-export function itemToWire(item: StoreItem, score: number | null): JsonObject {
+export function storeItemToWire(item: StoreItem, score: number | null): JsonObject {
   return {
     namespace: item.namespace,
     key: item.key,

@@ -35,7 +35,7 @@ export function itemSummary(item: Interrupt): JsonObject {
 }
 
 /** @param now hides expired assignments and marks passed deadlines */
-export function itemToWire(item: Interrupt, status: ThreadStatus, metadata: JsonObject, now: number): JsonObject {
+export function inboxItemToWire(item: Interrupt, status: ThreadStatus, metadata: JsonObject, now: number): JsonObject {
   const { claim, answer, expiresAt } = item;
   const holds = claim !== null && (claim.until === null || claim.until > now);
   return {

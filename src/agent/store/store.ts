@@ -13,7 +13,7 @@ import { stringifySlowly } from "../../base/stringify-slowly.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { StoreItem, StoreVector } from "../model/model.ts";
-import type { Embedder, Storage, Store, StorePut } from "../ports/ports.ts";
+import type { Embedder, FoundItem, NamespaceSearch, Storage, Store, StorePut, StoreSearch } from "../ports/ports.ts";
 import { itemInScope, namespaceInScope, SCOPED_LOOK_MAX, scopedRows } from "./store-scope.ts";
 import { textsAt, type IndexedText } from "../../base/json/json-path.ts";
 
@@ -111,37 +111,8 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
         await tx.deleteStoreItem(namespace, key);
       });
     },
-    async search(request) {
-      checkLabels(request.prefix);
-      const filter = filterOf(request.filter);
-      const { prefix, limit, offset, scope = null } = request;
-      const asked = embedder === null || request.query === null ? null : [request.query];
-      const [vector = null] = asked === null || embedder === null ? [] : await embed(embedder, asked, "query", clock);
-      const lookMax = vector === null && scope === null ? LOOK_MAX : COMPARE_MAX;
-      const found = await storage.transaction(async (tx) => {
-        const at = clock.now();
-        const look = { prefix, filter, vector, lookMax: vector === null ? LOOK_MAX : COMPARE_MAX, at };
-        const page = (count: number, from: number) => tx.searchStore({ ...look, limit: count, offset: from });
-        const fits = (item: StoreItem): boolean => itemInScope(item, scope);
-        const items = await (scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page }));
-        const used = (request.refreshTtl ?? options.refreshOnRead) ? (items ?? []) : [];
-        await tx.refreshStoreItems(used.filter(isFleeting), at);
-        return items;
-      });
-      return found ?? tooBroad(`${lookMax} ${vector === null ? "items" : "vectors"}`);
-    },
-    async listNamespaces(request) {
-      checkLabels(request.prefix);
-      checkLabels(request.suffix);
-      const { scope = null, limit, offset, ...wanted } = request;
-      const look = { ...wanted, lookMax: LOOK_MAX, at: clock.now() };
-      const found = await storage.transaction((tx) => {
-        const page = (count: number, from: number) => tx.storeNamespaces({ ...look, limit: count, offset: from });
-        const fits = (namespace: readonly string[]): boolean => namespaceInScope(namespace, scope);
-        return scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page });
-      });
-      return found ?? tooBroad(`${scope === null ? LOOK_MAX : SCOPED_LOOK_MAX} namespaces`);
-    },
+    search: (request) => search(request, options, ports),
+    listNamespaces: (request) => listNamespaces(request, ports),
     name: "store",
     async start() {
       cancel = clock.after(options.sweepEveryMs, sweepAndGoOn);
@@ -151,6 +122,46 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       cancel();
     },
   };
+}
+
+async function search(
+  request: StoreSearch,
+  options: StoreOptions,
+  { storage, clock, embedder }: StorePorts,
+): Promise<readonly FoundItem[]> {
+  checkLabels(request.prefix);
+  const filter = filterOf(request.filter);
+  const { prefix, limit, offset, scope = null } = request;
+  const asked = embedder === null || request.query === null ? null : [request.query];
+  const [vector = null] = asked === null || embedder === null ? [] : await embed(embedder, asked, "query", clock);
+  const lookMax = vector === null && scope === null ? LOOK_MAX : COMPARE_MAX;
+  const found = await storage.transaction(async (tx) => {
+    const at = clock.now();
+    const look = { prefix, filter, vector, lookMax: vector === null ? LOOK_MAX : COMPARE_MAX, at };
+    const page = (count: number, from: number) => tx.searchStore({ ...look, limit: count, offset: from });
+    const fits = (item: StoreItem): boolean => itemInScope(item, scope);
+    const items = await (scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page }));
+    const used = (request.refreshTtl ?? options.refreshOnRead) ? (items ?? []) : [];
+    await tx.refreshStoreItems(used.filter(isFleeting), at);
+    return items;
+  });
+  return found ?? tooBroad(`${lookMax} ${vector === null ? "items" : "vectors"}`);
+}
+
+async function listNamespaces(
+  request: NamespaceSearch,
+  { storage, clock }: StorePorts,
+): Promise<readonly (readonly string[])[]> {
+  checkLabels(request.prefix);
+  checkLabels(request.suffix);
+  const { scope = null, limit, offset, ...wanted } = request;
+  const look = { ...wanted, lookMax: LOOK_MAX, at: clock.now() };
+  const found = await storage.transaction((tx) => {
+    const page = (count: number, from: number) => tx.storeNamespaces({ ...look, limit: count, offset: from });
+    const fits = (namespace: readonly string[]): boolean => namespaceInScope(namespace, scope);
+    return scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page });
+  });
+  return found ?? tooBroad(`${scope === null ? LOOK_MAX : SCOPED_LOOK_MAX} namespaces`);
 }
 
 /** In batches, so that other transactions run in between. @returns the number of deleted items */
@@ -168,8 +179,8 @@ function outOfScope(): ApiError {
   return new ApiError("forbidden", "The caller may not write this item.");
 }
 
-function tooBroad(what: string): never {
-  const detail = `The search would have to look at more than ${what}: name a longer namespace prefix.`;
+function tooBroad(limit: string): never {
+  const detail = `The search would read more than ${limit}: use a longer namespace prefix.`;
   throw new ApiError("store_search_too_broad", detail);
 }
 

@@ -2,7 +2,7 @@
 // Invariants:
 //   subscription.1. A reader that left waits for nothing, and is not woken again.
 //   subscription.2. A wake-up during an encoding is not lost.
-import type { EventHub } from "../events/event-hub.ts";
+import type { RunEvents } from "../services.ts";
 
 export type Chunk = string | Uint8Array;
 
@@ -26,7 +26,7 @@ export class CutOff extends Error {
 }
 
 /** @param key id of the run or thread */
-export function createWakeSignal(hub: EventHub, key: string): WakeSignal {
+export function createWakeSignal(hub: RunEvents, key: string): WakeSignal {
   let woken = false;
   let left = false;
   let resolve: () => void = () => undefined;

@@ -6,7 +6,7 @@ import type { Reach } from "../../auth/authorize.ts";
 import { VALUES_ONLY, type StreamRequest } from "../../model/model.ts";
 import type { RunCall } from "./run-request.ts";
 
-export function callOf(body: RunBody, reach: Reach): RunCall {
+export function callFromBody(body: RunBody, reach: Reach): RunCall {
   const exit = body.checkpoint_during === false ? "exit" : "async";
   return {
     assistantId: body.assistant_id,
