@@ -55,7 +55,7 @@ test("a sample span from the page of the collector becomes a trace, a moment lat
   const page = await browser.open("/collector", { name: "Ada" });
   await page.getByRole("button", { name: "Send a sample span" }).click();
   await page.getByRole("button", { name: "See its trace" }).click();
-  await page.getByText("It did: you are looking at it.").waitFor();
+  await page.getByText("Yes: you are looking at it.").waitFor();
   await page.close();
 });
 

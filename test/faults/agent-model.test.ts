@@ -13,7 +13,7 @@ import { FULL, seeded } from "../harness/faults/fault-server.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 import type { WireThread } from "../harness/threads.ts";
 
-const SEQUENCES = FULL ? 1000 : 8;
+const SEQUENCES = FULL ? 1000 : 4;
 const config = join(ROOT, "test", "faults", "graphs", "rounds.json");
 const dataDir = temporaryFolder();
 let server: TestServer;

@@ -20,7 +20,7 @@ import {
 } from "../harness/faults/fault-server.ts";
 import type { Question } from "../harness/faults/fault-server.ts";
 
-const ROUNDS = FULL ? 50 : 3;
+const ROUNDS = FULL ? 50 : 2;
 const PAUSED = FULL ? 1000 : 20;
 const CALLERS = 8;
 const KILL_WITHIN_MS = 250;

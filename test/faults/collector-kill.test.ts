@@ -11,7 +11,7 @@ import { type CollectorProcess, startCollectorProcess } from "../fakes/processes
 import { protobufRequest, spanOf } from "../fakes/otlp.ts";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
-const KILLS = full ? 50 : 6;
+const KILLS = full ? 50 : 3;
 const SPANS = full ? 10_000 : 900;
 const SPANS_A_REQUEST = 5;
 
