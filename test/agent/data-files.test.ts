@@ -71,7 +71,8 @@ test("the spool's lock deleted under the collector: /ready is 503 and spans are 
 test("the spool's open segment deleted under the collector: spans are refused until there is a new one (data-files.1)", async () => {
   const dir = temporaryFolder();
   const backend = await startBackend();
-  const collector = await startCollector(backend.url, { SPOOL_DIR: dir });
+  // No batch is due during the test: its write would find the segment gone before the second request does.
+  const collector = await startCollector(backend.url, { SPOOL_DIR: dir, FLUSH_INTERVAL_MS: "3600000" });
   const send = async (n: number) => (await collector.send(protobufRequest([spanOf(n, 0)]))).status;
   const segments = () => readdirSync(dir).filter((name) => name.endsWith(`.${LOG_SUFFIX}`));
   try {
