@@ -57,7 +57,7 @@ export interface CollectorPorts {
 export interface Collector extends Service {
   address(): { readonly host: string; readonly port: number };
   readonly accounting: Readonly<SpanAccounting>;
-  /** Acknowledged spans that were lost: main exits with 1 when it is above 0. */
+  /** Acknowledged spans that the collector lost: above 0, main exits with 1. */
   readonly lost: () => number;
 }
 

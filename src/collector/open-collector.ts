@@ -60,7 +60,7 @@ function readCa(path: string): string {
   }
 }
 
-/** Node would ignore a proxy of another kind silently. The address may contain a password, so it is not shown. */
+/** Node would ignore a proxy of another kind silently. The error omits the address, which may contain a password. */
 function checkedProxy(proxy: string | null): string | null {
   if (proxy === null || (URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol))) return proxy;
   throw new ConfigError([{ name: "HTTPS_PROXY", reason: "is no http or https address (not shown)" }]);

@@ -1,5 +1,5 @@
-// Settings of the collector: one table, read by main through base/config.ts. Names and defaults of the first ten are fixed;
-// the LANGSMITH_… names are aliases with lower precedence.
+// Settings of the collector: one table, which main reads through base/config. Names and defaults of the first ten never
+// change; the LANGSMITH_… names are aliases with lower precedence.
 import { HOST_SETTINGS } from "../base/config/host-settings.ts";
 import { boolean, durationMs, integer, type Setting, text, type Config } from "../base/config/config.ts";
 

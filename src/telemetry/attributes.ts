@@ -1,8 +1,8 @@
 // Attributes: a step's data → the attributes of OpenTelemetry's conventions for generative AI.
 // Invariants:
 //   attributes.1. Content is read only if the settings capture it.
-//   attributes.2. Content longer than CONTENT_UNITS_MAX is omitted as a whole, and the span says so: half a JSON text
-//        is not JSON.
+//   attributes.2. A span omits content longer than CONTENT_UNITS_MAX as a whole, and says so: half a JSON text is not
+//        JSON.
 import type { Attributes } from "@opentelemetry/api";
 import type { StepEnd, TraceStep } from "../agent/ports/ports.ts";
 

@@ -4,7 +4,7 @@
 //        order and the root's start derive from the runs' stored ids and times.
 //   run-trace.2. Messages of people and models are in a span only if the settings request them, as is the text of an
 //        error.
-//   run-trace.3. Every wait that a run ends is a separate span beside the runs, from the interrupt to the answer.
+//   run-trace.3. Every wait that a run ends is a separate span next to the runs, from the interrupt to the answer.
 //   run-trace.4. A requeued attempt sends no spans: the next attempt sends the whole run.
 import { hash } from "node:crypto";
 import {
@@ -29,7 +29,7 @@ export interface SpanIds {
 export interface RunTracePorts {
   readonly tracer: Tracer;
   readonly ids: SpanIds;
-  /** True if the trace with this id is recorded. */
+  /** True if the sampler keeps the trace with this id. */
   readonly flagsOf: (traceId: string, context: Context) => number;
   readonly captureContent: boolean;
 }
@@ -80,7 +80,7 @@ export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
   };
 }
 
-/** Earliest start of the run: known before the start, and the same in every attempt (run-trace.1). */
+/** Earliest start of the run: it exists before the start, and is the same in every attempt (run-trace.1). */
 function beginOf(run: Run): number {
   return run.createdAt + Math.ceil((run.request.afterSeconds ?? 0) * 1000);
 }

@@ -101,7 +101,7 @@ export const TELEMETRY_SETTINGS = {
 
 export type TelemetryConfig = Config<typeof TELEMETRY_SETTINGS>;
 
-/** Null: no traces are sent. */
+/** Null: tracing is off. */
 export function tracesAddress(config: TelemetryConfig): string | null {
   if (config.otelDisabled || config.otelExporter === "none") return null;
   if (config.otelTracesEndpoint !== null) return config.otelTracesEndpoint;

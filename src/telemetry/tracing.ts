@@ -1,7 +1,7 @@
 // Tracing: trace events of runs → OpenTelemetry spans → an OTLP receiver. Adapter of the tracing port.
 // Invariants:
 //   tracing.1. Loaded only with an address: a server without traces pays nothing.
-//   tracing.2. No failure here affects a run: unsendable spans are dropped, and the log says so.
+//   tracing.2. No failure here affects a run: it drops unsendable spans and logs that.
 //   tracing.3. It sets nothing global: providers of graphs stay theirs.
 import { SpanKind, TraceFlags, type Context } from "@opentelemetry/api";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -30,7 +30,7 @@ export interface TracingOptions {
   readonly address: string;
   readonly captureContent: boolean;
   readonly version: string;
-  /** Longest wait before spans are sent; null means the standard's default. */
+  /** Maximum delay before an export; null means the standard's default. */
   readonly delayMs: number | null;
 }
 
@@ -84,7 +84,7 @@ function openExporter(config: TelemetryConfig, url: string): SpanExporter {
   return protocol === "http/json" ? new JsonExporter({ url, headers }) : new ProtobufExporter({ url, headers });
 }
 
-/** Logs once that spans are lost, and once that they arrive again (tracing.2). */
+/** Logs the first loss of spans, and the recovery after it (tracing.2). */
 function reporting(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false;
   return {

@@ -1,4 +1,5 @@
-// Places of spans in their traces, whatever comes when: cases first, then limits, records, and everything at random.
+// Places of spans in their traces, in every order of arrival: single cases, limits, decisions, and a random property
+// test.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
@@ -57,7 +58,7 @@ function span(id: number, parent: number | null, startMs = id, change: Partial<U
   };
 }
 
-/** Time that passes only when told to; timers that are due run in order. */
+/** A clock that the test advances. Due timers run in order. */
 function handClock(): Clock & { readonly pass: (ms: number) => void } {
   let now = 0;
   let timers: { readonly at: number; readonly callback: () => void }[] = [];
@@ -109,7 +110,7 @@ function assertOrders(runs: readonly TraceRun[]): void {
 }
 
 /**
- * The part that the backend's tree view needs: a parent that was uploaded has the order that its children begin with.
+ * The backend's tree view needs this: the order of an uploaded parent is the prefix of its children's orders.
  */
 function assertPrefixes(runs: readonly TraceRun[]): void {
   const orders = new Map(runs.map((run) => [run.id, run.dottedOrder]));
@@ -283,7 +284,7 @@ describe("places in a trace", () => {
     for (let second = 0; second < 62; second++) {
       clock.pass(1000);
       assembler.add(span(100 + second, 0));
-      assembler.add(span(300 + second, 200 + second)); // always someone who has not waited long
+      assembler.add(span(300 + second, 200 + second)); // one span of each trace is always young
       if (second < 58) assert.ok(!out.some((run) => run.span.spanId === hex(2)));
     }
     assert.ok(out.some((run) => run.span.spanId === hex(2)));
@@ -457,13 +458,13 @@ describe("limits", () => {
   });
 
   test("100,000 spans in chains, rings and under missing parents, in the worst order, take bounded time", () => {
-    /** Half of them a chain whose root never comes, deepest first; then one ring; then spans without their parents. */
+    /** Half are a chain without its root, deepest first; then one ring; then spans without their parents. */
     const cpuOf = (count: number): number => {
       let emitted = 0;
       const emit = (run: TraceRun): void => {
         emitted += 1;
         assert.ok(run.dottedOrder.length <= DEPTH_MAX * 59);
-        if (emitted % 97 === 0) assertOrders([run]); // all orders are checked in the property test; here time counts
+        if (emitted % 97 === 0) assertOrders([run]); // the property test checks the orders; this test is about time
       };
       const limits = { ...ASSEMBLE_LIMITS, waitingBytesMax: 2 ** 40, nodesMax: 10 ** 7 };
       const assembler = createAssembler(limits, { clock: handClock(), emit });
@@ -508,7 +509,7 @@ describe("decisions", () => {
     first.clock.pass(20_000);
     const second = setUp();
     for (const run of first.out) second.assembler.recall(decisionOf(run));
-    second.assembler.add(span(2, 1, 200)); // its parent's span is not seen again
+    second.assembler.add(span(2, 1, 200)); // the span of its parent does not come again
     second.assembler.add(span(0, null, 0));
     const all = [...first.out, ...second.out];
     assertOrders(all);

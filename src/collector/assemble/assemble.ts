@@ -1,6 +1,5 @@
 // Assemble: gives every translated span its place in its trace (receive → decode → translate → assemble → batch → …).
-// Gives each span to its tree and sweeps the trees whose wait is over.
-// Invariants:
+// Routes each span to its tree and sweeps the trees after their timeouts. Invariants:
 //   assemble.1. Every added span is emitted once (again when it arrives with different content), counted as a
 //        duplicate, or filtered. There is no other outcome.
 //   assemble.2. Every emitted run keeps dotted-order.1–5, in any order of arrival.
@@ -12,9 +11,8 @@
 // Decisions (durable mode). A place depends on earlier spans and on time, so a replay after a crash could decide
 // differently. The spool therefore writes `decisionOf(run)` of every emitted run to disk before the first upload of
 // that run, keeps it while late spans of the trace may arrive (SPAN_TTL), and passes all decisions to `recall` at
-// start, in the order written and before the first add(). A recalled span is emitted once more, in the same place. The
-// orders of the children contain a promised root, so pins need no record.
-// The pieces:
+// start, in the order written and before the first add(). Assembly emits a recalled span once more, in the same place.
+// The orders of the children contain a promised root, so pins need no record. The pieces:
 //   trace-table.ts      the trees of all traces, their sums, limits and pins
 //   trace-tree.ts       the rules of one tree
 //   tree-node.ts        the shape of one tree
@@ -128,7 +126,7 @@ function add(state: Assembling, run: UnplacedRun): Arrival {
   else if (arrival === "amended") counts.amended += 1;
   if (counts.nodes > limits.nodesMax || counts.waitingBytes > limits.waitingBytesMax) keepLimits(table);
   planSweep(state);
-  // A limit may have released this span already: then it does not wait.
+  // A limit may have released this span already.
   return arrival === "waiting" && tree.nodes.get(run.spanId)?.state !== "waiting" ? "placed" : arrival;
 }
 

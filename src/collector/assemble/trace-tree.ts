@@ -1,12 +1,10 @@
-// Trace tree: places the spans of one trace. It knows no time limits: assemble.ts decides when waiting ends. A span
-// gets its place together with its parent; until then it waits at the parent's node, which may itself be unknown.
-// Invariants:
-//   trace-tree.1. A place is decided once and never contradicted: a late ancestor gets its own place and moves no other
-//        span.
+// Trace tree: places the spans of one trace. assemble.ts applies the time limits. A span gets its place together with
+// its parent; until then it waits at the parent's node, which may itself be unknown. Invariants:
+//   trace-tree.1. A place is final: a late ancestor gets its own place and moves no other span.
 //   trace-tree.2. Every placed run keeps dotted-order.1–5, because its order joins the placed nodes up to the one root.
 //   trace-tree.3. One span has the trace's own id: the first root. Later roots become its children.
 //   trace-tree.4. No order has more than DEPTH_MAX segments: deeper spans attach to the root, with their descendants.
-//   trace-tree.5. Work is linear in the spans: there is no recursion, and no chain is climbed twice.
+//   trace-tree.5. Work is linear in the spans: no recursion, and each chain is climbed once.
 import { uuidV5 } from "../../base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
 import { claimPlace } from "./claimed-places.ts";
@@ -38,7 +36,7 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   const outcome: Arrival = run.content === null ? "filtered" : "placed";
   const parentless = run.parentSpanId === "" || run.parentSpanId === run.spanId;
   const knownParent = tree.nodes.get(run.parentSpanId);
-  // A declared root does not wait for a parent, but a parent that is present takes precedence.
+  // A declared root does not wait for its parent, but attaches to a parent that is present.
   const top = run.isRoot && (!tree.rootTaken || knownParent === undefined || knownParent.state === "unknown");
   if (parentless || top) {
     settle(tree, node, null, emit); // trace-tree.3
@@ -59,7 +57,7 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   return run.content === null ? "filtered" : "waiting";
 }
 
-/** The same span a second time: equal content is ignored, different content amends the uploaded run. */
+/** The same span again: equal content has no effect, different content amends the uploaded run. */
 function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arrival {
   if (run.content === null || node.state === "filtered") return "duplicate";
   const print = fingerprint(run);
@@ -73,7 +71,7 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
   if (node.state === "waiting") {
     const before = node.run;
     if (before === null) return "duplicate";
-    const kept = fingerprint(before) === print ? before : run; // the older content is not uploaded
+    const kept = fingerprint(before) === print ? before : run; // the newer content replaces the older
     if (run.origins.length > 0) kept.origins = [...before.origins, ...run.origins];
     if (kept === before) return "merged";
     tree.waitingBytes += sizeOf(run) - sizeOf(before);
@@ -109,7 +107,7 @@ export function release(tree: Tree, limit: number, emit: Emit): number {
   return reRooted;
 }
 
-/** Climbs waiting parents. All of them get their places right after, so no node is climbed twice (trace-tree.5). */
+/** Climbs waiting parents. All of them get their places right after: each node is climbed once (trace-tree.5). */
 function topOf(tree: Tree, from: Node): Node {
   const seen = new Set<Node>();
   let at = from;

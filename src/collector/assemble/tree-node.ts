@@ -1,5 +1,4 @@
-// Tree nodes: one span's place in its trace, and one trace's nodes: the data that stays in memory after a span is
-// emitted.
+// Tree nodes: one span's place in its trace, and one trace's nodes. They outlive the emitted span.
 import { uuidOfTrace } from "./dotted-order.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";
 
@@ -32,7 +31,7 @@ export interface Tree {
   /** Only for recalled traces and for SDKs that name their runs. */
   readonly byRunId: Map<string, Node>;
   root: Node | null;
-  /** False while the root is only pinned: its order is promised, its span has not arrived. */
+  /** False while the root is only pinned: children use its order, its span has not arrived. */
   rootTaken: boolean;
   /** Smallest segment time so far: the start of a pinned root. */
   earliest: string;

@@ -1,8 +1,8 @@
 // Replay: `holdpoint collector replay` sends dead letters again.
 // Invariants:
-//   replay.5. A letter is sent only with its original key: the letter contains the key's hash.
-//   replay.6. A letter is removed only after the backend has accepted it.
-//   replay.7. Letters are read one at a time. An unreadable letter blocks no other.
+//   replay.5. Replay uses only the original key of a letter, which contains the key's hash.
+//   replay.6. Replay removes a letter only after the backend has accepted it.
+//   replay.7. Replay reads one letter at a time. An unreadable letter blocks no other.
 import { unlink } from "node:fs/promises";
 import { ConfigError } from "../../base/config/config.ts";
 import { listDeadLetters, readDeadLetter } from "../upload/dead-letters.ts";

@@ -2,10 +2,9 @@
 // /runs/batch.
 // Invariants:
 //   batch-body.1. Cutting loses no run: the runs of the parts, in order, are the runs of the body.
-//   batch-body.2. Bodies below ASYNC_BYTES are compressed synchronously (a third of the cost of streaming), larger ones
-//        off the event loop.
-//   batch-body.3. A body owns its bytes and holds no more memory than their length: its memory can be freed after
-//        delivery.
+//   batch-body.2. Bodies below ASYNC_BYTES compress synchronously (a third of the cost of streaming), larger ones off
+//        the event loop.
+//   batch-body.3. A body owns its bytes and holds no more memory than their length: delivery frees all of it.
 import { promisify } from "node:util";
 import { constants, gunzipSync, gzip, gzipSync, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { closing } from "./multipart.ts";

@@ -1,10 +1,9 @@
 // Encode: TraceRuns → the bytes of a multipart upload (… → assemble → batch → encode → upload). A run is encoded once,
 // on arrival, into the buffer of the open batch. Cutting a batch in two uses the offsets of its runs and encodes
-// nothing again.
-// Invariants:
+// nothing again. Invariants:
 //   encode/multipart.1. The main part of a run comes first, and every part declares its exact length.
 //   encode/multipart.2. No part can hold the boundary: a JSON text cannot contain a line that begins with "--", and
-//        attachments are scanned.
+//        attachments too, by a scan.
 //   encode/multipart.3. A part's header never contains an unchecked name or type of a sender.
 import { randomBytes } from "node:crypto";
 import type { TraceRun } from "../shared/trace-run.ts";

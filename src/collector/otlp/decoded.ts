@@ -1,18 +1,16 @@
-// Decoded: what both readers (protobuf, JSON) return, and how they refuse.
-// Invariants:
-//   decoded.1. A span without usable ids is counted in `rejected`; its neighbours stay.
-//   decoded.2. Bytes that cannot be read at all, and logs or metrics, throw a DecodeError: nothing of the request is
-//        taken.
-//   decoded.3. What a body can become in memory is bounded by its length: lists are cut at fixed counts (the rest is
-//        counted as dropped), and nested values beyond `valuesMax(bytes)` refuse the request.
+// Decoded: the result and the errors of both readers (protobuf, JSON). Invariants:
+//   decoded.1. A span without usable ids counts as `rejected`; the others stay.
+//   decoded.2. Unreadable bytes, logs and metrics throw a DecodeError: the whole request is refused.
+//   decoded.3. The length of a body bounds its memory: lists have fixed maxima (the rest counts as dropped), and more
+//        nested values than `valuesMax(bytes)` refuse the request.
 import type { Span } from "./span.ts";
 
 export interface Decoded {
   readonly spans: Span[];
   readonly rejected: number;
-  /** Why, for the first one rejected; "" for none. */
+  /** Reason of the first rejection; "" for none. */
   readonly reason: string;
-  /** Texts whose bytes were no UTF-8 and now hold replacement characters. */
+  /** Texts with invalid UTF-8, now with replacement characters. */
   readonly mendedTexts: number;
 }
 
@@ -32,7 +30,7 @@ export const EVENTS_MAX = 4_096;
 export const LINKS_MAX = 4_096;
 export const DEPTH_MAX = 128;
 
-/** The shortest honest attribute in JSON holds two containers in 37 bytes, in protobuf one value in about 10. */
+/** The shortest legitimate attribute in JSON holds two containers in 37 bytes, in protobuf one value in about 10. */
 export function valuesMax(bytes: number): number {
   return 100_000 + Math.floor(bytes / 10);
 }

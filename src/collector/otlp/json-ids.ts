@@ -1,6 +1,6 @@
 // Ids in JSON: the protocol says hex, plain protobuf JSON says base64, and some senders put hex text into base64.
 // Invariants:
-//   json-ids.1. What a text means is decided by its length, never by its alphabet: hex text is valid base64 too.
+//   json-ids.1. The length of a text decides its encoding, never its alphabet: hex text is valid base64 too.
 //   json-ids.2. Anything else, and all zero, is no id.
 import { isZeroId } from "./decoded.ts";
 
@@ -16,7 +16,7 @@ export function readSpanId(value: unknown): string {
   return isZeroId(id) ? "" : id;
 }
 
-/** True when a parent is absent, rather than unreadable. */
+/** True for an absent parent, false for an unreadable one. */
 export function isNoParent(value: unknown): boolean {
   if (value === undefined || value === null || value === "") return true;
   if (Array.isArray(value)) return value.every((byte) => byte === 0);

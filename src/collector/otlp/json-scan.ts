@@ -1,11 +1,10 @@
-// Scan: one pass over the bytes of a JSON request before any of it is parsed. Why: JSON.parse takes a million nested
-// arrays, blocks the loop for as long as the body is big, and rounds bare integers. The scan refuses depth and width,
-// finds where each span begins and ends (so that spans can be parsed one at a time, with others running in between),
-// and finds bare integers of 16 digits and more (so that they can be read as text, exactly). It does not check syntax:
-// every byte it passes over is parsed afterwards, in a span or in the skeleton.
-// Invariants:
-//   json-scan.1. skeleton ∪ spans = body: no byte escapes JSON.parse.
-//   json-scan.2. Nothing nests deeper than JSON_DEPTH_MAX; containers are bounded by the body's length (decoded.3).
+// Scan: one pass over the bytes of a JSON request before JSON.parse, which accepts a million nested arrays, blocks the
+// event loop in proportion to the body, and rounds bare integers. The scan refuses excessive depth and width, finds the
+// range of each span (the reader parses one span at a time and yields in between), and finds bare integers of 16 digits
+// and more (the reader quotes them to keep every digit). It does not check syntax: JSON.parse reads every byte
+// afterwards, in a span or in the skeleton. Invariants:
+//   json-scan.1. skeleton ∪ spans = body: JSON.parse reads every byte.
+//   json-scan.2. Nothing nests deeper than JSON_DEPTH_MAX; the body's length bounds the containers (decoded.3).
 import { DecodeError, DEPTH_MAX, valuesMax } from "./decoded.ts";
 
 export interface JsonScan {
@@ -27,7 +26,7 @@ const JSON_DEPTH_MAX = 16 + 3 * DEPTH_MAX;
 const SPANS_DEPTH = 6;
 const SLICE_BYTES = 256 * 1024;
 const LONG_INTEGER_DIGITS = 16;
-/** Strings up to here are passed over byte by byte; longer ones by a native search. */
+/** The scan skips strings up to this length byte by byte, longer ones with a native search. */
 const SHORT_STRING_BYTES = 48;
 
 const QUOTE = 0x22;

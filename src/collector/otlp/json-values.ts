@@ -3,7 +3,7 @@
 // Invariants:
 //   json-values.1. A whole number is exact in every form it may have: digits in a string, a bare number, {low, high},
 //        an exponent.
-//   json-values.2. null is absent; an unknown enum name is 0; a key is never used as a property name (C14).
+//   json-values.2. null is absent; an unknown enum name is 0; a key never becomes a property name (span.3).
 //   json-values.3. A lone surrogate becomes U+FFFD, as in protobuf: half of a character would make the upload invalid.
 import { ATTRIBUTES_MAX } from "./decoded.ts";
 import {
@@ -75,7 +75,7 @@ export function readEnum(value: unknown, names: readonly string[]): number {
   return Number.isInteger(index) && index >= 0 && index < names.length ? index : 0;
 }
 
-/** The list form; an object `{key: value}`, which some senders make of it, is read too. */
+/** The list form; also an object `{key: value}`, as some senders write it. */
 export function readAttributes(value: unknown): { readonly attributes: Attributes; readonly dropped: number } {
   if (!Array.isArray(value))
     return isFields(value) ? readAttributeMap(value) : { attributes: NO_ATTRIBUTES, dropped: 0 };
@@ -126,7 +126,7 @@ function readAnyValue(value: unknown): AttributeValue {
   return typeof bytes === "string" ? Buffer.from(bytes, "base64") : null;
 }
 
-/** Beyond 64 bits it is no integer of the protocol: kept as the text it came as. */
+/** Beyond 64 bits it is no integer of the protocol and stays text. */
 function readInt64(value: unknown): AttributeValue {
   const whole = wholeNumber(value);
   if (whole === null) return typeof value === "string" || typeof value === "number" ? plainValue(value) : null;

@@ -1,9 +1,8 @@
 // JSON reader: request text → spans. Takes the protocol's form (hex ids, numbered enums, nanoseconds in strings) and
-// the protobuf-JSON form (base64 ids, enum names, bare numbers), told apart field by field.
-// Invariants:
+// the protobuf-JSON form (base64 ids, enum names, bare numbers), and distinguishes them field by field. Invariants:
 //   json.1. The same trace in either form, or in protobuf, gives the same spans (span.1–3).
-//   json.2. Between two slices the caller may let others run: the reader is a generator.
-//   json.3. Unknown fields are ignored; of a repeated key the last one counts.
+//   json.2. The reader is a generator: between two slices the caller may yield to other requests.
+//   json.3. The reader ignores unknown fields; the last of several equal keys counts.
 import { isUtf8 } from "node:buffer";
 import { DecodeError, type Decoded, EVENTS_MAX, LINKS_MAX, LOGS_HINT, METRICS_HINT } from "./decoded.ts";
 import { isNoParent, readSpanId, readTraceId } from "./json-ids.ts";
@@ -80,7 +79,7 @@ function* eachSpan(root: Fields, scan: JsonScan): Generator<FoundSpan> {
         scopeSpans["scope"] ?? member(scopeSpans, "instrumentationLibrary", "instrumentation_library"),
       );
       for (const item of listOf(scopeSpans["spans"])) {
-        // The scan left the number of the group; a span in person means that the scan did not recognise its place.
+        // The scan left the number of the group. A whole span here means that the scan did not recognise its position.
         const ranges: readonly ByteRange[] = typeof item === "number" ? (scan.groups[item] ?? []) : [];
         for (const range of ranges)
           yield { value: { span: parse(scan.textOf(range)), resource, scope }, bytes: range.end - range.start };

@@ -1,9 +1,9 @@
 // Wire: the protobuf primitives that the OTLP reader needs, on a cursor over the body.
 // Invariants:
-//   protobuf-reader.1. No byte outside the message that is being read is ever looked at; a field that overruns its
-//        message refuses all.
-//   protobuf-reader.2. Unknown fields and unexpected wire types are skipped, as the encoding demands; groups are
-//        refused.
+//   protobuf-reader.1. The reader stays inside the current message; a field that overruns its message refuses the
+//        request.
+//   protobuf-reader.2. The reader skips unknown fields and unexpected wire types, as the encoding requires, and refuses
+//        groups.
 import { isUtf8 } from "node:buffer";
 import { DecodeError } from "./decoded.ts";
 import { type UnixNano, unixNanoOfHalves } from "./span.ts";
@@ -11,7 +11,7 @@ import { type UnixNano, unixNanoOfHalves } from "./span.ts";
 export interface Cursor {
   readonly b: Buffer;
   pos: number;
-  /** How many more values the body may hold (decoded.3). */
+  /** Remaining number of values (decoded.3). */
   values: number;
   mendedTexts: number;
 }
@@ -21,7 +21,7 @@ const KEY_CACHED_BYTES_MAX = 96;
 const SHORT_TEXT_BYTES = 20;
 const TAG_MAX = 4_294_967_295;
 
-/** Attribute keys repeat from span to span: kept by a hash of their bytes, so that most are never decoded again. */
+/** Attribute keys repeat from span to span: a cache by the hash of their bytes saves most of the decoding. */
 const keyCache = new Map<number, string>();
 
 export function truncated(): DecodeError {
@@ -39,7 +39,7 @@ export function varint(c: Cursor): number {
     value += (byte & 127) * factor;
     if (byte < 128) return value;
   }
-  // The upper bits of a 64-bit varint are of no use where this is called: tags, lengths, enums, counts.
+  // Drops the upper bits of a 64-bit varint: callers read tags, lengths, enums and counts.
   for (let more = 0; more < 2; more++) {
     byte = c.b[c.pos++];
     if (byte === undefined) throw truncated();
@@ -56,7 +56,7 @@ export function fieldEnd(c: Cursor, limit: number): number {
   return end;
 }
 
-/** Passes over a field that is not read. Numbers that no field may have mean that these bytes are something else. */
+/** Skips a field. An impossible field number means that these bytes are not OTLP. */
 export function skip(c: Cursor, tag: number, limit: number): void {
   if (tag < 8 || tag > TAG_MAX) throw truncated();
   const wire = tag & 7;
@@ -82,7 +82,7 @@ export function text(c: Cursor, limit: number): string {
   return value;
 }
 
-/** Short ASCII is put together faster here than by a call into the runtime; null for anything else. */
+/** Joins short ASCII text, faster than a call into the runtime; null for anything else. */
 function shortAscii(b: Buffer, start: number, end: number): string | null {
   let value = "";
   for (let at = start; at < end; at++) {
@@ -134,7 +134,7 @@ export function double(c: Cursor, limit: number): number {
   return value;
 }
 
-/** Id bytes → lower-case hex; "" for more bytes than any id has. */
+/** Id bytes → lower-case hex; "" for more bytes than an id can have. */
 export function hexId(c: Cursor, limit: number): string {
   const end = fieldEnd(c, limit);
   const value = end - c.pos > 16 ? "" : c.b.toString("hex", c.pos, end);

@@ -1,5 +1,5 @@
 // One Span message of the protobuf reader, with its events, links and status. Invariants: decoded.1 (a span without ids
-// is only counted), decoded.3 (lists are cut, the rest is counted as dropped).
+// counts as rejected), decoded.3 (lists have maxima, the rest counts as dropped).
 import { EVENTS_MAX, isZeroId, LINKS_MAX } from "./decoded.ts";
 import { attribute, newList } from "./protobuf-values.ts";
 import { NO_TIME, type Resource, type Scope, type Span, type SpanEvent, type SpanLink } from "./span.ts";
@@ -16,7 +16,7 @@ import {
   varint,
 } from "./protobuf-reader.ts";
 
-/** What a message without usable span ids may really be. */
+/** Guesses the kind of a message without usable span ids. */
 export type Misfit = "no_ids" | "log" | "metric";
 
 const NO_EVENTS: readonly SpanEvent[] = Object.freeze([]);
@@ -133,7 +133,7 @@ function misfitOf(tag: number, before: Misfit): Misfit {
   return tag === 58 ? "metric" : before;
 }
 
-/** Reads one more item into `list`, or passes it over when the list is full: returns how many were dropped. */
+/** Reads one more item into `list`, or skips it when the list is full. Returns the number of dropped items. */
 function oneOf<T>(c: Cursor, end: number, list: T[], itemsMax: number, read: (c: Cursor, end: number) => T): number {
   if (list.length < itemsMax) {
     spendValue(c);

@@ -1,6 +1,6 @@
 // Values of the protobuf reader: AnyValue, KeyValue and the lists made of them.
 // Invariants:
-//   protobuf-values.3. Recursion ends at DEPTH_MAX; what a body may become is bounded (decoded.3).
+//   protobuf-values.3. Recursion ends at DEPTH_MAX; the length of the body bounds its values (decoded.3).
 import { ATTRIBUTES_MAX, DecodeError, DEPTH_MAX } from "./decoded.ts";
 import type { Attributes, AttributeValue } from "./span.ts";
 import {
@@ -25,7 +25,9 @@ export function newList(): AttributeList {
   return { keys: [], values: [] };
 }
 
-/** One more attribute into `list`, or none when it is full: returns how many were dropped. */
+/**
+ * Reads one more attribute into `list`, or skips it when the list is full. Returns the number of dropped attributes.
+ */
 export function attribute(c: Cursor, limit: number, list: AttributeList): number {
   const end = fieldEnd(c, limit);
   if (list.keys.length < ATTRIBUTES_MAX) {
@@ -77,7 +79,7 @@ function anyValue(c: Cursor, end: number, depth: number): AttributeValue {
         break;
       case 58: {
         const bytesEnd = fieldEnd(c, end);
-        value = Buffer.from(c.b.subarray(c.pos, bytesEnd)); // a copy: the body is not kept
+        value = Buffer.from(c.b.subarray(c.pos, bytesEnd)); // a copy, which does not retain the body
         c.pos = bytesEnd;
         break;
       }

@@ -1,8 +1,7 @@
 // Protobuf reader: ExportTraceServiceRequest bytes → spans, in one pass, by hand. This is the hot path: twice as fast
-// as a reader made from the schema (measured), and no code is generated at run time.
-// Invariants:
-//   protobuf.4. Between two slices of `SLICE_BYTES` the caller may let others run: the reader is a generator.
-//   protobuf-reader.1–protobuf-values.3 and decoded.1–3 in wire.ts, protobuf-values.ts and decoded.ts.
+// as a reader generated from the schema (measured), and without run-time code generation. Invariants:
+//   protobuf.4. The reader is a generator: between two slices of `SLICE_BYTES` the caller may yield to other requests.
+//   It also keeps protobuf-reader.1–2, protobuf-values.3 and decoded.1–3.
 import { DecodeError, type Decoded, LOGS_HINT, METRICS_HINT, valuesMax } from "./decoded.ts";
 import { readSpan } from "./protobuf-span.ts";
 import { attribute, newList } from "./protobuf-values.ts";
@@ -65,7 +64,7 @@ function openNext(c: Cursor, open: OpenEnvelopes): void {
   if (c.pos > limit) throw truncated();
 }
 
-/** Field 1000: what field 2 was called before scopes (instrumentation library spans). */
+/** Field 1000: the predecessor of field 2 (instrumentation library spans). */
 const OLD_SCOPE_SPANS = 8002;
 
 /** Filled in place: the resource may follow the spans that already point to it. */
@@ -87,13 +86,13 @@ function readResource(c: Cursor, end: number, resource: { attributes: Attributes
   resource.attributes = attributes;
   if (end - start > RESOURCE_BYTES_MAX) return;
   if (recentResources.length >= RESOURCES_MAX) recentResources.shift();
-  // A copy of the bytes: the body they are part of is not kept.
+  // A copy of the bytes, which does not retain the body.
   const bytes = Buffer.from(c.b.subarray(start, end));
   recentResources.push({ bytes, attributes });
 }
 
 /**
- * A sender repeats its resource in every request, byte for byte; with one span a request that is half of the reading.
+ * A sender repeats its resource in every request, byte for byte: with one span per request, half of the decoding.
  */
 const recentResources: { readonly bytes: Buffer; readonly attributes: Attributes }[] = [];
 const RESOURCES_MAX = 8;

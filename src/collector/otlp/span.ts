@@ -1,5 +1,4 @@
-// Span: what the decoders (protobuf, JSON) hand to translation. Same shape from both wires, so nothing later knows the
-// encoding.
+// Span: the result of both decoders (protobuf, JSON) and the input of translation, independent of the encoding.
 // Invariants:
 //   span.1. Ids are lower-case hex of their full length (32 and 16 digits); `parentSpanId` is "" when absent or all
 //        zero.
@@ -13,8 +12,8 @@ export interface UnixNano {
 }
 
 /**
- * One OTLP AnyValue: text, bool, double or int64, bytes, array, key/value list; `null` when no member is set.
- * An int64 is a number while that is exact and a bigint beyond ±(2^53 − 1) (span.2). Doubles may be NaN or infinite.
+ * One OTLP AnyValue: text, bool, double or int64, bytes, array, key/value list; `null` when all members are absent. An
+ * int64 is a number while that is exact and a bigint beyond ±(2^53 − 1) (span.2). Doubles may be NaN or infinite.
  */
 export type AttributeValue =
   | string
@@ -33,7 +32,7 @@ export interface Attributes {
 }
 
 /**
- * Shared by reference between all spans of one ResourceSpans / ScopeSpans envelope, so that work on it is done once.
+ * All spans of one ResourceSpans / ScopeSpans envelope share the object, so that translation reads it once.
  */
 export interface Resource {
   readonly attributes: Attributes;
@@ -97,7 +96,7 @@ const HALF = 4_294_967_296;
 /** The two 32-bit halves of a protobuf fixed64 (unsigned) → time. At and beyond 2^63 there is no time. */
 export function unixNanoOfHalves(high: number, low: number): UnixNano {
   if (high >= 0x8000_0000) return NO_TIME;
-  // Long division by 1e6, each step below 2^53: high = quotient · 1e6 + rest, so no digit is lost (span.2).
+  // Long division by 1e6, each step below 2^53: high = quotient · 1e6 + rest, so every digit stays (span.2).
   const upper = Math.floor(high / 1_000_000);
   const middle = (high - upper * 1_000_000) * HALF + low;
   const lower = Math.floor(middle / 1_000_000);

@@ -1,4 +1,4 @@
-// Status: what OTLP/HTTP answers, in the encoding of the request: ExportTraceServiceResponse and google.rpc.Status.
+// Status: replies of OTLP/HTTP, in the encoding of the request: ExportTraceServiceResponse and google.rpc.Status.
 
 export type WireFormat = "protobuf" | "json";
 
@@ -35,7 +35,7 @@ export function statusBody(kind: RefusalKind, message: string, format: WireForma
 const EMPTY_JSON = Buffer.from("{}");
 const EMPTY_PROTOBUF = Buffer.alloc(0);
 
-/** Empty when all was taken: partial_success must be absent then. */
+/** Empty without rejected spans: partial_success must be absent then. */
 export function exportResponse(rejected: number, message: string, format: WireFormat): Buffer {
   if (rejected === 0) return format === "json" ? EMPTY_JSON : EMPTY_PROTOBUF;
   if (format === "json")

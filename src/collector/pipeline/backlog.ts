@@ -20,12 +20,14 @@ export interface BacklogPorts {
 }
 
 export interface Backlog {
-  /** Feeds the spans at once when there is room and no older request waits; otherwise queues the stored request. */
+  /**
+   * Feeds the spans at once when memory is free and no older request is queued; otherwise queues the stored request.
+   */
   readonly feedOrQueue: (spans: readonly Span[], context: RequestContext, stored: StoredRequest) => void;
   readonly push: (stored: StoredRequest) => void;
   /** Feeds queued requests while there is room. */
   readonly pump: () => void;
-  /** Resolves when all queued requests are fed, or at the signal. */
+  /** Resolves after the last queued request, or at the signal. */
   readonly settled: (signal: AbortSignal) => Promise<void>;
 }
 

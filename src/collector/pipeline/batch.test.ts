@@ -41,7 +41,7 @@ test("what open batches hold is the memory they take, not the bytes written to i
   const sealed: OpenBatch[] = [];
   const batcher = createBatcher(limits, { clock: createFakeClock(), seal: (batch) => void sealed.push(batch) });
   for (let key = 0; key < 100; key++) batcher.add(runOf(`key-${key}`));
-  assert.ok(batcher.heldBytes() >= 100 * 16 * 1024, `${batcher.heldBytes()}`); // each has a buffer of its own
+  assert.ok(batcher.heldBytes() >= 100 * 16 * 1024, `${batcher.heldBytes()}`); // each has a separate buffer
   assert.ok(batcher.heldBytesOf("key-7") >= 16 * 1024);
   batcher.add(runOf("key-7", `{"text":"${"x".repeat(100_000)}"}`));
   assert.ok(batcher.heldBytesOf("key-7") >= 100_000);

@@ -1,8 +1,7 @@
-// Batch: collects runs of one tenant until the batch is sealed (… → assemble → batch → encode → upload).
-// Invariants:
+// Batch: collects runs of one tenant and seals the batch (… → assemble → batch → encode → upload). Invariants:
 //   batch.1. A batch holds runs of one tenant only.
-//   batch.2. A batch is sealed when it has `runsMax` runs, when its bytes reach `bytesMax`, or `flushIntervalMs` after
-//        its first run. Each batch starts its own counts.
+//   batch.2. A batch seals at `runsMax` runs, at `bytesMax` bytes, or `flushIntervalMs` after its first run. Each batch
+//        starts its own counts.
 //   batch.3. A batch never holds a run together with an amendment of that run: the backend could not order them.
 import type { Clock } from "../../base/clock.ts";
 import { createRunWriter, type RunWriter } from "../encode/multipart.ts";

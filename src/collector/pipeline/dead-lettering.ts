@@ -1,4 +1,5 @@
-// Dead-lettering: writes refused runs to the dead letters and counts them. Runs without a dead-letter folder are lost.
+// Dead-lettering: writes refused runs to the dead letters and counts them. Without a dead-letter folder such runs count
+// as lost.
 import type { Log } from "../../base/log/log.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { DeadLetters } from "../upload/dead-letters.ts";
@@ -7,11 +8,11 @@ import type { Refusal } from "../upload/upload.ts";
 export interface DeadLetteringPorts {
   readonly log: Log;
   readonly accounting: SpanAccounting;
-  /** null: no folder is configured. */
+  /** null without a configured folder. */
   readonly deadLetters: DeadLetters | null;
 }
 
-/** Resolves when the runs are counted. Never rejects. */
+/** Resolves after counting the runs. Never rejects. */
 export type DeadLetter = (refusal: Refusal) => Promise<void>;
 
 export function createDeadLettering({ accounting, deadLetters, log }: DeadLetteringPorts): DeadLetter {

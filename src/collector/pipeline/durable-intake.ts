@@ -1,9 +1,9 @@
 // Durable intake: the intake of durable mode. Appends a request to the spool, acknowledges it, then feeds the pipeline.
 // Invariants:
 //   durable-intake.1. A request is "taken" only when it is on disk. A failed write is never "taken".
-//   durable-intake.2. Requests are fed in the order in which they were taken.
+//   durable-intake.2. Requests enter the pipeline in the order of their acceptance.
 //   durable-intake.3. The spool rejects a new request beyond its limit or beyond the share of the tenant
-//        (fair-share.ts). Writes that free space (batches, marks) are always admitted.
+//        (fair-share.ts). It always admits writes that free space (batches, marks).
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { Intake } from "../receive/http-receiver.ts";
 import { fitsShare } from "../shared/fair-share.ts";
@@ -18,13 +18,13 @@ export interface DurableIntake {
   readonly resume: (recovered: Recovered) => void;
   /** Feeds queued requests when there is room. */
   readonly pump: () => void;
-  /** Resolves when all requests are fed, or at the signal. */
+  /** Resolves after the last request, or at the signal. */
   readonly settled: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface DurableOptions {
   readonly spoolBytesMax: number;
-  /** Bytes in memory above which no request is fed. */
+  /** Bytes in memory above which feeding pauses. */
   readonly feedBytesMax: number;
 }
 

@@ -28,7 +28,7 @@ export interface SpanSource {
   readonly request: StoredRequest | null;
 }
 
-/** Resolves when all spans are added. Small requests are done before it returns. */
+/** Resolves after the last span. Small requests finish before it returns. */
 export type FeedSpans = (source: SpanSource) => void | Promise<void>;
 
 const SPANS_A_TURN = 128;

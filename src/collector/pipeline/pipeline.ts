@@ -1,16 +1,15 @@
 // Pipeline: connects the steps for both modes: translate → assemble → batch → seal → (spool) → tenant queue.
 // Invariants:
-//   pipeline.1. Every span passed to feed() is counted: as a run that is delivered, dead-lettered or lost, as filtered,
-//        or as a duplicate.
-//   pipeline.2. With a spool, a run is offered to its tenant queue only after its batch is in the spool. When the spool
-//        rejects the batch, the batch is uploaded from memory, because delivery frees spool space.
-//   pipeline.3. Spans of a spooled request that yield no run (filtered, duplicate) are marked done at once. A duplicate
-//        of a waiting span is marked done with that span.
-//   pipeline.4. A span that breaks translation counts as lost and is logged. Other spans are unaffected.
-//   pipeline.5. A run whose place breaks a backend rule is never uploaded, because the backend would refuse the whole
-//        batch. It goes to the dead letters.
-//   pipeline.6. No request blocks the event loop for longer than one slice: the spans of a large request are fed in
-//        turns.
+//   pipeline.1. Every span passed to feed() counts as delivered, dead-lettered, lost, filtered or duplicate.
+//   pipeline.2. With a spool, a run enters its tenant queue only after its batch is in the spool. A batch that the
+//        spool rejects uploads from memory, because delivery frees spool space.
+//   pipeline.3. Spans of a spooled request that yield no run (filtered, duplicate) get their marks at once. A duplicate
+//        of a waiting span gets its mark with that span.
+//   pipeline.4. A span that breaks translation counts as lost, with a log line. Other spans are unaffected.
+//   pipeline.5. A run whose place breaks a backend rule goes to the dead letters: the backend would refuse its whole
+//        batch.
+//   pipeline.6. No request blocks the event loop for longer than one slice: a large request yields between slices of
+//        spans.
 // The pieces:
 //   feed-spans.ts       translates and assembles the spans of one request
 //   batch.ts            collects the runs of one tenant until a batch is full or old enough
@@ -56,13 +55,13 @@ export interface PipelinePorts {
   readonly backendLimits: () => BackendLimits;
   /** null in memory mode. */
   readonly spool: Spool | null;
-  /** null: no dead-letter folder is configured. */
+  /** null without a configured dead-letter folder. */
   readonly deadLetters: DeadLetters | null;
   readonly onBatch: (runs: number, rawBytes: number, bytes: number) => void;
 }
 
 export interface Pipeline {
-  /** Resolves when all spans are in their trees. Small requests are done before it returns. */
+  /** Resolves when all spans are in their trees. Small requests finish before it returns. */
   readonly feed: (
     spans: readonly Span[],
     context: RequestContext,
@@ -77,7 +76,7 @@ export interface Pipeline {
   readonly stats: () => AssembleStats;
   /** Resolves when trees and open batches are empty and every run is in a tenant queue. */
   readonly flush: () => Promise<void>;
-  /** Dead-letters the jobs that were not delivered before the end. */
+  /** Dead-letters the jobs that shutdown leaves undelivered. */
   readonly abandon: (jobs: readonly UploadJob[]) => Promise<void>;
 }
 

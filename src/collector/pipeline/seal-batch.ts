@@ -28,7 +28,7 @@ export interface Sealer {
   readonly seal: (batch: OpenBatch) => void;
   /** Dead-letters one run whose place breaks the rule `fault` of dotted-order.ts. */
   readonly rejectRun: (run: TraceRun, fault: string) => void;
-  /** Uncompressed bytes of batches that are being sealed. */
+  /** Uncompressed bytes of batches during sealing. */
   readonly heldBytes: () => number;
   /** Resolves when every sealed batch is in its queue. */
   readonly settled: () => Promise<void>;

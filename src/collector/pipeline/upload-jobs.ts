@@ -17,9 +17,9 @@ export interface UploadJobsPorts {
 }
 
 export interface UploadJobs {
-  /** `origins[i]`: the spooled spans of run i, marked done when the run is delivered or refused. */
+  /** `origins[i]`: the spooled spans of run i. Its delivery or refusal marks them done. */
   readonly inMemory: (body: Body, origins: readonly (readonly SpanOrigin[])[]) => UploadJob;
-  /** `body` null: the job reads the batch from the spool before it is sent. */
+  /** `body` null: the job reads the batch from the spool before the upload. */
   readonly inSpool: (stored: StoredBatch, body: Body | null) => UploadJob;
   /** One job for each range of runs that an earlier process did not deliver. */
   readonly recovered: (stored: StoredBatch) => UploadJob[];
@@ -55,7 +55,7 @@ export function createUploadJobs(ports: UploadJobsPorts, zstdLevel: number): Upl
 
   function inSpool(stored: StoredBatch, body: Body | null, range: Range): UploadJob {
     const done = (part: Body): void => spool?.batchDone(stored, part.first, part.offsets.length);
-    // A part that was cut off and not sent stays in memory. A whole batch is released: the spool holds it.
+    // An unsent part of a bisected batch stays in memory. A whole batch leaves memory: the spool holds it.
     const remainder = (left: Body): UploadJob => {
       const runs = left.offsets.length;
       return inSpool(stored, runs === range.runs ? null : left, { first: left.first, runs });

@@ -1,7 +1,7 @@
 // Decode: the bytes of one request → spans (receive → decode → translate → …).
 // Invariants:
-//   decode-body.1. Decompression stops at `bytesMax` and at the limit of `grow`, before the memory is allocated.
-//   decode-body.2. No body blocks the event loop for longer than a slice: large bodies are decoded in turns.
+//   decode-body.1. Decompression stops at `bytesMax` and at the limit of `grow`, before it allocates the memory.
+//   decode-body.2. No body blocks the event loop for longer than a slice: a large body yields between slices.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   constants,
@@ -39,7 +39,7 @@ export interface DecompressLimits {
 /** Up to this size, compressed and decompressed, one call decompresses a body at a third of the cost of a stream. */
 const AT_ONCE_WIRE_BYTES = 256 * 1024;
 const AT_ONCE_BYTES = 2 * 1024 * 1024;
-/** RFC 8878 asks decoders to take windows of 8 MiB; a larger window only forces an allocation. */
+/** RFC 8878 recommends windows up to 8 MiB; a larger window only forces an allocation. */
 const ZSTD_WINDOW_LOG_MAX = 23;
 const zstdParams = { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX };
 

@@ -44,7 +44,8 @@ export function reply({ ports }: Replying, { response, format }: Exchange, decod
   const message = decoded.rejected > 0 ? `${decoded.rejected} spans rejected: ${decoded.reason}` : "";
   const body = exportResponse(decoded.rejected, message, format);
   response.writeHead(200, decoded.rejected === 0 ? WHOLE_REPLY[format] : headersOf(body, format));
-  // No body, or a text body, is sent in one write with the head; a buffer needs a second write (a tenth of the cost).
+  // A reply without a body or with a text body goes out in one write with the head; a buffer needs a second write (a
+  // tenth of the cost).
   if (body.length === 0) response.end();
   else response.end(body.toString("latin1"), "latin1");
   ports.onReply(200, decoded.spans.length);

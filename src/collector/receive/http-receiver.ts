@@ -1,15 +1,15 @@
 // HTTP receiver: routes and limits (receive → decode → translate → assemble → batch → encode → upload). Replies are in
 // exchange.ts.
 // Invariants:
-//   http-receiver.1. The key is checked before any byte of the body is read.
-//   http-receiver.2. 2xx is written only after `intake` has accepted the spans; in durable mode they are on disk by
+//   http-receiver.1. The receiver checks the key before it reads the body.
+//   http-receiver.2. It replies 2xx only after `intake` has accepted the spans; in durable mode they are on disk by
 //        then.
 //   http-receiver.3. Every refusal is a google.rpc.Status in the encoding of the request, and only a transient cause is
 //        503 with Retry-After.
-//   http-receiver.4. /live and /ready need no key. /live reports that the event loop runs; /ready that new spans would
-//        be accepted.
-//   http-receiver.5. Pages of other sites are refused unless CORS_ALLOW_ORIGINS has their origin. On loopback, foreign
-//        Host headers are refused (http/browser.ts).
+//   http-receiver.4. /live and /ready need no key. /live reports that the event loop runs; /ready that the receiver
+//        accepts new spans.
+//   http-receiver.5. It refuses pages of other sites unless CORS_ALLOW_ORIGINS has their origin, and on loopback
+//        foreign Host headers (loopback-host.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/api-error.ts";

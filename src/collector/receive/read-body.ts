@@ -1,8 +1,9 @@
 // Read body: reads the bytes of one request and counts them on arrival.
 // Invariants:
-//   read-body.1. At most `bytesMax` is kept, regardless of Content-Length. Bytes are kept only after their admission.
+//   read-body.1. It keeps at most `bytesMax` bytes, regardless of Content-Length, and each byte only after its
+//   admission.
 //   read-body.2. The watch closes a stalled or slow request after PROGRESS_MS without PROGRESS_BYTES.
-//   read-body.3. A refused body is read and discarded, so that the sender can read the reply; up to DISCARD_BYTES_MAX.
+//   read-body.3. It reads and discards a refused body, up to DISCARD_BYTES_MAX, so that the sender can read the reply.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
@@ -30,7 +31,7 @@ const EMPTY = Buffer.alloc(0);
 export function readBody(request: IncomingMessage, limits: BodyLimits, watch: ProgressWatch): Promise<BodyOutcome> {
   const { contentLength, bytesMax } = limits;
   if (contentLength !== null && contentLength > bytesMax) return Promise.resolve({ kind: "too_large" });
-  // One allocation for the usual body; memory for a large Content-Length is allocated only as its bytes arrive.
+  // One allocation for the usual body; for a large Content-Length, memory grows with the bytes that arrive.
   const expected = contentLength !== null && contentLength <= AT_ONCE_BYTES ? contentLength : 0;
   if (expected > 0 && !limits.grow(expected)) return Promise.resolve({ kind: "no_room" });
   return new Promise((resolve) => {
@@ -94,7 +95,7 @@ export interface ProgressWatch {
 }
 
 export function createProgressWatch(clock: Clock): ProgressWatch {
-  /** A linked list: each request adds and removes one entry, and a map that loses its last entry is reallocated. */
+  /** A linked list: each request adds and removes one entry, and a map reallocates when it loses its last entry. */
   let first: Link | null = null;
   let armed = false;
   const look = (): void => {

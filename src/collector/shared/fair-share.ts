@@ -2,9 +2,8 @@
 // others.
 // Invariants:
 //   fair-share.1. While other tenants hold bytes, no tenant holds more than half of the budget.
-//   fair-share.2. One eighth of the budget is reserved for tenants using less than 1/16 of it, so new tenants get in
-//        when the rest is full. In the spool their bytes are in newer files by then, which are removed when these
-//        tenants are served.
+//   fair-share.2. One eighth of the budget is for tenants using less than 1/16 of it, so new tenants get in when the
+//        rest is full. In the spool their bytes are in newer files by then, which go when these tenants are served.
 
 export interface Room {
   readonly bytesMax: number;

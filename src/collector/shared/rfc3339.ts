@@ -1,4 +1,4 @@
-// RFC 3339: nanoseconds since 1970 → text with all nine digits, so that no measured precision is lost.
+// RFC 3339: nanoseconds since 1970 → text with all nine digits, to keep the measured precision.
 import type { UnixNano } from "../otlp/span.ts";
 
 /**

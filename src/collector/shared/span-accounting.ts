@@ -1,8 +1,8 @@
 // Span accounting: the outcome of every received span.
 // Invariants:
 //   span-accounting.1. received = delivered + pending + rejected + filtered + duplicates + dropped, at every moment
-//        between two turns of the event loop. Pending is the difference, so a span leaves it only by being counted
-//        elsewhere.
+//        between two turns of the event loop. Pending is the difference, so a span leaves it only when another counter
+//        includes it.
 //   span-accounting.2. Every dropped span has a reason, and every reason is a counter.
 
 export const DROP_REASONS = [

@@ -1,5 +1,5 @@
 // Span origin: the position of a span in a spooled request. The origin travels with the span through translation,
-// assembly and batching, and is marked done when the span's run is safe elsewhere.
+// assembly and batching; its mark is set when the span's run is safe elsewhere.
 import type { Tenant } from "./tenants.ts";
 
 /** A request in the spool. Some of its spans may be done. */
@@ -9,9 +9,9 @@ export interface StoredRequest {
   readonly bytes: number;
   readonly tenant: Tenant;
   readonly spans: number;
-  /** Number of spans that are not done. */
+  /** Number of spans without a mark. */
   pending: number;
-  /** One bit per span; null while none is done. */
+  /** One bit per span; null before the first mark. */
   done: Uint8Array | null;
 }
 

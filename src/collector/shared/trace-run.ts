@@ -1,6 +1,6 @@
 // Trace run: the backend's record of one span. Translation creates the content, assembly adds the place in the trace,
-// and the encoder writes both. Content is JSON text from here on: a sender's text is validated once, then only copied.
-// Invariants:
+// and the encoder writes both. Content is JSON text from here on: translation validates a sender's text once, later
+// steps copy it. Invariants:
 //   trace-run.1. Every `JsonText` is valid JSON, at most `JSON_DEPTH_MAX` deep, without lone surrogates; inputs and
 //        outputs are objects.
 //   trace-run.2. Translation is a pure function of (span, context): a replay produces the same bytes.

@@ -15,7 +15,7 @@ export interface CollectPorts {
   readonly marks: Marks;
   readonly reserve: Reserve;
   readonly segments: Map<number, Segment>;
-  /** The segment that is being written: never removed. */
+  /** The segment for new records: never removed. */
   readonly current: () => number;
 }
 

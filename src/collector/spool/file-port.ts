@@ -8,7 +8,7 @@ export interface SpoolFile {
   readonly write: (buffers: readonly Buffer[]) => Promise<void>;
   /** When this resolves, all earlier writes survive a power cut. */
   readonly sync: () => Promise<void>;
-  /** False when the file was deleted, or another file has its name. */
+  /** False for a deleted file, or when another file has its name. */
   readonly isAt: (path: string) => Promise<boolean>;
   readonly read: (offset: number, bytes: number) => Promise<Buffer>;
   readonly close: () => Promise<void>;

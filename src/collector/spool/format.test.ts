@@ -1,5 +1,5 @@
-// format.29: every format that was ever released stays readable. test/fixtures/spool/vN is a folder as that version
-// left it when it was killed: a delivered batch, one whose backend answered 503, and a span that waited for its parent.
+// Every released format stays readable. test/fixtures/spool/vN is the folder of a killed process of that version: a
+// delivered batch, one that the backend refused with 503, and a span without its parent.
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -53,7 +53,7 @@ for (const version of readdirSync(FIXTURES))
       close: () => undefined,
     };
     const { collector } = await startCollector("http://127.0.0.1:1", { SPOOL_DIR: dir }, { backend });
-    await collector.stop(); // sends what is left
+    await collector.stop(); // uploads the rest
     assert.deepEqual(uploaded.sort(), [
       "stuck |  | prüfung | span 2.0 | 1",
       "stuck |  | prüfung | span 2.1 | 2",
@@ -66,8 +66,8 @@ for (const version of readdirSync(FIXTURES))
 for (const suffix of ["log", "trees", "marks"])
   test(`RV3 a spool in which a .${suffix} file has a newer format is refused by name, and nothing in it is touched`, async (t) => {
     const dir = await copyOf(t, `v${SPOOL_FORMAT}`);
-    mkdirSync(`${dir}/0000000000.log`); // unreadable, and would be renamed
-    writeFileSync(`${dir}/0000000009.marks`, ""); // belongs to nothing, and would be removed
+    mkdirSync(`${dir}/0000000000.log`); // unreadable: recovery would rename it
+    writeFileSync(`${dir}/0000000009.marks`, ""); // orphaned: recovery would remove it
     const newer = encodePlainRecord(RECORD.file, { format: SPOOL_FORMAT + 1, segment: 1 });
     const path = `${dir}/0000000001.${suffix}`;
     writeFileSync(path, Buffer.concat([...newer, readFileSync(path)]));

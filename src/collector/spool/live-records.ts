@@ -15,7 +15,7 @@ export interface LiveRecords {
   readonly add: (segment: number, end: number) => void;
   /** Counts one record of the segment as done. */
   readonly remove: (segment: number) => void;
-  /** Adds a record's bytes to its tenant; negative when the record is done. */
+  /** Adds a record's bytes to its tenant; negative for a completed record. */
   readonly hold: (stored: StoredRequest | StoredBatch, bytes: number) => void;
   /** Marks parts of a record done. Returns the newly done parts as flattened ranges: first, count, first, count, … */
   readonly finish: (stored: StoredRequest | StoredBatch, total: number, indexes: readonly number[]) => number[];

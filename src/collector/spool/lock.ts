@@ -1,6 +1,6 @@
 // Lock: one process a spool. A transaction on a small database holds the lock; the operating system frees it when the
-// process ends, however it ends, so there is no stale lock file to remove. A deleted lock file would let a second
-// process in, so its file is guarded (base/file-guard.ts).
+// process ends, however it ends, so no stale lock file remains. Deleting the lock file would admit a second process; a
+// guard detects that (file-guard.ts).
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
@@ -8,7 +8,7 @@ import { guardFiles } from "../../base/files/file-guard.ts";
 import type { Log } from "../../base/log/log.ts";
 
 export interface SpoolLock {
-  /** Null while the lock file is in its place; else why nothing may be written. */
+  /** Null while the lock file is in its place; else the reason why writes must stop. */
   readonly problem: () => string | null;
   release(): void;
 }

@@ -1,9 +1,9 @@
 // Marks: a small file beside each segment that lists its done records. Segments themselves never change.
 // Invariants:
-//   marks.1. A mark is written at once and survives a crash of the process. `settle()` makes all marks survive a power
-//        cut.
+//   marks.1. Marks reach the file at once and survive a crash of the process. `settle()` makes all marks survive a
+//        power cut.
 //   marks.2. A failed write of a mark is retried. A lost mark costs a repeated upload, never a span.
-//   marks.3. After `forget()` the segment's file is closed and stays closed, even when a write was in progress.
+//   marks.3. `forget()` closes the segment's file for good, even during a write.
 import type { FilePort, SpoolFile } from "./file-port.ts";
 import { segmentName } from "./append-log.ts";
 import { encodePlainRecord, RECORD } from "./record.ts";
@@ -116,7 +116,7 @@ function openFile({ dir, files }: MarksState, segment: number): Promise<SpoolFil
   return files.openToAppend(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`);
 }
 
-/** A file that is closed before its sync stays dirty: settle() opens it again. */
+/** A file that closes before its sync stays dirty: settle() opens it again. */
 async function closeOldFiles(bySegment: MarksState["bySegment"]): Promise<void> {
   const open = [...bySegment.values()].filter((one) => one.file !== null && one.pending.length === 0);
   for (const one of open.slice(0, Math.max(0, open.length - OPEN_FILES_MAX))) await closeFile(one);

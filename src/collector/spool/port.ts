@@ -1,4 +1,4 @@
-// Spool port: durable storage. A record is durable when its append resolves, until it is marked done.
+// Spool port: durable storage. A record is durable from the end of its append until its last mark.
 import type { Decision } from "../assemble/assemble.ts";
 import type { Body } from "../encode/batch-body.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
@@ -8,7 +8,7 @@ import type { ContentEncoding } from "../shared/content-encoding.ts";
 import type { TraceRunPlace } from "../shared/trace-run.ts";
 import type { Tenant } from "../shared/tenants.ts";
 
-/** A batch in the spool; some of its runs may be done. */
+/** A batch in the spool; some of its runs may have marks. */
 export interface StoredBatch {
   readonly segment: number;
   readonly offset: number;
@@ -17,7 +17,7 @@ export interface StoredBatch {
   readonly createdMs: number;
   readonly runs: number;
   pending: number;
-  /** One bit per run; null while none is done. */
+  /** One bit per run; null before the first mark. */
   done: Uint8Array | null;
 }
 

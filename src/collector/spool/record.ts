@@ -3,11 +3,11 @@
 //   sealed: `magic, length, crc32, seal | content`: format 2, all records that may contain bytes of senders
 // Content is `type, header length, header (JSON), body`.
 // Invariants:
-//   record.1. A record is read only when its checksum matches. A damaged record costs only itself.
-//   record.2. A file begins with a file record that declares its format. A newer format is refused, and the file stays
-//        unchanged. Only the beginning of a file counts: elsewhere the same bytes may come from a sender.
-//   record.3. The seal binds a record to its file, segment and offset by a salt unknown to senders: bytes inside a body
-//        are never read as a record, even when a scan searches for the next record.
+//   record.1. The checksum decides whether a record is intact. A damaged record costs only itself.
+//   record.2. A file begins with a file record that declares its format. The reader refuses a newer format and leaves
+//        the file unchanged. Only the beginning of a file counts: elsewhere the same bytes may come from a sender.
+//   record.3. The seal binds a record to its file, segment and offset by a salt unknown to senders: a scan for the next
+//        record never takes bytes inside a body for one.
 //   record.4. With an intact frame a scan skips the whole content, even torn or damaged content.
 //   record.5. A sealed file has its file record twice: damage to one of them has no effect.
 import { hash, randomBytes } from "node:crypto";
@@ -50,7 +50,7 @@ const EMPTY = Buffer.alloc(0);
 /** Two buffers, to avoid a copy of a large body. */
 export type Encoded = readonly [head: Buffer, body: Buffer];
 
-/** Sealed later, when its offset is known. */
+/** The log seals it later, at its final offset. */
 export function encodeRecord(type: RecordType, header: object, body: Buffer = EMPTY): Encoded {
   return encode(SEALED, type, JSON.stringify(header), body);
 }
@@ -77,7 +77,7 @@ export function sealRecord([head]: Encoded, seal: Seal, offset: number): void {
   sealOf(head, seal, offset).copy(head, SEAL_AT);
 }
 
-/** record.3: the frame before the seal has length and checksum, so the content cannot be replaced either. */
+/** record.3: the frame before the seal has length and checksum, which protects the content too. */
 function sealOf(frame: Buffer, { salt, segment }: Seal, offset: number): Buffer {
   const bound = `${salt} ${segment} ${offset} ${frame.toString("hex", 0, SEAL_AT)}`;
   return hash("sha256", bound, "buffer").subarray(0, SEAL_BYTES);

@@ -1,10 +1,10 @@
 // Recover: reads the files of a spool and returns the pending requests and batches. It reads all files before it
 // renames or removes any: a crash in between has no effect, and a refused folder stays unchanged.
 // Invariants:
-//   recover.1. Every intact record is found, regardless of damage around it (record.1).
+//   recover.1. Recovery finds every intact record, regardless of damage around it (record.1).
 //   recover.2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark
 //        does.
-//   recover.3. A folder of a newer version is refused before any of its records is used (record.2).
+//   recover.3. Recovery refuses a folder of a newer version before it uses any record (record.2).
 import type { Log } from "../../base/log/log.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import { type SpanAccounting, createSpanAccounting, DROP_REASONS } from "../shared/span-accounting.ts";
@@ -38,7 +38,7 @@ interface Found {
   readonly covers: { readonly key: string; readonly indexes: readonly number[] }[];
   accounting: SpanAccounting;
   badRecords: number;
-  /** Changes to the folder, applied after all files are read. */
+  /** Changes to the folder, applied after the last file. */
   readonly tidying: (() => Promise<void>)[];
 }
 
@@ -75,7 +75,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
     else readMarks(segment, (await readFile(dir, segment, MARKS_SUFFIX, ports, found)).records, found);
   }
   const trees = await readTrees(dir, treeNumbers, ports, found);
-  for (const tidy of found.tidying) await tidy().catch(() => undefined); // recover.3: all files are read by now
+  for (const tidy of found.tidying) await tidy().catch(() => undefined); // recover.3: this is after the last file
   const requests = [...found.requests.values()].filter((request) => request.pending > 0);
   const batches = [...found.batches.values()].filter((batch) => batch.pending > 0);
   balance(found.accounting, requests, batches);

@@ -1,4 +1,4 @@
-// Reserve: a file of RESERVE_BYTES that is deleted when the disk is full, so that marks and batches still fit.
+// Reserve: a file of RESERVE_BYTES, deleted when the disk is full to make space for marks and batches.
 import type { FilePort } from "./file-port.ts";
 
 export interface Reserve {

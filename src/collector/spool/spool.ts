@@ -1,6 +1,6 @@
-// Spool: a write-ahead log of requests and batches, with marks for the parts that are done. A request is appended
-// before it is acknowledged; a batch of its spans is appended before the first upload. The batch marks the spans of the
-// request done, the delivery marks the runs of the batch done, and a segment without live records is removed. The
+// Spool: a write-ahead log of requests and batches, with marks for the parts that are done. A request is on disk before
+// its acknowledgement; a batch of its spans is on disk before the first upload. The batch marks the spans of the
+// request done, the delivery marks the runs of the batch done, and the spool removes segments without live records. The
 // pieces:
 //   port.ts              the interface that the pipeline uses
 //   live-records.ts      which records still have pending parts, by segment and tenant
@@ -16,14 +16,14 @@
 //   file-port.ts         the file operations, and their adapter
 // Invariants:
 //   spool.1. Acknowledged ⊆ on disk: append resolves after fdatasync (append-log.ts).
-//   spool.2. A segment is removed only after every mark that its records imply for other segments is synced. These are
-//        always older segments, so the oldest segment can go when no mark can be written, and a full disk regains
-//        space.
-//   spool.3. A damaged record costs only itself: it is counted, its file is kept under another name, and every intact
-//        record is delivered.
+//   spool.2. The spool removes a segment only after the sync of every mark that its records imply for other segments.
+//        These are always older segments, so the oldest segment can go even when marks cannot be written, and a full
+//        disk regains space.
+//   spool.3. A damaged record costs only itself: it counts as damaged, its file stays under another name, and every
+//        intact record is delivered.
 //   spool.4. `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free
 //        space.
-//   spool.5. Places are decided once: the decisions of a batch are in the tree log before the batch's first upload.
+//   spool.5. Places are final: the decisions of a batch are in the tree log before the batch's first upload.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
@@ -176,7 +176,7 @@ async function appendBatch(
 ): Promise<StoredBatch> {
   const { tenant, createdMs, offsets } = body;
   const covered = groupCovers(covers);
-  // Counted as soon as it is on disk: the segment must not look dead while the tree log is still being written.
+  // Live as soon as it is on disk: the segment must not look dead during the write of the tree log.
   const appending = main.append(encodeBatch(body, covered)).then((written) => {
     live.add(written.segment, written.offset + written.bytes);
     return written;
@@ -194,7 +194,7 @@ async function appendBatch(
   return stored;
 }
 
-/** null: the record is damaged or cannot be read. */
+/** null: the record is damaged or unreadable. */
 async function readAt(
   { segment, offset, bytes }: { readonly segment: number; readonly offset: number; readonly bytes: number },
   dir: string,

@@ -1,4 +1,4 @@
-// What hostile and broken senders put into keys and values: everything stays data, every text stays JSON, nothing throws.
+// Keys and values of hostile and broken senders: everything stays data, every text stays JSON, nothing throws.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
@@ -61,7 +61,7 @@ describe("keys that mean something to JavaScript", () => {
       const content = contentOf({ attributes: given }, { genericOtel: true });
       assertClean();
       for (const text of texts(content)) if (text !== "") JSON.parse(text);
-      if (key.startsWith("embedding.")) continue; // of vectors only number and length are kept
+      if (key.startsWith("embedding.")) continue; // vectors keep only number and length
       assert.ok(
         texts(content).some((text) => text.includes("polluted")),
         `${key} is lost`,

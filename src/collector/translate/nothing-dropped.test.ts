@@ -1,4 +1,4 @@
-// Property: whatever attributes a span has, each value is in its run, or it repeats an alias, or it is transport noise.
+// Property: each attribute value of a span is in its run, or repeats an alias, or is transport noise.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";

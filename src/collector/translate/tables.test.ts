@@ -1,4 +1,4 @@
-// Every source of every table, one by one: which attribute alone gives which field of the run.
+// Every source of every table, one by one: one attribute yields one field of the run.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Json, JsonObject } from "../../base/json/json.ts";
@@ -168,7 +168,7 @@ describe("usage", () => {
   for (const [target, keys] of Object.entries(TABLE))
     test(`${target} from each of its sources, in this order`, () => {
       for (const [place, key] of keys.entries()) {
-        // A later source must not beat this one, so all later ones are given as well, with other numbers.
+        // This source takes precedence over all later ones, so the span has those as well, with other numbers.
         const later = Object.fromEntries(keys.slice(place + 1).map((name, n) => [name, 900 + n]));
         const counts = target.includes("details") ? { "gen_ai.usage.input_tokens": 100_000 } : {};
         const { metadata } = extraOf(contentOf({ attributes: { ...BASE, ...counts, ...later, [key]: 7 } }));

@@ -35,7 +35,7 @@ export interface GivenSpan {
   readonly end?: UnixNano;
 }
 
-/** What is asserted of the run: only the named fields, `metadata` and `params` only for the named members. */
+/** Asserts only the named fields of the run, and of `metadata` and `params` only the named members. */
 interface Wanted {
   readonly name?: string;
   readonly type?: RunContent["runType"];
@@ -123,7 +123,7 @@ export function extraOf(content: RunContent): { readonly metadata: JsonObject; r
   return { metadata: extra["metadata"] as JsonObject, params: (extra["invocation_params"] ?? {}) as JsonObject };
 }
 
-/** One test a case. The texts of the run are parsed, so each case also shows that they are JSON. */
+/** One test a case. Each case parses the texts of the run, and so checks that they are JSON. */
 export function table(cases: readonly Case[]): void {
   for (const one of cases) test(one.name, () => assertRun(contentOf(one.span, one.options), one.run));
 }

@@ -1,4 +1,4 @@
-// What is the same in every convention: outcome, events, links, resource, scope, times, project, filter, leftovers.
+// Parts that no convention changes: outcome, events, links, resource, scope, times, project, filter, leftovers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { segmentTime, uuidOfSpan, uuidOfTrace } from "../assemble/dotted-order.ts";

@@ -3,7 +3,7 @@
 // Invariants: trace-run.1, trace-run.2 (trace-run.ts), and
 //   translate.1. Every span becomes a run or, with the filter on, a place without content. No span makes translation throw.
 //   translate.2. With content capture off a model call still is an llm run with model and usage.
-//   translate.3. The metadata is read last: it takes every attribute that no other field used.
+//   translate.3. The metadata comes last: it takes every attribute that no other field used.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Span, UnixNano } from "../otlp/span.ts";
 import { attachmentsOf } from "./fields/attachments.ts";
@@ -27,7 +27,7 @@ import type { RequestContext, RunClaims, RunContent, UnplacedRun } from "../shar
 import { usageOf } from "./fields/usage.ts";
 
 export interface TranslateOptions {
-  /** FILTER_NON_GENAI: spans that have nothing to do with generative AI keep their place but are not uploaded. */
+  /** FILTER_NON_GENAI: spans without a relation to generative AI keep their place, without an upload. */
   readonly filterNonGenAi: boolean;
   /** GENERIC_OTEL_ENABLED: `filterNonGenAi` removes no span. Attributes are kept either way (leftovers.1). */
   readonly genericOtel: boolean;
@@ -71,7 +71,7 @@ const FIRST_TOKEN: readonly (readonly [Sources, number])[] = [
   [sources("ai.response.msToFirstChunk", "ai.stream.msToFirstChunk", "ttft_ms"), 0.001],
   [sources("gen_ai.server.time_to_first_token", "lk.response.ttft"), 1],
 ];
-/** The same as a time of its own: ISO 8601 text, which some write as JSON. */
+/** The same as a separate time: ISO 8601 text, also as JSON text. */
 const FIRST_TOKEN_AT = sources("langfuse.observation.completion_start_time", "mastra.completion_start_time");
 const RESOURCE_PROJECT = ["langsmith.project", "tracing.project", "openinference.project.name"];
 const DEFAULT_PROJECT = "default";

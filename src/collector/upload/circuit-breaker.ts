@@ -1,5 +1,5 @@
 // Circuit breaker of one tenant: pauses uploads after a cycle without delivery, then admits one cycle at a time as a
-// probe until one succeeds. Each pause doubles up to COOLDOWN_MS_MAX, unless the backend asked for another time.
+// probe until one succeeds. Each pause doubles up to COOLDOWN_MS_MAX, unless the backend requested another delay.
 import type { Clock } from "../../base/clock.ts";
 
 export interface CircuitPorts {

@@ -40,7 +40,7 @@ export interface QueueContext {
   readonly totals: QueueTotals;
   /** Aborts at shutdown: no cycle starts any more. */
   readonly ended: AbortSignal;
-  /** The queue has no jobs, no cycles and a closed circuit: it can be removed. */
+  /** The queue has no jobs, no cycles and a closed circuit: ready for removal. */
   readonly onIdle: (tenantId: string) => void;
   /** A cycle ended, before the next job starts. */
   readonly onProgress: () => void;
@@ -113,7 +113,7 @@ export function createTenantQueue(tenantId: string, context: QueueContext): Tena
     else circuit.open(failure.reason, failure.afterMs);
   }
 
-  /** tenant-queues.3. A request holds its slot only while it is sent, not during the wait between two attempts. */
+  /** tenant-queues.3. A request holds its slot only during the transfer, not between two attempts. */
   function send(body: Body, signal: AbortSignal): Promise<SendOutcome> {
     return context.slots.use(circuit.isFailing(), async () => {
       const outcome = await ports.send(body, signal);

@@ -1,12 +1,12 @@
 // Tenant queues: one queue per tenant between sealing and upload, so that a failing tenant delays no other.
 // Invariants:
-//   tenant-queues.1. The jobs of a queue start in the order in which they were offered.
+//   tenant-queues.1. The jobs of a queue start in the order of their arrival.
 //   tenant-queues.2. A queue whose cycle ended without delivery opens its circuit: for RETRY_COOLDOWN_MS, doubled each
-//        time up to COOLDOWN_MS_MAX, or for as long as the backend asked. Then it admits one cycle at a time until one
-//        succeeds.
+//        time up to COOLDOWN_MS_MAX, or for the delay that the backend requested. Then it admits one cycle at a time
+//        until one succeeds.
 //   tenant-queues.3. A queue never holds more than half of the slots; all failing queues together never hold more than
 //        a quarter.
-//   tenant-queues.4. Every run of a job is settled once: delivered, refused, or back in the queue.
+//   tenant-queues.4. Every run of a job has one outcome: delivered, refused, or back in the queue.
 import { createTenantQueue, type QueueContext, type QueueTotals, type TenantQueue } from "./tenant-queue.ts";
 import type { TenantQueueOptions, TenantQueuePorts } from "./tenant-queue.ts";
 import type { UploadJob } from "./upload-job.ts";
@@ -25,7 +25,7 @@ export interface TenantQueues {
   readonly onProgress: (listener: () => void) => void;
   /** Ends all pauses for one more cycle. Resolves when no job can start and no cycle runs, or at the signal. */
   readonly drain: (signal: AbortSignal) => Promise<void>;
-  /** Ends all cycles and returns the jobs that are left. */
+  /** Ends all cycles and returns the remaining jobs. */
   readonly close: () => Promise<UploadJob[]>;
 }
 

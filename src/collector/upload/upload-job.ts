@@ -6,7 +6,7 @@ export interface UploadJob {
   readonly tenantId: string;
   readonly createdMs: number;
   readonly runs: number;
-  /** Bytes in memory while the job waits: 0 when they are in the spool. */
+  /** Bytes in memory while the job is queued: 0 when they are in the spool. */
   readonly heldBytes: number;
   /** Resolves with null when the body is no longer readable (and already counted as lost). */
   readonly load: () => Promise<Body | null>;

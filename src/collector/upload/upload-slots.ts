@@ -1,7 +1,7 @@
 // Upload slots: limits the concurrent requests of all tenants. Tenants with a failing circuit share a quarter of the
 // slots.
 export interface UploadSlots {
-  /** Runs `send` as soon as a slot is free. `failing`: the circuit of the tenant is not closed. */
+  /** Runs `send` as soon as a slot is free. `failing`: the circuit of the tenant is open or half-open. */
   readonly use: <Result>(failing: boolean, send: () => Promise<Result>) => Promise<Result>;
   readonly inUse: () => number;
   /** Starts every waiting request at once, for shutdown. */

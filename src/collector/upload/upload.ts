@@ -1,10 +1,9 @@
-// Upload: the last step (… → batch → encode → upload). One cycle: sends a body, retries
-// after transient causes, and bisects a refused body, until every run is delivered, refused, or left for a later cycle.
-// Invariants:
-//   upload.1. A body is sent at most 1 + `retriesMax` times in a cycle.
-//   upload.2. A refused run is isolated before it is dead-lettered: its neighbours are delivered.
-//   upload.3. No attempt starts before the time that the backend asked for.
-//   upload.4. When the signal aborts, the wait between attempts ends at once and unsent runs are left.
+// Upload: the last step (… → batch → encode → upload). One cycle: sends a body, retries after transient causes, and
+// bisects a refused body, until every run is delivered, refused, or postponed to a later cycle. Invariants:
+//   upload.1. A cycle sends a body at most 1 + `retriesMax` times.
+//   upload.2. Bisection isolates a refused run before dead-lettering it, and delivers its neighbours.
+//   upload.3. No attempt starts before the time that the backend requested.
+//   upload.4. When the signal aborts, the wait between attempts ends at once and unsent runs stay in the job.
 //   upload.5. delivered + refused + left = the runs of the body.
 import { backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -81,7 +80,7 @@ export async function upload(
   return { ...result, failure }; // upload.5
 }
 
-/** Sends one body unchanged until it is accepted or refused, or `retriesMax` is exhausted (upload.1). */
+/** Sends one body unchanged until the backend accepts or refuses it, or after `retriesMax` retries (upload.1). */
 export async function sendAgain(
   body: Body,
   policy: Omit<UploadPolicy, "zstdLevel">,

@@ -1,6 +1,7 @@
 // Attribute uses: the fields of the run that each attribute of a span went to. Metadata takes the attributes without a use.
 // Invariants:
-//   attribute-uses.1. An attribute is used when a rule took its value. A rule that yields nothing releases what it read.
+//   attribute-uses.1. A rule that takes an attribute's value uses the attribute. A rule without a result releases its
+//   attributes.
 //   attribute-uses.2. One set of masks serves all spans, one after the other: a span allocates nothing here.
 
 /** Fields of the run, in the names of the upload. The index is the bit in a mask. */

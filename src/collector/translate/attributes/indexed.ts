@@ -1,8 +1,7 @@
-// Indexed: attributes of the form `family.N.some.path` → a list of items by N, each a tree of names. Gaps in N are skipped:
-// exporters cut spans at 128 attributes, and what is left still counts.
-// Invariants:
-//   indexed.1. Names are keys of maps until the item is made, so `__proto__` in a path is only a name.
-//   indexed.2. Paths are cut at PATH_PARTS_MAX parts.
+// Indexed: attributes of the form `family.N.some.path` → a list of items by N, each a tree of names. Gaps in N are
+// skipped: exporters cut spans at 128 attributes, and the remaining ones still count. Invariants:
+//   indexed.1. Until the item is complete, names are keys of maps, so `__proto__` in a path is only a name.
+//   indexed.2. Paths end after PATH_PARTS_MAX parts.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { FamilyEntry } from "./span-facts.ts";
 import { INDEX_MAX } from "./known-keys.ts";

@@ -10,7 +10,7 @@ export interface ObjectWriter {
   /** Keeps a name for `putReserved`: nothing else can take it. */
   reserve(name: string): void;
   putReserved(name: string, value: string): void;
-  /** Members as JSON text. The caller has checked that no name is in use, and looks for none of them later. */
+  /** Members as JSON text. The caller guarantees that all names are new, and does not look them up later. */
   putMembers(members: string): void;
   /** `{…}` */
   text(): string;
@@ -74,7 +74,7 @@ function nameText(name: string): string {
   return text;
 }
 
-/** Adds members that `object` does not have to its text, without writing the rest anew. */
+/** Adds new members to the text of `object` without rewriting the rest. */
 export function extended(text: string, object: JsonObject, name: string, value: Json): string {
   if (Object.hasOwn(object, name)) return text;
   const open = text.trimEnd().slice(0, -1);

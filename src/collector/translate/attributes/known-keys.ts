@@ -1,7 +1,7 @@
 // Known keys: every attribute name that translation knows. Each has a slot number, so one map lookup sorts an attribute
 // and every rule reads its sources by index.
 // Invariants:
-//   known-keys.1. A name is parsed once, not once per span: a bounded cache keeps the plan of each name.
+//   known-keys.1. A bounded cache keeps the plan of each name, so that spans do not parse it again.
 //   known-keys.2. An index in a name is at most INDEX_MAX, so `x.4000000000.y` cannot create a list of that length.
 //   known-keys.3. Sources of one list are aliases: equal values of them are one piece of information.
 //   known-keys.4. Each name knows its lists: a span marks the lists of its attributes, so the cost of a span follows its
@@ -15,7 +15,7 @@ export interface Sources {
   readonly list: number;
 }
 
-/** Names of the form `<family>.N.rest` or `<family>.rest`, gathered as lists. */
+/** Names of the form `<family>.N.rest` or `<family>.rest`, collected as lists. */
 const FAMILIES = {
   prompt: { prefix: "gen_ai.prompt.", indexed: true },
   completion: { prefix: "gen_ai.completion.", indexed: true },
@@ -51,7 +51,7 @@ export interface KeyPlan {
   readonly family: Family | null;
   /** −1 in families without an index. */
   readonly index: number;
-  /** What follows the family's prefix (and index). */
+  /** The part after the family's prefix (and index). */
   readonly rest: string;
   /** The name alone says that the span is about generative AI. */
   readonly genAi: boolean;
@@ -68,14 +68,14 @@ const aliases: Set<number>[] = [];
 const lists = new Map<string, Sources>();
 const listsOfSlots: number[][] = [];
 
-/** Called by the rule tables while modules load; afterwards the numbers are fixed. */
+/** The rule tables call it while modules load; afterwards the numbers never change. */
 export function sources(...names: readonly string[]): Sources {
   const list = signs(...names);
   for (const slot of list.slots) for (const other of list.slots) aliases[slot]?.add(other); // known-keys.3
   return list;
 }
 
-/** Names that are only looked for, and that are no aliases of each other. */
+/** Names whose presence counts, and that are no aliases of each other. */
 export function signs(...names: readonly string[]): Sources {
   return listOf(
     names.map((name) => {
@@ -175,7 +175,7 @@ const GEN_AI_PREFIXES: readonly string[] = [
   "openlit.",
 ];
 
-/** Instrumentation scopes whose spans belong to an agent's trace even when they carry no such attribute. */
+/** Instrumentation scopes whose spans belong to an agent's trace even without such an attribute. */
 const GEN_AI_SCOPES: readonly string[] = [
   "ai",
   "pydantic-ai",

@@ -1,9 +1,11 @@
 // Plain: attribute values and JSON-in-strings → plain JSON values, safely. The lowest step of translation.
 // Invariants:
-//   plain-values.1. Integers keep every digit: beyond ±(2^53 − 1) they are carried as raw JSON, beyond int64 (which backends refuse) as text.
+//   plain-values.1. Integers keep every digit: beyond ±(2^53 − 1) they are raw JSON, beyond int64 (which backends
+//   refuse) text.
 //   plain-values.2. No value is deeper than JSON_DEPTH_MAX; JSON in a string that is deeper stays a string.
 //   plain-values.3. A key is only ever written as an own property by definition, never assigned: `__proto__` is a key like any other.
-//   plain-values.4. NaN and infinities become text, lone surrogates U+FFFD: every result can be stringified and read by strict parsers.
+//   plain-values.4. NaN and infinities become text, lone surrogates U+FFFD: JSON.stringify accepts every result, and
+//   strict parsers its output.
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, AttributeValue } from "../../otlp/span.ts";
 import { JSON_DEPTH_MAX } from "../../shared/trace-run.ts";
@@ -22,7 +24,7 @@ function integerOf(value: bigint): Json {
   return value > INT64_MAX || value < INT64_MIN ? String(value) : rawJson(String(value));
 }
 
-/** The digits of an integer that is carried as raw JSON (plain-values.1); null for every other value. */
+/** The digits of an integer in raw JSON (plain-values.1); null for every other value. */
 export function digitsOf(value: unknown): string | null {
   return isRawInteger(value) ? (value as { readonly rawJSON: string }).rawJSON : null;
 }
@@ -49,20 +51,20 @@ function isList(value: readonly AttributeValue[] | Attributes): value is readonl
   return Array.isArray(value);
 }
 
-/** An object with members. A raw integer (plain-values.1) looks like one to `typeof` and is none. */
+/** An object with members; excludes raw integers (plain-values.1), which are objects to `typeof`. */
 export function isObject(value: unknown): value is JsonObject {
   return isJsonObject(value) && !isRawInteger(value);
 }
 
-/** A JSON value, and the text it was read from when that text may be sent as it is. */
+/** A JSON value, with its source text when the encoder may copy that text. */
 export interface Parsed {
   readonly value: Json;
   readonly source: string | null;
 }
 
 /**
- * What a string attribute means: JSON text of an object or array is that value; JSON text of a string is unwrapped once,
- * and once more when an object or array is inside; everything else is the text itself.
+ * The value of a string attribute: JSON text of an object or array is that value; JSON text of a string is unwrapped
+ * once, and once more when an object or array is inside; everything else is the text itself.
  */
 export function unwrap(text: string): Parsed {
   const first = text.charCodeAt(leadingSpace(text));
@@ -75,7 +77,7 @@ export function unwrap(text: string): Parsed {
   return parseJson(inner.value) ?? { value: inner.value, source: null };
 }
 
-/** The same for any attribute value: structured ones are what they are. */
+/** The same for any attribute value: structured values stay unchanged. */
 export function unwrapValue(value: AttributeValue): Parsed {
   return typeof value === "string" ? unwrap(value) : { value: plain(value), source: null };
 }
@@ -85,7 +87,7 @@ export function jsonOf(value: AttributeValue | undefined): Json {
   return value === undefined ? null : unwrapValue(value).value;
 }
 
-/** Like `jsonOf`, for values that are themselves JSON: only strings are looked into. */
+/** Like `jsonOf`, for values that are JSON already: parses only strings. */
 export function jsonWithin(value: Json | undefined): Json {
   return typeof value === "string" ? unwrap(value).value : (value ?? null);
 }
@@ -105,7 +107,7 @@ function wordOf(text: string): Parsed {
   return { value: text.isWellFormed() ? text : text.toWellFormed(), source: null };
 }
 
-/** Above this length nesting is counted before parsing: a megabyte of "[" would block the loop for 0.2 s. */
+/** Above this length a scan counts the nesting before the parse: a megabyte of "[" would block the loop for 0.2 s. */
 const PARSE_BLINDLY_CHARS = 65_536;
 
 /** Longer text stays text: reading it would hold up every other sender for too long. */
@@ -160,7 +162,7 @@ function inspect(value: Json, levels: number): number {
   return trouble;
 }
 
-/** What JSON.parse read of a fraction is what any other parser reads; whole numbers and overflows are looked at again. */
+/** JSON.parse reads fractions as any other parser does; whole numbers and overflows need a second check. */
 function isFraction(value: number): boolean {
   return Number.isFinite(value) && !Number.isInteger(value);
 }

@@ -24,7 +24,7 @@ export interface Facts {
   /** First source that is present and a count. */
   count(sources: Sources): Count | undefined;
   has(sources: Sources): boolean;
-  /** Like `text`, for a look that takes nothing (span-facts.3). */
+  /** Like `text`, but does not use the attribute (span-facts.3). */
   peek(sources: Sources): string;
   family(name: Family): readonly FamilyEntry[];
   familySize(name: Family): number;

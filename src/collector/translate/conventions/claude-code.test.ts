@@ -1,4 +1,4 @@
-// Claude Code and the Claude Agent SDK: flat attributes without prefix, told by the span's name.
+// Claude Code and the Claude Agent SDK: flat attributes without prefix, recognised by the span's name.
 import { describe } from "node:test";
 import { table } from "../testkit.ts";
 

@@ -1,4 +1,4 @@
-// LiteLLM 1.80 (its `otel` callback) and OpenLIT 1.36: names beside the conventions.
+// LiteLLM 1.80 (its `otel` callback) and OpenLIT 1.36: names outside the conventions.
 import { describe } from "node:test";
 import { table } from "../testkit.ts";
 

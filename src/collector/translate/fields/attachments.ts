@@ -1,7 +1,7 @@
 // Attachments: files in an attribute of the backend's SDK, as JSON with base64 content.
 // Invariants:
 //   attachments.1. A name has no "." (the backend's part names use it) and nothing that could end a header line.
-//   attachments.2. An unreadable entry is left out; the run stays.
+//   attachments.2. Translation omits an unreadable entry; the run stays.
 import type { Json } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { textMember } from "../attributes/indexed.ts";

@@ -1,7 +1,7 @@
-// Content: what inputs and outputs are made of. Both are lists of sources, asked in order until one yields something.
-// Invariants:
-//   content.1. Inputs and outputs are JSON objects: everything else is wrapped under the name that the table gives.
-//   content.2. A sender's JSON object is sent as the text it wrote, checked but not rebuilt: digits and order stay as they were.
+// Content: the building blocks of inputs and outputs. Both are ordered lists of sources; the first source with a result
+// wins. Invariants:
+//   content.1. Inputs and outputs are JSON objects: other values become a member with the name in the table.
+//   content.2. A sender's JSON object keeps its text after a check: digits and order stay unchanged.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
@@ -29,7 +29,7 @@ export interface ContentSource {
   readonly when?: Sources;
 }
 
-/** A source that is asked only for spans with one of these attributes. */
+/** A source that applies only to spans with one of these attributes. */
 export function given(when: Sources, source: (subject: Subject) => Found | null): ContentSource {
   return Object.assign((subject: Subject) => source(subject), { when });
 }
@@ -94,7 +94,9 @@ const OWN_SDK: Sources = signs(
   "langsmith.span.parent_id",
 );
 
-/** The SDK's exporter adds these marks to the AI SDK's spans too, and half of their content: those are read by their own rules. */
+/**
+ * The SDK's exporter adds these marks to the AI SDK's spans too, and half of their content: their own rules read those.
+ */
 const FOREIGN: Sources = signs("ai.operationId");
 
 export function ofOwnSdk(source: ContentSource): ContentSource {

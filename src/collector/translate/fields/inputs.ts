@@ -1,4 +1,4 @@
-// Inputs: what a run was given. The table reads top to bottom; the first source that yields something is used.
+// Inputs of a run. The table reads top to bottom; the first source with a result wins.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import {
   attributes,
@@ -164,7 +164,7 @@ function withSystem(messages: Json, system: Json): Found | null {
   return conversation(isThere ? list : [...first, ...list]); // only equal text is a duplicate
 }
 
-/** The text of messages, however it is cut into blocks. */
+/** The text of messages, regardless of its blocks. */
 function textOf(messages: readonly Json[]): string {
   const texts = messages.flatMap((message) => {
     const content = member(message, "content");
@@ -258,7 +258,7 @@ function flattenedPrompts(facts: Facts): Found | null {
   return found({ prompt: template, ...(variables === undefined ? {} : { variables: jsonOf(variables) }) });
 }
 
-/** The variable that was filled with the input names it. */
+/** The variable that received the input names it. */
 function promptVariables(facts: Facts): Found | null {
   const value = facts.value(VALUE);
   if (value === undefined) return null;

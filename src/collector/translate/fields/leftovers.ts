@@ -1,8 +1,7 @@
-// Leftovers: attributes that no rule used. They are uploaded whole, as extra.metadata.otel.attributes.
-// Invariants:
-//   leftovers.1. An attribute is left out only when a rule used it, when an alias with the same value was used, or when it is
-//        transport noise: the ids with which an SDK places its run, and the encoding that it wrote its attributes in.
-//   leftovers.2. A text of COMPARED_CHARS or more under a known name is left out when any used attribute has the same text.
+// Leftovers: attributes that no rule used. The run carries them whole, as extra.metadata.otel.attributes. Invariants:
+//   leftovers.1. An attribute is absent only when a rule used it or an alias with the same value, or when it is
+//        transport noise: an SDK's ids for placing its run, and the encoding of its attributes.
+//   leftovers.2. A text of COMPARED_CHARS or more under a known name is absent when a used attribute has the same text.
 import type { Json } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import { createObjectWriter } from "../attributes/json-writer.ts";
@@ -23,7 +22,7 @@ const NOISE: ReadonlySet<string> = new Set([
 
 const COMPARED_CHARS = 16;
 
-/** JSON text of an object, "" for none. `more` holds values of metadata whose name was already in use. */
+/** JSON text of an object, "" for none. `more` holds values of metadata whose name was taken. */
 export function leftoversText(facts: Facts, more: readonly (readonly [string, Json])[]): string {
   let rest: Map<string, AttributeValue> | null = null;
   const used = usedTexts(facts);
@@ -67,7 +66,7 @@ export function fateOf(facts: Facts, { key, value, plan }: Unused, used: () => R
   return typeof value === "string" && value.length >= COMPARED_CHARS && used().has(value) ? "same value" : "kept";
 }
 
-/** Long texts of the known attributes that rules used; gathered once, when first asked for (leftovers.2). */
+/** Long texts of the known attributes that rules used; collected on first use (leftovers.2). */
 export function usedTexts(facts: Facts): () => ReadonlySet<string> {
   let texts: Set<string> | null = null;
   return () => {

@@ -1,7 +1,7 @@
 // Merge messages: a conversation that a span has twice, flattened into attributes and as the JSON of the request or response.
 // Invariants:
-//   merge-messages.1. The longer conversation is the base; of two messages at one place each member that one lacks comes from
-//        the other. Content is lacking when it is empty, or plain text where the other has blocks beside text.
+//   merge-messages.1. The longer conversation is the base; of two messages at one place each member that one lacks
+//        comes from the other. Content is lacking when it is empty, or plain text where the other also has blocks.
 //   merge-messages.2. JSON that holds no messages changes nothing.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { member, textMember } from "../attributes/indexed.ts";

@@ -1,7 +1,6 @@
 // Messages: every convention's way of writing a chat message → {role, content, tool_calls?, tool_call_id?, name?, …}.
-// Content is a string when it is one piece of text, else a list of blocks. What is not understood is kept as it came.
-// Invariants:
-//   fields/messages.1. No part is dropped: text, calls and results find their fields, every other part stays in `content`.
+// Content is a string when it is one piece of text, else a list of blocks. Unknown parts stay unchanged. Invariants:
+//   fields/messages.1. Every part stays: text, calls and results in their fields, all others in `content`.
 //   fields/messages.2. A message that already has the target form comes back as the same object.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { member, textMember } from "../attributes/indexed.ts";
@@ -46,7 +45,7 @@ function listOf(content: Json | undefined): readonly Json[] | null {
   return Array.isArray(content) ? (content as readonly Json[]) : null;
 }
 
-/** Parts that have a place of their own in the target form. OpenAI's and Anthropic's blocks are left alone. */
+/** Parts with a field in the target form. OpenAI's and Anthropic's blocks stay unchanged. */
 function isForeignPart(part: Json): boolean {
   if (!isObject(part)) return false;
   switch (textMember(part, "type")) {
@@ -134,7 +133,7 @@ function partOf(part: Json): Part {
   }
 }
 
-/** Parts that are told by their member instead of a type: Gemini's and Bedrock's. */
+/** Parts that a member identifies instead of a type: Gemini's and Bedrock's. */
 function cloudPart(part: JsonObject): Part {
   const call = member(part, "function_call") ?? member(part, "functionCall");
   if (isObject(call)) return { kind: "call", value: callOf(call) };
@@ -254,7 +253,7 @@ export function flattenedMessage(item: Json, defaultRole: string): Json {
   };
 }
 
-/** Content that was written as JSON text of blocks is blocks; any other text stays text. */
+/** JSON text of blocks becomes blocks; any other text stays text. */
 function contentFrom(content: Json | undefined): Json {
   if (content === undefined) return "";
   if (typeof content !== "string" || !content.startsWith("[{")) return content;

@@ -1,10 +1,10 @@
 // Metadata: everything of a span that is neither conversation nor tokens, under extra.metadata.
 // Invariants:
-//   metadata.1. A user's name never replaces a name that the backend reads: reserved names are written first and stay. The
+//   metadata.1. A user's name never replaces a name that the backend reads: reserved names come first and stay. The
 //        value that lost goes to otel.attributes.
 //   metadata.2. Resource and scope become text once per envelope, not once per span.
-//   metadata.3. An attribute that another field used is not repeated here; an attribute that no field used is (leftovers.1).
-//        So this is the last rule that reads a span.
+//   metadata.3. Attributes that other fields used are absent here; all other attributes are present (leftovers.1). So
+//        this is the last rule that reads a span.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, Resource, Scope, Span, SpanLink } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
@@ -96,7 +96,7 @@ export interface MetadataParts {
   readonly usage: JsonObject | null;
   /** Usage of an agent or workflow: a sum over its children, which the backend must not charge again. */
   readonly usageIsSum: boolean;
-  /** The span had no time of its own. */
+  /** The span had no time. */
   readonly timeFromArrival: boolean;
   /** Adds `otel.fields`: the destination of every attribute. */
   readonly explain: boolean;
@@ -147,7 +147,7 @@ function putText(out: ObjectWriter, name: string, value: string): void {
   if (value !== "") out.put(name, value.toWellFormed());
 }
 
-/** Attributes that users attach: JSON text of objects or lists is parsed, other text stays text. */
+/** Attributes that users attach: JSON text of objects or lists becomes a value, other text stays text. */
 function putNamed(out: ObjectWriter, facts: Facts, lost: Lost): void {
   for (const { family, prefix, elsewhere } of NAMED_FAMILIES) {
     if (facts.familySize(family) === 0) continue;
@@ -193,7 +193,7 @@ const NAMED_FAMILIES = (
   ] as const
 ).map(([family, prefix, ...names]) => ({ family, prefix, elsewhere: readElsewhere(prefix, ...names) }));
 
-/** Returns the attributes whose name a member of the metadata has. */
+/** Returns the attributes whose names the metadata already has. */
 function putResource(out: ObjectWriter, resource: Resource): NamedTexts {
   const { texts, members } = resourceTexts(resource);
   if (members !== null && !texts.some(([name]) => out.has(name))) {
@@ -209,7 +209,7 @@ function putResource(out: ObjectWriter, resource: Resource): NamedTexts {
   return taken ?? NO_TEXTS;
 }
 
-/** A quoted string is text that somebody wants quoted: only objects and lists are read. */
+/** Parses only objects and lists: quotes around a string are part of the text. */
 function unquoted(read: Json, value: unknown): Json {
   return typeof read === "string" && typeof value === "string" ? value.toWellFormed() : read;
 }
@@ -340,7 +340,7 @@ function scopeText(scope: Scope): string {
 
 let lastNamed: { readonly resource: Resource; readonly names: readonly string[]; readonly text: string } | null = null;
 
-/** The first text among `names` in the resource: projects can be set for a whole service. */
+/** The first text among `names` in the resource: a service can set its project. */
 export function resourceText({ resource }: Span, names: readonly string[]): string {
   if (lastNamed?.resource !== resource || lastNamed.names !== names)
     lastNamed = { resource, names, text: firstText(resource.attributes, names) }; // metadata.2

@@ -1,7 +1,6 @@
-// Model: which provider and model answered, and what they were asked with.
-// Invariants:
+// Model: provider, model and request parameters. Invariants:
 //   model.1. The priced model is the one that answered; the requested one stays in the invocation parameters.
-//   model.2. A provider's name is normalised only for known pairs; then the raw name is kept beside it.
+//   model.2. Only known provider names are normalised; the raw name stays in the metadata.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
@@ -69,7 +68,7 @@ const REQUEST_TYPE = sources("llm.request.type");
 
 export interface Model {
   readonly provider: string;
-  /** "" when `provider` is what was sent. */
+  /** "" when `provider` is the raw name. */
   readonly rawProvider: string;
   readonly name: string;
   readonly type: string;
@@ -156,7 +155,7 @@ const TOOLS = sources(
 );
 const REQUEST_PARAMETERS = sources("model_request_parameters");
 
-/** null when nothing was said. Later entries win, so the order of the steps is the precedence, lowest first. */
+/** null without parameters. Later entries win, so the order of the steps is the precedence, lowest first. */
 export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | null {
   const params = createParameters();
   for (const { rest, value } of facts.familySize("settings") === 0 ? [] : facts.family("settings"))

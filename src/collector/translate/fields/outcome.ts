@@ -1,6 +1,5 @@
-// Outcome: success or error, and the text that says what went wrong.
-// A span that its author marked as ok is a success, also when it recorded an exception on the way. The backend's own SDK is
-// the exception: it sets ok before it records the failure of the run.
+// Outcome: success or error, and the error text. A span with the status ok is a success, even with a recorded
+// exception. The backend's own SDK is the exception: it sets ok before it records the failure of the run.
 import type { SpanEvent } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { signs, sources } from "../attributes/known-keys.ts";

@@ -1,4 +1,4 @@
-// Outputs: what a run gave back. The table reads top to bottom; the first source that yields something is used.
+// Outputs of a run. The table reads top to bottom; the first source with a result wins.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import {
   attributes,
@@ -133,7 +133,7 @@ function answer(messages: Json): Found | null {
   return messages === null || messages === "" ? null : conversation(messagesOf(messages, "assistant"));
 }
 
-/** All choices, as the model's API gives them; one simple answer is a message as well. */
+/** All choices, as the model's API returns them; a single simple choice is also a message. */
 function choicesFound(choices: readonly JsonObject[]): Found | null {
   if (choices.length === 0) return null;
   const shaped = choices.map((choice) => {
@@ -164,7 +164,7 @@ function livekitAnswer(facts: Facts): Found | null {
   return conversation([{ role: "assistant", content: facts.text(LK_TEXT), tool_calls: calls }]);
 }
 
-/** The answer in the history stands beside the result, unless it is the same text. */
+/** The last message of the history accompanies the result, unless the text is the same. */
 function finalResult(facts: Facts): Found | null {
   const value = facts.value(FINAL_RESULT);
   const result = value === undefined ? null : wrapped(unwrapValue(value), "output");
@@ -182,7 +182,7 @@ function completion(item: Json): Json {
   return text === undefined ? item : { content: text };
 }
 
-/** Text, reasoning, files and calls are one message; an object that was generated beside them stands beside it. */
+/** Text, reasoning, files and calls are one message; a generated object is a separate member. */
 function vercelAnswer(facts: Facts): Found | null {
   const object = facts.value(AI_OBJECT);
   const calls = listWithin(facts, AI_CALLS).map(callOf);
@@ -208,7 +208,7 @@ function fileBlock(file: Json): Json {
   return { type: "image_url", image_url: { url } };
 }
 
-/** Vectors become their number and length. They are the only values that are summarised. */
+/** Vectors become their number and length: the only values in summary form. */
 function vectorsFound({ facts }: Subject): Found | null {
   const given = facts.value(AI_EMBEDDINGS);
   const one = facts.value(AI_EMBEDDING);

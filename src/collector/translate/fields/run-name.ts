@@ -46,7 +46,7 @@ export function runNameOf(facts: Facts, type: RunType): string {
   return message || facts.text(GENKIT) || span || facts.peek(OPERATION) || "unnamed";
 }
 
-/** `ai.generateText`, not the `ai.generateText.doGenerate` inside it, which is named after the model call. */
+/** `ai.generateText`, not the `ai.generateText.doGenerate` inside it, whose name comes from the model call. */
 function isTopLevelVercel(operation: string): boolean {
   return operation.startsWith("ai.") && !operation.includes(".do") && !operation.startsWith("ai.toolCall");
 }

@@ -6,7 +6,7 @@ import type { RunType } from "../../shared/trace-run.ts";
 
 export interface TypedRun {
   readonly type: RunType;
-  /** False when nothing said so: usage of such a run is its own, not a sum over its children. */
+  /** False without an explicit type: the usage of such a run is its own, not a sum over its children. */
   readonly said: boolean;
 }
 
@@ -181,7 +181,9 @@ function saidType(facts: Facts): RunType | undefined {
   );
 }
 
-/** A kind is used only when the type says as much: of "AGENT", which becomes a chain, the word stays in the metadata. */
+/**
+ * A kind counts as used only when the type expresses it: "AGENT" becomes a chain, and the word stays in the metadata.
+ */
 function typeNamed(facts: Facts, from: Sources, known: Names): RunType | undefined {
   const name = facts.peek(from).toLowerCase();
   const type = name === "" ? undefined : known.get(name);

@@ -1,9 +1,10 @@
 // Span events: read once per span, into conversation, errors and the rest.
 // Invariants:
-//   span-events.1. Every event is used as content or kept in `events`; exceptions are both error and event.
+//   span-events.1. Every event becomes content or stays in `events`; exceptions are both error and event.
 //   span-events.2. Messages keep their order in time, also those that an instrumentation wrote under another name (history is input).
 //   span-events.3. Attributes of an operation details event that are no messages complete the span's own (span-facts.4).
-//   span-events.4. Of several content events the first prompt and the last completion are used; the others stay in `events`.
+//   span-events.4. Of several content events the first prompt and the last completion count; the others stay in
+//   `events`.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../../otlp/span.ts";
 import { textMember } from "../attributes/indexed.ts";
@@ -106,7 +107,7 @@ function takeContent(event: SpanEvent, talk: Gathered): boolean {
   return true;
 }
 
-/** An event with anything beside its content stays in `events` too. */
+/** An event with more than its content stays in `events` too. */
 function takeSingle(event: SpanEvent, talk: Gathered, name: "prompt" | "completion"): void {
   const value = attributeOf(event, `gen_ai.${name}`);
   talk[name] = value === "" ? null : value;

@@ -1,9 +1,9 @@
 // Usage: tokens and costs, from any convention, in the backend's words.
 // Invariants:
 //   usage.1. Aliases are never summed: the first source that is present counts, also when it is zero.
-//   usage.2. input_tokens includes cached tokens, output_tokens includes reasoning. A source that counts them apart is told by
-//        its cached tokens being more than its input.
-//   usage.3. Details of the sender's own SDK are taken whole and beat every single attribute.
+//   usage.2. input_tokens includes cached tokens, output_tokens includes reasoning. More cached tokens than input
+//        tokens mean that the source counts them separately.
+//   usage.3. The details of the backend's own SDK take precedence as a whole over single attributes.
 //   usage.4. Counts keep every digit, sums too (count.ts).
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
@@ -193,7 +193,7 @@ const COSTS: readonly (readonly [string, Sources])[] = [
 
 const COST_SIGNS = union(...COSTS.map(([, from]) => from), COST_DETAILS);
 
-/** A span has usage when one of these is there; most spans are done after this look. */
+/** A span has usage when one of these is present; most spans end at this check. */
 const SIGNS = union(WHOLE, INPUT, OUTPUT, TOTAL, COST_SIGNS, ADK_RESPONSE, GENKIT_OUTPUT);
 
 export function usageOf(facts: Facts): JsonObject | null {
@@ -319,7 +319,7 @@ function jsonOfDetails(details: ReadonlyMap<string, Count>): JsonObject {
   return Object.fromEntries([...details].map(([name, count]) => [name, plain(count)]));
 }
 
-/** Langfuse says input, output, total; everything else is passed on as it is. */
+/** Langfuse says input, output, total; other names pass unchanged. */
 function langfuseNames(usage: JsonObject): JsonObject {
   if (usage["input"] === undefined && usage["output"] === undefined) return usage;
   const { input, output, total, ...rest } = usage;

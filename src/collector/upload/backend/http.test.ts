@@ -107,7 +107,7 @@ const infoSaying = (flag: boolean | undefined): { status: number; text: string }
   text: JSON.stringify({ batch_ingest_config: { use_multipart_endpoint: flag } }),
 });
 
-/** Sends until it is sent, as an upload would; gives the uploads' paths. */
+/** Retries until delivery, as an upload does; returns the paths of the uploads. */
 async function uploadsOf({ requests, backend }: Asked, tries = 5): Promise<readonly string[]> {
   const before = requests.length;
   for (let attempt = 0; attempt < tries; attempt++) {

@@ -1,10 +1,10 @@
 // HTTP adapter of the Backend port, on node's own client.
 // Invariants:
-//   backend/http.1. Redirects are never followed: a key goes to the configured address or nowhere.
+//   backend/http.1. It follows no redirect: a key goes to the configured address or nowhere.
 //   backend/http.2. A reply costs at most REPLY_BYTES_MAX of memory and `timeoutMs` of time, regardless of the backend.
 //   backend/http.3. A key appears in the request's headers only: never in a reason, never in an error.
 //   backend/http.4. `limits()` never waits.
-//   backend/http.5. A reply counts only when the whole request is sent or its connection is closed: then the body has
+//   backend/http.5. A reply counts only after the whole request, or after the connection has closed: then the body has
 //        no reader left.
 //   backend/http.6. The wait between attempts does not depend on our wall clock.
 //   backend/http.7. One 404 has no effect. The older form is used while /info requires it, or for OLDER_FORM_MS after
@@ -35,7 +35,8 @@ const MISSES_MAX = 2;
 
 export interface HttpBackend extends Backend {
   /**
-   * Asks for `/info` and waits for it: `limits()` is up to date then. Resolves with a summary; rejects without a reply.
+   * Requests `/info` and waits for the reply: `limits()` is up to date then. Resolves with a summary; rejects without a
+   * reply.
    */
   readonly ask: () => Promise<string>;
 }
@@ -127,7 +128,7 @@ async function send(state: BackendState, body: Body, signal: AbortSignal): Promi
     if (asMultipart && reply.status === 404) return await onMissing(state, beganAt);
     if (asMultipart) state.misses = 0;
     const { "retry-after": retryAfter, date } = reply.headers;
-    // A date is read against the backend's own clock: ours may be days off (backend/http.6).
+    // The backend's own clock is the reference for a date: ours may be days off (backend/http.6).
     const saidAt = Date.parse(date ?? "");
     const now = Number.isNaN(saidAt) ? clock.now() : saidAt;
     return outcomeOf(reply.status, detailOf(reply.text, body.tenant.apiKey), retryAfter, now);

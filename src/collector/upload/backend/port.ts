@@ -4,7 +4,7 @@ import type { BodyEncoding } from "../../encode/batch-body.ts";
 
 export type SendOutcome =
   | { readonly kind: "sent" }
-  /** A transient cause: retry, not before `afterMs` when the backend asked for it. */
+  /** A transient cause: retry, not before `afterMs` if the backend requested a delay. */
   | { readonly kind: "retry"; readonly reason: string; readonly afterMs: number | null }
   /** The key or the address is wrong: the runs stay queued. */
   | { readonly kind: "parked"; readonly reason: string }
