@@ -1,11 +1,11 @@
 // Test of authorization: every route of the OpenAPI document against every kind of caller.
 // Rules:
-//   authorisation.1. Without credentials, or with bad or expired ones, every route but the probes is rejected before
-//        any lookup.
+//   authorisation.1. Without credentials, or with bad or expired ones, every route but the probes rejects the call
+//        before any lookup.
 //   authorisation.2. Another tenant's data looks absent: at every place for an id, in paths and bodies, the reply
 //        equals that to an unknown id. No list, stream or error shows a trace of it.
 //   authorisation.3. Attempts of another tenant change nothing.
-//   authorisation.4. A read-only caller is rejected wherever a call changes something, and nowhere else.
+//   authorisation.4. A read-only caller gets a rejection for each call that changes something, and for no other.
 //   authorisation.5. A route missing from the table below fails the test.
 // Real process, real sockets, handlers written with the SDK's Auth (graphs/tenants/auth.ts); then the same with API
 // keys.
@@ -104,7 +104,7 @@ interface Entry {
   readonly query?: string | ((ids: Ids) => string);
   /** Places of ids in the body and the query. */
   readonly places?: readonly string[];
-  /** An id that the caller chooses for something new: that it is taken can be seen, by design. */
+  /** An id that the caller chooses for a new object: a conflict reveals that it exists, by design. */
   readonly chooses?: string;
   /** It changes something, although its route is one that reads. */
   readonly changes?: true;
@@ -337,7 +337,7 @@ test("docs/reference/auth.md has the event of every route (authorisation.5)", ()
   assert.deepEqual(documented.toSorted(), asked.toSorted());
 });
 
-/** The text has the names of ids in the place of those that were sent. */
+/** Replaces the ids in the text by their names. */
 interface Seen {
   readonly status: number;
   readonly text: string;
@@ -497,7 +497,7 @@ async function snapshot(): Promise<unknown> {
 // Read-only callers, in both ways to authenticate (authorisation.1, authorisation.4).
 
 const READING = /^(authenticated|public)$|:(read|search|get|list_namespaces)$/;
-/** Reads that do more when asked to. */
+/** Reads with options that need more rights. */
 const cancels = (entry: Entry): boolean =>
   String(entry.query).includes("cancel_on_disconnect") || entry.changes === true;
 
@@ -513,7 +513,7 @@ for (const route of routes) {
         assert.notEqual(byKey, 401, keyText);
       } else {
         assert.equal(status, 403, text);
-        assert.ok(byKey === 403 || (may && byKey === 404), keyText); // the run is looked up first, and is not there
+        assert.ok(byKey === 403 || (may && byKey === 404), keyText); // the lookup of the run comes first, and finds none
         assert.match(text, /"code":"forbidden"/);
       }
     }

@@ -1,6 +1,6 @@
-// Tests of lists whose rows are big, over real sockets. Checked:
-//   big-lists.1. A long list is sent row by row, with the rows and the pagination that it has when it is short.
-//   big-lists.2. A list that asks for no states reads none.
+// Tests of lists with large rows, over real sockets. Rules:
+//   big-lists.1. The server streams a long list row by row, with the same rows and pagination as a short one.
+//   big-lists.2. A list without states in its `select` reads none.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";

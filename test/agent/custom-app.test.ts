@@ -1,6 +1,6 @@
 // Tests of a custom app that lives inside the server. Checked:
-//   agent/custom-app.1. Middleware runs around the server's routes; a body that it has read is not lost; unknown paths
-//        are the server's.
+//   agent/custom-app.1. Middleware runs around the server's routes; the routes still get a body that it has read;
+//        unknown paths are the server's.
 //   agent/custom-app.2. `new Client()` inside reaches the server without a port, under the same rules for callers.
 //   agent/custom-app.3. A run's webhook may name a route of the app, and nothing else of the server.
 //   agent/custom-app.4. `getLogger()` writes into the server's log, with node and run.

@@ -1,7 +1,6 @@
 // The files of a data folder, from outside. Checked:
-//   data-files.1. A database or lock that is deleted under a running server is noticed: /ready is 503 and says so,
-//        calls that write are refused, and none that was acknowledged is lost. The collector's spool and the trace
-//        store do the same.
+//   data-files.1. A running server notices the deletion of its database or lock: /ready replies 503 with the reason,
+//        writes fail, and acknowledged writes stay. The collector's spool and the trace store do the same.
 //   data-files.2. Everything that the product makes is its owner's alone, with the usual umask.
 import assert from "node:assert/strict";
 import { readdirSync, renameSync, statSync } from "node:fs";
@@ -71,7 +70,7 @@ test("the spool's lock deleted under the collector: /ready is 503 and spans are 
 test("the spool's open segment deleted under the collector: spans are refused until there is a new one (data-files.1)", async () => {
   const dir = temporaryFolder();
   const backend = await startBackend();
-  // No batch is due during the test: its write would find the segment gone before the second request does.
+  // No batch is due during the test: its write would notice the missing segment before the second request does.
   const collector = await startCollector(backend.url, { SPOOL_DIR: dir, FLUSH_INTERVAL_MS: "3600000" });
   const send = async (n: number) => (await collector.send(protobufRequest([spanOf(n, 0)]))).status;
   const segments = () => readdirSync(dir).filter((name) => name.endsWith(`.${LOG_SUFFIX}`));

@@ -133,7 +133,7 @@ test("a payload cannot answer itself: it is overdue, and waits on (deadlines.3)"
   const args = { amount: 3000, ...soon({ answer: { decisions: [{ type: "approve" }] } }) };
   for (const payload of [args, [args]]) {
     const thread = await asks(payload, "echo");
-    const due = await asks(soon("fail")); // acted on by the same timer, and asked later
+    const due = await asks(soon("fail")); // the same timer serves it, later
     await due.reaches("error");
     const [item] = await itemsOf(server, thread.threadId);
     assert.deepEqual([item?.overdue, item?.deadline?.on_expiry], [true, null]);

@@ -1,7 +1,7 @@
 // Tests of durability: the time of each write, and equal results from memory and storage (run-checkpointer.3,
 // run-checkpointer.4).
-//   durability.1. With every durability, an interrupt is stored, shown and answerable.
-//   durability.2. A result is the same whenever it is read.
+//   durability.1. With every durability, an interrupt is stored, listed and answerable.
+//   durability.2. A result is the same at every later read.
 //   durability.3. A subgraph's state can be read and edited in place.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";

@@ -133,7 +133,7 @@ test("the environment stays as it is, and no setting comes from it (embed.4)", a
     const before = { ...process.env };
     const holdpoint = await open({ config: join(project, "langgraph.json") });
     assert.deepEqual(holdpoint.graphs, ["ask"]);
-    assert.equal((await holdpoint.fetch("http://app.test/inbox")).status, 200); // no key is asked for
+    assert.equal((await holdpoint.fetch("http://app.test/inbox")).status, 200); // without authentication
     assert.deepEqual({ ...process.env }, { ...before, EMBED_TEST: "from the file" });
     await holdpoint.close();
   } finally {

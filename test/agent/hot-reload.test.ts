@@ -2,8 +2,9 @@
 // Rules:
 //   agent/hot-reload.1. A changed file and its importers load again; a paused thread continues in the new code.
 //   agent/hot-reload.2. A run in progress ends in its first code.
-//   agent/hot-reload.3. A file that does not load is logged once, with its place, and the old graph stays.
-//   agent/hot-reload.4. A new graph in langgraph.json is served; for other changes there the log asks for a restart.
+//   agent/hot-reload.3. The log has one line for a file that does not load, with its position, and the old graph stays.
+//   agent/hot-reload.4. The server loads a new graph in langgraph.json; for other changes there the log requests a
+//   restart.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -4,7 +4,7 @@
 //        read both.
 //   agent/http.2. Newlines keep a waiting call alive, and its reply is still one JSON text.
 //   agent/http.3. A caller that disconnects loses nothing.
-//   agent/http.4. Pages of other origins read nothing, and a foreign Host is rejected.
+//   agent/http.4. Pages of other origins read nothing, and a foreign Host gets a rejection.
 //   agent/http.5. An Idempotency-Key yields one run, however often the call repeats.
 import assert from "node:assert/strict";
 import { once } from "node:events";

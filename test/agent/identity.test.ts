@@ -3,7 +3,7 @@
 //   identity.1. A graph gets the identity of the run's caller: in a first attempt, from the queue, after a crash; after
 //        an answer, that of the answering person. The audit trail has the name.
 //   identity.2. A request cannot set the server's own keys, at any place in it.
-//   identity.3. An object belongs to the tenant that created it, whatever the request says.
+//   identity.3. An object belongs to the tenant that created it, regardless of the request's body.
 //   identity.4. An Idempotency-Key belongs to its caller and never yields another caller's run.
 //   identity.5. A path has one reading.
 import assert from "node:assert/strict";

@@ -28,7 +28,7 @@ after(async () => {
 
 type Strategy = "enqueue" | "reject" | "interrupt" | "rollback";
 
-/** How a second run is asked for. Each resolves with the reply, when the call has been decided. */
+/** Ways to request a second run. Each resolves with the reply, after the server's decision. */
 const CALLS: Readonly<Record<string, (thread: TestThread, body: object) => Promise<Answer>>> = {
   "POST /threads/{id}/runs": (thread, body) => call(server, "POST", `${thread.path}/runs`, body),
   "POST /threads/{id}/runs/wait": (thread, body) => call(server, "POST", `${thread.path}/runs/wait`, body),
@@ -39,7 +39,7 @@ const CALLS: Readonly<Record<string, (thread: TestThread, body: object) => Promi
   "POST /runs/batch": ({ threadId }, body) => call(server, "POST", "/runs/batch", [{ ...body, thread_id: threadId }]),
 };
 
-/** A thread with a run in its second node, whose first is stored. The run lasts until it is cancelled. */
+/** A thread with a run in its second node, after the checkpoint of the first. The run lasts until its cancellation. */
 async function busyThread(): Promise<{ readonly thread: TestThread; readonly first: WireRun }> {
   const notes = newNotes(folder);
   const thread = await newThread(server, "slow");

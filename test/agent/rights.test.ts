@@ -1,8 +1,8 @@
 // Tests of special rights, which handlers can deny to callers with all other rights.
 // Rules:
 //   rights.1. Disabling compiled breakpoints needs `threads:bypass`, on every call that can; the audit trail has it.
-//   rights.2. So does an edit in the name of a node, while the thread waits or at an older checkpoint; the audit trail
-//        has it.
+//   rights.2. So does an edit in the name of a node, during a pause or at an older checkpoint, with an entry in the
+//        audit trail.
 //   rights.3. An edit that bypasses nothing needs no special right.
 //   rights.4. A default answer in an assistant's metadata needs `assistants:administrate`, which no other handler can
 //        grant.

@@ -1,8 +1,8 @@
 // Tests of ways to start and end runs, with the official client over real sockets.
 // Rules:
 //   agent/runs.1. A stateless run leaves nothing behind; "keep" keeps its thread, a pause keeps it until the run ends.
-//   agent/runs.2. A batch is accepted or rejected as a whole.
-//   agent/runs.3. A delayed run blocks no other run until it is due; it survives restarts, and can be cancelled.
+//   agent/runs.2. The server accepts or rejects a batch as a whole.
+//   agent/runs.3. A delayed run blocks no other run before it is due; it survives restarts, and accepts a cancellation.
 //   agent/runs.4. One call cancels many runs: the named ones, or all of a status.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";

@@ -1,6 +1,6 @@
 // The library's own conformance suite for checkpointers, run on the saver that graphs get, over both storages. That
-// saver belongs to one thread and one run, and never rejects: a wrapper hands each thread to a saver of its own and
-// refuses calls without an address, as the suite wants it.
+// saver belongs to one thread and one run, and never rejects: a wrapper creates a saver for each thread and rejects
+// calls without an address, as the suite requires.
 import { BaseCheckpointSaver } from "@langchain/langgraph";
 import { deltaChannelHistoryTests, specTest } from "@langchain/langgraph-checkpoint-validation";
 import { after } from "node:test";

@@ -1,7 +1,7 @@
 // Tests of filters that authorization handlers answer for the store. Checked:
 //   store-filters.1. A filter applies to `{...value, namespace, key}`; items outside it read, list and delete as if
 //        they did not exist.
-//   store-filters.2. Nothing is written outside the filter, neither over an item outside it nor as one.
+//   store-filters.2. A write neither replaces an item outside the filter nor creates one.
 //   store-filters.3. Limit and offset count the items that fit.
 import assert from "node:assert/strict";
 import { join } from "node:path";

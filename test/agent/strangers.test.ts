@@ -1,11 +1,9 @@
 // Tests of requests that web pages and strange clients send to the three ports. Checked:
-//   strangers.1. Under a name that is not this machine's, nothing is read or written: agent server, collector, trace
-//        store.
+//   strangers.1. A request under a foreign host name reads and writes nothing: agent server, collector, trace store.
 //   strangers.2. A page of another site changes nothing, with a body or without one; pages of allowed origins can.
-//   strangers.3. A request has one Host header that holds a host, and handlers see the path that the request is routed
-//        by.
+//   strangers.3. A request has one Host header that holds a host, and handlers see the path that selected the route.
 //   strangers.4. Every reply forbids browsers to guess its type.
-//   strangers.5. HEAD on a stream is answered at once, holds nothing open and cancels nothing.
+//   strangers.5. HEAD on a stream returns at once, holds nothing open and cancels nothing.
 //   strangers.6. Code of the deployment sees no secret of the server in its environment.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";

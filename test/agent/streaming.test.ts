@@ -3,9 +3,9 @@
 //   streaming.2. A pause has its interrupts, with the ids of the inbox, and accepts an answer as soon as it is visible.
 //   streaming.3. Ids count from 0. A reader continues after its last event; -1, or nothing, is from the beginning.
 //   streaming.4. Every reader gets the same events: first, late, one of many, or after a restart.
-//   streaming.5. Expired events are reported as a gap, never skipped silently.
-//   streaming.6. A thread's stream has all of its runs, one after the other, until its reader leaves or the thread is
-//        deleted.
+//   streaming.5. The stream reports expired events as a gap.
+//   streaming.6. A thread's stream has all of its runs, one after the other, until its reader disconnects or the thread
+//        disappears.
 //   streaming.7. A silent stream has heartbeats, which the official client does not take for events.
 //   streaming.8. A disconnected caller ends the run only on request.
 import { Client, type StreamMode } from "@langchain/langgraph-sdk";

@@ -200,7 +200,7 @@ test("enable_custom_route_auth: false opens them, and nothing else (surface.3)",
   assert.equal((await call(server, "POST", "/threads", {})).status, 401);
 });
 
-// Groups that are switched off (surface.4).
+// Disabled groups (surface.4).
 
 const GROUPS: readonly (readonly [names: readonly string[], gone: readonly string[], stays: readonly string[]])[] = [
   [
@@ -414,7 +414,7 @@ test("beyond loopback without keys and handlers, the server does not start (surf
   assert.match(stderr, /HOST: .*HOLDPOINT_API_KEYS.*auth\.path.*HOLDPOINT_ALLOW_UNAUTHENTICATED/);
 });
 
-/** Starts a server that is not expected to come up. */
+/** Starts a server that must fail to start. */
 async function start(
   sections: object,
   env: Record<string, string> = {},

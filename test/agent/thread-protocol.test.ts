@@ -1,13 +1,14 @@
 // Tests of the thread protocol over HTTP: commands and server-sent events, on real sockets.
 //   thread-protocol.1. A run shows in the order of the reference: running, states, tasks, messages, end; the same on every replay.
 //   thread-protocol.2. Ids and seqs are unique, ordered, and the same after a restart; new ones are above all old ones.
-//   thread-protocol.3. A question is requested, answered once, and closed in every reader; the same answer again is a success.
-//   thread-protocol.4. New input gives a question up; a map of open ids answers it.
-//   thread-protocol.5. A replay leaves out ends of older runs and closed questions; `since` gives only what follows.
-//   thread-protocol.6. Runs over REST show too, and the stream of a REST run has no event of the protocol.
-//   thread-protocol.7. Refusals are envelopes with the codes of the protocol and of the product; nothing is made.
+//   thread-protocol.3. Every reader sees a question open and close, one answer counts, and the same answer again
+//   succeeds.
+//   thread-protocol.4. New input abandons a question; a map of open ids answers it.
+//   thread-protocol.5. A replay omits ends of older runs and closed questions; `since` returns only later events.
+//   thread-protocol.6. REST runs appear too, and the stream of a REST run has no event of the protocol.
+//   thread-protocol.7. Refusals are envelopes with the codes of the protocol and of the product, and create nothing.
 //   thread-protocol.8. A run that ends without having begun, by a cancellation in the queue, has one end.
-//   thread-protocol.9. When nothing is kept, a reader gets the state, the open questions and the newest end.
+//   thread-protocol.9. Without stored events, a reader gets the state, the open questions and the newest end.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -290,7 +291,7 @@ test("without kept events a reader gets a baseline with the same ids (thread-pro
   late.close();
 });
 
-/** As when the time has come that they are kept for. */
+/** As after the retention of the events. */
 async function deleteEvents(dataDir: string): Promise<void> {
   const uri = await databaseFor(dataDir);
   if (uri === "") {

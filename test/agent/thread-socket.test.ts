@@ -1,8 +1,9 @@
 // Tests of the thread protocol over WebSocket.
-//   thread-socket.1. The official client runs, pauses and answers over a socket, also after a page is loaded anew.
+//   thread-socket.1. The official client runs, pauses and answers over a socket, also after a reload of the page.
 //   thread-socket.2. Two sockets and a stream on one thread all get all; closing one changes nothing for the others.
-//   thread-socket.3. Every malformed frame is answered; the socket stays open.
-//   thread-socket.4. A caller without credentials is accepted and closed with 4401; a bearer subprotocol authenticates.
+//   thread-socket.3. Every malformed frame gets an error; the socket stays open.
+//   thread-socket.4. A caller without credentials gets an open socket and then close code 4401; a bearer subprotocol
+//   authenticates.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

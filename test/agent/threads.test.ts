@@ -1,6 +1,6 @@
-// Tests of threads beside their runs: pruning, times to live, initial states, search results. test/threads.1 has three
-// parts: a rejected state creates no thread; a paused thread expires only if the settings say so, with a log line; a
-// pruned thread continues from its state, also from the middle of a pause.
+// Tests of threads apart from their runs: pruning, times to live, initial states, search results. test/threads.1 has
+// three parts: a rejected state creates no thread; a paused thread expires only if the settings say so, with a log
+// line; a pruned thread continues from its state, also from the middle of a pause.
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -3,8 +3,8 @@
 //   time-travel.1. A run from an older checkpoint starts there, with input, with none, with an answer; the past stays.
 //   time-travel.2. The same for a checkpoint of a subgraph.
 //   time-travel.3. A goto sends the graph to nodes, with their input; an update changes the state.
-//   time-travel.4. A goto to the end ends the thread at its present state, whatever is pending, and the audit trail has
-//        it.
+//   time-travel.4. A goto to the end ends the thread at its current state, with any pending tasks, and adds an audit
+//        entry.
 //   time-travel.5. Durability "exit" saves only the end or the pause.
 //   time-travel.6. Config comes from the assistant, the thread and the run, the later over the earlier.
 import { Client } from "@langchain/langgraph-sdk";

@@ -2,8 +2,8 @@
 // Rules:
 //   agent/webhooks.1. Every end of a run sends one webhook, with the run, its state and its interrupts, signed.
 //   agent/webhooks.2. At least once: a failed delivery repeats under the same event id, also after a restart.
-//   agent/webhooks.3. No receiver affects runs or the server; after the last attempt the webhook is dropped.
-//   agent/webhooks.4. Destinations that are not allowed are rejected before anything starts.
+//   agent/webhooks.3. No receiver affects runs or the server; after the last attempt the server drops the webhook.
+//   agent/webhooks.4. A forbidden destination fails the call before the run starts.
 //   agent/webhooks.5. A new interrupt goes to the address of its run, signed, with its link; to Slack in Slack's form.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";

@@ -2,7 +2,7 @@
 // Checked:
 //   cli-data.1. `run` prints events as they arrive and the pause with the commands that answer it; a failed run exits
 //        with 1.
-//   cli-data.2. Assistants, crons and items are created, listed, changed and deleted; deletion is confirmed.
+//   cli-data.2. The verbs create, list, change and delete assistants, crons and items; deletion asks for confirmation.
 //   cli-data.3. Every verb has an example, and its verb accepts each example.
 //   cli-data.4. A completion script offers the verbs and options of its level (bash: in a real shell).
 //   cli-data.5. An unknown verb names the nearest one.

@@ -1,6 +1,6 @@
 // Tests of the terminal's inbox: its commands against a real server, as processes where the process matters.
 // Rules:
-//   cli-inbox.1. Items are listed in tables that fit, and as the API's own JSON.
+//   cli-inbox.1. The list is a table that fits the terminal, or the API's own JSON.
 //   cli-inbox.2. Each dialect gets an answer of its own form; values keep their types.
 //   cli-inbox.3. An invalid answer is a one-line error with its exit code, and sends nothing.
 //   cli-inbox.4. No output and no message has the key.
@@ -34,7 +34,7 @@ const run = async (
   return ended;
 };
 
-/** The open interrupt of a new thread whose node interrupts with this value. */
+/** Opens an interrupt with this value on a new thread. */
 async function asking(payload: unknown): Promise<WireItem> {
   const { body } = await call(server, "POST", "/threads", {}, headers);
   const { thread_id: threadId } = body as { readonly thread_id: string };
@@ -46,7 +46,7 @@ async function asking(payload: unknown): Promise<WireItem> {
   return item;
 }
 
-/** The node's answer; undefined while it waits. */
+/** The node's answer; undefined during the pause. */
 async function answerOn({ thread_id: id }: WireItem): Promise<unknown> {
   const { body } = await call(server, "GET", `/threads/${id}/state`, undefined, headers);
   const { values } = body as { readonly values: { readonly answer?: readonly unknown[] } };

@@ -1,11 +1,10 @@
 // Tests of the other commands: threads, traces, doctor, validate, new.
 // Rules:
-//   cli.1. Threads and traces are listed, shown and deleted by the beginning of their ids, as tables that fit and as
-//        JSON.
+//   cli.1. The verbs list, show and delete threads and traces by id prefix, as tables that fit and as JSON.
 //   cli.2. Irreversible commands ask first.
 //   cli.3. An unreachable server, an invalid key and an invalid URL are one-line errors with the remedy.
 //   cli.4. Closing the output early is not an error. A terminal gets colours, and none with NO_COLOR.
-//   cli.5. A project of `new` is valid, and runs until it pauses; no existing file is replaced.
+//   cli.5. A project of `new` is valid, and runs until it pauses; `new` replaces no existing file.
 import assert from "node:assert/strict";
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";

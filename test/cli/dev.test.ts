@@ -1,5 +1,5 @@
-// Test of `npm start`: everything in one process with no configuration at all, a run that waits for the newcomer, and
-// its trace, from the real collector in the real trace store.
+// Test of `npm start`: everything in one process without configuration, a paused sample run, and its trace, from the
+// real collector in the real trace store.
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

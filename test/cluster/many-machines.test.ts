@@ -2,11 +2,11 @@
 //   many-machines.1. Waiting calls and streams work whichever process has the run; Last-Event-ID resumes at any of
 //        them.
 //   many-machines.2. A cancellation reaches a run on another machine at once.
-//   many-machines.3. A thread of a stateless run can be read to its end elsewhere, and is then deleted.
+//   many-machines.3. Another process can read a stateless run to its end, which deletes the thread.
 //   many-machines.4. A process has only its role: an API process has no runs, a worker serves no calls.
 //   many-machines.5. Callers share the queue fairly, runs that resume a pause come first, and a full queue is 503.
-//   many-machines.6. A stopping API process accepts no runs, and waits for those of its callers as long as a worker
-//        does for its own; then it returns their join URLs.
+//   many-machines.6. A stopping API process accepts no runs, and waits for its callers' runs as long as a worker does
+//        for its own; then it returns their join URLs.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { questionsIn, resumeBody, until, within } from "../harness/faults/fault-server.ts";
@@ -130,7 +130,7 @@ test("waiting runs are shared fairly, those that resume a pause come first, and 
     const { thread_id: first } = await ask("many", "/threads", {});
     own.bench.hold(first, "two");
     await ask("many", `/threads/${first}/runs`, { assistant_id: "steps", input: {} });
-    await own.bench.sees(first, "two starts"); // the only slot is taken
+    await own.bench.sees(first, "two starts"); // no slot is free
     const waiting = async (name: "many" | "few", count: number): Promise<string[]> => {
       const threads: string[] = [];
       while (threads.length < count) {

@@ -3,7 +3,7 @@
 //   move.1. A backup shows one moment, taken while runs are in progress, and a server starts on it.
 //   move.2. After a move everything is unchanged: threads, states, interrupts with their ids, answers.
 //   move.3. Paused threads continue after their answers: interrupts, parallel ones and nested ones, breakpoints.
-//   move.4. Nothing is replaced, and a folder in use stays untouched.
+//   move.4. A move replaces nothing, and leaves a folder in use untouched.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -17,7 +17,7 @@ import { newThread, openThread, until } from "../harness/threads.ts";
 const folder = temporaryFolder();
 after(() => removeFolder(folder));
 
-/** Few graphs: a server that knows them starts faster. */
+/** Few graphs, for a fast start. */
 const graphs = [
   "questions.ts:echo",
   "questions.ts:parallel",
@@ -122,7 +122,7 @@ test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if 
   removeFolder(first.dataDir);
 });
 
-/** move.3: every question is answered once, and no more; a breakpoint is passed. */
+/** move.3: every question takes one answer; a breakpoint continues. */
 async function goOn(server: TestServer, paused: readonly string[], broken: string): Promise<void> {
   for (const threadId of paused) {
     const items = await itemsOf(server, threadId);

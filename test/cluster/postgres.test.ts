@@ -1,6 +1,7 @@
 // Tests of a server on PostgreSQL: people and clients see the same as on one machine.
-//   postgres.1. An interrupt is raised, shown, answered once, and survives a restart; no data folder is created.
-//   postgres.2. Servers that start together on an empty database all come up; a newer database is rejected by name.
+//   postgres.1. An interrupt opens, is listed, takes one answer, and survives a restart; no data folder appears.
+//   postgres.2. Servers that start together on an empty database all come up; an older server rejects a newer database
+//   by name.
 //   postgres.3. `migrate` migrates the database and says so; without a database it names the setting.
 //   postgres.4. Without a connection, calls are 503 with Retry-After, and work again when there is one.
 //   postgres.5. A server that cannot open its port exits with 1 and the reason, although it has begun to poll for runs.

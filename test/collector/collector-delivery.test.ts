@@ -65,7 +65,7 @@ describe("batches", () => {
       instance_flags: { zstd_compression_enabled: false, gzip_body_enabled: true },
     };
     const collector = await startCollector(backend.url);
-    await collector.send(protobufRequest([spanOf(1, 0)])); // asks /info in the background
+    await collector.send(protobufRequest([spanOf(1, 0)])); // requests /info in the background
     await backend.whenRuns(1);
     await collector.send(protobufRequest(many(2, 21)));
     await backend.whenRuns(22);

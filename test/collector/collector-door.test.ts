@@ -158,11 +158,11 @@ describe("media types and encodings", () => {
 });
 
 describe("keys", () => {
-  /** Raw, because fetch neither sends a header twice nor lets one be empty. */
+  /** Raw, because fetch cannot send a header twice or empty. */
   async function rawStatus(url: string, headers: readonly string[]): Promise<number> {
     const { port } = new URL(url);
     const socket = connect(Number(port), "127.0.0.1");
-    // The body is announced and never sent: a reply proves that none of it was waited for.
+    // Announces a body and never sends it: a reply proves that the receiver did not wait for it.
     socket.write(
       [
         "POST /v1/traces HTTP/1.1",

@@ -293,7 +293,7 @@ describe("a backend that is away for thirty hours", () => {
       well = true;
       while (arrived.size < acked.size) await clock.advance(60_000);
       assert.deepEqual([...acked.difference(arrived)], []);
-      // Room returns once delivered batches are removed. The disk is real, with its own speed.
+      // Space returns after the removal of delivered batches. The disk is real, with its own speed.
       for (let trace = 9000; (await collector.send(protobufRequest([spanOf(trace, 0)]))).status !== 200; trace++)
         await clock.advance(500);
       const stopping = collector.stop();

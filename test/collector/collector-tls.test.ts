@@ -45,7 +45,7 @@ async function sendOne(collector: TestCollector): Promise<void> {
   assert.equal((await collector.send(jsonRequest([spanOf(1, 0)]), { "x-api-key": KEY })).status, 200);
 }
 
-/** Resolves with the reason why uploads rest. */
+/** Resolves with the reason for the upload pause. */
 async function whyResting(collector: TestCollector): Promise<string> {
   for (;;) {
     const line = collector.log.find((one) => one.includes("uploads_paused"));

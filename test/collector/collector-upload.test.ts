@@ -74,7 +74,7 @@ function idsOf(bodies: readonly Body[]): number[] {
   );
 }
 
-/** Uploads with a script of answers; the clock moves as fast as it is asked to. */
+/** Uploads with scripted replies, on a clock that the test advances. */
 async function uploaded(
   body: Body,
   says: (body: Body, request: number) => SendOutcome,

@@ -1,5 +1,6 @@
-// Senders of today: unmodified instrumentations of test/collector/senders, each in a process of its own, over a real socket.
-// Their dependencies are large, so they are a project of their own: `npm ci --ignore-scripts --prefix test/collector/senders`.
+// Senders of today: unmodified instrumentations of test/collector/senders, each in a separate process, over a real
+// socket. Their dependencies are large, so they are a separate project: `npm ci --ignore-scripts --prefix
+// test/collector/senders`.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

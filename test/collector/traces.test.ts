@@ -1,7 +1,7 @@
 // The local trace store, from outside: `holdpoint collector` with nothing set, a real exporter and the `langsmith` SDK.
-//   traces.1. Without an endpoint, spans that were acknowledged are shown as traces, and no sender needs a key.
+//   traces.1. Without an endpoint, acknowledged spans appear as traces, and senders need no key.
 //   traces.2. The `langsmith` SDK uploads to the store as it does to the backend, unmodified.
-//   traces.3. Bad uploads are refused with the reason and change nothing.
+//   traces.3. A bad upload gets an error with the reason and changes nothing.
 import { context, SpanStatusCode, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";

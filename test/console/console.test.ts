@@ -1,4 +1,4 @@
-// Test of the console's files as a real server hands them out, built from the sources in this repository. Checked:
+// Test of the console's files as a real server sends them, built from the sources in this repository. Rules:
 //   console.1. A first load costs at most FIRST_LOAD_BYTES_MAX, packed.
 //   console.2. page-files.1 to page-files.5 of src/http/pages/page-files.ts, below a prefix.
 import assert from "node:assert/strict";
@@ -27,7 +27,7 @@ interface Got {
   readonly bytes: Buffer;
 }
 
-/** The target goes out as it is written: fetch() would tidy it up. */
+/** Sends the target unchanged: fetch() would normalise it. */
 function get(target: string, method = "GET", headers: Record<string, string> = {}): Promise<Got> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url);

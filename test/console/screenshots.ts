@@ -1,5 +1,5 @@
-// Screenshots: the pictures in docs/images/, made from the sample graphs by `npm run screenshots`. No test: it looks at
-// nothing itself, people do.
+// Screenshots: the pictures in docs/images/, made from the sample graphs by `npm run screenshots`. No test: it asserts
+// nothing.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";

@@ -67,7 +67,7 @@ test("a trace of 10,000 spans scrolls to its end with a screenful of rows in the
   });
   assert.equal(sent.status, 200, await sent.text());
   const page = await browser.open("/traces?name=large", { name: "Ada" });
-  const row = page.getByRole("link").filter({ hasText: "10,000" }); // the list looks again until all have come
+  const row = page.getByRole("link").filter({ hasText: "10,000" }); // the list polls until all are present
   await row.click();
   const items = page.getByRole("tree").getByRole("treeitem");
   await items.first().click();
@@ -128,7 +128,7 @@ function largeExport(count: number): object {
   return { resourceSpans: [{ resource: { attributes: [] }, scopeSpans: [{ scope: { name: "test" }, spans }] }] };
 }
 
-/** Every page, with a sign that it is loaded; its data is created before. */
+/** Every page, with a text that proves it is loaded. Setup creates the data. */
 const PAGES: readonly {
   readonly path: string;
   readonly isThere: (page: Page) => ReturnType<Page["getByText"]>;
@@ -209,7 +209,7 @@ test("a cron is created and paused", async () => {
   await page.getByRole("dialog").getByRole("combobox", { name: "Assistant" }).selectOption({ label: "steps" });
   await page.getByLabel("Schedule").fill("every day");
   await page.getByRole("button", { name: "Create" }).click();
-  await page.getByRole("alert").waitFor(); // the server knows schedules
+  await page.getByRole("alert").waitFor(); // the server supports crons
   await page.getByLabel("Schedule").fill("15 4 * * *");
   await page.getByRole("button", { name: "Create" }).click();
   const cron = page.getByRole("region", { name: "Cron" });

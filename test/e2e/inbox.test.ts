@@ -311,7 +311,7 @@ test("200 items are approved at once, each with its result, also one already ans
   await page.getByRole("button", { name: /^Select all/ }).click();
   if ((await page.getByText("100 selected").count()) > 0) {
     await page.getByRole("list", { name: "Pending items" }).evaluate((list) => {
-      list.parentElement?.scrollTo(0, list.scrollHeight); // the rest is loaded when the end is near
+      list.parentElement?.scrollTo(0, list.scrollHeight); // scrolling to the end loads the rest
     });
     await page.getByRole("button", { name: "Select all 200" }).click();
   }

@@ -1,8 +1,8 @@
 // Tests of the package as users get it: packed, installed with npm into empty folders, run on each supported Node.
 // Checked:
 //   install.1. On Node 22, 24 and 26 it runs natively: `dev` prints its link, pages and API answer, a graph in
-//        TypeScript that has to be compiled is served; nothing is written to the terminal that its user cannot act on.
-//   install.2. An older Node gets one line that names the version it has and the one that is needed, and exit code 1.
+//        TypeScript that needs compilation runs; the terminal shows only messages that the user can act on.
+//   install.2. On an older Node it prints one line with the installed and the required version, and exits with 1.
 //   install.3. `npm create holdpoint`'s project installs, and its own test passes.
 //   install.4. The packages pass publint and @arethetypeswrong/cli, have no pictures, and at most 2 MB.
 //   install.5. The project's copy of LangGraph is the only one.
@@ -152,7 +152,7 @@ test("the how-to pages' code compiles and runs with the package (install.6)", as
   assert.deepEqual(faults, []); // other packages' declarations are their own business
   const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
   for (const version of SUPPORTED) {
-    const args = ["--experimental-strip-types", "--test", "graph.test.ts"]; // Node 22.16 asks for the flag
+    const args = ["--experimental-strip-types", "--test", "graph.test.ts"]; // Node 22.16 needs the flag
     const passed = await run(join(nodeOf(version), "node"), args, { cwd: join(app, "embed"), env });
     assert.match(passed.stdout, /pass 1\b/, version);
   }

@@ -1,5 +1,5 @@
 // Tests of the package: built as for a release, put where npm would put it, and run from there.
-//   e2e/package.1. It asks for every module that it imports, and for no tool.
+//   e2e/package.1. It depends on every module that it imports, and on no tool.
 //   e2e/package.2. It serves the sample graphs and the console, with nothing from this repository but its dependencies,
 //        on the embedded database and on PostgreSQL.
 import assert from "node:assert/strict";

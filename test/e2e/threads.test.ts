@@ -1,5 +1,4 @@
-// A thread in a real browser: it is written to while it is looked at, its page is loaded anew in the middle of a run,
-// it pauses in its graph, and it goes back in time.
+// A thread in a real browser: live updates, a reload in the middle of a run, a pause in the graph, and time travel.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,7 @@
-// Tests of `ui` of langgraph.json, with the official bundler, installed for them: its packages for other machines
-// cannot be locked here.
-// Rules:
+// Tests of `ui` of langgraph.json, with the official bundler, which these tests install: the lock file cannot hold its
+// packages for other machines. Rules:
 //   ui.1. Clients get the HTML that loads a component, below the prefix, and its files.
-//   ui.2. A caller's values stay inside their quotes; unknown components are rejected.
+//   ui.2. A caller's values stay inside their quotes; an unknown component is an error.
 //   ui.3. `disable_ui` serves none; a project without the bundler gets the remedy.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -49,7 +48,7 @@ before(async () => {
 });
 after(() => [folder, bundler].forEach(removeFolder));
 
-/** The library from here, and the bundler where it is given. */
+/** Links this project's library, and the bundler if a path is given. */
 function withPackages(project: string, ui: string | null): void {
   const scope = join(project, "node_modules", "@langchain");
   rmSync(scope);

@@ -1,6 +1,6 @@
-// A tracing backend that enforces the real one's rules on every upload and remembers what it took.
-// Scripted: `script` decides how each upload is answered; anything that breaks a rule is answered with 400 and noted, so
-// that a test that looks at `violations` cannot pass by accident.
+// A tracing backend that enforces the real one's rules on every upload and records the accepted runs. `script` decides
+// the reply to each upload. A broken rule replies 400 and adds to `violations`, so that a test which asserts on them
+// cannot pass by accident.
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -40,7 +40,7 @@ export interface Upload {
   readonly index: number;
 }
 
-/** What to do with an upload: take it with this status, or misbehave. */
+/** Reply to an upload: a status, or a fault. */
 export type Answer =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   | "hang"
@@ -63,7 +63,7 @@ export interface FakeBackend {
   /** Everything taken with a 2xx, in order. */
   readonly runs: TakenRun[];
   readonly violations: string[];
-  /** How often anything was asked, `/info` included. */
+  /** Number of requests, `/info` included. */
   readonly requests: () => number;
   script: (upload: Upload) => Answer | Promise<Answer>;
   info: Record<string, unknown> | null;
@@ -253,7 +253,7 @@ function objectOf(text: string, what: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** A surrogate as an escape. Whole characters are written as they are, so one that is escaped stands alone. */
+/** A surrogate as an escape. JSON writes whole characters unescaped, so an escaped surrogate is a lone one. */
 const HALF_CHARACTER = /(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]/;
 
 function readMultipart(raw: Buffer, contentType: string, key: string, tenantId: string): TakenRun[] {

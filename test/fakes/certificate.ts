@@ -1,5 +1,5 @@
-// Certificates made on the spot: an authority and what it signs, so that no key lies in the repository and none runs out.
-// X.509 version 3, ECDSA on P-256; only what TLS clients ask for.
+// Certificates generated at run time: an authority and its leaf, so that the repository contains no key and none
+// expires. X.509 version 3, ECDSA on P-256, with the minimum that TLS clients require.
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIP } from "node:net";
 
@@ -10,7 +10,7 @@ export interface Certified {
 }
 
 export interface Authority {
-  /** PEM, for those who trust it. */
+  /** PEM of the authority, for clients. */
   readonly cert: string;
   /** A certificate for these names and addresses; `days` says from when until when, counted from now. */
   certify(hosts: readonly string[], days?: { readonly from: number; readonly to: number }): Certified;

@@ -1,9 +1,9 @@
-// A clock that stands still until a test moves it. Timers fire in their order, with everything they cause awaited in between.
+// A clock that a test advances. Timers fire in order; the clock awaits their effects in between.
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/base/clock.ts";
 
 export interface FakeClock extends Clock {
-  /** Moves both clocks; lets pending I/O and promises run between two timers. */
+  /** Advances both clocks; pending I/O and promises run between two timers. */
   advance(ms: number): Promise<void>;
   /** Moves until the next timer, whenever it is; returns the ms moved, or null when there is none. */
   next(): Promise<number | null>;

@@ -1,5 +1,6 @@
-// A collector in a process of its own, for tests that kill it and benchmarks that measure it. Reads the environment like main.
-// At SIGUSR2 it collects its garbage and says what is left. With KILL_AT="sync before 3" it ends itself with SIGKILL at that call of the spool's file port.
+// A collector in a separate process, for tests that kill it and benchmarks that measure it. Reads the environment like
+// main. At SIGUSR2 it collects garbage and prints the heap size. With KILL_AT="sync before 3" it ends itself with
+// SIGKILL at that call of the spool's file port.
 import { readdirSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

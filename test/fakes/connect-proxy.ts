@@ -1,4 +1,4 @@
-// An HTTP proxy for tests that knows CONNECT only, and remembers all that it could have read.
+// An HTTP proxy for tests that supports CONNECT only, and records the bytes it could have read.
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
@@ -10,7 +10,7 @@ export interface ConnectProxy {
   readonly plain: string[];
   /** Everything that went through, both ways. */
   readonly seen: () => Buffer;
-  /** Not 200: no tunnel is made. */
+  /** Any status but 200 makes no tunnel. */
   status: number;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// File ports that fail: one that ends its process at a call, one in memory that keeps what a power cut would keep, one whose
-// calls reject or short-write on demand.
+// File ports that fail: one ends its process at a call, one in memory simulates power cuts, one rejects or short-writes
+// on demand.
 import type { FilePort, SpoolFile } from "../../src/collector/spool/file-port.ts";
 
 type Operation = "write" | "sync" | "create" | "openToAppend" | "openToRead" | "rename" | "unlink" | "syncDir" | "list";
@@ -48,10 +48,10 @@ interface MemoryFile {
   syncedBytes: number;
 }
 
-/** A disk in memory. `image()` is what a power cut at this moment may leave. */
+/** A disk in memory. `image()` is a possible content after a power cut at this moment. */
 export interface MemoryDisk {
   readonly files: FilePort;
-  /** `keep(path, synced, all)` says how many bytes of a file survive; names survive when their folder was synced. */
+  /** `keep(path, synced, all)` says how many bytes of a file survive; names survive after a sync of their folder. */
   image(keep: (path: string, synced: number, all: number) => number): MemoryDisk;
   readonly contents: Map<string, Buffer>;
 }

@@ -1,4 +1,4 @@
-// The langsmith SDK in its OTel mode, in a process of its own: it reads its environment once, when it is loaded.
+// The langsmith SDK in its OTel mode, in a separate process: it reads its environment once, at import.
 import { initializeOTEL } from "langsmith/experimental/otel/setup";
 import { traceable } from "langsmith/traceable";
 

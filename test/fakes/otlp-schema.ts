@@ -1,5 +1,5 @@
-// Another reader of OTLP in protobuf, made from its schema by @bufbuild/protobuf, for ours to be compared with; and a judge
-// that says of altered bytes whether the two must agree on them.
+// A second protobuf reader of OTLP, generated from the schema by @bufbuild/protobuf, as a reference for ours; and a
+// judge that decides for altered bytes whether the two readers must agree.
 import assert from "node:assert/strict";
 import { isUtf8 } from "node:buffer";
 import { create, createFileRegistry, type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
@@ -101,7 +101,7 @@ function schema(): DescMessage {
 
 const REQUEST = schema();
 
-/** The spans of a request in a form that can be compared. @throws what the other reader throws */
+/** The spans of a request in a comparable form. @throws the error of the reference reader */
 export function readBySchema(body: Uint8Array): unknown {
   return normal(spansOf(fromBinary(REQUEST, body)));
 }
@@ -170,7 +170,7 @@ function idOf(value: unknown, digits: number): string {
   return id.length === digits && !/^0+$/.test(id) ? id : "";
 }
 
-/** What is longer than any id is none. */
+/** More bytes than an id has are no id. */
 function longestId(value: unknown): string {
   const id = hex(value);
   return id.length > 32 ? "" : id;
@@ -269,8 +269,8 @@ function normal(value: unknown): unknown {
 // ---- the judge ----
 /**
  * `sound`: every reader must read this, and the same. `broken`: none may. `open`: the protocol leaves it to the reader
- * (a known field of another type, a group, text that is no UTF-8, a single field that comes twice). What comes first in
- * the bytes decides: a reader that stops there never sees the rest.
+ * (a known field of another type, a group, invalid UTF-8, a repeated singular field). The first such position in the
+ * bytes decides: a reader that stops there never sees the rest.
  */
 export type Verdict = "sound" | "broken" | "open";
 

@@ -44,7 +44,7 @@ export function hexId(value: number | bigint, bytes: 8 | 16): string {
   return value.toString(16).padStart(bytes * 2, "0");
 }
 
-/** A chain or tree of LLM-like spans with contents that can be compared. */
+/** A chain or tree of LLM-like spans with comparable contents. */
 export function spanOf(trace: number, span: number, parent?: number, extra: Partial<TestSpan> = {}): TestSpan {
   return {
     traceId: hexId(0xa0000000n + BigInt(trace), 16),

@@ -1,19 +1,20 @@
-// A proxy in front of PostgreSQL. It reads the messages that clients send, so that it can cut a connection exactly at a
-// COMMIT: before the database has it, after, or on its way. It can also stand still, as a network that swallows everything.
+// A proxy in front of PostgreSQL. It parses the messages of clients, so that it can cut a connection exactly at a
+// COMMIT: before the database has it, after, or on its way. It can also go silent, like a network that drops all
+// packets.
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 /**
- * What becomes of a COMMIT, and of its connection. `before`: the database never gets it. `after`: it has answered, and the
- * answer is kept back. `during`: it gets it, and nobody waits for its answer. `late`: it gets it when deliver() is called.
- * `kept`: it gets it, and the answer is kept back until deliver() cuts the connection. `all`: its answer arrives, and
- * every connection breaks off right behind it; there are no new ones until flow().
+ * Fate of a COMMIT and of its connection. `before`: the database never gets it. `after`: the proxy withholds the
+ * database's reply. `during`: the database gets it, and the proxy does not wait for the reply. `late`: the database
+ * gets it at deliver(). `kept`: the proxy withholds the reply until deliver() cuts the connection. `all`: the reply
+ * arrives, then every connection breaks; there are no new ones until flow().
  */
 export type Fate = "pass" | "before" | "after" | "during" | "late" | "kept" | "all";
 
 export interface PostgresProxy {
   readonly uri: string;
-  /** Asked at each COMMIT. @param text of the whole message: what is stored with the COMMIT, and the COMMIT */
+  /** Called at each COMMIT. @param text of the whole message: the writes that share it, and the COMMIT */
   fateOf: (text: string) => Fate;
   /**
    * The next reply to a statement like this that has this text in it does not arrive, and its connection breaks.
@@ -21,9 +22,9 @@ export interface PostgresProxy {
    */
   cutReply(isAsked: (text: string) => boolean, reply: string): () => boolean;
   deliver(): void;
-  /** How many were cut. */
+  /** Number of cut connections. */
   readonly cuts: () => number;
-  /** Nothing goes through any more, and nobody is told; new connections are taken and get no answer. */
+  /** Drops all traffic without an error; accepts new connections and never replies. */
   stall(): void;
   /** Every connection breaks off, and there are no new ones. */
   refuse(): void;
@@ -41,7 +42,7 @@ export function onlyNext(fate: Fate): (text: string) => Fate {
   };
 }
 
-/** The COMMIT of a transaction that writes; those that only look have no mark (outcome.ts). */
+/** The COMMIT of a transaction that writes; read-only ones have no mark (commit-outcome.ts). */
 export function isMarked(text: string): boolean {
   return text.startsWith("INSERT INTO holdpoint.commits AS");
 }
@@ -53,7 +54,7 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
   let [stalled, refusing] = [false, false];
   let late: (() => void)[] = [];
   let replyToCut: { readonly isAsked: (text: string) => boolean; readonly reply: string } | null = null;
-  /** What was written before still arrives. */
+  /** Earlier writes still arrive. */
   const breakOff = (): void => {
     refusing = true;
     for (const socket of sockets) socket.destroySoon();
@@ -76,7 +77,7 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
       one.on("error", () => other.destroy());
       one.on("close", () => {
         sockets.delete(one);
-        if (one === far || !deaf) other.destroy(); // what is deaf goes when the database is through with it
+        if (one === far || !deaf) other.destroy(); // a half-closed connection ends after the database's last reply
       });
     }
     let asked = false;
@@ -163,7 +164,7 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
 interface Passing {
   /** Whole messages, as they came. */
   readonly bytes: Buffer;
-  /** What is stored with a COMMIT, and the COMMIT, when that is what they end with. */
+  /** The writes that share a message with a COMMIT, and the COMMIT, if the message ends with one. */
   readonly commit: string | null;
   /** Of the statements in them. */
   readonly texts: readonly string[];
@@ -174,8 +175,8 @@ const [QUERY, PARSE, BIND, SYNC] = ["Q", "P", "B", "S"].map((letter) => letter.c
 const BEFORE_A_SYNC = new Set(["P", "B", "D", "E", "C"].map((letter) => letter.charCodeAt(0)));
 
 /**
- * Cuts what a client sends into messages: the first has only its length in front, all others a letter and their length.
- * What a Sync ends is passed on in one.
+ * Splits a client's bytes into messages: the first has only a length prefix, all others a letter and a length. Forwards
+ * all messages up to a Sync at once.
  */
 function createMessages(): { take(bytes: Buffer): Iterable<Passing> } {
   const texts = new Map<string, string>();
@@ -206,7 +207,7 @@ function createMessages(): { take(bytes: Buffer): Iterable<Passing> } {
         asked = [];
         from = at;
       }
-      // What has no Sync yet is looked at again with the next bytes.
+      // The rest waits for its Sync.
       rest = all.subarray(from);
     },
   };

@@ -19,7 +19,7 @@ export interface CollectorProcess {
 export async function startCollectorProcess(
   env: Readonly<Record<string, string>>,
   said: string[] = [],
-  /** A command to run it under, such as strace with its arguments. */
+  /** A wrapper command, e.g. strace with its arguments. */
   under: readonly string[] = [],
 ): Promise<CollectorProcess | null> {
   const [command, ...args] = [...under, process.execPath, ENTRY];

@@ -1,4 +1,4 @@
-// Slack's rules for messages of incoming webhooks, as its reference of Block Kit has them: what breaks one is refused.
+// Slack's rules for messages of incoming webhooks, from its Block Kit reference; throws on a violation.
 // https://docs.slack.dev/reference/block-kit/blocks
 
 type Plain = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// A receiver of webhooks for tests: answers as it is told, and keeps what it got.
+// A webhook receiver for tests: scripted replies, and a record of the requests.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -31,7 +31,7 @@ export interface WebhookReceiver {
   close(): Promise<void>;
 }
 
-/** @param answers what to say at each path; 200 at all others. @param port to listen on again */
+/** @param answers the reply at each path; 200 at all others. @param port to listen on again */
 export async function startWebhookReceiver(
   answers: Readonly<Record<string, AnswerWebhook>> = {},
   port = 0,

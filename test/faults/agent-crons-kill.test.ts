@@ -1,5 +1,5 @@
-// kill -9 of a server whose crons are ticking. Checked: a tick has one run at most, whenever the process dies; ticks go
-// on after every restart; and a run that a tick has started is not lost.
+// kill -9 of a server with active crons. Rules: a tick has at most one run, at any moment of death; ticks continue
+// after every restart; a run that a tick has started survives.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { test } from "node:test";

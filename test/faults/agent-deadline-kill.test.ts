@@ -36,7 +36,7 @@ for (const { point, onExpiry, ends } of CASES) {
       for (let round = 0; round < ROUNDS; round++) {
         const thread = await bench.newThread();
         const payload = { expires_in_seconds: 0.1, on_expiry: onExpiry };
-        bench.arm({ point, action: "kill", thread } satisfies Fault); // none of them is met before the deadline
+        bench.arm({ point, action: "kill", thread } satisfies Fault); // none of them fires before the deadline
         await bench.post(`/threads/${thread}/runs/wait`, { assistant_id: "timed", input: { payload } });
         await bench.restartAfterFault();
         assert.equal(await settledOnce(thread), ends);
@@ -52,7 +52,7 @@ for (const { point, onExpiry, ends } of CASES) {
   );
 }
 
-/** The status of the thread when it neither runs nor waits. */
+/** The status of the thread with neither a run nor a pause. */
 async function settledOnce(thread: string): Promise<string> {
   for (;;) {
     const status = await bench.settled(thread);

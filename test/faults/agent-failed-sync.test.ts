@@ -1,9 +1,9 @@
-// A commit whose sync fails, by strace, and a kill -9 behind the reply. Its frames are whole in the log, so that the
-// next start would find them.
-//   agent-failed-sync.1. A call that was answered `storage_unavailable` is not there after the crash; one that was
-//        acknowledged is.
-//   agent-failed-sync.2. Where that cannot be made sure of, the answer is `commit_unknown`, and no call gets more than
-//        a 503 until it can.
+// A commit whose sync fails, by strace, and a kill -9 after the reply. Its frames are complete in the log, so the next
+// start would find them.
+//   agent-failed-sync.1. A write that failed with `storage_unavailable` is absent after the crash; an acknowledged one
+//        is present.
+//   agent-failed-sync.2. If the server cannot guarantee that, the reply is `commit_unknown`, and all calls get 503
+//        until it can.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -54,7 +54,7 @@ interface Answered {
   readonly code: string | null;
 }
 
-/** Makes threads until one is refused, and `more` behind it. */
+/** Creates threads until one fails, and `more` after it. */
 async function threadsUntilRefused(bench: Bench, more: number): Promise<readonly Answered[]> {
   const all: Answered[] = [];
   let left = more;

@@ -1,8 +1,8 @@
-// Random calls of several clients on each thread, while the server is killed and stopped: every thread's history is
+// Random calls of several clients on each thread, with kills and stops of the server: every thread's history is
 // linearizable (linearizable.ts).
 //   agent-history.1. Starts, answers and deletions of a thread take place one after the other, each once or not at all,
 //        within the time of their call, as the answers of the server say; a question takes one answer.
-//   agent-history.2. A history that is bad is printed with its seed.
+//   agent-history.2. The test prints a bad history with its seed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Bench, each, FULL, pause, questionsIn, seeded } from "../harness/faults/fault-server.ts";
@@ -43,7 +43,7 @@ async function act(thread: Watched, client: number): Promise<void> {
   const answer = await sent;
   const code = (answer?.body as { readonly code?: string } | undefined)?.code ?? "";
   if (PASSING.has(code)) return;
-  if (answer === null) await pause(200); // the server is down: calls are spared for when it is there
+  if (answer === null) await pause(200); // the server is down: calls continue after its start
   const isLost = answer === null || code === "commit_unknown";
   const result: Result = isLost ? "lost" : answer.status < 300 ? "ok" : "refused";
   assert.ok(answer === null || answer.status < 500 || isLost, answer?.text ?? "");

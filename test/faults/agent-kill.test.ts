@@ -1,12 +1,10 @@
 // kill -9 at chosen points of the way of a run (promises A1, A2, A10, A12, A13, A28).
-//   agent-kill.1. A pause that was acknowledged is there after the restart, with the same id, value and ns, and can be
-//        answered.
-//   agent-kill.2. A run that was acknowledged, or stored, is taken up again by the next process and ends.
-//   agent-kill.3. An answer is used once, and a question never gets the answer to another.
+//   agent-kill.1. An acknowledged pause survives the restart, with the same id, value and ns, and takes an answer.
+//   agent-kill.2. The next process takes over an acknowledged or stored run and ends it.
+//   agent-kill.3. One run uses an answer, and a question never gets the answer to another.
 //   agent-kill.4. Nothing is busy longer than the bound after a restart.
-// The short form leaves out points that have a near neighbour in the table. One process after the other works on one
-// data folder: each is killed at the point of its row, the next one proves the row and is the victim of the following
-// row.
+// The short form omits points with a near neighbour in the table. The processes use one data folder in turn: each dies
+// at the point of its row; the next one checks that row and is the victim of the following one.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
@@ -44,7 +42,7 @@ async function meet(fault: Fault, method: string, path: string, body?: unknown):
   return answer;
 }
 
-/** The paused thread can be answered, the answer is used once, and a second answer is refused. */
+/** The paused thread takes one answer, one run uses it, and a second answer fails. */
 async function proveAnswerable(thread: string, answer: unknown): Promise<void> {
   const { status, text } = await bench.resume(thread, "ask", answer);
   assert.equal(status, 200, text);
@@ -59,7 +57,7 @@ async function proveAnswered(thread: string, answer: unknown): Promise<void> {
   for (const effect of bench.effectsOf(thread, "answered")) assert.deepEqual(effect.value, answer);
 }
 
-/** When the run that was to pause is cut: the point, and whether the run is stored by then. */
+/** Kill points of a run that pauses: the point, and whether the run is stored by then. */
 const WHILE_PAUSING: readonly { readonly point: string; readonly nth?: number; readonly stored: boolean }[] = [
   ...inFull(
     { point: "before commit: accept", stored: false },
@@ -125,7 +123,7 @@ test("killed in the middle of a graph: nodes whose checkpoint is stored do not r
   assert.equal(bench.effectsOf(thread, "one ends").length, 1);
 });
 
-/** When the run that carries an answer is cut: the point, and whether the answer is accepted by then. */
+/** Kill points of a run with an answer: the point, and whether the answer is accepted by then. */
 const WHILE_ANSWERING: readonly { readonly point: string; readonly accepted: boolean }[] = [
   { point: "before commit: accept answer", accepted: false },
   { point: "after commit: accept answer", accepted: true },
@@ -212,7 +210,7 @@ test("killed after the commit of a delete: the thread is gone, also with a run i
   assert.equal((await bench.resume(thread, "ask", "late")).status, 404);
 });
 
-/** A run with an answer is cut at this point; in which durability the point exists. */
+/** A kill point of a run with an answer, and the durability in which it exists. */
 const WHILE_USING: readonly { readonly point: string; readonly durability: readonly string[] }[] = [
   ...inFull(
     { point: "after commit: accept answer", durability: ["sync", "async"] },

@@ -1,6 +1,6 @@
-// One run that kills its process, and innocent runs beside it (ARCHITECTURE, "After a crash").
-//   agent-killer.1. All innocent runs end in success: none is given up, and none is counted as the one that kills.
-//   agent-killer.2. The killer is given up after it has killed its process alone as often as it may.
+// One run that kills its process, and innocent concurrent runs (ARCHITECTURE, "Crash recovery").
+//   agent-killer.1. All innocent runs end in success: the server neither gives them up nor blames them.
+//   agent-killer.2. The server gives the killer up after the permitted number of solo deaths.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Bench, FULL, until, within } from "../harness/faults/fault-server.ts";
@@ -8,7 +8,7 @@ import { PATIENCE } from "../harness/patience.ts";
 
 const INNOCENTS = 5;
 const RETRIES = FULL ? 3 : 1;
-/** Far more than it needs: one death beside the others, and those alone. */
+/** Far more than needed: one death with the others, then the solo ones. */
 const DEATHS_MAX = RETRIES + 6;
 
 const bench = new Bench({ BG_JOB_MAX_RETRIES: String(RETRIES) });
@@ -55,6 +55,6 @@ test(
       ); // agent-killer.1
     }
     console.log(`killer: ${deaths} deaths, given up; ${INNOCENTS} of ${INNOCENTS} innocent runs ended in success`);
-    assert.equal(deaths, RETRIES + 2); // agent-killer.2: once beside the others, then alone
+    assert.equal(deaths, RETRIES + 2); // agent-killer.2: once with the others, then alone
   },
 );

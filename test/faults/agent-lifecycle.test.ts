@@ -24,7 +24,7 @@ async function started(t: TestContext, env: Readonly<Record<string, string>> = {
   return bench;
 }
 
-/** A run on a new thread that stands in its second node, and the call that waits for it. */
+/** A run on a new thread, blocked in its second node, and its waiting call. */
 async function waitingRun(bench: Bench): Promise<{ readonly thread: string; readonly answer: Promise<Answer | null> }> {
   const thread = await bench.newThread();
   bench.hold(thread, "two");
@@ -72,7 +72,7 @@ test("a second SIGTERM ends at once; the next process takes the run up again (ag
 test("a run longer than the grace period is requeued, and its caller gets a join URL (agent-lifecycle.2)", async (t) => {
   const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1", BG_JOB_MAX_RETRIES: "1" });
   const { thread, answer } = await waitingRun(bench);
-  // More often than a crash would be forgiven: being handed back is none.
+  // More often than the limit on crashes: a requeue is no crash.
   for (let restart = 0; restart < (FULL ? 5 : 2); restart++) {
     assert.equal(await within("it ends", bench.server.stop()), 0);
     await bench.start();

@@ -2,8 +2,8 @@
 //   agent-model.1. The server answers every call as the model foretells: status, code, thread status, open questions,
 //        answers used.
 //   agent-model.2. A question keeps its id as long as it is open, and no two questions of a thread ever share one.
-//   agent-model.3. A refused call, and a process that is killed and started again, change nothing that can be seen.
-// The seed and the path of a counterexample are printed; HOLDPOINT_TEST_SEED repeats a run.
+//   agent-model.3. A refused call changes nothing visible, nor does a kill with a restart.
+// A failure prints the seed and the path of the counterexample; HOLDPOINT_TEST_SEED repeats a run.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ interface Work {
 }
 
 /**
- * `new`: never ran. `held`: a run works without end. `dropped`: such a run was cancelled, and would go on if asked to.
+ * `new`: never ran. `held`: a run works without end. `dropped`: such a run after its cancellation; it can continue.
  */
 type Phase = "absent" | "new" | "rest" | "questions" | "breakpoint" | "held" | "dropped";
 
@@ -51,7 +51,7 @@ interface Real {
   /** Ids seen so far, by generation, round and place. */
   readonly ids: Map<string, string>;
   readonly closed: Set<string>;
-  /** Counted up with every new input: the same round and place asked again is another question. */
+  /** Every new input increments it: the same round and position is then another question. */
   generation: number;
   runId: string;
 }
@@ -68,7 +68,7 @@ const STATUS: Readonly<Record<Exclude<Phase, "absent">, string>> = {
 const openPlaces = ({ width, answered }: Work): readonly number[] =>
   Array.from({ length: width }, (_, place) => place).filter((place) => !answered.has(place));
 
-/** Answers are used: the round goes on waiting, the next one asks, or the graph is at its end. */
+/** Uses answers: the round stays paused, the next one interrupts, or the graph ends. */
 function use(model: Model, given: ReadonlyMap<number, unknown>): void {
   assert.ok(model.work);
   const work = { ...model.work, answered: new Map([...model.work.answered, ...given]) };
@@ -82,7 +82,7 @@ function use(model: Model, given: ReadonlyMap<number, unknown>): void {
   if (next.round >= next.rounds) model.phase = "rest";
 }
 
-/** Where a graph is that begins, or goes on from a breakpoint before its first question. */
+/** Position of a graph at its start, or after a breakpoint before its first question. */
 const phaseOf = (work: Work): Phase => (work.rounds === 0 ? "rest" : "questions");
 
 const keyOf = (real: Real, round: number, place: number): string => `${real.generation}/${round}/${place}`;
@@ -163,7 +163,7 @@ const create = command("create", async (model, real) => {
   assert.equal(answer.status, 200, answer.text);
   model.phase = "new";
   model.work = null;
-  real.generation++; // ids of a thread that was deleted are forgotten
+  real.generation++; // forgets the ids of a deleted thread
   real.ids.clear();
   real.closed.clear();
 });
@@ -219,7 +219,7 @@ const answerBare = (value: unknown): Command =>
     if (refused !== null) return expectRefusal(answer, ...refused);
     if (model.phase === "breakpoint") {
       assert.equal(answer.status, 200, answer.text);
-      model.phase = phaseOf(model.work as Work); // it goes on; the value is not used
+      model.phase = phaseOf(model.work as Work); // it continues without using the value
       return;
     }
     const open = openPlaces(model.work as Work);
@@ -233,7 +233,7 @@ function closeAnswered(model: Model, real: Real, places: readonly number[]): voi
   for (const place of places) real.closed.add(real.ids.get(keyOf(real, model.work?.round ?? 0, place)) ?? "");
 }
 
-/** Answers those open questions whose bit is set; `also` adds an id that must spoil the call. */
+/** Answers the open questions of the set bits; `also` adds an id that must fail the call. */
 const answerByIds = (bits: number, value: unknown, also: "stale" | "unknown" | null): Command =>
   command(`answer by id(${bits.toString(2)}${also === null ? "" : `, ${also}`})`, async (model, real) => {
     const open = model.phase === "questions" && model.work !== null ? openPlaces(model.work) : [];

@@ -1,10 +1,10 @@
 // Two calls at the same time on one thread (promises A7, A13, A28, A31).
-//   agent-races.1. A cancel against an answer: either the answer was used, or the question is still open; never both,
-//        never neither.
-//   agent-races.2. Deleting wins: nothing of the thread is left, nothing brings it back, and a late answer gets 404.
+//   agent-races.1. A cancel against an answer: either the run used the answer, or the question is still open; never
+//        both, never neither.
+//   agent-races.2. Deleting wins: nothing of the thread remains or returns, and a late answer gets 404.
 //   agent-races.3. Never two runs of a thread at once; every strategy for a busy thread keeps its word, and every
 //        caller hears.
-//   agent-races.4. An answer that is sent the moment the question is seen is taken.
+//   agent-races.4. The server accepts an answer sent as soon as the question is visible.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -33,7 +33,7 @@ before(async () => {
 });
 after(() => bench.end());
 
-/** Lets the other call be first, last, or in the middle. */
+/** Starts the other call first, last, or in the middle. */
 async function soon(msMax: number): Promise<void> {
   const ms = random.next() * msMax;
   if (ms >= 1) await pause(ms);
@@ -187,7 +187,7 @@ function startMany(thread: string, strategy: string): readonly Promise<Answer>[]
   );
 }
 
-/** Looks at the runs again and again while `work` lasts. @returns how often one was seen running. */
+/** Polls the runs during `work`. @returns the number of polls that saw one running */
 async function watch(thread: string, work: Promise<unknown>): Promise<number> {
   let seen = 0;
   const progress = { over: false };

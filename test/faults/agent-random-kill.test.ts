@@ -1,10 +1,9 @@
-// kill -9 at random times while threads start, pause and are answered (promises A1, A2, A10, A12).
-//   agent-random-kill.1. A pause that a caller saw is there after every restart, with the same id, value and ns, until
-//        it is answered.
-//   agent-random-kill.2. A thread or run whose acceptance a caller saw is never lost; nothing is busy longer than the
-//        bound.
-//   agent-random-kill.3. An answer that was accepted is used, once, also when its caller never heard of it.
-//   agent-random-kill.4. In the end, without faults, every question can be answered.
+// kill -9 at random times while threads start, pause and resume (guarantees A1, A2, A10, A12).
+//   agent-random-kill.1. A pause that a caller saw survives every restart, with the same id, value and ns, until its
+//        answer.
+//   agent-random-kill.2. A thread or run whose acceptance a caller saw survives; nothing is busy longer than the bound.
+//   agent-random-kill.3. One run uses an accepted answer, also when its caller never got the reply.
+//   agent-random-kill.4. In the end, without faults, every question takes an answer.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
@@ -24,7 +23,7 @@ const ROUNDS = FULL ? 50 : 2;
 const PAUSED = FULL ? 1000 : 20;
 const CALLERS = 8;
 const KILL_WITHIN_MS = 250;
-/** Answers are given to so many threads a round; the others stay paused through all of them. */
+/** A round answers this many threads; the others stay paused through all of them. */
 const ANSWERS_PER_ROUND = FULL ? 15 : 4;
 
 const bench = new Bench();
@@ -36,7 +35,7 @@ interface Known {
   readonly thread: string;
   /** The pause that a caller has seen, or that stood after a restart. */
   question: Question | null;
-  /** Answers that were sent and may have been accepted. */
+  /** Answers without a known outcome. */
   sent: unknown[];
   /** The answer that a caller saw used. */
   used: unknown;
@@ -86,14 +85,14 @@ async function prove(one: Known): Promise<void> {
     if (one.question !== null) assert.deepEqual(identity(question), identity(one.question)); // agent-random-kill.1
     assert.deepEqual(question.value, { please: one.thread });
     one.question = question;
-    one.sent = []; // none of them was accepted
+    one.sent = []; // the server accepted none of them
     return;
   }
   assert.equal(status, "idle");
   assert.deepEqual(open, []);
   const { log } = (await bench.values(one.thread)) as { readonly log?: readonly unknown[] };
   if (log === undefined) {
-    assert.equal(one.question, null, "the run of an acknowledged pause is there"); // the start was not accepted
+    assert.equal(one.question, null, "the run of an acknowledged pause is there"); // the server rejected the start
     assert.deepEqual(await bench.runs(one.thread), []);
     await bench.post(`/threads/${one.thread}/runs/wait`, START);
     one.question = only(await bench.questions(one.thread), "it pauses now");
@@ -111,7 +110,7 @@ test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${rand
   const known: Known[] = [];
   await each(Array.from({ length: PAUSED }), CALLERS, () => startOne(known));
   let round = 0;
-  // More rounds than asked for, when the kills happened to meet nothing.
+  // More rounds than requested if the kills hit no activity.
   for (; round < ROUNDS || (!metEnough() && round < ROUNDS * 5); round++) {
     const before = known.length;
     const open = known.filter(({ done }) => !done);
@@ -134,7 +133,7 @@ test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${rand
     await calls;
     await bench.start();
     if (bench.server.logs.some(({ event }) => event === "runs_recovered")) counts.takenUp++;
-    // All that this round touched, and a sample of the rest; all of it in the end.
+    // All threads of this round, and a sample of the rest; all of them in the end.
     const rest = known.slice(0, before).filter(() => random.next() < 0.05);
     await each([...new Set([...known.slice(before), ...answered, ...rest])], CALLERS, prove);
   }

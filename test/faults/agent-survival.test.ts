@@ -22,7 +22,7 @@ interface Paused {
   readonly answers: string[];
 }
 
-/** The nested graph asks three times: on the shifted clock, and on the right one again. */
+/** The nested graph interrupts three times: on the shifted clock, then on the right one. */
 async function answer(one: Paused): Promise<void> {
   const value = `answer ${one.answers.length + 1} of ${one.thread}`;
   const { status, text, body } = await bench.resume(one.thread, "nested", value);

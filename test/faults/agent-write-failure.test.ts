@@ -64,7 +64,7 @@ for (const durability of ["sync", "async"] as const) {
       assert.equal(bench.effectsOf(bad, "three starts").length, 0, "no further node started");
       if (durability === "sync") assert.equal(bench.effectsOf(bad, "two starts").length, 0);
       assert.deepEqual(only(await bench.runs(bad), "one run").status, "error");
-      await bench.post(`/threads/${bad}/runs/wait`, STEPS); // the thread can be used again
+      await bench.post(`/threads/${bad}/runs/wait`, STEPS); // the thread works again
       assert.equal(await bench.status(bad), "idle");
     });
   }
@@ -257,7 +257,7 @@ async function syncsUnder(
   }
 }
 
-/** strace writes on for a moment after the process is gone. */
+/** strace still writes for a moment after the end of the process. */
 async function quiet(path: string): Promise<void> {
   let size = -1;
   await until("strace has written all", async () => {

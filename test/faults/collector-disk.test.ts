@@ -72,7 +72,7 @@ describe("under strace", { skip: NO_STRACE }, () => {
     readonly steps: () => Step[];
   }
 
-  /** Sends run one after the other, and no batch is sealed before the end: every action belongs to the requests. */
+  /** Requests run one after the other, and no batch seals before the end: every file action belongs to a request. */
   async function traced(inject: readonly string[]): Promise<Traced> {
     const spool = `${dir}/spool-${spools++}`;
     const log = `${spool}.trace`;

@@ -87,7 +87,7 @@ const time = fc.oneof(fc.bigInt({ min: 1n, max: 4_102_444_800_000_000_000n }), f
 const id = (bytes: 8 | 16): fc.Arbitrary<string> =>
   fc.bigInt({ min: 1n, max: 2n ** BigInt(bytes * 8) - 1n }).map((value) => hexId(value, bytes));
 
-/** `parent`: a smaller number is a span of the trace, which may come later; a larger one is never sent. */
+/** `parent`: a smaller number is a span of the trace, which may come later; a larger one never arrives. */
 const loneSpan = fc.record(
   {
     parent: fc.option(fc.nat({ max: SPANS + 20 }), { freq: 10 }),
@@ -140,7 +140,7 @@ test(`${TRACES} generated traces of ${SPANS} spans: all three forms give the sam
   const property = fc.asyncProperty(trace, envelope, async (spans, around) => {
     const backend = await startBackend();
     const env = { BATCH_SIZE: "1000", GENERIC_OTEL_ENABLED: "true" };
-    // Time stands still: a span without usable times gets that of its arrival, and no wait for a parent ends early.
+    // The clock does not advance: a span without usable times gets that of its arrival, and no orphan timeout fires.
     const collector = await startCollector(backend.url, env, { clock: createFakeClock() });
     const bodies = {
       seed: jsonRequest(spans, "seed", around),
@@ -151,7 +151,7 @@ test(`${TRACES} generated traces of ${SPANS} spans: all three forms give the sam
       for (const [form, body] of Object.entries(bodies))
         assert.equal((await collector.send(body, { "x-api-key": form })).status, 200);
     } finally {
-      await collector.stop(); // also sends runs that wait for their parents
+      await collector.stop(); // also uploads orphans
       await backend.close();
     }
     assert.deepEqual(backend.violations, []);

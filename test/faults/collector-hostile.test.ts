@@ -1,5 +1,6 @@
-// Hostile requests: bombs, depth, width, slow senders, many keys. Everything is refused or taken while /live answers.
-// HOLDPOINT_FAULTS=full: fifty bombs at once, 200 keys × 20,000 spans with restarts, thousands of slow connections.
+// Hostile requests: bombs, depth, width, slow senders, many keys. The receiver accepts or refuses every request while
+// /live replies. HOLDPOINT_FAULTS=full: fifty bombs at once, 200 keys × 20,000 spans with restarts, thousands of slow
+// connections.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
@@ -213,7 +214,7 @@ describe("hostile keys and values", () => {
         spanOf(index, 1, 0),
       ];
       assert.equal((await collector.send(index % 2 === 0 ? jsonRequest(spans) : protobufRequest(spans))).status, 200);
-      // Valid characters of a header: clients reject control characters, all others must be accepted or be 400.
+      // Valid characters of a header: clients reject control characters; all others must succeed or get 400.
       const project = Buffer.from(text.replaceAll(/[\u0000-\u001f\ud800]/g, "")).toString("latin1");
       const status = (await collector.send(jsonRequest([spanOf(index, 2, 0)]), { "tracing-project": project })).status;
       if (status === 200) taken++;
@@ -311,7 +312,7 @@ describe("slow senders", () => {
       assert.equal((await collector.send(jsonRequest([spanOf(trace, 0)]))).status, 200);
     await backend.whenRuns(20);
     if (full) {
-      // Their time is up: all of them are closed, without their doing anything.
+      // Their timeout: the receiver closes all of them.
       const since = performance.now();
       for (const socket of sockets) {
         socket.resume();
@@ -373,7 +374,7 @@ test(`${full ? 200 : 20} keys, ${full ? 20_000 : 1000} spans, restarts in betwee
   }
   const arrived = (): Set<string> => new Set(backend.runs.map((run) => `${run.key} ${String(run.main["name"])}`));
   const well = new Set([...acked].filter((name) => !/^key-[01] /.test(name)));
-  await backend.when(() => arrived().isSupersetOf(well)); // while key-0 and key-1 are still refused
+  await backend.when(() => arrived().isSupersetOf(well)); // while key-0 and key-1 still fail
   backend.script = () => ({ status: 202 });
   await backend.when(() => arrived().isSupersetOf(acked));
   collector.child.kill("SIGTERM");

@@ -1,4 +1,4 @@
-// One spool, one owner: of processes that start at the same moment exactly one gets it, and kill -9 gives it back.
+// One spool, one owner: of processes that start at the same moment exactly one gets it, and kill -9 releases it.
 // HOLDPOINT_FAULTS=full: 100 races.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -16,7 +16,7 @@ test(`${RACES} times two processes start on one spool: one owner each time, whos
   const wins = [0, 0];
   const acked = new Set<string>();
   for (let race = 0; race < RACES; race++) {
-    // Every other race is for a new spool; the others for one whose owner was just killed, with undelivered requests.
+    // Every second race is for a new spool; the others for the spool of a killed owner, with undelivered requests.
     const isNew = race % 2 === 0;
     const spool = isNew ? `${dir}/${race}` : `${dir}/${race - 1}`;
     backend.script = () => ({ status: isNew ? 503 : 202 });

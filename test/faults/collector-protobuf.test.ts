@@ -1,5 +1,5 @@
-// The protobuf reader against another one that is made from the schema, on random, cut and altered requests; and
-// against our JSON reader. HOLDPOINT_FAULTS=full: 20,000 rounds of each. SEED=… repeats a run.
+// The protobuf reader against one generated from the schema, on random, truncated and altered requests; and against our
+// JSON reader. HOLDPOINT_FAULTS=full: 20,000 rounds of each. SEED=… repeats a run.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { DecodeError, type Decoded } from "../../src/collector/otlp/decoded.ts";
@@ -150,7 +150,7 @@ test(`${ROUNDS} cut and altered requests: sound ones are read as by the other re
     if (verdict === "broken") assert.equal(ours, null, hint);
     if (verdict === "sound") {
       const theirs = readBySchema(damaged) as unknown[];
-      // With no span left, the reader may say that this looks like logs or metrics.
+      // Without a span, the reader may report logs or metrics.
       if (ours !== null || theirs.length > 0) assert.deepEqual(ours, theirs, hint);
     }
   }
@@ -158,7 +158,7 @@ test(`${ROUNDS} cut and altered requests: sound ones are read as by the other re
   assert.ok(counts.sound > ROUNDS / 10 && counts.broken > ROUNDS / 10, "enough of each was seen");
 });
 
-/** null: refused. Anything but a refusal is thrown on. */
+/** null: refused. Rethrows any other error. */
 function readOrRefuse(body: Buffer): unknown {
   try {
     return comparable(finish(readProtobuf(body)).spans);

@@ -1,5 +1,5 @@
-// A long load on a backend that comes and goes: batches keep their size, memory and open files stay where they are,
-// nothing is lost. HOLDPOINT_FAULTS=full: 1,000,000 spans in each mode.
+// A long load on an intermittent backend: batches keep their size, memory and open files stay constant, every span
+// arrives. HOLDPOINT_FAULTS=full: 1,000,000 spans in each mode.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request } from "node:http";
@@ -18,7 +18,7 @@ const SENDERS = 8;
 const KEYS = 4;
 const BATCH_SIZE = 100;
 const SPAN_TTL_MS = 2000;
-/** Memory is looked at after each; the first two are the warm-up. */
+/** Measures memory after each; the first two are the warm-up. */
 const LEGS = 10;
 
 const MARK = "#######";
@@ -26,7 +26,7 @@ const MARK = "#######";
 const ID_MARK = "cafebabe";
 
 /**
- * One trace as a request, children first; the trace's number is written over the marks. Making each anew would be the
+ * One trace as a request, children first; the trace's number overwrites the marks. Encoding each one would dominate the
  * load.
  */
 function createTraceWriter(): (trace: number) => Buffer {
@@ -149,7 +149,7 @@ for (const mode of ["memory", "durable"] as const)
       await Promise.all(Array.from({ length: SENDERS }, () => sendUntil(end - 1)));
       if (full) await soon(2 * SPAN_TTL_MS); // the retained data depends on the rate; the next trace releases it
       await sendUntil(end);
-      // Measured after all full batches arrived: the rest differs from time to time.
+      // Measured after the last full batch: the rest varies.
       await backend.when(() => distinct > next * SPANS_A_TRACE - KEYS * BATCH_SIZE);
       measured.push(await collector.measure());
     }

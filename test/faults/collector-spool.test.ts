@@ -42,7 +42,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** Every timer fires at the next turn, so that segments are removed while others are written. */
+/** Every timer fires at the next turn, so that removals and writes of segments overlap. */
 const eagerClock: Clock = {
   ...systemClock,
   after: (_, call) => {
@@ -120,8 +120,8 @@ describe("power cuts", () => {
     const settled = new Set<string>();
     const images: { readonly disk: MemoryDisk; readonly must: Set<string> }[] = [];
     const shapes: readonly ((synced: number, all: number) => number)[] = [
-      (synced) => synced, // everything since the last sync is gone
-      (_, all) => all, // nothing is gone
+      (synced) => synced, // loses everything since the last sync
+      (_, all) => all, // loses nothing
       (synced, all) => synced + Math.floor(random() * (all - synced + 1)), // torn
     ];
     const capture = (): void => {
@@ -298,7 +298,7 @@ describe("damage", () => {
     assert.ok(again.contents.has(`${path}.bad`));
   });
 
-  /** Records forged by a sender: each would stop the start, or be another sender's span, if it were read. */
+  /** Records forged by a sender: reading one would stop the start, or forge another sender's span. */
   function planted(): Buffer {
     const foreign = {
       apiKey: "stolen",
@@ -433,7 +433,7 @@ describe("damage", () => {
 });
 
 describe("a disk that refuses", () => {
-  /** A collector whose spool fails while `broken` says so. */
+  /** A collector whose spool fails while `broken` returns true. */
   async function withFailing(
     run: (ports: {
       send: (trace: number) => Promise<number>;

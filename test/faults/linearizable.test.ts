@@ -1,4 +1,4 @@
-// Tests of the checker itself: histories that a thread explains, and broken ones, which must be found bad.
+// Tests of the checker itself: it accepts valid histories and rejects broken ones.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { linearize, printed, type Call, type Op, type Result } from "../harness/faults/linearizable.ts";

@@ -14,7 +14,7 @@ import { newDatabase } from "../harness/postgres/databases.ts";
 import { call, type Answer, type TestServer } from "../harness/server.ts";
 
 const ANSWERS = FULL ? 20 : 4;
-/** How long the database cannot be reached after the cut. */
+/** Outage of the database after the cut. */
 const AWAY_MS = 300;
 
 let proxy: PostgresProxy;
@@ -34,7 +34,7 @@ after(async () => {
   await proxy.close();
 });
 
-/** The accepting COMMIT of this thread, whose answer arrives: after it the database is away for a while. */
+/** The accepting COMMIT of this thread, whose reply arrives: after it the database is unreachable for a while. */
 function cutAfterAccept(): () => boolean {
   let met = false;
   proxy.fateOf = (text) => {
@@ -82,7 +82,7 @@ for (const verb of ["wait", "stream"] as const) {
 
 const CUTS = FULL ? 120 : 12;
 const CUT_MS = 50;
-/** An answer is used, and its run ended, within about as long. */
+/** A run uses an answer, and ends, within about as long. */
 const WINDOW_MS = 40;
 
 test(
@@ -119,7 +119,7 @@ test(
   },
 );
 
-/** Calls are put off while the server connects again. */
+/** Postpones calls while the server reconnects. */
 async function ready(fleet: Fleet, thread: string): Promise<void> {
   await within(
     `the end of the run on ${thread}`,

@@ -1,10 +1,9 @@
 // Tests of two servers whose connections to the database break at a COMMIT, and of a silent database.
-//   machines-connections.1. A COMMIT that took place is a success, whatever happened to its answer: no call fails, no
-//        node runs twice.
-//   machines-connections.2. A call with 503 and Retry-After has changed nothing, and never will: it can be repeated,
-//        with a key or without.
-//   machines-connections.3. For any broken connection: a 2xx is stored; a repeated call with its Idempotency-Key takes
-//        place once; one run uses an answer, once an attempt; every run ends.
+//   machines-connections.1. A completed COMMIT is a success, even without its reply: no call fails, no node runs twice.
+//   machines-connections.2. A call with 503 and Retry-After has changed nothing, and never will: retries are safe, with
+//        a key or without.
+//   machines-connections.3. For any broken connection: a 2xx is durable; a repeated call with its Idempotency-Key takes
+//        effect once; one run uses an answer, once an attempt; every run ends.
 //   machines-connections.4. A run after a failed claim is like any other: cancelling it at another server ends it.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -20,7 +19,7 @@ import { call, type Answer, type TestServer } from "../harness/server.ts";
 const CYCLES = FULL ? 400 : 5;
 const CALLERS = FULL ? 8 : 4;
 const PATIENCE_MS = 90_000;
-/** Retry-After on a small scale: longer waits meet fewer faults. */
+/** A shortened Retry-After: longer waits meet fewer faults. */
 const AGAIN_MS = 20;
 const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4", BG_JOB_MAX_RETRIES: "100", LOG_LEVEL: "debug" };
 const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
@@ -28,7 +27,7 @@ const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
 let proxy: PostgresProxy;
 let fleet: Fleet;
 let servers: readonly TestServer[];
-/** Not through the proxy: the stored rows, whatever the servers know. */
+/** Bypasses the proxy: the stored rows, regardless of the servers. */
 let db: Pool;
 const { seed, next: random } = seeded();
 
@@ -128,7 +127,7 @@ async function cycle(tally: Tally, keyed: boolean, durability: "sync" | "async")
   return thread;
 }
 
-/** Each node was done at most once an attempt, by the one run that it belongs to. */
+/** Each node ran at most once per attempt, in its own run. */
 async function checkEffects(tally: Tally, thread: string): Promise<void> {
   const { rows } = await db.query<{ readonly id: string; readonly status: string; readonly attempt: number }>(
     "SELECT run_id AS id, status, attempt FROM holdpoint.runs WHERE thread_id = $1 ORDER BY created_at, run_id",
@@ -205,7 +204,7 @@ test(
       const { run_id: run } = (await bench.post(`/threads/${thread}/runs`, delayed)).body as {
         readonly run_id: string;
       };
-      proxy.fateOf = onlyNext("before"); // the next that is stored is the claim
+      proxy.fateOf = onlyNext("before"); // the next write is the claim
       await bench.sees(thread, "two starts");
       const loser = servers.find((server, at) => failures(server) > (before[at] ?? 0));
       const [{ pid } = { pid: 0 }] = bench.effectsOf(thread, "two starts");

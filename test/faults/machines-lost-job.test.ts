@@ -1,6 +1,6 @@
-// The reply to graphile-worker's `get_job` is cut: the job is locked for a live worker that does not know of it.
-//   machines-lost-job.1. The run of such a job is claimed within seconds: the worker finds jobs that are locked for it
-//        and that it was not handed.
+// The proxy cuts the reply to graphile-worker's `get_job`: a live worker owns the job without knowing it.
+//   machines-lost-job.1. The worker claims the run of such a job within seconds: it looks for jobs that it has locked
+//        but never received.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPostgresProxy } from "../fakes/postgres-proxy.ts";
@@ -10,7 +10,7 @@ import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 
 const ROUNDS = FULL ? 5 : 2;
-/** Half of the former wait for such a job. */
+/** Half of the earlier delay. */
 const BOUND_MS = 30_000;
 
 test(

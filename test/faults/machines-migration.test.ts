@@ -1,9 +1,9 @@
 // Paused threads survive every migration of PostgreSQL (promise A17).
-//   machines-migration.1. A database of any earlier schema is brought up to date by one of the servers that start on
-//        it, and every thread that was paused there shows the question that it had, takes its answer once, and goes on.
-//        So does a run that waited there, though the engine does not know of it.
-//   machines-migration.2. While the next version's step is made, and after it, servers of this version answer every
-//        call, also when a backup keeps the step waiting. One that is started then refuses by name.
+//   machines-migration.1. One of the servers that start on a database of any earlier schema migrates it. Every paused
+//        thread keeps its question, takes one answer, and continues. So does a pending run, although the engine has no
+//        job for it.
+//   machines-migration.2. During and after the next version's step, servers of this version serve every call, also when
+//        a backup blocks the step. A server that starts then refuses by name.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -18,7 +18,7 @@ import { ROOT } from "../harness/server.ts";
 
 const THREADS = FULL ? 1000 : 12;
 const CALLERS = 8;
-/** From the first schema, all steps are passed; the long form begins at each. */
+/** The first schema needs all steps; the long form starts at each schema. */
 const CONFIG = join(ROOT, "test", "faults", "graphs", "langgraph.json");
 const SCHEMAS = FULL ? MIGRATIONS.keys().drop(1) : [1];
 

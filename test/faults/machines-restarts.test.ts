@@ -1,9 +1,9 @@
 // Tests of two servers on one database during rolling restarts, and during restarts of the database.
-//   machines-restarts.1. A rolling restart fails no call: a stopping server answers its calls, and the balancer uses
-//        the other one meanwhile. No run is lost or done twice, and every server exits with 0 while it has work.
+//   machines-restarts.1. A rolling restart fails no call: a stopping server completes its calls, and the balancer uses
+//        the other one meanwhile. Every run happens once, and every server exits with 0 under load.
 //   machines-restarts.2. A run longer than its server's grace period continues at the other one, from its last
 //        checkpoint. That does not count as a crash. Readers and waiting callers at the stopping server get the events
-//        so far and the join URL; so do those that wait there for a run of the other one. None of them is cut off.
+//        so far and the join URL; so do those that wait there for a run of the other one. No connection breaks.
 //   machines-restarts.3. During repeated restarts of the database, each call repeated until its answer takes effect
 //        once: errors are 503 with Retry-After, pauses stay, answers count once.
 import assert from "node:assert/strict";
@@ -18,7 +18,7 @@ const CYCLES = FULL ? 1000 : 12;
 const [SERVER_RESTARTS, RESTARTS] = FULL ? [20, 20] : [1, 2];
 const CALLERS = FULL ? 8 : 2;
 const PATIENCE_MS = 90_000;
-/** Retry-After on a small scale: longer waits meet fewer faults. */
+/** A shortened Retry-After: longer waits meet fewer faults. */
 const AGAIN_MS = 50;
 const env = {
   LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "8",
@@ -29,9 +29,9 @@ const env = {
 let database: PostgresServer;
 let fleet: Fleet;
 let servers: TestServer[];
-/** Those that the balancer gives calls to. */
+/** The balancer's targets. */
 let inRotation: TestServer[];
-/** Calls that have not been answered yet. */
+/** Calls in flight. */
 const inFlight = new Map<TestServer, number>();
 before(async () => {
   database = await startPostgres(true);
@@ -49,9 +49,9 @@ interface Tally {
   cycles: number;
   /** 503 with Retry-After. */
   putOff: number;
-  /** No connection: nothing was sent. */
+  /** Without a connection, the call sent nothing. */
   notTaken: number;
-  /** The connection broke while the answer was waited for. */
+  /** The connection broke before the reply. */
   cutOff: number;
 }
 
@@ -125,7 +125,7 @@ async function underLoad(
   return { threads, tally };
 }
 
-/** Each thread has its two runs, and each of its nodes was done: once, but for those that a fault cut short. */
+/** Each thread has its two runs, and each node ran once, except those that a fault interrupted. */
 async function check(threads: readonly string[], faults: boolean): Promise<void> {
   const again = { runs: 0, nodes: 0 };
   await each(threads, CALLERS, async (thread) => {
@@ -191,7 +191,7 @@ async function stream(server: TestServer, path: string): Promise<string> {
   return text;
 }
 
-/** A run that this server has in its hands, at the gate of its second node. */
+/** A run that this server executes, at the gate of its second node. */
 async function heldBy<Got>(
   server: TestServer,
   start: (server: TestServer, path: string) => Promise<Got>,
@@ -203,7 +203,7 @@ async function heldBy<Got>(
     await bench().sees(thread, "two starts");
     const [effect] = bench().effectsOf(thread, "two starts");
     if (effect?.pid === server.process.pid) return { thread, run: effect?.run ?? "", answer };
-    bench().release(thread, "two"); // it had not yet found that nothing else waits, so the other one was faster
+    bench().release(thread, "two"); // it had not yet found the queue empty, so the other one was faster
     await answer;
   }
 }

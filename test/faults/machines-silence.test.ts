@@ -1,12 +1,12 @@
 // Tests of a server with a silent database: its statements hang, or the network drops all packets. Its pool is soon
 // used up.
-//   machines-silence.1. Every call gets 503 with Retry-After after a limited time, however many there are and whatever
-//        they request, and /ok answers meanwhile. They leave nothing behind in memory.
-//   machines-silence.2. When the database answers again, so does the server. No acknowledged write is lost, callers
-//        that wait for a run get its end, and a repeated call with its Idempotency-Key took place once.
+//   machines-silence.1. Every call gets 503 with Retry-After after a limited time, at any load, and /ok replies
+//        meanwhile. The calls leave no memory behind.
+//   machines-silence.2. When the database replies again, so does the server. Acknowledged writes survive, callers that
+//        wait for a run get its end, and a repeated call with its Idempotency-Key took effect once.
 //   machines-silence.3. A job in progress when the database went away is available to all servers when it is back,
 //        after any time.
-//   machines-silence.4. A run claimed by a commit with unknown outcome is not lost: it continues (worker.ts, worker.5).
+//   machines-silence.4. A run claimed by a commit with unknown outcome continues (worker.ts, worker.5).
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -23,7 +23,7 @@ import { call, type Answer, type TestServer } from "../harness/server.ts";
 const SHORTER = FULL ? {} : { statement_timeout: "5000", lock_timeout: "2000", query_timeout: "6000" };
 const [WAVES, CALLS] = FULL ? [10, 100] : [1, 8];
 const env = { LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "3", BG_JOB_MAX_RETRIES: "100", LOG_LEVEL: "debug" };
-/** More than all that may come one after the other: a line, a connection, a statement, a look-up. */
+/** More than the sum of all limits in sequence: queue, connection, statement, lookup. */
 const PATIENCE_MS = 90_000;
 const LOOK_MS = 250;
 /** Less than the minute after which a job counts as lost in any case (queue.ts, engine/queue.4). */
@@ -74,7 +74,7 @@ function wave(paused: string): readonly Sent[] {
   ];
 }
 
-/** Looks again and again, while the calls are under way, whether the server is there. */
+/** Polls the server during the calls. */
 async function alive(calls: Promise<unknown>): Promise<number> {
   let [looks, over] = [0, false];
   const finished = calls.finally(() => (over = true));
@@ -192,7 +192,7 @@ test(
     const { run_id: run } = late.body as { readonly run_id: string };
     proxy.fateOf = (text) => (isMarked(text) ? "kept" : "pass");
     const start: Sent = { path: `/threads/${accepted}/runs/wait`, body: STEPS, key: randomUUID() };
-    const answer = send(start); // claims its run by itself, the other one is claimed from the queue
+    const answer = send(start); // claims its run directly, the other one from the queue
     const claimed = async (): Promise<boolean> => {
       const sql = "SELECT thread_id FROM holdpoint.runs WHERE thread_id = ANY ($1) AND status = 'running'";
       return (await db.query(sql, [[accepted, queued]])).rows.length === 2;
@@ -215,7 +215,7 @@ test(
   },
 );
 
-/** A run that waits for its time, which does not come before the claims of all runs have to wait. */
+/** A delayed run, which is not due before the claims block. */
 async function queuedBehindLock(): Promise<{ readonly thread: string; readonly run: string }> {
   for (;;) {
     const thread = await fleet.bench.newThread();

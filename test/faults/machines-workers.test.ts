@@ -4,10 +4,10 @@
 //   machines-workers.2. A server frozen for twice its lease writes nothing more for its former runs: no checkpoint,
 //        status, event or webhook. It starts no further node of them, stays up, and accepts new runs.
 //   machines-workers.3. Another server takes over the runs of a killed one. Steps with a checkpoint do not run again,
-//        and an answer of such a run counts once.
+//        and the answer in such a run counts once.
 //   machines-workers.4. A server without its lease accepts runs for the others.
-//   machines-workers.5. A tick of a cron has one run, whichever servers poll for it and whichever of them is killed.
-//        None is lost, and the run of a tick continues after its server is killed.
+//   machines-workers.5. A cron tick has exactly one run, with any number of polling servers and kills. The run of a
+//        tick continues after a kill of its server.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Client } from "pg";
@@ -84,13 +84,13 @@ interface Struck {
   readonly server: TestServer;
 }
 
-/** A run that a server has in its hands: it has an answer, and its node is held at its gate. */
+/** A run that a server executes: it has an answer, and its node waits at its gate. */
 async function inHandOf(server: TestServer): Promise<Struck> {
   for (;;) {
     const struck = await inHandOfSome(server);
     const [effect] = bench.effectsOf(struck.thread, "answered");
     if (effect?.pid === server.process.pid) return struck;
-    bench.release(struck.thread, "ask"); // it had not yet found that nothing else waits, so another was faster
+    bench.release(struck.thread, "ask"); // it had not yet found the queue empty, so another was faster
     await until("that run ends", async () => (await bench.status(struck.thread)) === "idle", PATIENCE_MS);
   }
 }
@@ -226,7 +226,7 @@ const TICKING_KILLS = FULL ? 20 : 1;
 /** Of each cron, after each kill. */
 const TICKS = 3;
 
-/** The run of a tick that this server has in its hands, at the gate of its second node. */
+/** The run of a tick that this server executes, at the gate of its second node. */
 async function tickInHandOf(server: TestServer): Promise<string> {
   const isOurs = ({ pid }: { readonly pid: number }): boolean => pid === server.process.pid;
   let found: string | undefined;

@@ -1,4 +1,4 @@
-// Tests of SIGTERM: a process ends within its grace period, whatever hangs.
+// Tests of SIGTERM: a process ends within its grace period, even with hanging parts.
 //   stop-hangs.1. A network that drops all packets: the waits for graphile-worker, the heartbeat and the connections
 //        have limits.
 //   stop-hangs.2. A part that never stops: the process exits with 1 and names the part. The same for the collector.
@@ -17,7 +17,7 @@ import { parseLine, ROOT, startServer, temporaryFolder } from "../harness/server
 /** A limit for hanging parts: the grace period, and twice the time after it. */
 const BOUND_MS = 20_000;
 const GRACE = { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" };
-/** Nothing that listens ever says that it is closed. */
+/** No listener ever reports its close. */
 const NEVER_CLOSES = `data:text/javascript,${encodeURIComponent(
   'import net from "node:net"; net.Server.prototype.close = function () { return this; };',
 )}`;

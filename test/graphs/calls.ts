@@ -1,7 +1,7 @@
-// Graphs whose tasks ask: the functional API, and nodes that call tasks.
+// Graphs whose tasks interrupt: the functional API, and nodes that call tasks.
 import { Annotation, END, entrypoint, interrupt, START, StateGraph, task } from "@langchain/langgraph";
 
-/** What was asked for, with its answer. */
+/** The interrupt's value, with its answer. */
 const ask = (question: string): string => `${question}=${String(interrupt(question))}`;
 
 const twice = task("twice", (name: string) => [ask(`${name}1`), ask(`${name}2`)]);
@@ -33,7 +33,7 @@ const Answers = Annotation.Root({
   answers: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
 });
 
-/** A node that calls tasks, beside one that asks by itself. */
+/** A node that calls tasks, parallel to one that interrupts itself. */
 export const nodeThatCalls = new StateGraph(Answers)
   .addNode("caller", async ({ names }) => {
     const own = ask("caller");

@@ -1,12 +1,12 @@
-// Graphs for tests of assistants: one that shows the config and context it was given, and one for each way to say what
-// a state is.
+// Graphs for tests of assistants: one returns its config and context, the others each declare their state in another
+// way.
 import { Annotation, entrypoint, MessagesAnnotation, StateGraph, type Runtime } from "@langchain/langgraph";
 import { withLangGraph } from "@langchain/langgraph/zod";
 import * as z from "zod";
 
 const Shown = Annotation.Root({ config: Annotation<unknown>, context: Annotation<unknown> });
 
-/** Keeps what its node received. */
+/** Records its node's config. */
 export const settings = new StateGraph(Shown)
   .addNode("show", (_, { configurable, context }: Runtime) => {
     const shown = ["model", "tone", "thread_id"].map((name) => [name, configurable?.[name]]);
@@ -38,7 +38,7 @@ const Zod4 = z.object({
 
 const nothing = (): object => ({});
 
-/** A state in zod 4: defaults, a reducer with a schema of its own, a field that refers to itself, one that JSON cannot say. */
+/** A state in zod 4: defaults, a reducer with a separate schema, a recursive field, one without a JSON form. */
 export const zod4 = new StateGraph({
   state: Zod4,
   context: z.object({ user: z.string(), dry: z.boolean().optional() }),
@@ -77,7 +77,7 @@ interface Item {
   readonly next: Item | null;
 }
 
-/** What is known of these at run time are names, messages and the kind of a default; the types say the rest. */
+/** At run time only names, messages and the kind of a default exist; the types contain the rest. */
 export const annotated = new StateGraph(
   Annotation.Root({
     ...MessagesAnnotation.spec,

@@ -12,7 +12,7 @@ interface Runtime {
 
 const State = Annotation.Root({ said: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }) });
 
-/** Its one node has the name that the config gives it. */
+/** The config names its only node. */
 export function dynamic({ configurable }: Given) {
   const name = typeof configurable?.["nodeName"] === "string" ? configurable["nodeName"] : "default";
   return new StateGraph(State)
@@ -21,7 +21,7 @@ export function dynamic({ configurable }: Given) {
     .compile({ interruptBefore: configurable?.["held"] === true ? [name as "__start__"] : [] });
 }
 
-/** As dynamic(), and asks in its node. */
+/** As dynamic(), with an interrupt in its node. */
 export async function asking({ configurable }: Given) {
   await Promise.resolve();
   const name = typeof configurable?.["nodeName"] === "string" ? configurable["nodeName"] : "default";
@@ -43,7 +43,7 @@ const Seen = Annotation.Root({
 
 let calls = 0;
 
-/** Tells the runtime and config that it was called with; refuses, or never returns, on demand. */
+/** Returns its runtime and config; throws or hangs on demand. */
 export async function runtime(config: Given, { accessContext, executionRuntime }: Runtime) {
   calls++;
   const context = executionRuntime?.context as Readonly<Record<string, unknown>> | undefined;
@@ -61,7 +61,7 @@ export async function runtime(config: Given, { accessContext, executionRuntime }
     .compile();
 }
 
-/** Refuses states that were made for runs. */
+/** Rejects states made for runs. */
 export function reading(config: Given, { accessContext }: Runtime) {
   if (accessContext === "threads.read" && config.configurable?.["broken"] === true) throw new Error("no state for you");
   const graph = new StateGraph(Seen)

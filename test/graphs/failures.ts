@@ -55,7 +55,7 @@ const plain = new StateGraph(State)
   .addEdge("node", "__end__")
   .compile();
 
-/** The graph itself throws when it is called, before there is any stream. */
+/** The graph itself throws on the call, before any stream. */
 export const throwingGraph: typeof plain = Object.create(plain, {
   stream: {
     value: (input: { readonly calm?: boolean } | null, config: object) => {
@@ -125,7 +125,7 @@ export const unserialisable = new StateGraph(State)
   .addEdge("after", "__end__")
   .compile();
 
-/** Takes `waitMs` milliseconds: for whoever wants to watch it run. */
+/** Takes `waitMs` milliseconds, for tests that observe a running run. */
 export const slow = new StateGraph(State)
   .addNode("first", (state) => {
     note(state.notes, "first");
@@ -148,7 +148,7 @@ export const slow = new StateGraph(State)
   .addEdge("waits", "__end__")
   .compile();
 
-/** Asks, and then works on the answer in the same node until it is told to stop. */
+/** Interrupts, then works on the answer in the same node until its abort. */
 export const askSlowly = new StateGraph(State)
   .addNode("ask", async (state, { signal }) => {
     const answer: unknown = interrupt({ question: "slowly" });

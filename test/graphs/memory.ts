@@ -9,7 +9,7 @@ import {
 } from "@langchain/langgraph";
 
 const State = Annotation.Root({
-  /** What to do with the store: the name of one of its methods, and the parameters. */
+  /** An operation on the store: the name of a method, and its parameters. */
   calls: Annotation<(readonly [method: string, ...parameters: unknown[]])[]>,
   results: Annotation<unknown[]>({ reducer: (before, now) => before.concat(now), default: () => [] }),
   put: Annotation<string | undefined>,
@@ -17,7 +17,7 @@ const State = Annotation.Root({
 
 type Methods = Record<string, (...parameters: unknown[]) => Promise<unknown>>;
 
-/** What has no JSON form cannot come with the input of a run. */
+/** Values without a JSON form, which a run's input cannot carry. */
 const ODD: Readonly<Record<string, unknown>> = {
   function: { f: () => 1 },
   map: { m: new Map() },
@@ -58,7 +58,7 @@ export const memoryInSubgraph = new StateGraph(State)
   .addEdge("child", "__end__")
   .compile();
 
-/** A put whose node then hangs: was it on disk when its promise resolved? */
+/** A put whose node then hangs: its promise must resolve after the write to disk. */
 export const memoryThenHang = new StateGraph(State)
   .addNode("hang", async ({ put }, { store, signal }) => {
     await store?.put(["hang"], put ?? "", { kept: true });
@@ -92,7 +92,7 @@ export async function embed(texts: string[]): Promise<number[][]> {
   });
 }
 
-/** As a LangChain Embeddings object: queries are asked for another way than items. */
+/** A LangChain Embeddings object, with separate methods for queries and items. */
 export const model = {
   embedDocuments: embed,
   embedQuery: async (text: string) => (await embed([text.replace("animal", "cat dog")]))[0],

@@ -71,7 +71,7 @@ export const called = new StateGraph(State)
   .addEdge("caller", "__end__")
   .compile();
 
-/** Two graphs side by side, each of which asks. */
+/** Two parallel graphs, each with an interrupt. */
 export const nestedParallel = new StateGraph(State)
   .addNode("left", child)
   .addNode("right", asking)
@@ -89,7 +89,7 @@ const refund = tool(
   { name: "refund", description: "Pays back", schema: z.object({ amount: z.number() }) },
 );
 
-/** A scripted model asks for two refunds; both tools ask a person. */
+/** A scripted model requests two refunds; both tools interrupt. */
 export const tools = new StateGraph(MessagesAnnotation)
   .addNode("model", (state) => {
     if (state.messages.some((message) => ToolMessage.isInstance(message))) return { messages: [new AIMessage("done")] };

@@ -1,4 +1,4 @@
-// Graphs in plain JavaScript for tests of assistants: nobody can ask a type checker about these.
+// Graphs in plain JavaScript for tests of assistants: they have no types.
 import { MessagesValue, MessagesZodState, ReducedValue, StateGraph, StateSchema } from "@langchain/langgraph";
 import * as z from "zod";
 import * as z3 from "zod/v3";

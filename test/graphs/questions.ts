@@ -7,7 +7,7 @@ const list = Annotation<unknown[]>({ reducer: (before, now) => before.concat(now
 
 const Echo = Annotation.Root({ notes: Annotation<string>, payload: Annotation<unknown>, answer: Annotation<unknown> });
 
-/** Asks with what the input says, and keeps the answer as it came. */
+/** Interrupts with the input's value, and stores the answer unchanged. */
 export const echo = new StateGraph(Echo)
   .addNode("ask", (state) => {
     note(state.notes, "before");
@@ -49,7 +49,7 @@ function branch(name: string) {
   };
 }
 
-/** Three branches ask, one finishes by itself. The last to be named is the first to ask: order is the graph's, not time's. */
+/** Three branches interrupt, one finishes. The last branch interrupts first: the graph decides the order, not time. */
 export const parallel = new StateGraph(Branches)
   .addNode("zebra", branch("zebra"))
   .addNode("quiet", (state) => {
@@ -77,7 +77,7 @@ const FanOut = Annotation.Root({
   done: list,
 });
 
-/** One sent task for every item; an item that begins with "auto" needs nobody. */
+/** One `Send` for every item; an item that begins with "auto" needs no approval. */
 export const sends = new StateGraph(FanOut)
   .addNode("plan", () => ({}))
   .addNode("review", (state: { readonly item: string; readonly notes?: string }) => {
@@ -117,7 +117,7 @@ export const series = new StateGraph(Series)
   .addEdge("four", "__end__")
   .compile();
 
-/** Asks again until it hears "stop". */
+/** Interrupts again until the answer "stop". */
 export const loop = new StateGraph(Series)
   .addNode("again", (state) => {
     const answer: unknown = interrupt({ round: state.answers.length });
@@ -128,7 +128,7 @@ export const loop = new StateGraph(Series)
   .addConditionalEdges("again", (state) => (state.answers.at(-1) === "stop" ? "__end__" : "again"))
   .compile();
 
-/** The deadline of what is asked, as an option of the code: in these tests the input stands for the code. */
+/** The interrupt's deadline, an option of the code: in these tests the input replaces the code. */
 export function deadlineOption(payload: unknown): object {
   const { expires_at, expires_in_seconds, on_expiry } = (payload ?? {}) as Record<string, unknown>;
   return on_expiry === undefined ? {} : { "x-holdpoint-deadline": { expires_at, expires_in_seconds, on_expiry } };
@@ -136,7 +136,7 @@ export function deadlineOption(payload: unknown): object {
 
 const interruptBy = (payload: unknown): unknown => interrupt(payload, { responseSchema: deadlineOption(payload) });
 
-/** As `echo`, with the deadline that its code wants. */
+/** As `echo`, with a deadline from its code. */
 export const timed = new StateGraph(Echo)
   .addNode("ask", (state) => {
     note(state.notes, "before");
@@ -184,7 +184,7 @@ function timedBranch(name: string) {
   return (state: typeof Timed.State) => ({ done: [`${name}=${JSON.stringify(interruptBy(state.asks[name]))}`] });
 }
 
-/** Three branches, each of which asks with what the input has for it. */
+/** Three branches, each of which interrupts with its part of the input. */
 export const timedBranches = new StateGraph(Timed)
   .addNode("a", timedBranch("a"))
   .addNode("b", timedBranch("b"))

@@ -1,4 +1,4 @@
-// Questions whose answers only the library can refuse: in a subgraph, beside siblings, and as the second of a node.
+// Interrupts whose answers only the library can reject: in a subgraph, among siblings, and as the second of a node.
 import { Annotation, interrupt, StateGraph } from "@langchain/langgraph";
 import * as z from "zod";
 import { note } from "./note.ts";

@@ -1,5 +1,5 @@
 // An agent of the langchain package whose tools a person reviews. Its model follows a script: a message that is a JSON
-// list of `[tool, args]` becomes those tool calls, and once the tools have answered, it says what they said.
+// list of `[tool, args]` becomes those tool calls, and after the tool results it repeats them.
 import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";

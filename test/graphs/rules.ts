@@ -23,7 +23,7 @@ const NEXT = {
 export const rules = new StateGraph(State)
   .addNode("open", async (state, { signal }) => {
     if (state.mode === "fail") throw new RulesFault("told to fail");
-    if (state.mode === "late") await new Promise((resolve) => setTimeout(resolve, 50)); // long enough to be met while it runs
+    if (state.mode === "late") await new Promise((resolve) => setTimeout(resolve, 50)); // long enough for a test to find it running
     if (state.mode === "busy") await new Promise((resolve) => signal?.addEventListener("abort", resolve));
     return {};
   })

@@ -1,4 +1,5 @@
-// What a langgraph.json may name: an uncompiled graph, a factory, the functional API; and graphs that show what they got.
+// Exports that a langgraph.json may name: an uncompiled graph, a factory, the functional API; and graphs that return
+// their input.
 import { Annotation, entrypoint, interrupt, MessagesAnnotation, StateGraph, task } from "@langchain/langgraph";
 import { note } from "./note.ts";
 
@@ -36,7 +37,7 @@ export const messages = new StateGraph(MessagesAnnotation)
 
 const Anything = Annotation.Root({ value: Annotation<unknown>, seen: Annotation<unknown> });
 
-/** Keeps what it is given, and shows what its node received in `config`. */
+/** Stores its input, and returns its node's `config`. */
 export const keeper = new StateGraph(Anything)
   .addNode("keep", (_, config) => {
     const { configurable } = config;

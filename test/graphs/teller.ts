@@ -1,5 +1,5 @@
-// A graph that has something to tell in every stream mode: it writes, a model speaks in it, and it asks in a subgraph.
-// `gate`: a file that it waits for between its first and its second event, so that readers can be there before the rest.
+// A graph with events in every stream mode: custom writes, model tokens, and an interrupt in a subgraph. `gate`: it
+// waits for this file between its first and its second event, so that readers can join before the rest.
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { Annotation, interrupt, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// A graph whose state is told by types alone, exported in every way that a graph can be.
+// A graph whose state exists only as types, exported in every supported way.
 import type { BaseMessage } from "@langchain/core/messages";
 import { Annotation, entrypoint, StateGraph } from "@langchain/langgraph";
 import { deep } from "./nested.ts";
@@ -57,7 +57,7 @@ export const slowFactory = async (_config: object) => {
 export const called = entrypoint("called", async (job: { readonly topic: string }) => ({ text: job.topic }));
 export const noGraph = { answer: 42 };
 
-/** The outer graph tells of its own state only. */
+/** The outer graph describes its own state only. */
 export const outer = new StateGraph(Annotation.Root({ text: Annotation<string> }))
   .addNode("inner", compiled)
   .addNode("below", deep)

@@ -1,5 +1,5 @@
-// A graph whose model writes half of its message, waits for a file, and writes the rest: for readers who come and go
-// meanwhile. The file's path is the last message.
+// A graph whose model streams half of its message, waits for a file, and streams the rest: for readers that join and
+// leave meanwhile. The file's path is the last message.
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import type { BaseMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";

@@ -1,5 +1,5 @@
-// The command line as tests use it: a real process with nothing of our environment, or its verbs in this one, which
-// costs a tenth; and what was written.
+// The command line in tests: a real process with an empty environment, or the verbs in this process, at a tenth of the
+// cost; with the captured output.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -84,7 +84,7 @@ export async function verb(args: readonly string[], { env = {}, input = "" }: Cl
   return { code, out, err };
 }
 
-/** One JSON object a line; the caller says of what type. */
+/** One JSON object per line, of the caller's type. */
 export function lines(text: string): readonly never[] {
   return text
     .split("\n")

@@ -1,5 +1,5 @@
-// The console in a real browser, as tests use it: one Chromium for a file, a context for each person. What no page may
-// do in any test is noted while it runs: load something from elsewhere, break the page's policy, throw.
+// The console in a real browser: one Chromium per file, one context per person. It records three faults of any page:
+// foreign requests, violations of the content policy, and exceptions.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ import { call, type TestServer } from "./server.ts";
 
 export interface PersonOptions {
   readonly name?: string;
-  /** How long a confirmed answer can be taken back. */
+  /** Undo period of a confirmed answer. */
   readonly holdSecs?: number;
   readonly scheme?: "light" | "dark";
   readonly width?: number;
@@ -21,7 +21,7 @@ export interface ConsoleBrowser {
   open(path: string, options?: PersonOptions): Promise<Page>;
   /** The same browser process for another server. */
   of(other: Served): ConsoleBrowser;
-  /** Fails with what pages did that they may not do. */
+  /** Fails with the recorded faults. */
   close(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ interface AxeResult {
   }[];
 }
 
-/** What is not accessible on the page as it is now, one line each. */
+/** Accessibility faults of the current page, one per line. */
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
   await page.evaluate(AXE);
   const { violations } = (await page.evaluate(
@@ -122,7 +122,7 @@ export async function accessibilityFaults(page: Page): Promise<readonly string[]
 
 /**
  * Replaces the text of a JSON editor by keyboard. Playwright's `fill` selects in one step and types in another; in
- * between the editor may put its own selection back, and the text is inserted instead of replaced.
+ * between the editor may restore its own selection, and insert the text instead of replacing it.
  */
 export async function typeInto(page: Page, editor: string, text: string): Promise<void> {
   await page.getByRole("textbox", { name: editor }).focus();
@@ -130,7 +130,7 @@ export async function typeInto(page: Page, editor: string, text: string): Promis
   await page.keyboard.insertText(text);
 }
 
-/** A thread of the graph `echo` that asks with this payload, and waits. */
+/** A paused thread of the graph `echo`, with this interrupt value. */
 export async function ask(server: TestServer, payload: unknown, metadata: object = {}): Promise<string> {
   const { body: thread } = await call(server, "POST", "/threads", { metadata });
   const { thread_id: threadId } = thread as { readonly thread_id: string };
@@ -142,7 +142,7 @@ export async function ask(server: TestServer, payload: unknown, metadata: object
   return threadId;
 }
 
-/** What the graph `echo` was answered; waits for the run that the answer starts. */
+/** The answer that the graph `echo` received; waits for the run that the answer starts. */
 export async function answerOf(server: TestServer, threadId: string): Promise<unknown> {
   const { body: runs } = await call(server, "GET", `/threads/${threadId}/runs`);
   const [newest] = runs as readonly { readonly run_id: string }[];

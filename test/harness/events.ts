@@ -1,4 +1,4 @@
-// Server-sent events as tests read them: one stream, event after event, with what stands between them.
+// Server-sent events in tests: one stream, event after event, with the comments between them.
 import assert from "node:assert/strict";
 
 export interface WireEvent {
@@ -11,7 +11,7 @@ export interface EventReader {
   readonly headers: Headers;
   /** The next event; null at the end. */
   next(): Promise<WireEvent | null>;
-  /** All that are left. */
+  /** All remaining events. */
   rest(): Promise<readonly WireEvent[]>;
   /** Comments that have come so far. */
   readonly comments: readonly string[];

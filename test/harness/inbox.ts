@@ -65,7 +65,7 @@ export async function inboxPage(
   return ok(call(server, "GET", `/inbox?${new URLSearchParams(query).toString()}`));
 }
 
-/** What waits on a thread, in the order of the inbox. */
+/** The items of a thread, in the order of the inbox. */
 export async function itemsOf(server: At, threadId: string): Promise<readonly WireItem[]> {
   return (await inboxPage(server, { thread_id: threadId })).items;
 }
@@ -95,7 +95,7 @@ export interface WireEvent {
 }
 
 export interface Watcher {
-  /** The next event that has not been read yet. */
+  /** The next unread event. */
   readonly next: () => Promise<WireEvent>;
   readonly close: () => void;
   /** Resolves when the server ends the stream. */

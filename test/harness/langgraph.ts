@@ -1,6 +1,6 @@
-// The LangGraph that test graphs run on: the pinned one, or with HOLDPOINT_TEST_LANGGRAPH=oldest the oldest that the
-// server supports, which is installed in test/langgraph-1.4. A server takes the library that its graphs resolve, and
-// modules resolve by where they really are: so graphs for the oldest are copied into that folder.
+// The LangGraph that test graphs run on: the pinned one, or with HOLDPOINT_TEST_LANGGRAPH=oldest the oldest supported
+// one, from test/langgraph-1.4. A server uses the library that its graphs resolve, and modules resolve by their real
+// path: so the harness copies graphs for the oldest into that folder.
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,8 +10,7 @@ const OLDEST = join(ROOT, "test", "langgraph-1.4");
 export const onOldest = process.env["HOLDPOINT_TEST_LANGGRAPH"] === "oldest";
 
 /**
- * A folder from which modules resolve the oldest LangGraph. It goes with the process. @throws when that is not
- * installed
+ * A folder from which modules resolve the oldest LangGraph, deleted at exit. @throws when that is not installed
  */
 export function oldestProject(): string {
   if (!existsSync(join(OLDEST, "node_modules", "@langchain", "langgraph", "package.json")))

@@ -1,26 +1,26 @@
-// `npm start`, as a newcomer runs it: agent server, collector and trace store in one process on free ports, with a data
-// folder of its own, and the link that it prints.
+// `npm start`, as a newcomer runs it: agent server, collector and trace store in one process on free ports, with a
+// temporary data folder, and the link that it prints.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { removeFolder, ROOT, temporaryFolder } from "./server.ts";
 
 export interface Started {
   readonly url: string;
-  /** What it says waits: a page of the console. */
+  /** The printed link to a page of the console. */
   readonly link: string;
   readonly threadId: string;
   /** Of the collector. */
   readonly collectorUrl: string;
-  /** How long it took until the link was printed. */
+  /** Time until the link appeared. */
   readonly tookMs: number;
-  /** Ends it as Ctrl-C does, and removes what it kept. @returns the exit code of npm. */
+  /** Ends it as Ctrl-C does, and removes its data. @returns the exit code of npm. */
   stop(): Promise<number | null>;
 }
 
 const LINK = /(http:\/\/[^/\s]+)\/console\/inbox\/([0-9a-f-]{36})\/[0-9a-f]{32}/;
 const COLLECTOR = /collector +(http:\/\/[^\s]+)/;
 
-/** @throws {Error} with what it wrote, when it ends before it says what waits. */
+/** @throws {Error} with its output, when it ends before it prints the link. */
 export async function npmStart(): Promise<Started> {
   const folder = temporaryFolder();
   const began = performance.now();

@@ -1,3 +1,3 @@
-// How long one test may take. A bound on what hangs, far beyond what a slow and busy machine needs: no test passes or
-// fails by how fast a machine is.
+// Time limit of one test. It bounds hangs, far beyond the needs of a slow and busy machine: no test passes or fails by
+// the speed of a machine.
 export const PATIENCE = { timeout: 180_000 };

@@ -16,7 +16,7 @@ export function writeProject(files: ProjectFiles): string {
   return folder;
 }
 
-/** Objects are written as JSON; a path `a -> b` makes a a link to b. */
+/** Objects become JSON; a path `a -> b` makes `a` a link to `b`. */
 export function writeFiles(folder: string, files: ProjectFiles): void {
   for (const [path, content] of Object.entries(files)) {
     const [link = "", target] = path.split(" -> ");

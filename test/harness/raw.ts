@@ -7,7 +7,7 @@ export interface RawRequest {
   /** Sent as it is. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A list is sent in chunks, without Content-Length. */
+  /** A list goes out in chunks, without Content-Length. */
   readonly body?: string | Buffer | readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface RawAnswer {
   readonly pieces: readonly string[];
 }
 
-/** Sends these bytes as they are, and gives the head of the reply. The connection is closed then. */
+/** Sends these bytes unchanged, returns the head of the reply, and closes the connection. */
 export function rawHead(server: { readonly url: string }, bytes: string): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {

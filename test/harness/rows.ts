@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import type { TestServer } from "./server.ts";
 
-/** A storage has its threads in many tables; fewer than this, and they were not found. */
+/** A storage has a thread's rows in many tables; fewer mean that the lookup failed. */
 const TABLES_MIN = 8;
 
 /** Rows that carry the id of a thread, in all tables. */

@@ -1,5 +1,5 @@
-// A real server in the tests' own process, on a real socket and a data folder of its own: for files that need many,
-// each with other settings or another langgraph.json, and none that is killed. It costs a tenth of a process.
+// A real server in the tests' own process, on a real socket and its own data folder: for files that need many, each
+// with other settings or another langgraph.json, and kill none. It costs a tenth of a process.
 import { refusalOf } from "../../src/cli/errors/refusal.ts";
 import type { Host } from "../../src/main/host.ts";
 import { serve } from "../../src/main/serve.ts";
@@ -15,7 +15,7 @@ import {
 
 export type ServerHere = Pick<TestServer, "url" | "dataDir" | "logs" | "output" | "stop">;
 
-/** Why it does not start: the exit code that a process would have ended with, and everything that was written. */
+/** A failed start: the exit code of the process, and its output. */
 export class NotStarted extends Error {
   readonly code: number;
   constructor(code: number, output: string) {

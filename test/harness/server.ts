@@ -16,7 +16,7 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments for Node, before main.ts: `--import` of a module that injects faults, for example. */
   readonly nodeArgs?: readonly string[];
-  /** A command to run the server under, such as strace with its arguments. */
+  /** A wrapper command, e.g. strace with its arguments. */
   readonly under?: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface TestServer {
   readonly output: () => string;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** SIGKILL; resolves when the process is gone. */
+  /** SIGKILL; resolves at the end of the process. */
   kill(): Promise<void>;
   /** Resolves with `[code, signal]` when the process ends by itself. */
   readonly exited: Promise<readonly [number | null, NodeJS.Signals | null]>;
@@ -77,7 +77,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
         HOLDPOINT_DATA_DIR: dataDir,
         LOG_JSON: "true",
         LOG_LEVEL: "debug",
-        LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "300000", // tests wait for types, however busy the machine is
+        LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "300000", // tests wait for types, also on a busy machine
         ...options.env,
       },
       stdio: ["ignore", "pipe", "pipe"],

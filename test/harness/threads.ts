@@ -1,4 +1,4 @@
-// Threads over HTTP as tests use them: one object a thread, calls that say what they expect, pictures to compare.
+// Threads over HTTP: one object per thread, calls with their expectations, snapshots to compare.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -69,9 +69,9 @@ export interface WireProblem {
 export interface TestThread {
   readonly threadId: string;
   readonly path: string;
-  /** POST runs/wait, whatever the answer. */
+  /** POST runs/wait, with any status. */
   readonly wait: (body: object, headers?: Record<string, string>) => Promise<Answer>;
-  /** As wait(), when it must be accepted. */
+  /** As wait(), but fails unless accepted. */
   readonly run: (body: object, headers?: Record<string, string>) => Promise<Result>;
   readonly resume: (value: unknown) => Promise<Result>;
   /** POST runs: in the background. */
@@ -141,7 +141,7 @@ export function openThread(server: At, graph: string, threadId: string): TestThr
 const POLL_MS = 5;
 const POLLS_MAX = 12_000;
 
-/** Asks until there is an answer. @throws {Error} after a minute or more. */
+/** Polls until there is a value. @throws {Error} after a minute or more. */
 export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
   for (let poll = 0; poll < POLLS_MAX; poll++) {
     const found = await look();

@@ -1,10 +1,10 @@
-// Ticks of crons, as their runs are stored: one run each, and none left out.
+// Ticks of crons, from their stored runs: one run each, without gaps.
 import assert from "node:assert/strict";
 import type { ClientBase } from "pg";
 
 export interface Tick {
   readonly cron: string;
-  /** In milliseconds, as the time at which its run was made. */
+  /** In milliseconds: the creation time of its run. */
   readonly due: number;
   readonly made: number;
   readonly run: string;
@@ -33,7 +33,7 @@ export function assertNoneTwiceNoneLost(ticks: readonly Tick[]): void {
   for (const [at, tick] of ticks.entries()) {
     const next = ticks[at + 1];
     if (next?.cron !== tick.cron) continue;
-    const following = Math.floor(tick.made / 1000) * 1000 + 1000; // it was taken before its run was made, if only just
+    const following = Math.floor(tick.made / 1000) * 1000 + 1000; // the tick precedes its run, if only just
     assert.ok(next.due > tick.due && next.due <= following, `${tick.cron}: ${tick.due}, and then ${next.due}`);
   }
 }

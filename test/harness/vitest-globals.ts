@@ -1,5 +1,5 @@
-// The globals of vitest that the library's conformance suite is written with, over node:test and node:assert.
-// A matcher that is not here fails loudly: it is undefined.
+// The vitest globals that the library's conformance suite uses, over node:test and node:assert. A missing matcher fails
+// loudly: it is undefined.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { isDeepStrictEqual, format } from "node:util";
@@ -17,7 +17,7 @@ class ArrayContaining {
   }
 }
 
-/** `toEqual` takes members that are undefined for absent ones. */
+/** `toEqual` treats undefined members as absent. */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable);
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
@@ -40,7 +40,7 @@ function expect(actual: unknown) {
   };
 }
 
-/** Cases are objects whose members stand in the name as `$member`, or plain values that stand there as `%s`. */
+/** Cases are objects, whose members replace `$member` in the name, or plain values, which replace `%s`. */
 function each(declare: Declare) {
   return (cases: readonly unknown[]) => (name: string, work: Work) => {
     for (const one of cases) {

@@ -1,6 +1,6 @@
-// Tests of a deployment that adds to a graph while a thread waits at the second question of a task. Checked:
-//   additive-redeploy.1. The question keeps its id, and its answer goes on in the new graph, which runs what was added.
-//   additive-redeploy.2. A deployment without the asking node is refused, and the question stays.
+// Tests of a deployment that extends a graph while a thread is paused at the second interrupt of a task. Rules:
+//   additive-redeploy.1. The interrupt keeps its id; its answer continues in the new graph, including the new nodes.
+//   additive-redeploy.2. Without the interrupted node the answer fails, and the interrupt stays open.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";

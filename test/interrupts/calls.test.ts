@@ -2,7 +2,7 @@
 // Rules:
 //   calls.1. Every answer reaches the interrupt it names, in any order of answers (open-interrupts.1).
 //   calls.2. `ns` is the path of the interrupted task, through its calling tasks and nodes, and ids are hashes of it.
-//   calls.3. Interrupts of a finished task are not raised again.
+//   calls.3. A finished task does not interrupt again.
 import assert from "node:assert/strict";
 import { createXXHash128 } from "hash-wasm";
 import { after, suite, test } from "node:test";

@@ -1,10 +1,10 @@
 // Tests of values on which LangGraph would act, at every entry point of the API that takes values for a graph.
 // Rules:
-//   interrupts/control-values.1. Each form is rejected at each entry point, and open interrupts stay: nothing is
-//        answered, skipped or started.
+//   interrupts/control-values.1. Each entry point rejects each form, and open interrupts stay: the call answers, skips
+//        and starts nothing.
 //   interrupts/control-values.2. Only `command.resume` answers an interrupt: neither an internal channel nor an input
 //        that looks like a Command does.
-//   interrupts/control-values.3. A malformed goto is rejected before anything runs.
+//   interrupts/control-values.3. A malformed goto fails before the run.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";

@@ -62,7 +62,7 @@ async function opened(graphId: Pair["graphId"], durability: Pair["durability"]):
   return { graphId, threadId, local: GRAPHS[graphId](new MemorySaver()) as unknown as LocalGraph, durability };
 }
 
-/** `DeltaChannel` gives an empty list before its first write; a channel that holds nothing is left out by both. */
+/** `DeltaChannel` returns an empty list before its first write; both sides omit an empty channel. */
 const plain = (values: unknown): unknown => JSON.parse(JSON.stringify(values)) as unknown;
 const localConfig = ({ threadId, durability }: Pair, checkpointId?: string) => ({
   configurable: { thread_id: threadId, ...(checkpointId === undefined ? {} : { checkpoint_id: checkpointId }) },
@@ -70,7 +70,7 @@ const localConfig = ({ threadId, durability }: Pair, checkpointId?: string) => (
 });
 
 interface Step {
-  /** Of the run that the server is asked for. */
+  /** Of the run on the server. */
   readonly body: object;
   readonly input: unknown;
   /** A fork from so many states before the newest. */
@@ -109,7 +109,7 @@ async function placeOf(pair: Pair, back: number): Promise<{ readonly there: stri
   return { there, here };
 }
 
-/** Without `next`: the library leaves out a task that has saved an answer and asks again. */
+/** Without `next`: the library omits a task that has saved an answer and interrupts again. */
 interface Picture {
   readonly values: unknown;
   readonly inside: readonly (readonly [task: string, state: Picture | null])[];

@@ -2,9 +2,9 @@
 // Rules:
 //   hook-answers.1. Of two pages that answer one interrupt at once, one succeeds; the side effect after the interrupt
 //        happens once.
-//   hook-answers.2. A stale page is rejected later too, and gets the run with the accepted answer.
+//   hook-answers.2. A stale page fails later too, and gets the run with the accepted answer.
 //   hook-answers.3. `fork: true` answers the interrupt again, and the audit trail calls it a fork.
-//   hook-answers.4. Other members beside the answer do not count: other input, and unknown members of the command.
+//   hook-answers.4. Other members have no effect: other input, and unknown members of the command.
 //   hook-answers.5. At a breakpoint the hook's answer continues the run.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";

@@ -1,6 +1,6 @@
 // Tests of the call sequences of two common browser clients: Agent Inbox and agent-chat-ui.
 //   inbox-clients.1. Agent Inbox lists interrupts, shows one, and accepts, edits, answers, ignores and resolves it.
-//   inbox-clients.2. agent-chat-ui shows an approval card, and resumes with `input: {}` beside the command.
+//   inbox-clients.2. agent-chat-ui shows an approval card, and resumes with `input: {}` and the command.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";

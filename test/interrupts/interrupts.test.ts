@@ -3,8 +3,8 @@
 //   interrupts.1. Every open interrupt has id, value, resumable, ns and when; the id is a hash of ns (interrupt-ids.1,
 //        open-interrupts.1).
 //   interrupts.2. Any JSON value is an answer, and reaches the node unchanged.
-//   interrupts.3. All open interrupts appear, in task order; each accepts a separate answer; finished branches are
-//        never lost or repeated.
+//   interrupts.3. All open interrupts appear, in task order; each accepts a separate answer; finished branches neither
+//        disappear nor run again.
 //   interrupts.4. Interrupts appear from any depth: below the root, in tools, after a fan-out, in a loop.
 //   interrupts.5. The waiting call, the thread and its state show the same ids.
 //   interrupts.6. Each call sets its breakpoints; a list replaces the compiled one.
@@ -40,7 +40,7 @@ const names = (question: WireInterrupt): readonly string[] => question.ns.map((p
 const ids = (questions: readonly WireInterrupt[]): readonly string[] => questions.map(({ id }) => id);
 const NS_PART = /^[\w-]+:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** interrupts.1. @param index how many questions the task has asked before. */
+/** interrupts.1. @param index number of earlier interrupts of the task */
 function checkElement(question: WireInterrupt, path: readonly string[], index = 0): void {
   assert.deepEqual(Object.keys(question).slice(0, 5), ["id", "value", "resumable", "ns", "when"]);
   assert.equal(question.when, "during");

@@ -1,7 +1,7 @@
-// Tests of a deployment that goes from the oldest LangGraph to the pinned one while threads are paused. Checked:
+// Tests of an upgrade from the oldest LangGraph to the pinned one while threads are paused. Rules:
 //   library-upgrade.1. A question that is open keeps its id, also when a sibling's answer makes the new library raise
 //        it again.
-//   library-upgrade.2. Its answer reaches it, and the thread comes to its end.
+//   library-upgrade.2. Its answer reaches it, and the thread completes.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

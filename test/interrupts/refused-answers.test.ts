@@ -1,7 +1,7 @@
 // Tests of answers that only LangGraph can reject: a refinement of a Zod schema, LangGraph 1.7.
 // Rules:
-//   refused-answers.1. The run fails with `answer_invalid`; the thread waits again at the same interrupt, and the audit
-//        trail says so.
+//   refused-answers.1. The run fails with `answer_invalid`; the thread pauses again at the same interrupt, with an
+//        entry in the audit trail.
 //   refused-answers.2. A valid answer after it continues the run, and the code after the interrupt runs once.
 //   refused-answers.3. A rejected default answer applies once; the interrupt stays open, overdue.
 //   refused-answers.4. The same holds in a subgraph and at the second interrupt of a node; siblings keep their answers

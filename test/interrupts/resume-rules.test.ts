@@ -29,9 +29,9 @@ interface Situation {
   readonly thread: TestThread;
   /** Ids of the questions that are open. */
   readonly open: readonly string[];
-  /** A question that was answered before; an id of the right form when none ever was. */
+  /** An answered interrupt; a well-formed unknown id when there is none. */
   readonly stale: string;
-  /** The checkpoint at which the stale question was asked. */
+  /** The checkpoint of the stale interrupt. */
   readonly older: string;
   /** The checkpoint that the thread shows. */
   readonly newest: string;
@@ -42,7 +42,7 @@ interface Situation {
 const UNKNOWN = "0123456789abcdef0123456789abcdef";
 const NO_CHECKPOINT = "11111111-1111-6111-8111-111111111111";
 
-/** A thread on which a question was asked and answered, and then this input given. */
+/** A thread with an answered interrupt, and then this input. */
 async function withPast(input: object, extra: object = {}): Promise<Situation & { readonly result: Result }> {
   const thread = await newThread(server, "rules");
   const question = onlyQuestion(await thread.run({ input: { mode: "one" } }));
@@ -77,7 +77,7 @@ const SITUATIONS = {
 
 type Name = keyof typeof SITUATIONS;
 
-/** The status that each situation shows, so that a set-up gone wrong is not taken for a result. */
+/** The status in each situation, which verifies the set-up. */
 const STATUS: Readonly<Record<Name, string>> = {
   "never run": "idle",
   idle: "idle",

@@ -1,5 +1,5 @@
-// Graphs: plans → programs of the library. The file is copied beside the generated langgraph.json of an oracle test, so
-// that it takes the library which is installed there.
+// Graphs: plans → programs of the library. An oracle test copies the file next to its generated langgraph.json, so that
+// it resolves the library there.
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import {
@@ -23,7 +23,7 @@ import type { Body, GraphPlan, NodePlan, Plan } from "./plan.ts";
 
 export { Command, MemorySaver };
 
-/** Of threads that are watched: interrupt id → its value, first come. */
+/** Of observed threads: interrupt id → its first value. */
 export const raised = new Map<string, Map<string, string>>();
 
 const threadId = (): string => String(getConfig()?.configurable?.["thread_id"]);
@@ -65,7 +65,7 @@ const State = Annotation.Root({
 type Values = typeof State.State;
 type Running = (tag: string) => Promise<string[]>;
 
-/** @returns what runs the body; `tag` makes the questions of repeated bodies differ. */
+/** @returns a runner of the body; `tag` distinguishes the questions of repeated bodies */
 function bodyOf({ place, steps }: Body): Running {
   const made = steps.map((step) => {
     if (step.kind === "tasks") {
@@ -144,7 +144,7 @@ function graphOf(plan: GraphPlan): Builder {
     builder.addEdge(
       names.map((name, at) => addExit(builder, layer[at] as NodePlan, name)),
       join,
-    ); // waits for all of them
+    ); // a barrier for all of them
     previous = join;
   });
   builder.addEdge(previous, END);
@@ -198,7 +198,7 @@ function addEntry(builder: Builder, node: NodePlan, before: string, name: string
   builder.addConditionalEdges(from, sends, [name]);
 }
 
-/** @returns the node that runs when this one is done for good. */
+/** @returns the node that runs after the final completion of this one */
 function addExit(builder: Builder, node: NodePlan, name: string): string {
   if (node.kind !== "body" || node.visits === 1) return name;
   const visited = ({ log }: Values): number => log.filter((line) => line.startsWith(`visit ${name}`)).length;

@@ -1,11 +1,10 @@
 // The oracle tests, for one version of the library: see oracle.ts. Checked (docs/concepts/guarantees.md 4, 5, 6):
-//   oracle-tests.1. At each pause the server shows the questions that were raised, each once, in the order of the
-//        library's tasks, under the library's own id where it gives each question one, and under an id that no answer
-//        has named yet.
-//   oracle-tests.2. Each answer arrives at the place that asked the question, also when several are given at once.
+//   oracle-tests.1. At each pause the server lists the open interrupts, each once, in the order of the library's tasks,
+//        under the library's own id where it is unique, and under an id that no answer has named yet.
+//   oracle-tests.2. Each answer arrives at its interrupt, also with several answers in one call.
 //   oracle-tests.3. The result is that of the library in process.
-//   oracle-tests.4. All this holds on both storages, and when the server is killed between answers and while it works
-//        on them.
+//   oracle-tests.4. All this holds on both storages, and with kills of the server between answers and during their
+//        runs.
 // The short form takes programs that together have every kind of step and node. HOLDPOINT_FAULTS=full: 500 programs on
 // each storage, 100 of them with kills. A failure prints its seed and its plan. HOLDPOINT_ORACLE_SEED=n: one program.
 import { setMaxListeners } from "node:events";
@@ -21,7 +20,7 @@ const ONE = Number(process.env["HOLDPOINT_ORACLE_SEED"] ?? 0);
 const SHORT = [13, 68, 109, 110, 113, 150];
 const SEEDS = ONE > 0 ? [ONE] : FULL ? Array.from({ length: 500 }, (_, at) => at + 1) : SHORT;
 const KILLED_SEEDS = FULL ? SEEDS.slice(-100) : SEEDS.slice(-1);
-/** The server is killed each time it has accepted so many runs. */
+/** The test kills the server each time it has accepted this many runs. */
 const RUNS_PER_KILL = FULL ? { sqlite: 12, postgres: 60 } : { sqlite: 8, postgres: 8 };
 const AT_ONCE = 4;
 const LONG_FORM = "in the long form (HOLDPOINT_FAULTS=full)";
@@ -87,7 +86,7 @@ async function runKilled(project: OracleProject, seeds: readonly number[], stora
     await server.kill();
     server = await startServer(options);
   };
-  /** A call that is cut off is made again, at the server that comes after. */
+  /** The test repeats an interrupted call at the next server. */
   const stubborn = async <T>(make: () => Promise<T>): Promise<T> => {
     for (;;) {
       await up;

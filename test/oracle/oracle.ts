@@ -1,5 +1,5 @@
-// Oracle: a program is run on a server and, with MemorySaver, by the library in process. Both are asked the same,
-// answer the same questions in the same order, and must agree on every pause and on the end.
+// Oracle: runs a program on a server and, with MemorySaver, by the library in process. Both get the same input and the
+// same answers in the same order, and must agree on every pause and on the end.
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ export async function oracleProject(seeds: readonly number[], oldest: boolean): 
 
 interface Pause {
   readonly open: readonly string[];
-  /** Of these, as far as the library gives them an order: groups in order, no order inside a group. */
+  /** The library's order of these: groups in order, no order inside a group. */
   readonly groups: Groups;
 }
 
@@ -86,7 +86,7 @@ function librarySide({ library, plan }: OracleProject, seed: number): Side {
       if (open.size === 0) return null;
       const asked = [...open.values()];
       const groups = groupsOf(await graph.getState(config, { subgraphs: true }));
-      // The state also lists answered questions of a task that finished beside others, and some questions twice.
+      // The state also lists answered interrupts of a finished parallel task, and some interrupts twice.
       const left = new Set(asked);
       return { open: asked, groups: groups.map((group) => group.filter((question) => left.delete(question))) };
     },
@@ -106,7 +106,7 @@ function groupsOf({ tasks }: LibraryState): Groups {
   });
 }
 
-/** How a call is made to the server; the tests with kills make it otherwise. */
+/** Calls the server; the tests with kills replace it. */
 export type Send = (threadId: string, body: object) => Promise<Result>;
 
 export interface ServerOptions {
@@ -148,7 +148,7 @@ export async function serverSide({ server, seed, send, raised }: ServerOptions):
 }
 
 /**
- * Before 1.7 the library gives all questions of a task one id: there the first has it, and the next ones have others.
+ * Before 1.7 all interrupts of a task share one id in the library: the first keeps it, the next ones get others.
  * @param raised id → question, of this run
  * @param answered the ids that answers have named
  */
@@ -178,7 +178,7 @@ function choose(open: readonly string[], random: Random): readonly string[] {
 const PAUSES_MAX = 200;
 
 /**
- * @throws {AssertionError} with the seed and its plan, where the two differ. @returns how many questions were answered
+ * @throws {AssertionError} with the seed and its plan, where the two differ. @returns the number of answered interrupts
  */
 export async function compare(project: OracleProject, seed: number, server: Side): Promise<number> {
   const library = librarySide(project, seed);
@@ -211,7 +211,7 @@ export async function compare(project: OracleProject, seed: number, server: Side
   return answered;
 }
 
-/** Those of the list that stand in the groups, cut as these are. */
+/** The members of the list that the groups contain, grouped alike. */
 function inGroups(list: readonly string[], groups: Groups): Groups {
   const known = new Set(groups.flat());
   const left = list.filter((question) => known.has(question));

@@ -1,10 +1,10 @@
-// Plans: random programs that ask, as data. The same seed gives the same plan on every machine.
+// Plans: random programs with interrupts, as data. The same seed yields the same plan on every machine.
 
 export type Step =
   | { readonly kind: "ask"; readonly times: number }
-  /** Fails once, and is tried again by a retry policy. */
+  /** Fails once, and retries by its policy. */
   | { readonly kind: "stumble" }
-  /** Asks inside `try`, throws, and goes on in `catch`. */
+  /** Interrupts inside `try`, throws, and continues in `catch`. */
   | { readonly kind: "caught" }
   | { readonly kind: "tasks"; readonly bodies: readonly Body[]; readonly parallel: boolean; readonly rounds: number }
   | { readonly kind: "graph"; readonly graph: GraphPlan; readonly times: number };
@@ -20,7 +20,7 @@ export type NodePlan =
   | { readonly kind: "graph"; readonly place: string; readonly graph: GraphPlan }
   | { readonly kind: "sends"; readonly body: Body; readonly items: number }
   | { readonly kind: "tools"; readonly place: string; readonly asks: readonly boolean[] }
-  /** Throws after its questions; an error handler asks in its place. */
+  /** Throws after its interrupts; an error handler interrupts instead. */
   | { readonly kind: "handled"; readonly body: Body; readonly handler: Body };
 
 export interface GraphPlan {
@@ -53,7 +53,7 @@ export function randomFrom(seed: number): Random {
 const QUESTIONS_MAX = 12;
 const DEPTH_MAX = 3;
 
-/** @param stumblesLate the library's retries keep the answers that were given before a failure */
+/** @param stumblesLate the library's retries keep the answers before a failure */
 export function planOf(seed: number, stumblesLate: boolean): Plan {
   const random = randomFrom(seed);
   const functional = random.below(2) === 0;

@@ -5,7 +5,7 @@
 //   project/errors.2. A retry policy loses no answer.
 //   project/errors.3. A bad request gets the status and code of docs/reference/errors.md, with the field's name;
 //        nothing changes.
-//   project/errors.4. Data stays data: hostile keys, odd texts and objects that look like tags read back as sent.
+//   project/errors.4. Data stays data: hostile keys, odd texts and objects that look like tags read back unchanged.
 //   project/errors.5. A request cannot set the server's own keys.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
@@ -223,7 +223,7 @@ for (const [method, path, body, field] of WRONG) {
   });
 }
 
-/** Paths with these have two readings, or none: they match no route, whatever stands beside the id. */
+/** Paths with these have two readings, or none: they match no route. */
 const NO_PATHS = [
   "..",
   "%2e%2e",
@@ -338,7 +338,7 @@ test("a body must be JSON by its media type too (project/errors.3)", async () =>
   checkProblem(packed, 415, "unsupported_media_type");
 });
 
-// Data stays data (project/errors.4). Written as JSON text, since an object literal gives `__proto__` another meaning.
+// Data stays data (project/errors.4). JSON text, because `__proto__` has another meaning in an object literal.
 
 const DATA: readonly { readonly name: string; readonly json: string }[] = [
   { name: "__proto__ as a key", json: '{"__proto__":{"polluted":true},"a":1}' },

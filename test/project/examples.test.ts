@@ -1,11 +1,11 @@
-// Test of the pages and the sample graphs: what a page shows is what a reader gets. Checked:
+// Test of the pages and the sample graphs: a reader gets the output that a page shows. Rules:
 //   examples.1. The `sh` blocks of a page, run top to bottom in one shell against a new server, all end with status 0
-//        and say nothing on the error output. Blocks with npm or npx are left out.
-//   examples.2. A `json` or `text` block right below is what its command prints. Ids differ from run to run: an id that
-//        a page shows twice has to come twice, and different ids have to be different. Times are not compared.
-//   examples.3. Each folder of examples/ holds one graph in one file, is served, and is in the table of
+//        and an empty error output. The test skips blocks with npm or npx.
+//   examples.2. A `json` or `text` block right below is the command's output. Ids differ from run to run: equal ids on
+//        a page must be equal in the output, different ones different. The test ignores times.
+//   examples.3. Each folder of examples/ holds one graph in one file, runs on a server, and is in the table of
 //        examples/README.md.
-//   examples.4. The project that a page makes is served as the page shows it, and passes the page's tests.
+//   examples.4. The project of a page runs as the page shows, and passes the page's tests.
 // The table of outputs shows that a wrong page cannot be green.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -117,8 +117,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * `got` in the form of `shown`, so that both print alike when they mean the same: members in the page's order (one that
- * the page does not have, such as an id, takes the place of one that is missing), what the page leaves out left out.
+ * `got` in the form of `shown`, so that both print alike when they mean the same: members in the page's order (an extra
+ * member, such as an id, replaces a missing one), without the members that the page omits.
  */
 function alignTo(shown: unknown, got: unknown): unknown {
   if (typeof shown === "string" && typeof got === "string" && SHORTENED_ID.test(shown)) {

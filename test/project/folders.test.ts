@@ -3,7 +3,7 @@
 //   folders.2. Every folder of a room is on its list, and every folder on the list exists.
 //   folders.3. No files import each other in a cycle, in src/ and in console/.
 //   folders.4. No folder holds more than 16 source files; tests, fixtures and style sheets do not count.
-//   folders.5. A rule code is defined in one file.
+//   folders.5. One file defines a rule code.
 //   folders.6. ARCHITECTURE.md lists the folders of each room in the same order, each with a description.
 //   folders.7. Every source file that ARCHITECTURE.md names exists.
 // The last tests plant violations, so that a check that finds no files cannot pass.

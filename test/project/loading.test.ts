@@ -1,8 +1,8 @@
-// Tests of loading graphs in the styles in which projects are written. Checked:
-//   loading.1. Every style, and each of the official templates, is loaded and run, unmodified, from a project with its
-//        own package.json.
+// Tests of loading graphs in the styles of real projects. Rules:
+//   loading.1. Every style, and each of the official templates, loads and runs unmodified, from a project with its own
+//        package.json.
 //   loading.2. CommonJS in a project gets the copy of LangGraph that modules get.
-//   loading.3. An import that fails is reported with the import, the importing file and the remedy.
+//   loading.3. The error of a failed import names the import, the importing file and the remedy.
 //   loading.4. A project without `type` in its package.json causes no warning of Node in the log.
 //   loading.5. Decorator metadata comes from the project's TypeScript; without it the error names the option.
 import assert from "node:assert/strict";
@@ -67,7 +67,7 @@ test("JavaScript modules without a type cause no warning (loading.4)", async (t)
   assert.deepEqual(warnings, []);
 });
 
-/** Stands for TypeScript 5: its interface, as far as it is used, and JavaScript as it writes it for the file below. */
+/** Replaces TypeScript 5: the used part of its interface, and its JavaScript output for the file below. */
 const TYPESCRIPT_5 = `
 exports.convertCompilerOptionsFromJson = (options) => ({ options });
 exports.transpileModule = (text, { compilerOptions }) => {

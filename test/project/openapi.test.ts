@@ -51,7 +51,7 @@ test("redocly finds nothing to object to (openapi.2)", async () => {
   const config = await createConfig({
     extends: ["recommended"],
     rules: {
-      "no-ambiguous-paths": "off", // the reference's API has /runs/crons beside /runs/{run_id}
+      "no-ambiguous-paths": "off", // the reference's API has both /runs/crons and /runs/{run_id}
       "operation-2xx-response": "off", // a WebSocket begins with 101
       "operation-4xx-response": "off", // health checks reject no caller
     },

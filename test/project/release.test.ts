@@ -1,5 +1,5 @@
 // Test of the release: the faults it finds, and the workflows. Checked:
-//   release.1. Each fault of a commit is found, all at once; a good commit has none.
+//   release.1. The check reports all faults of a commit at once; a good commit has none.
 //   release.2. The workflows are valid for the parser of GitHub's own language server, and call scripts that exist.
 //   release.3. The release workflow publishes with provenance, and makes the image for two architectures.
 import assert from "node:assert/strict";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { notesOf, releaseFaults, type ReleaseState } from "../../deploy/release-faults.ts";
 
-// The parser imports its schema as bundlers allow it, without the attribute that Node asks for.
+// The parser imports its schema as bundlers allow it, without the attribute that Node requires.
 registerHooks({
   load: (url, context, nextLoad) =>
     nextLoad(url, url.endsWith(".json") ? { ...context, importAttributes: { type: "json" } } : context),

@@ -1,5 +1,6 @@
 // Test of the code of "Retry calls" with the official client. Checked:
-//   retry-guide.1. A call whose response is lost after its acceptance is repeated, gets the run's result, and there is one run.
+//   retry-guide.1. A call whose response is lost after its acceptance can be repeated: it gets the run's result, and
+//   there is one run.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Every method of the official client, called once at least and answered as its types say. The last test goes over the
-// client's own methods: one that is not called here fails it, also when a later version of the client brings it.
+// Every method of the official client, called at least once, with replies of its declared types. The last test lists
+// the client's own methods: one without a call here fails it, also a method of a later version.
 import { Client, type Cron } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";

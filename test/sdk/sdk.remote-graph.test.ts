@@ -1,8 +1,7 @@
-// Tests of RemoteGraph, unmodified: a graph on the server, used as a local one.
-// sdk.remote-graph.1. invoke and stream return the results of the graph itself, in the same modes and with the same
-// namespaces.
-// sdk.remote-graph.2. An interrupt is raised here as by LangGraph, and a Command answers it.
-// sdk.remote-graph.3. States are read, edited, listed and used as a start, as for a graph with a checkpointer.
+// Tests of RemoteGraph, unmodified: a graph on the server, used as a local one. sdk.remote-graph.1. invoke and stream
+// return the results of the graph itself, in the same modes and with the same namespaces. sdk.remote-graph.2. It raises
+// interrupts as LangGraph does, and a Command answers them. sdk.remote-graph.3. It reads, edits, lists and forks states
+// as a graph with a checkpointer does.
 import { Command, GraphInterrupt, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { Client } from "@langchain/langgraph-sdk";

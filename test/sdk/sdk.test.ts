@@ -243,9 +243,8 @@ test("assistants: each graph has one, found by name and by id", PATIENCE, async 
   assert.deepEqual([page.assistants.length, page.next], [2, "2"]);
 });
 
-// Disturbed calls. Since 1.15 the client repeats a POST only when no connection came about: a 503 or a reply that
-// breaks off is thrown, and the caller repeats the call. The proxy disturbs one call after the other; then it lets all
-// pass.
+// Disturbed calls. Since 1.15 the client retries a POST only when the connection failed: it throws on a 503 or a
+// truncated reply, and the caller retries. The proxy disturbs one call after the other; then it passes all.
 
 type Fault = "refuse" | "cut off" | "refuse after" | "pass";
 

@@ -1,7 +1,7 @@
 // The SDK's client.threads.stream(), unmodified, over server-sent events.
 //   thread-stream.1. A run streams text and states; a second run of the same page ends as late as it works.
-//   thread-stream.2. A question is seen and answered by id, also by a page that is loaded anew after a restart of the server.
-//   thread-stream.3. A run that fails is told as failed.
+//   thread-stream.2. A page sees a question and answers it by id, also after a reload and a restart of the server.
+//   thread-stream.3. A failed run appears as failed.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

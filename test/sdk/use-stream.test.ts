@@ -1,8 +1,8 @@
 // Tests of `useStream` without React: the SDK's own StreamOrchestrator, behind every framework's hook.
 //   use-stream.1. A conversation streams, pauses, gets its answer with `submit({}, {command})`, and ends, all in one
 //        thread.
-//   use-stream.2. A reloaded page finds the interrupt in the thread's history, and its answer is accepted.
-//   use-stream.3. An earlier message can be sent again from its checkpoint: the conversation branches.
+//   use-stream.2. A reloaded page finds the interrupt in the thread's history, and can answer it.
+//   use-stream.3. Sending an earlier message again from its checkpoint branches the conversation.
 //   use-stream.4. stop() ends the run; a join of a run in progress shows it from the requested position.
 import { Client, type Interrupt } from "@langchain/langgraph-sdk";
 import { StreamOrchestrator } from "@langchain/langgraph-sdk/ui";

@@ -114,10 +114,10 @@ export const steps = new StateGraph(Log)
 
 const Timed = Annotation.Root({ payload: Annotation<unknown>, answer: Annotation<unknown> });
 
-/** A question that says itself until when it waits. */
+/** An interrupt with its own deadline. */
 export const timed = new StateGraph(Timed)
   .addNode("ask", ({ payload }, config) => {
-    const responseSchema: object = { "x-holdpoint-deadline": payload }; // the input stands for the graph's code
+    const responseSchema: object = { "x-holdpoint-deadline": payload }; // the input replaces the graph's code
     const answer: unknown = interrupt(payload, { responseSchema });
     effect(config, "answered", answer);
     return { answer };

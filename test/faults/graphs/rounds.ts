@@ -1,5 +1,5 @@
-// Rounds of questions: each round asks `width` questions side by side, `rounds` times. With `hold`, it first works
-// without end, until it is cancelled. For random sequences of calls, whose outcome a small model foretells.
+// Rounds of interrupts: `rounds` rounds of `width` parallel interrupts. With `hold`, it first works without end, until
+// a cancellation. For random sequences of calls, whose outcome a small model predicts.
 import { Annotation, interrupt, Send, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({

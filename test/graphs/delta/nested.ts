@@ -1,5 +1,5 @@
-// A graph in a graph, each with a channel of its own that is rebuilt from its writes, and one that they share. The inner
-// graph has writers side by side, and asks twice.
+// A graph in a graph, each with its own delta channel, and a shared one. The inner graph has parallel writers, and
+// interrupts twice.
 import { DeltaValue, interrupt, StateGraph, StateSchema, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { z } from "zod";
 

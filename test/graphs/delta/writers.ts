@@ -12,7 +12,7 @@ const list = (snapshotFrequency: number) =>
 
 const State = new StateSchema({ items: list(5), seldom: list(2), round: z.number().default(0) });
 
-/** Longer than what a row of a checkpoint holds. */
+/** Longer than one row of a checkpoint. */
 const LONG = "x".repeat(5000);
 
 const writer =

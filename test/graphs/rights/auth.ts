@@ -1,7 +1,7 @@
-// Handlers that let everybody do everything, but for the rights of their own, which only `admin` has.
+// Handlers that allow every caller everything, except the custom rights, which only `admin` has.
 import { Auth } from "@langchain/langgraph-sdk/auth";
 
-const own = (name: string) => name as "*"; // the SDK's types do not know these events
+const own = (name: string) => name as "*"; // the SDK's types lack these events
 
 export const auth = new Auth()
   .authenticate((request) => (request.headers.get("authorization") ?? "").replace(/^Bearer /, ""))

@@ -1,4 +1,4 @@
-// Handlers that let everybody in below /public, as one would for a health page.
+// Handlers that allow every caller below /public, as for a health page.
 import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 
 export const auth = new Auth().authenticate((request) => {

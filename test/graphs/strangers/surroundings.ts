@@ -1,4 +1,4 @@
-// A graph that tells its process's environment: in the process, in a child process and in a thread of its own.
+// A graph that returns its environment: in the process, in a child process and in a worker thread.
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { execFileSync } from "node:child_process";
 import { Worker } from "node:worker_threads";

@@ -18,7 +18,7 @@ app.post("/custom/echo", async (context) => {
   const text = await context.req.text();
   return context.json({ units: text.length, type: context.req.header("content-type") ?? null }, 201);
 });
-/** Sends back what comes in, piece by piece. */
+/** Echoes the body chunk by chunk. */
 app.post(
   "/custom/pipe",
   (context) => new Response(context.req.raw.body, { headers: { "content-type": "text/plain" } }),

@@ -54,7 +54,7 @@ const logs = new StateGraph(State)
   .addEdge("__start__", "speak")
   .compile();
 
-/** Not a Hono app: it gets what the server has no route for. */
+/** Not a Hono app: it gets requests without a route of the server. */
 const plain = { fetch: () => Response.json({ plain: true }) };
 
 export { app, logs, plain };

@@ -1,5 +1,5 @@
-// Handlers of tenants that must not see each other. They filter what is asked for, and stamp what is made; for one tenant they
-// leave the stamping to the server.
+// Handlers of isolated tenants. They filter reads and stamp new objects; for one tenant they leave the stamping to the
+// server.
 import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 
 interface User {

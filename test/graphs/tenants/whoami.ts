@@ -1,4 +1,4 @@
-// A graph that tells what it was told about its caller, before and after a question.
+// A graph that returns its caller's identity, before and after an interrupt.
 import { Annotation, END, interrupt, START, StateGraph, type LangGraphRunnableConfig } from "@langchain/langgraph";
 
 const State = Annotation.Root({

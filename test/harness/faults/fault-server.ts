@@ -1,4 +1,4 @@
-// A server that can be armed with faults, and what the fault tests share: effects of nodes, gates, seeds, polls.
+// A server with fault injection, and helpers of the fault tests: effects of nodes, gates, seeds, polls.
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,10 +7,10 @@ import { call, removeFolder, ROOT, startServer, temporaryFolder, type Answer, ty
 /** Long forms run every case as often as the promises say; the short ones fit into `npm test`. */
 export const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
 
-/** No thread may be busy longer than this after a restart, and nothing here is waited for longer. */
+/** Limit of every wait here, and of a thread's busy time after a restart. */
 const BOUND_MS = 60_000;
 
-/** A fault that was not met by then is not met at all. */
+/** Limit of the wait for a fault. */
 const FAULT_BOUND_MS = 30_000;
 
 export interface Fault {
@@ -23,7 +23,7 @@ export interface Fault {
   readonly times?: number;
   /** The rollback that follows fails as well, once. */
   readonly rollbackToo?: boolean;
-  /** Only where this thread is concerned. */
+  /** Only for this thread. */
   readonly thread?: string;
 }
 
@@ -63,7 +63,7 @@ export class Bench {
     return join(this.folder, "fault.json");
   }
 
-  /** Calls go to a server that somebody else has started. */
+  /** Calls go to a server of another owner. */
   adopt(server: TestServer): void {
     this.process = server;
   }
@@ -126,7 +126,7 @@ export class Bench {
   release(thread: string, node: string): void {
     rmSync(join(this.folder, "gates", `${thread}-${node}`), { force: true });
   }
-  /** What the nodes have done, across all processes. */
+  /** Effects of the nodes, across all processes. */
   effects(thread?: string): readonly Effect[] {
     return readFileSync(this.effectsFile, "utf8")
       .split("\n")
@@ -138,7 +138,7 @@ export class Bench {
     return this.effects(thread).filter((effect) => effect.node === node);
   }
 
-  /** Waits until a node has noted this. */
+  /** Waits for this effect of a node. */
   sees(thread: string, node: string, times = 1, boundMs?: number): Promise<void> {
     return until(`${node} on ${thread}`, () => this.effectsOf(thread, node).length >= times, boundMs);
   }
@@ -163,7 +163,7 @@ export class Bench {
     const { body } = await this.post("/threads", {});
     return (body as { readonly thread_id: string }).thread_id;
   }
-  /** Runs a graph on a new thread until it asks. */
+  /** Runs a graph on a new thread until it pauses. */
   async pause(graph: string): Promise<{ readonly thread: string; readonly question: Question }> {
     const thread = await this.newThread();
     const { text, body } = await this.post(`/threads/${thread}/runs/wait`, { assistant_id: graph, input: {} });
@@ -177,7 +177,7 @@ export class Bench {
     assert.equal(status, 200, text);
     return (body as { readonly status: string }).status;
   }
-  /** Waits until the thread has no run in progress; what it then is. */
+  /** Waits until the thread has no run in progress. @returns its state then */
   async settled(thread: string): Promise<string> {
     let status = "";
     await until(`thread ${thread} is not busy`, async () => (status = await this.status(thread)) !== "busy");
@@ -215,7 +215,7 @@ export function only<T>(list: readonly T[], context: string): T {
   return list[0] as T;
 }
 
-/** What must be the same after a restart. */
+/** The parts that a restart must preserve. */
 export function identity({ id, value, ns }: Question): Question {
   return { id, value, ns };
 }

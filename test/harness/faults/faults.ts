@@ -1,6 +1,6 @@
-// Faults: loaded into a server process with `--import`, it makes the process die, fail or live at another time.
-// The product has no hooks for this: built-ins are patched. What is to happen is read from a file, so that a test can
-// arm a running server; without the file nothing happens. Points, by example:
+// Faults: loaded into a server process with `--import`, it kills the process, fails calls, or shifts the clock. The
+// product has no hooks for this: the module patches built-ins. It reads the faults from a file, so that a test can arm
+// a running server. Points, by example:
 //   `before commit: pause`    the transaction that pauses a run is about to be committed (labels: see labelsOf)
 //   `after commit: accept`    it has been committed, nothing has been told yet
 //   `statement: checkpoints`  a write to that table, inside the transaction
@@ -12,7 +12,7 @@ import { ServerResponse } from "node:http";
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Fault } from "./fault-server.ts";
 
-/** What SQLite says of a full disk, a failed sync, and so on: the shape of its errors in Node. */
+/** SQLite's errors in Node: a full disk, a failed sync, and so on. */
 class SqliteFault extends Error {
   readonly code = "ERR_SQLITE_ERROR";
 }
@@ -57,7 +57,7 @@ function rollbackFails(): boolean {
 }
 let rollbackFailed = "";
 
-/** What a write says about the transaction that it is in. */
+/** Labels of a transaction, derived from its writes. */
 function labelsOf(sql: string, parameters: readonly unknown[]): readonly string[] {
   if (sql.startsWith("INSERT INTO runs")) {
     const answers = parameters.some((parameter) => typeof parameter === "string" && parameter.includes('"answers":'));
@@ -107,7 +107,7 @@ function passStatement<T>(sql: string, parameters: readonly unknown[], execute: 
   return result;
 }
 
-/** Puts `around` in the place of a built-in method, and hands it the original. */
+/** Replaces a built-in method by `around`, which gets the original. */
 function wrap<This extends object, Result>(
   prototype: This,
   name: string & keyof This,

@@ -12,7 +12,7 @@ export class Fleet {
   private uri: Promise<string> | null;
   private readonly servers = new Set<TestServer>();
 
-  /** @param uri of a database that the test has in its own hands */
+  /** @param uri of a database that the test controls */
   constructor(uri?: string) {
     this.uri = uri === undefined ? null : Promise.resolve(uri);
   }

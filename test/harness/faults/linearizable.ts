@@ -1,9 +1,8 @@
-// Linearizability: is there an order of a thread's calls, each between its start and its end, that a thread explains? A
-// search as Wing and Gong describe it, with Lowe's memory of what has been tried.
-//   linearizable.1. A call that was answered takes place once, between its start and its end, with the result that was
-//        answered.
-//   linearizable.2. A call whose answer was lost takes place once after its start, or never.
-//   linearizable.3. The model: a register (what the thread is) with answers that are consumed once.
+// Linearizability: searches for an order of a thread's calls, each between its start and its end, that the model
+// accepts. The search of Wing and Gong, with Lowe's cache of visited states.
+//   linearizable.1. A call with a reply takes effect once, between its start and its end, with the result in the reply.
+//   linearizable.2. A call without a reply takes effect once after its start, or never.
+//   linearizable.3. The model: a register (the state of the thread) with answers that one run consumes.
 
 export type Op =
   /** A run on input, and the question that it paused at; null when the caller did not see one. */
@@ -11,19 +10,19 @@ export type Op =
   | { readonly verb: "answer"; readonly question: string }
   | { readonly verb: "delete" };
 
-/** `ok`: it was accepted. `refused`: it changed nothing. `lost`: nothing is known. */
+/** `ok`: accepted. `refused`: no effect. `lost`: unknown. */
 export type Result = "ok" | "refused" | "lost";
 
 export interface Call {
   readonly op: Op;
   readonly client: number;
   readonly startedAt: number;
-  /** Infinity when the answer was lost. */
+  /** Infinity without a reply. */
   readonly endedAt: number;
   readonly result: Result;
 }
 
-/** What a thread is, as far as calls can tell: the question that is open; null: none that anybody knows. */
+/** The state of a thread, as calls see it: the open question; null: none known. */
 interface State {
   readonly exists: boolean;
   readonly open: string | null;
@@ -31,11 +30,11 @@ interface State {
 
 const FRESH: State = { exists: true, open: null };
 
-/** linearizable.3. @returns the state after the call was accepted; null when it has to be refused */
+/** linearizable.3. @returns the state after an accepted call; null for a call that must fail */
 function step({ exists, open }: State, op: Op): State | null {
   if (!exists) return null;
   if (op.verb === "delete") return { exists: false, open: null };
-  if (op.verb === "start") return { exists, open: op.question }; // what was open is abandoned
+  if (op.verb === "start") return { exists, open: op.question }; // abandons the open question
   return open === op.question ? { exists, open: null } : null; // consumed once
 }
 

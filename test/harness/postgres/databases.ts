@@ -1,6 +1,5 @@
-// PostgreSQL for tests: that of DATABASE_URI, or one that is started for the purpose and goes with the test run.
-// `npm test` starts one for all its files (setup.ts); a file that is run by itself starts its own.
-// Each file gets databases of its own, which are dropped after it.
+// PostgreSQL for tests: that of DATABASE_URI, or a server for this test run. `npm test` starts one for all its files
+// (setup.ts); a single file starts its own. Each file creates its own databases and drops them at its end.
 import { randomBytes } from "node:crypto";
 import { after } from "node:test";
 import { Client } from "pg";
@@ -14,7 +13,7 @@ const made: string[] = [];
 const closing: (() => Promise<void>)[] = [];
 after(dropAll); // of the whole file
 
-/** What is to be closed before the databases go. */
+/** Handles to close before the databases are dropped. */
 export function beforeDrop(close: () => Promise<void>): void {
   closing.push(close);
 }

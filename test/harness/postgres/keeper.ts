@@ -1,9 +1,8 @@
-// Keeper: a process that owns one PostgreSQL server and its folder. It is told what to do by lines on its standard
-// input, and answers each with a line of JSON. When the input ends, for whatever reason, the server is stopped and the
-// folder goes:
-// a test run that is killed leaves neither a process nor a file. The server never runs as root: PostgreSQL refuses
-// that. Root starts it as the user `nobody`, and makes no user of its own. That user must reach the server's folder:
-// where TMPDIR is closed to others, the folder stands in the system's own /tmp.
+// Keeper: a process that owns one PostgreSQL server and its folder. Commands are lines on its standard input; it
+// answers each with a line of JSON. At the end of the input it stops the server and deletes the folder: a killed test
+// run leaves neither a process nor a file. PostgreSQL refuses to run as root, so root starts it as the existing user
+// `nobody`. That user must reach the server's folder: where TMPDIR is closed to others, the folder is in the system's
+// own /tmp.
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import {
   chmodSync,
@@ -34,7 +33,7 @@ const folder = mkdtempSync(join(temporaryRoot(), "holdpoint-postgres-"));
 const data = join(folder, "data");
 let server: ChildProcess | null = null;
 let port = 0;
-// Ctrl-C reaches everybody on the terminal: the keeper stays until the one who started it has gone.
+// Ctrl-C reaches every process on the terminal: the keeper outlives its parent.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 
 try {
@@ -52,7 +51,7 @@ try {
   answer({ uri: `postgres://holdpoint@127.0.0.1:${port}/postgres` });
   for await (const line of createInterface({ input: process.stdin })) {
     if (line === "crash") await stop("SIGQUIT"); // `-m immediate`: no checkpoint, so the next start recovers
-    else if (line === "shut down") await stop("SIGINT"); // `-m fast`: transactions are ended, connections told
+    else if (line === "shut down") await stop("SIGINT"); // `-m fast`: ends transactions and closes connections
     else if (line === "start") await start(native);
     else throw new Error(`what is "${line}"?`);
     answer({});
@@ -62,7 +61,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The first folder for temporary files whose whole path the server's user may enter. */
+/** The first temporary folder that the server's user can reach. */
 function temporaryRoot(): string {
   const roots = asRoot ? [tmpdir(), "/tmp", "/var/tmp"] : [tmpdir()];
   const open = roots.find((root) => !asRoot || isOpenToOthers(root));

@@ -1,10 +1,10 @@
-// A PostgreSQL server for tests, in the hands of a keeper (keeper.ts): it goes with the process that started it.
+// A PostgreSQL server for tests, owned by a keeper (keeper.ts): it ends with the process that started it.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 export interface PostgresServer {
-  /** Of a database that others are made from. */
+  /** URI of a template database. */
   readonly uri: string;
   /** Ends it at once, as a power cut would. */
   crash(): Promise<void>;
@@ -14,7 +14,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** @param durable it waits for the disk, as in production; otherwise what it keeps is lost when the machine fails. */
+/** @param durable syncs to disk, as in production; otherwise a machine failure loses data */
 export async function startPostgres(durable = false): Promise<PostgresServer> {
   const keeper = spawn(process.execPath, [join(import.meta.dirname, "keeper.ts"), ...(durable ? ["--durable"] : [])], {
     stdio: ["pipe", "pipe", "inherit"],

@@ -1,4 +1,5 @@
-// Set-up of a whole test run (`node --test --test-global-setup`): one PostgreSQL for all files, unless one is given.
+// Set-up of a whole test run (`node --test --test-global-setup`): one PostgreSQL for all files, unless DATABASE_URI
+// names one.
 import { startPostgres, type PostgresServer } from "./server.ts";
 
 let server: PostgresServer | null = null;
