@@ -18,12 +18,12 @@ upload_seconds_bucket{le="+Inf",outcome="retry"} 0
 `;
 const FIGURES = figuresIn(TEXT);
 
-test("lines become names, labels and values; comments and what is no figure are left out", () => {
+test("parses names, labels and values; skips comments and lines without a number", () => {
   assert.equal(FIGURES.length, 9);
   assert.deepEqual(FIGURES[2], { name: "dropped_total", labels: { reason: "too_old", key: 'a "b"' }, value: 5 });
 });
 
-test("figures of a name are added up, whatever their labels; what nobody counts is 0", () => {
+test("sums the values of a name over all labels; a missing name is 0", () => {
   assert.equal(sumOf(FIGURES, "dropped_total"), 7);
   assert.equal(sumOf(FIGURES, "sent_total"), 12);
   assert.equal(sumOf(FIGURES, "nothing"), 0);

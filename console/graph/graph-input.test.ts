@@ -34,13 +34,13 @@ for (const [name, schema, example] of EXAMPLES) {
   test(`an example is made of ${name}`, () => assert.deepEqual(exampleOf(schema), example));
 }
 
-test("a schema that goes round in itself gives an example of some depth", () => {
+test("a recursive schema yields an example of limited depth", () => {
   const schema: Record<string, unknown> = { properties: {} };
   schema["properties"] = { again: schema };
   assert.match(JSON.stringify(exampleOf(schema)), /again.*again.*null/);
 });
 
-test("a message alone is an input where nothing else is required", () => {
+test("a single message is valid input if the schema requires nothing else", () => {
   assert.equal(takesMessages({ properties: { messages: MESSAGES } }), true);
   assert.equal(takesMessages({ properties: { messages: MESSAGES, city: {} }, required: ["city"] }), false);
   assert.equal(takesMessages({ properties: { text: {} } }), false);

@@ -67,7 +67,7 @@ test("an object is a group of its members, with their names, titles and needs", 
   );
 });
 
-test("a form starts with defaults, and with what is needed and obvious", () => {
+test("a form starts with defaults and with required members that have one possible value", () => {
   assert.deepEqual(initialOf(fieldOf(ORDER)), { sku: "", gift: false, price: 9.5 });
 });
 
@@ -115,7 +115,7 @@ test("a value without a schema gets one that it fits, and each member keeps its 
   assert.equal(form.fields[5]?.fields[0]?.control, "long_text");
 });
 
-test("no pattern and no text stop the page: matching is linear, and the rest is the server's (patterns.1)", () => {
+test("no pattern and no text block the page: matching is linear, and the server checks the rest (patterns.1)", () => {
   const faults = (pattern: string, text: string) => faultsOf(fieldOf({ type: "string", pattern }), text).length;
   assert.equal(faults("^(a+)+$", `${"a".repeat(50_000)}!`), 1);
   assert.equal(faults("^(a+)+$", "a".repeat(50_000)), 0);

@@ -58,7 +58,7 @@ const FORMS: readonly { readonly name: string; readonly list: readonly unknown[]
 ];
 
 for (const { name, list } of FORMS) {
-  test(`a call stands with its result: ${name} (messages.2)`, () => {
+  test(`a tool call carries its result: ${name} (messages.2)`, () => {
     const told = readMessages(list).map(({ speaker, text, calls }) => ({ speaker, text, calls }));
     assert.deepEqual(told, [
       { speaker: "human", text: "Weather?", calls: [] },
@@ -67,7 +67,7 @@ for (const { name, list } of FORMS) {
   });
 }
 
-test("a result that nobody asked for stands by itself, and a failed one says so (messages.2)", () => {
+test("a result without a call is a separate message, and a failed one is marked (messages.2)", () => {
   const alone = readMessages([{ type: "tool", tool_call_id: "c9", content: "lost" }]);
   assert.deepEqual(
     alone.map(({ speaker, text }) => [speaker, text]),
@@ -80,7 +80,7 @@ test("a result that nobody asked for stands by itself, and a failed one says so 
   assert.equal(failed[0]?.calls[0]?.failed, true);
 });
 
-test("reasoning, images and unknown parts are told apart; images from elsewhere are no images (messages.1)", () => {
+test("distinguishes reasoning, images and unknown parts; remote images are not shown (messages.1)", () => {
   const [message] = readMessages([
     {
       type: "ai",

@@ -3,6 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pairsOf } from "./pairs.ts";
 
-test("pairs keep the types that JSON knows, and leave out what is no pair", () => {
+test("pairs keep JSON types, and omit incomplete pairs", () => {
   assert.deepEqual(pairsOf("a=1,b=true,c=x=y,=z,lonely,d="), { a: 1, b: true, c: "x=y", d: "" });
 });

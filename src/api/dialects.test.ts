@@ -288,7 +288,7 @@ test("names that every object has are names like others (dialects.1)", () => {
   assert.deepEqual(recognise(snake([review("toString", "approve")], "constructor"), null).allowed, THREE);
 });
 
-test("reviews are found by name, wherever they stand (dialects.1)", () => {
+test("finds reviews by name, at any position (dialects.1)", () => {
   const names = Array.from({ length: 5000 }, (_, index) => `tool_${index}`);
   const asked = recognise(snake(names.map((name) => review(name, "approve")).toReversed(), ...names), null);
   assert.ok(asked.actions.every(({ allowed }) => allowed.length === 1));

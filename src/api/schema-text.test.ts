@@ -50,7 +50,7 @@ test("a schema that contains itself ends", () => {
   assert.match(schemaText(endless), /^…/);
 });
 
-test("a first body has what must be there, and defaults where there are some", () => {
+test("a first body has all required members, and defaults", () => {
   const Run = {
     type: "object",
     properties: { assistant_id: { type: "string" }, limit: { type: "integer", default: 10 }, note: {} },

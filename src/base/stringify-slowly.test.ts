@@ -21,7 +21,7 @@ const around = (value: unknown): unknown => ({
   last: value,
 });
 
-test("a long value has the text that JSON.stringify gives (stringify-slowly.1)", async () => {
+test("a long value has the same text as JSON.stringify (stringify-slowly.1)", async () => {
   const odd = [
     undefined,
     () => 1,

@@ -95,7 +95,7 @@ for (const [name, ask, answer, inSchema] of REFUSED) {
   });
 }
 
-test("ask() hands payload and schema to interrupt(), and parses what it returns (typed-requests.2)", () => {
+test("ask() passes payload and schema to interrupt(), and parses its result (typed-requests.2)", () => {
   const given: { payload: unknown; schema: z.ZodType }[] = [];
   const value = form({
     question: "How many?",

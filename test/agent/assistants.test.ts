@@ -66,7 +66,7 @@ suite("making and reading", () => {
     assert.equal((await client.assistants.get(empty.assistant_id)).context, null);
   });
 
-  test("an id is taken once: refused, or the one that is there", PATIENCE, async () => {
+  test("an id exists once: a conflict, or the existing assistant", PATIENCE, async () => {
     const assistantId = crypto.randomUUID();
     const made = await client.assistants.create({ ...DRAFT, assistantId });
     assert.equal(made.assistant_id, assistantId);
@@ -127,7 +127,7 @@ suite("changing, and going back", () => {
     assert.deepEqual([fourth.version, fourth.graph_id, fourth.name], [4, "settings", "Kinder"]);
   });
 
-  test("a description can be taken away; null changes nothing else", PATIENCE, async () => {
+  test("null removes a description and changes nothing else", PATIENCE, async () => {
     const { assistant_id: id } = await client.assistants.create(DRAFT);
     const patch = { description: null, name: null, config: null, metadata: null, graph_id: null };
     const { body, status } = await call(server, "PATCH", `/assistants/${id}`, patch);
@@ -192,7 +192,7 @@ suite("finding", () => {
     assert.equal(await client.assistants.count(), await client.assistants.count({ metadata: {} }));
   });
 
-  test("in the order asked for, page by page", PATIENCE, async () => {
+  test("in the requested order, page by page", PATIENCE, async () => {
     await made;
     const metadata = { team };
     const sorted = async (sortBy: "name" | "graph_id" | "created_at", sortOrder: "asc" | "desc") =>
@@ -209,7 +209,7 @@ suite("finding", () => {
     assert.equal(headers.get("x-pagination-total"), "4");
   });
 
-  test("only the members asked for", PATIENCE, async () => {
+  test("only the selected members", PATIENCE, async () => {
     await made;
     const found = await client.assistants.search({ metadata: { team, at: 0 }, select: ["name", "version"] });
     assert.deepEqual(found, [{ name: "delta", version: 1 }]);
@@ -235,7 +235,7 @@ suite("deleting", () => {
     assert.equal((await client.threads.get(threadId)).status, "idle");
   });
 
-  test("with its threads: those whose metadata names it, whatever their status", PATIENCE, async () => {
+  test("with its threads: those whose metadata names it, in any status", PATIENCE, async () => {
     const { assistant_id: id } = await client.assistants.create({ graphId: "agent" });
     const mine: Thread[] = [];
     for (let at = 0; at < 120; at++) mine.push(await client.threads.create({ metadata: { assistant_id: id } }));
@@ -300,7 +300,7 @@ suite("running", () => {
     assert.deepEqual((await runOn("settings"))["context"], null);
   });
 
-  test("a run keeps the config it was accepted with, whatever happens to the assistant", PATIENCE, async () => {
+  test("a run keeps the config of its acceptance after changes of the assistant", PATIENCE, async () => {
     const { assistant_id: id } = await client.assistants.create(DRAFT);
     const { thread_id: threadId } = await client.threads.create();
     const notes = newNotes(folder);
@@ -322,7 +322,7 @@ suite("running", () => {
 });
 
 suite("describing the graph", () => {
-  test("its drawing, with as many levels of subgraphs open as asked for", PATIENCE, async () => {
+  test("its drawing, with the requested depth of subgraphs", PATIENCE, async () => {
     const { assistant_id: id } = await client.assistants.create({ graphId: "annotated" });
     const nodesOf = async (name: string, xray?: boolean | number) =>
       (await client.assistants.getGraph(name, xray === undefined ? {} : { xray })).nodes
@@ -369,7 +369,7 @@ suite("describing the graph", () => {
     });
   }
 
-  test("schemas where nothing is declared: everything is allowed, and no context", PATIENCE, async () => {
+  test("schemas without declarations: everything is allowed, and no context", PATIENCE, async () => {
     const { output_schema, context_schema, config_schema } = await client.assistants.getSchemas("settings");
     const $schema = "http://json-schema.org/draft-07/schema#";
     assert.deepEqual(output_schema, { $schema, type: "object", properties: { config: {}, context: {} } });
@@ -510,38 +510,34 @@ test("a refusal for an unknown graph names the graphs there are", async () => {
   assert.deepEqual((body as { known_graphs?: string[] }).known_graphs?.slice(0, 3), ["settings", "agent", "slow"]);
 });
 
-test(
-  "assistants and their versions are there after a restart; those of a graph that is gone are not offered",
-  PATIENCE,
-  async () => {
-    const first = await startServer({ config: CONFIG, env: { HOLDPOINT_MAX_ASSISTANTS: "12" } });
-    try {
-      const before = new Client({ apiUrl: first.url, apiKey: null });
-      const { assistant_id: id } = await before.assistants.create(DRAFT);
-      const { assistant_id: lost } = await before.assistants.create({ graphId: "slow" });
-      await assert.rejects(before.assistants.create(DRAFT), refusal(409, "assistant_limit"));
-      await before.assistants.update(id, { name: "two", context: null });
-      await before.assistants.update("agent", { metadata: { colour: "red" } });
-      const versions = await before.assistants.getVersions(id);
-      const current = await before.assistants.setLatest(id, 1);
-      await first.kill();
+test("assistants and their versions survive a restart; those of a removed graph are hidden", PATIENCE, async () => {
+  const first = await startServer({ config: CONFIG, env: { HOLDPOINT_MAX_ASSISTANTS: "12" } });
+  try {
+    const before = new Client({ apiUrl: first.url, apiKey: null });
+    const { assistant_id: id } = await before.assistants.create(DRAFT);
+    const { assistant_id: lost } = await before.assistants.create({ graphId: "slow" });
+    await assert.rejects(before.assistants.create(DRAFT), refusal(409, "assistant_limit"));
+    await before.assistants.update(id, { name: "two", context: null });
+    await before.assistants.update("agent", { metadata: { colour: "red" } });
+    const versions = await before.assistants.getVersions(id);
+    const current = await before.assistants.setLatest(id, 1);
+    await first.kill();
 
-      const config = join(ROOT, "test", "graphs", "described-fewer.json");
-      const second = await startServer({ config, dataDir: first.dataDir });
-      try {
-        const later = new Client({ apiUrl: second.url, apiKey: null });
-        assert.deepEqual(await later.assistants.get(id), current);
-        assert.deepEqual(await later.assistants.getVersions(id), versions);
-        assert.deepEqual((await later.assistants.get("agent")).metadata, { created_by: "system", colour: "red" });
-        for (const name of [lost, "slow"])
-          await assert.rejects(later.assistants.get(name), refusal(404, "assistant_not_found"));
-        assert.equal(await later.assistants.count(), 3);
-      } finally {
-        await second.stop();
-      }
+    const config = join(ROOT, "test", "graphs", "described-fewer.json");
+    const second = await startServer({ config, dataDir: first.dataDir });
+    try {
+      const later = new Client({ apiUrl: second.url, apiKey: null });
+      assert.deepEqual(await later.assistants.get(id), current);
+      assert.deepEqual(await later.assistants.getVersions(id), versions);
+      assert.deepEqual((await later.assistants.get("agent")).metadata, { created_by: "system", colour: "red" });
+      for (const name of [lost, "slow"])
+        await assert.rejects(later.assistants.get(name), refusal(404, "assistant_not_found"));
+      assert.equal(await later.assistants.count(), 3);
     } finally {
-      await first.kill();
-      removeFolder(first.dataDir);
+      await second.stop();
     }
-  },
-);
+  } finally {
+    await first.kill();
+    removeFolder(first.dataDir);
+  }
+});

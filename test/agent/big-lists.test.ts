@@ -55,7 +55,7 @@ suite("a list of big threads", PATIENCE, () => {
     assert.equal(headers.get("x-pagination-next"), "28");
   });
 
-  test("is short when no states are asked for (big-lists.2)", async () => {
+  test("is short without states (big-lists.2)", async () => {
     const { headers, body } = await search({ select: ["thread_id"] });
     assert.notEqual(headers.get("content-length"), null);
     assert.deepEqual(
@@ -64,7 +64,7 @@ suite("a list of big threads", PATIENCE, () => {
     );
   });
 
-  test("and of those whose states have a value (big-lists.1)", async () => {
+  test("and of threads filtered by a state value (big-lists.1)", async () => {
     const { headers, body } = await search({ values: { payload: `4:${"x".repeat(UNITS)}` } });
     assert.deepEqual([headers.get("x-pagination-total"), (body as readonly unknown[]).length], ["1", 1]);
   });

@@ -217,7 +217,7 @@ suite("refusals", () => {
   });
 });
 
-test("the server says that it has crons", PATIENCE, async () => {
+test("the server reports support for crons", PATIENCE, async () => {
   const { body } = await call(server, "GET", "/info");
   assert.equal((body as { readonly flags: { readonly crons: boolean } }).flags.crons, true);
 });

@@ -27,7 +27,7 @@ async function asks(payload: unknown, graph = "timed"): Promise<TestThread> {
   return thread;
 }
 
-test("a default answer is given when its time has passed, and is on record (deadlines.1)", async () => {
+test("the deadline applies a default answer and audits it (deadlines.1)", async () => {
   const thread = await asks(soon({ answer: { approved: false } }));
   await thread.reaches("idle");
   assert.deepEqual((await thread.get()).values?.["answer"], [{ approved: false }]);
@@ -47,7 +47,7 @@ for (const value of [null, false, 0, "", {}]) {
   });
 }
 
-test("a thread fails when it is to, says why, and can be asked again", async () => {
+test("the deadline fails a thread with its reason; the thread takes new runs", async () => {
   const watcher = await watchInbox(server);
   const thread = await asks(soon("fail"));
   let event = await watcher.next();
@@ -104,7 +104,7 @@ test("a deadline that is far off is shown, and does nothing", async () => {
   await thread.resume("in time");
 });
 
-test("an assistant says it for the questions that do not (deadlines.1)", async () => {
+test("an assistant sets it for interrupts without one (deadlines.1)", async () => {
   const assistant: { readonly assistant_id: string } = await ok(
     call(server, "POST", "/assistants", {
       graph_id: "echo",
@@ -142,7 +142,7 @@ test("a payload cannot answer itself: it is overdue, and waits on (deadlines.3)"
   }
 });
 
-test("an answer that the question does not take is not given: it is on record, and the question waits on (deadlines.4)", async () => {
+test("a default answer that violates the schema is audited, and the interrupt stays open (deadlines.4)", async () => {
   const thread = await asks(soon({ answer: "no object" }), "schema");
   const refused = await pollFor(async () => (await auditOf(server, thread.threadId)).at(0));
   assert.deepEqual([refused.action, refused.by], ["expiry_refused", "deadline"]);

@@ -15,7 +15,7 @@ after(async () => {
 });
 
 for (const durability of ["sync", "async", "exit"]) {
-  test(`with durability ${durability} both questions of a node are asked and answered, also below the root (durability.1)`, async () => {
+  test(`with durability ${durability} both interrupts of a node take answers, also below the root (durability.1)`, async () => {
     for (const graph of ["two_in_one_node", "deep"]) {
       const thread = await newThread(server, graph);
       const first = await thread.run({ input: {}, durability });
@@ -31,7 +31,7 @@ for (const durability of ["sync", "async", "exit"]) {
   });
 }
 
-test("a result is the same at once and later, also of a first node that asks at once (durability.2)", async () => {
+test("a result is the same at once and later, also of a first node that interrupts at once (durability.2)", async () => {
   for (const graph of ["two_in_one_node", "parallel", "deep", "steps"]) {
     const thread = await newThread(server, graph);
     const answer = await thread.wait({ input: {}, interrupt_before: [] });

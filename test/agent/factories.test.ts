@@ -18,7 +18,7 @@ after(async () => {
 
 const nodeName = (name: string) => ({ config: { configurable: { nodeName: name } } });
 
-test("each run has the graph of its own config (factories.1)", async () => {
+test("each run uses the graph of its own config (factories.1)", async () => {
   for (const [config, name] of [
     [{}, "default"],
     [nodeName("one"), "one"],
@@ -60,7 +60,7 @@ test("states are read and edited with the graph of the thread's config (factorie
   assert.ok((await thread.history()).length > 2);
 });
 
-test("reads and edits say so to the function; one that throws fails the request (factories.2, factories.3)", async () => {
+test("the function gets the kind of access; one that throws fails the request (factories.2, factories.3)", async () => {
   const thread = await newThread(server, "factory_reading");
   assert.equal((await thread.run({ input: {} }))["access"], "threads.create_run");
   const edit = { values: { access: "edited" }, as_node: "capture" };

@@ -27,7 +27,7 @@ async function keeperWith(config: object) {
   }
 }
 
-test("JSON gives the built-in assistants their config and context, once (assistant-defaults.1)", async () => {
+test("JSON sets the config and context of built-in assistants, once (assistant-defaults.1)", async () => {
   const { seen, assistant } = await keeperWith(DEFAULTS);
   assert.deepEqual(assistant.config, { configurable: { model: "small" }, tags: ["env"] });
   assert.deepEqual(assistant.context, { tenant: "a" });

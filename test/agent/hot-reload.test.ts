@@ -91,13 +91,13 @@ async function reloads(t: TestContext, packageJson: object, specifier: string): 
   write("parts/word.ts", 'export const word = "new";\n');
   assert.deepEqual((await told("graphs_reloaded"))["graphs"], ["talk"]);
   held?.end("go");
-  assert.equal((await running)["said"], "old", "HT2");
+  assert.equal((await running)["said"], "old", "agent/hot-reload.2");
 
   write("parts/word.ts", "\nexport const word = ;\n");
   const fault = await told("graph_not_reloaded");
-  assert.match(String(fault["reason"]), /Unexpected ";" \(parts\/word\.ts:2\)/, "HT3");
+  assert.match(String(fault["reason"]), /Unexpected ";" \(parts\/word\.ts:2\)/, "agent/hot-reload.3");
   const answered = await post(`${waits}/runs/wait`, { assistant_id: "talk", command: { resume: true } });
-  assert.equal(answered["said"], "new", "HT1, and agent/hot-reload.3");
+  assert.equal(answered["said"], "new", "agent/hot-reload.1, agent/hot-reload.3");
 
   config({ graphs: { talk: "./graph.ts:graph", other: "./graph.ts:graph" }, store: { ttl: { default_ttl: 5 } } });
   await told("restart_needed");

@@ -35,7 +35,7 @@ const FOREIGN = [
 
 // Where things are (agent/http.1).
 
-test("runs, runs/wait and join say where the run is and where to join it (agent/http.1)", PATIENCE, async () => {
+test("runs, runs/wait and join return the locations of the run and of its join (agent/http.1)", PATIENCE, async () => {
   const thread = await newThread(server, "agent");
   const begun = await call(server, "POST", `${thread.path}/runs`, { assistant_id: "agent", input: { some_text: "x" } });
   const { run_id: id }: WireRun = begun.body;
@@ -53,7 +53,7 @@ test("runs, runs/wait and join say where the run is and where to join it (agent/
   assert.deepEqual((await call(server, "GET", waited.headers.get("location") ?? "")).body, waited.body);
 });
 
-test("searches say how many match and where the next page begins (agent/http.1)", PATIENCE, async () => {
+test("searches return the number of matches and the start of the next page (agent/http.1)", PATIENCE, async () => {
   const metadata = { page: "five" };
   for (let at = 0; at < 5; at++) await call(server, "POST", "/threads", { metadata });
   const pages: readonly [limit: number, offset: number, count: number, next: string | null][] = [
@@ -147,7 +147,7 @@ test(
   },
 );
 
-test("a pause without a waiting caller is there for the next caller (agent/http.3)", PATIENCE, async () => {
+test("a pause without a waiting caller is visible to the next caller (agent/http.3)", PATIENCE, async () => {
   const thread = await newThread(server, "rules");
   await hangUp(`${thread.path}/runs/wait`, { assistant_id: "rules", input: { mode: "late" } }, () =>
     until("the run is there", async () => (await thread.runs())[0]),
@@ -160,7 +160,7 @@ test("a pause without a waiting caller is there for the next caller (agent/http.
   assert.deepEqual(onlyQuestion(await thread.join(run)), { ...question }, "a late join tells what the run told");
 });
 
-test("a join that asks for it cancels the run when it hangs up (agent/http.3)", PATIENCE, async () => {
+test("a join with cancel_on_disconnect cancels the run on disconnect (agent/http.3)", PATIENCE, async () => {
   const thread = await newThread(server, "slow");
   const notes = newNotes(folder);
   const run = await thread.begin({ input: { notes: notes.notes, waitMs: 60_000 } });
@@ -378,7 +378,7 @@ test("a key that is empty or too long is refused (agent/http.5)", PATIENCE, asyn
 
 // Threads, as far as no other file has them.
 
-test("a thread id of one's own: taken twice is 409, do_nothing gives the first", async () => {
+test("a caller's thread id: a duplicate is 409, do_nothing returns the first", async () => {
   const threadId = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
   assert.equal((await call(server, "POST", "/threads", { thread_id: threadId, metadata: { n: 1 } })).status, 200);
   const twice = await call(server, "POST", "/threads", { thread_id: threadId });
@@ -417,7 +417,7 @@ test(
   },
 );
 
-test("a missing thread is made by a run that says so, and by no other", PATIENCE, async () => {
+test("a run creates a missing thread only if requested", PATIENCE, async () => {
   const path = "/threads/0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c";
   const body = { assistant_id: "steps", input: {} };
   assert.equal((await call(server, "POST", `${path}/runs/wait`, body)).status, 404);

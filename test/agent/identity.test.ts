@@ -179,18 +179,22 @@ test("names that the server owns do not count in an assistant or a thread either
 
 const org = (object: { readonly metadata: { readonly org?: unknown } }): unknown => object.metadata.org;
 
-test("an object belongs to the tenant that created it, whatever the request says (identity.3)", PATIENCE, async () => {
-  const metadata = { org: "bolt" };
-  assert.equal(org((await made("ann", "/threads", { metadata })) as never), "acme");
-  assert.equal(org((await made("ann", "/assistants", { graph_id: "agent", metadata })) as never), "acme");
-  const thread = randomUUID();
-  await waitOn("ann", thread, { ...WHOAMI, if_not_exists: "create", metadata });
-  const read = await call(server, "GET", `/threads/${thread}`, undefined, as("ann"));
-  assert.equal(org(read.body), "acme");
-  assert.equal((await call(server, "GET", `/threads/${thread}`, undefined, as("bob"))).status, 404);
-  const copy = await made("ann", `/threads/${thread}/copy`, {});
-  assert.equal(org(copy as never), "acme");
-});
+test(
+  "an object belongs to the tenant that created it, regardless of the request's body (identity.3)",
+  PATIENCE,
+  async () => {
+    const metadata = { org: "bolt" };
+    assert.equal(org((await made("ann", "/threads", { metadata })) as never), "acme");
+    assert.equal(org((await made("ann", "/assistants", { graph_id: "agent", metadata })) as never), "acme");
+    const thread = randomUUID();
+    await waitOn("ann", thread, { ...WHOAMI, if_not_exists: "create", metadata });
+    const read = await call(server, "GET", `/threads/${thread}`, undefined, as("ann"));
+    assert.equal(org(read.body), "acme");
+    assert.equal((await call(server, "GET", `/threads/${thread}`, undefined, as("bob"))).status, 404);
+    const copy = await made("ann", `/threads/${thread}/copy`, {});
+    assert.equal(org(copy as never), "acme");
+  },
+);
 
 test(
   "an object created under a filter gets the values of the filter, and keeps them (identity.3)",
@@ -236,7 +240,7 @@ test("a run with if_not_exists: create does not reach another tenant's thread (i
   assert.deepEqual(body, []);
 });
 
-test("a subscriber of the inbox gets events of its own tenant only (identity.3)", PATIENCE, async (t) => {
+test("an inbox subscriber gets only events of its own tenant (identity.3)", PATIENCE, async (t) => {
   const controller = new AbortController();
   t.after(() => controller.abort());
   const watched = await fetch(`${server.url}/inbox/events`, { headers: as("bob"), signal: controller.signal });

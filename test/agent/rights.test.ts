@@ -101,7 +101,7 @@ test("ending a thread, or editing one that does not wait, needs no right (rights
   assert.equal((await post("ann", `${path}/state`, { values: { payload: 1 }, as_node: "ask" })).status, 200);
 });
 
-test("a default answer in an assistant's metadata needs a right of its own (rights.4)", PATIENCE, async () => {
+test("a default answer in an assistant's metadata needs a separate right (rights.4)", PATIENCE, async () => {
   const deadline = (onExpiry: unknown) => ({ interrupt_deadline: { expires_in_seconds: 60, on_expiry: onExpiry } });
   const body = { graph_id: "echo", metadata: deadline({ answer: "approved" }) };
   assertForbidden(await post("ann", "/assistants", body), "made");

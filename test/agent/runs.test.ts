@@ -47,7 +47,7 @@ async function threadOf(runPath: string): Promise<string> {
 }
 
 suite("stateless runs (agent/runs.1)", PATIENCE, () => {
-  test("wait gives the result, and the thread goes with the run", async () => {
+  test("wait returns the result, and the thread disappears with the run", async () => {
     let runId = "";
     const onRunCreated = (run: { readonly run_id: string; readonly thread_id?: string }): void => {
       runId = run.run_id;
@@ -89,7 +89,7 @@ suite("stateless runs (agent/runs.1)", PATIENCE, () => {
     { name: "cannot be stored", graph: "unserialisable", input: {}, error: "state_not_serialisable" },
   ] as const;
   for (const { name, graph, input, error } of ENDS) {
-    test(`a run that ${name} says so, and its thread goes too`, async () => {
+    test(`a run that ${name} returns the error, and its thread disappears too`, async () => {
       const started: Started = (await call(server, "POST", "/runs", { assistant_id: graph, input })).body;
       const joined = await call(server, "GET", `/runs/${started.run_id}/join`);
       if (joined.status === 200) assert.equal((joined.body as Result).__error__?.error, error);
@@ -166,7 +166,7 @@ suite("stateless runs (agent/runs.1)", PATIENCE, () => {
 });
 
 suite("batches (agent/runs.2)", PATIENCE, () => {
-  test("the client gets the runs in the order in which it asked for them", async () => {
+  test("the client gets the runs in the order of its request", async () => {
     const payloads = ["a", "b", "c"].map((value) => ({
       assistantId: "keeper",
       input: { value },
@@ -193,7 +193,7 @@ suite("batches (agent/runs.2)", PATIENCE, () => {
     );
   });
 
-  test("one bad run refuses them all, and says which", async () => {
+  test("one bad run refuses them all, and the error names it", async () => {
     const before = await client.threads.count();
     const body = [
       { assistant_id: "steps", input: {} },
@@ -253,7 +253,7 @@ suite("delayed runs (agent/runs.3)", PATIENCE, () => {
     await call(server, "DELETE", thread.path);
   });
 
-  test("the first due goes first, whichever was asked for first", async () => {
+  test("the earliest due time goes first, in any order of requests", async () => {
     const thread = await newThread(server, "steps");
     const late = await thread.begin({ input: {}, after_seconds: 0.5 });
     const first = await thread.begin({ input: {}, after_seconds: 0.2 });
@@ -390,7 +390,7 @@ suite("cancelling many (agent/runs.4)", PATIENCE, () => {
   });
 });
 
-test("lists of runs: filtered by status, in pages, with the members asked for", PATIENCE, async () => {
+test("lists of runs: filtered by status, in pages, with the selected members", PATIENCE, async () => {
   const thread = await newThread(server, "steps");
   const ids = [];
   for (let count = 0; count < 3; count++) ids.unshift((await thread.begin({ input: {} })).run_id);

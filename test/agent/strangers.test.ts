@@ -165,7 +165,7 @@ test(
   },
 );
 
-test("every reply says nosniff: results, pages, refusals, streams (strangers.4)", PATIENCE, async () => {
+test("every reply has nosniff: results, pages, refusals, streams (strangers.4)", PATIENCE, async () => {
   const thread = await newThread(agent, "agent");
   const requests: readonly (readonly [server: { readonly url: string }, request: RawRequest])[] = [
     ...WRITES,

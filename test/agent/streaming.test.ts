@@ -86,7 +86,7 @@ suite("modes (streaming.1)", PATIENCE, () => {
     );
   });
 
-  test("messages/complete follows its values, whatever other modes are requested", async () => {
+  test("messages/complete follows its values, with any other modes", async () => {
     for (const stream_mode of [
       ["values", "messages"],
       ["messages", "values"],
@@ -182,7 +182,7 @@ suite("reading again (streaming.3, streaming.4)", PATIENCE, () => {
     assert.deepEqual([refused.status, problemOf(refused).code], [422, "invalid_request"]);
   });
 
-  test("the official client comes again by itself where its connection broke", async () => {
+  test("the official client reconnects at the position of the break", async () => {
     const { gate, open } = newGate();
     const { thread_id: id } = await client.threads.create();
     let broken = 0;

@@ -121,7 +121,7 @@ test(
 );
 
 for (const path of ["/custom/echo", "/custom/swallows", "/custom/pipe"]) {
-  test(`a body over the limit is 413 on ${path}, whatever the app does with it (surface.1)`, PATIENCE, async () => {
+  test(`a body over the limit is 413 on ${path}, with any handling by the app (surface.1)`, PATIENCE, async () => {
     const body = "x".repeat(BODY_MAX + 1);
     const declared = await raw(custom, { method: "POST", path, body });
     assert.equal(declared.status, 413);
@@ -252,7 +252,7 @@ for (const [names, gone, stays] of GROUPS) {
 
 // Prefix (surface.5).
 
-test("below a prefix everything is there, and the official client finds its way (surface.5)", PATIENCE, async () => {
+test("a prefix serves all routes, and the official client works below it (surface.5)", PATIENCE, async () => {
   // The variable wins over the file.
   const server = await serve({ http: { mount_prefix: "/other", app: APP } }, { MOUNT_PREFIX: "/api/v1/" });
   assert.equal((await call(server, "GET", "/ok")).status, 404);

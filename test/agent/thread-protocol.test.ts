@@ -151,7 +151,7 @@ test("a question is answered once, and every reader hears of it (thread-protocol
   reader.close();
 });
 
-test("text gives a question up, a map of open ids answers both (thread-protocol.4)", PATIENCE, async () => {
+test("text abandons a question, a map of open ids answers both (thread-protocol.4)", PATIENCE, async () => {
   const threadId = randomUUID();
   const reader = await openEvents(server, threadId, { channels: ["lifecycle", "input"] });
   await start(threadId, "parallel", {});
@@ -181,7 +181,7 @@ test("text gives a question up, a map of open ids answers both (thread-protocol.
 });
 
 test(
-  "a replay has the newest run's end and open questions only; since gives what follows (thread-protocol.5)",
+  "a replay has the newest run's end and open questions only; since returns later events (thread-protocol.5)",
   PATIENCE,
   async () => {
     const threadId = randomUUID();
@@ -204,7 +204,7 @@ test(
   },
 );
 
-test("a REST run shows in the protocol and keeps its own stream (thread-protocol.6)", PATIENCE, async () => {
+test("a REST run appears in the protocol and keeps its own stream (thread-protocol.6)", PATIENCE, async () => {
   const { thread_id: threadId } = (await call(server, "POST", "/threads", {})).body as { readonly thread_id: string };
   const reader = await openEvents(server, threadId, ALL);
   const body = { assistant_id: "echo", input: { payload: 7 }, stream_mode: ["values", "updates"] };

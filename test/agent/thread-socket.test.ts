@@ -110,7 +110,7 @@ test("malformed frames are answered (thread-socket.3)", PATIENCE, async () => {
   socket.close();
 });
 
-test("who may open a socket (thread-socket.4)", PATIENCE, async () => {
+test("authentication of a socket (thread-socket.4)", PATIENCE, async () => {
   const { socket } = await open(randomUUID(), keyed);
   const [code] = (await once(socket, "close")) as [number];
   assert.equal(code, 4401);

@@ -207,7 +207,7 @@ test("threads expire by the deployment's default or their own; one that waits fo
   await from.end();
 });
 
-test("a thread that waits for a person expires when the settings say so, and is logged (test/threads.1)", async () => {
+test("a paused thread expires if the settings allow it, with a log line (test/threads.1)", async () => {
   const from = await sweeping({}, { HOLDPOINT_EXPIRE_PAUSED_THREADS: "true" });
   const paused = await newThread(from, "echo", { ttl: 60 });
   await paused.run({ input: {} });

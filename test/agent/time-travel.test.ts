@@ -81,7 +81,7 @@ suite("from an older checkpoint (time-travel.1)", PATIENCE, () => {
     assert.deepEqual(result["visited"], ["start", "node_a", "by hand", "node_c"]);
   });
 
-  test("an answer given there is a fork, and is on record as one", async () => {
+  test("an answer there is a fork, and audited as one", async () => {
     const thread = await newThread(server, "echo");
     const asked = onlyQuestion(await thread.run({ input: { payload: "?" } }));
     const { checkpoint } = await thread.state();
@@ -109,7 +109,7 @@ suite("from an older checkpoint (time-travel.1)", PATIENCE, () => {
     assert.deepEqual(await thread.picture(), before);
   });
 
-  test("a queued run starts from the checkpoint it names, however far the thread has gone by then", async () => {
+  test("a queued run starts from its named checkpoint, after any progress of the thread", async () => {
     const notes = newNotes(folder);
     const thread = await newThread(server, "slow");
     await thread.run({ input: { waitMs: 0 } });
@@ -224,7 +224,7 @@ suite("goto the end (time-travel.4)", PATIENCE, () => {
     { name: "a breakpoint", graph: "steps", input: {}, extra: { interrupt_before: ["node_b"] } },
   ];
   for (const { name, graph, input, extra } of PAUSES) {
-    test(`a pause at ${name} is over, and nothing of it is asked again`, async () => {
+    test(`a pause at ${name} ends, and none of its interrupts returns`, async () => {
       const thread = await newThread(server, graph);
       await thread.run({ input, ...extra });
       assert.equal((await thread.get()).status, "interrupted");
@@ -277,7 +277,7 @@ suite("goto the end (time-travel.4)", PATIENCE, () => {
     assert.deepEqual([(await thread.get()).status, (await thread.state()).next], ["idle", []]);
   });
 
-  test("a failed thread comes to rest, a resting one stays as it is, one that never ran too", async () => {
+  test("a failed thread becomes idle; an idle or new one stays idle", async () => {
     const failed = await newThread(server, "failing");
     await failed.run({ input: {} });
     assert.equal((await failed.get()).status, "error");
@@ -359,7 +359,7 @@ suite("config and context (time-travel.6)", PATIENCE, () => {
     assert.equal((await thread.run({ input: { calm: true } })).__error__, undefined);
   });
 
-  test("feedback_keys are taken", async () => {
+  test("accepts feedback_keys", async () => {
     const thread = await newThread(server, "steps");
     assert.equal((await thread.wait({ input: {}, feedback_keys: ["score"] })).status, 200);
   });

@@ -250,7 +250,7 @@ suite("contents (agent/webhooks.1)", PATIENCE, () => {
 });
 
 suite("a receiver that fails (agent/webhooks.2, agent/webhooks.3)", PATIENCE, () => {
-  test("it is asked again, under the same id and with a new signature", async () => {
+  test("retries under the same id with a new signature", async () => {
     const thread = await newThread(server, "steps");
     const run = await thread.begin({ input: {}, webhook: hook("/fails-once") });
     const [first, second] = await receiver.came("/fails-once", 2);

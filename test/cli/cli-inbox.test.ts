@@ -181,7 +181,7 @@ test("one of two actions is edited, and the output has the outcome of the other 
   assert.deepEqual(await answerOn(item), { decisions });
 });
 
-test("one call answers several; a rejection appears beside the successes (cli-inbox.3)", async () => {
+test("one call answers several; a rejection appears next to the successes (cli-inbox.3)", async () => {
   const [one, two] = [await asking(SNAKE), await asking(CAMEL)];
   assert.equal((await run(["inbox", "approve", place(one)])).code, 0);
   const said = await run(["inbox", "approve", place(one), place(two), "--json"]);
@@ -237,7 +237,7 @@ test("the list is the API's own as JSON, and fits the window as a table (cli-inb
   assert.doesNotMatch(shown.out, /\u001b/);
 });
 
-test("a beginning of an id is enough when it means one thing only (cli-inbox.3)", async () => {
+test("a unique id prefix is enough (cli-inbox.3)", async () => {
   const item = await asking("?");
   const copied = await call(server, "POST", `/threads/${item.thread_id}/copy`, undefined, headers);
   const copy = (copied.body as { readonly thread_id: string }).thread_id;

@@ -54,7 +54,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   return how(args, { env: { HOLDPOINT_URL: server.url, HOLDPOINT_TRACES_URL: traceUrl, ...env }, cwd });
 }
 
-test("threads are listed, shown, given up and deleted by the beginning of their ids (cli.1, cli.2)", async () => {
+test("lists, shows, cancels and deletes threads by id prefix (cli.1, cli.2)", async () => {
   const paused = await newThread(server, "echo", { metadata: { tenant: "acme" } });
   await paused.run({ input: { payload: "Well?" } });
   const done = await newThread(server, "echo", { metadata: { tenant: "acme" } });
@@ -218,7 +218,7 @@ test("an output that is closed early is no error (cli.4)", async () => {
 
 const hasScript = spawnSync("script", ["--version"]).status === 0;
 
-test("a terminal gets colours, unless it says NO_COLOR (cli.4)", { skip: !hasScript }, async () => {
+test("a terminal gets colours, except with NO_COLOR (cli.4)", { skip: !hasScript }, async () => {
   const main = join(ROOT, "src", "main.ts");
   const inTerminal = (env: Readonly<Record<string, string>>): Promise<string> => {
     const command = `stty cols 40; "${process.execPath}" "${main}" doctor --url ${server.url}`;

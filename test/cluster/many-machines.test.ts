@@ -45,7 +45,7 @@ test("a call joins a run that another process has, while it runs and after it (m
   }
 });
 
-test("a stream shows a run of another process as it goes, and goes on at a third one (many-machines.1)", async () => {
+test("a stream follows a run of another process live, and continues at a third one (many-machines.1)", async () => {
   const thread = await bench.newThread();
   bench.hold(thread, "two");
   const body = { assistant_id: "steps", input: {}, stream_mode: ["updates"], stream_resumable: true };
@@ -164,7 +164,7 @@ test("waiting runs are shared fairly, those that resume a pause come first, and 
   }
 });
 
-test("an API process that is stopped gives the runs that are waited for there their time, and no longer (many-machines.6)", async () => {
+test("a stopping API process waits for its callers' runs, within the grace period (many-machines.6)", async () => {
   const hasty = await fleet.start("api", { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" });
   const wait = async (at: TestServer) => {
     const thread = await bench.newThread();

@@ -35,7 +35,7 @@ async function sql(text: string, on = uri): Promise<void> {
   await client.end();
 }
 
-test("a question is asked, is there after a restart, and is answered once (postgres.1)", async () => {
+test("an interrupt opens, survives a restart, and takes one answer (postgres.1)", async () => {
   const { thread_id: id } = await sdk().threads.create({ metadata: { owner: "ann" } });
   const paused = (await sdk().runs.wait(id, "agent", { input: { some_text: "original text" } })) as Result;
   const question = paused.__interrupt__?.[0];

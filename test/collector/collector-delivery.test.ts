@@ -38,7 +38,7 @@ const many = (trace: number, count: number) =>
   Array.from({ length: count }, (_, span) => spanOf(trace, span, span === 0 ? undefined : 0));
 
 describe("batches", () => {
-  test("a batch is sent with BATCH_SIZE runs, and the rest after FLUSH_INTERVAL_MS", async () => {
+  test("sends a batch at BATCH_SIZE runs, and the rest after FLUSH_INTERVAL_MS", async () => {
     const { backend } = await withBoth({ BATCH_SIZE: "10" }, async (collector, backend) => {
       await collector.send(protobufRequest(many(1, 25)));
       await backend.whenRuns(25);
@@ -188,7 +188,7 @@ describe("a backend that misbehaves", () => {
       assert.equal(collector.collector.lost(), 0);
     });
 
-  test("uploads taken and then cut off, a hundred times, repeat byte for byte, with the same ids", async () => {
+  test("a hundred uploads cut after their acceptance repeat byte for byte, with the same ids", async () => {
     const { backend, collector } = await withBoth(
       { BATCH_SIZE: "5", MAX_RETRIES: "100", RETRY_BACKOFF_MS: "0" },
       async (collector, backend) => {

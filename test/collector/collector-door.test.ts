@@ -190,7 +190,7 @@ describe("keys", () => {
       assert.equal(await rawStatus(collector.url, headers), 401);
     });
 
-  test("with a key in the environment a request without one is let in, one with a bad one is not", async () => {
+  test("a key in the environment admits a request without one, not one with a bad key", async () => {
     const own = await startCollector(backend.url, { TRACING_API_KEY: "env-key" });
     const send = (headers: Record<string, string>): Promise<Response> =>
       fetch(`${own.url}/v1/traces`, {
@@ -203,7 +203,7 @@ describe("keys", () => {
     await own.stop();
   });
 
-  test("the ingest token is asked for, compared, and is not the key", async () => {
+  test("requires and compares the ingest token, which is not the key", async () => {
     const own = await startCollector(backend.url, { INGEST_TOKEN: "secret-token" });
     const send = async (authorization: string): Promise<number> =>
       (await own.send("{}", authorization === "" ? {} : { authorization })).status;

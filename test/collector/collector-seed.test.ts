@@ -40,7 +40,7 @@ async function runsOf(body: string | Buffer): Promise<readonly TakenRun[]> {
   }
 }
 
-test("the seed's JSON, the protocol's JSON and protobuf give the same runs, byte for byte", async () => {
+test("the seed's JSON, the protocol's JSON and protobuf yield the same runs, byte for byte", async () => {
   const seed = await runsOf(jsonRequest(spans, "seed", envelope));
   const spec = await runsOf(jsonRequest(spans, "spec", envelope));
   const protobuf = await runsOf(protobufRequest(spans, envelope));

@@ -139,7 +139,7 @@ describe("HTTPS_PROXY", () => {
       }),
     ));
 
-  test("when it refuses, the runs are kept, and arrive when it lets them through", () =>
+  test("after refusals the runs stay, and arrive when it accepts them", () =>
     withProxy(() =>
       withSecureBackend(trusted, env(), async (collector, backend) => {
         proxy.status = 407;

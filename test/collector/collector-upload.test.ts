@@ -152,7 +152,7 @@ describe("one cycle", () => {
     assert.deepEqual(idsOf(result.delivered), [1, 2, 3, 4, 5]);
   });
 
-  test("a run that is too large alone is shortened with a mark, and given up when that does not help", async () => {
+  test("a run that is too large alone is shortened with a mark, then dead-lettered if still too large", async () => {
     const inputs = JSON.stringify({ text: "x".repeat(100_000) });
     const { result } = await uploaded(await bodyOf([1], tenantA, inputs), (body) =>
       body.rawBytes > 10_000 ? tooLarge : sent,

@@ -75,7 +75,7 @@ function found(query: string, done: (items: readonly Item[]) => boolean): Promis
   });
 }
 
-test("spans of an exporter that knows no key become a trace that can be found; it survives a restart (traces.1)", async () => {
+test("spans of an exporter without a key become a searchable trace, which survives a restart (traces.1)", async () => {
   const exporter = new OTLPTraceExporter({ url: started.collector });
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
   const tracer = provider.getTracer("tests");
@@ -144,7 +144,7 @@ const BODY = JSON.stringify({
   ],
 });
 
-test("batches are taken plain, with gzip and with zstd", async () => {
+test("accepts batches plain, with gzip and with zstd", async () => {
   const forms: readonly [encoding: string, body: Buffer][] = [
     ["identity", Buffer.from(BODY)],
     ["gzip", gzipSync(BODY)],

@@ -100,7 +100,7 @@ for (const path of [
   });
 }
 
-test("the page's policy lets nothing in from elsewhere and no script from the page itself (page-files.5)", async () => {
+test("the content policy blocks other origins and inline scripts (page-files.5)", async () => {
   const { headers, bytes } = await get("/console");
   const policy = String(headers["content-security-policy"]);
   assert.match(policy, /default-src 'self'; script-src 'self'; style-src 'self' 'nonce-[^']+';/);

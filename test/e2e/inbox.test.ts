@@ -216,7 +216,7 @@ test("from a deep link, `a` and Enter approve, and the audit trail has the perso
   await page.close();
 });
 
-test("a confirmed answer can be taken back with `u`, and is sent otherwise", async () => {
+test("`u` undoes a confirmed answer within its period; otherwise it is sent", async () => {
   const threadId = await ask(server, snake());
   const page = await browser.open(await itemPath(threadId), { name: "Ada", holdSecs: 30 });
   await page.getByRole("button", { name: "Approve" }).waitFor();
@@ -248,7 +248,7 @@ test("leaving the page sends the confirmed answers", async () => {
   await page.close();
 });
 
-test("of two people who answer the same interrupt one wins, and the other sees the name and the rejection", async () => {
+test("one of two people who answer the same interrupt wins, and the other sees the name and the rejection", async () => {
   const threadId = await ask(server, snake());
   const path = await itemPath(threadId);
   const [ada, bob] = await Promise.all([
@@ -389,7 +389,7 @@ test("an address names the view: filters stay through a reload, and wrong ones a
   await page.close();
 });
 
-test("an item that is not there says so, and so does a page", async () => {
+test("a missing item and a missing page show an error", async () => {
   const page = await browser.open(`/inbox/${crypto.randomUUID()}/${"0".repeat(32)}`);
   await page.getByText("Item not found").waitFor();
   await page.goto(`${server.url}/console/nowhere`);
@@ -397,7 +397,7 @@ test("an item that is not there says so, and so does a page", async () => {
   await page.close();
 });
 
-test("a server that wants a key is given one, and answers are by the name of the key", async () => {
+test("the console sends the API key to a server that requires one; answers carry the key's name", async () => {
   const guarded = await startServer({ env: { HOLDPOINT_API_KEYS: "grace:key-of-grace-0123456789" } });
   const visitor = browser.of(guarded);
   const headers = { "x-api-key": "key-of-grace-0123456789" };

@@ -47,7 +47,7 @@ test("a message grows while it is written, also after a reload in the middle, an
   await page.close();
 });
 
-test("a paused graph is seen at its node, with the question beside it; a dot stops the next run there", async () => {
+test("a paused graph is marked at its node, next to the question; a breakpoint dot stops the next run there", async () => {
   const threadId = await ask(server, "Shall I send it?");
   const page = await browser.open(`/threads/${threadId}?tab=graph`);
   const graph = page.getByRole("group", { name: "Graph of the thread" });

@@ -76,7 +76,7 @@ test("a component is served as clients load it (ui.1, ui.2)", async () => {
     assert.match(await (await fetch(`${base}/entrypoint.css`)).text(), /\.bold/);
 
     const hostile = await call(server, "POST", "/base/ui/my%20agent", { name: `'></script><script>alert("x")` });
-    assert.equal(hostile.text.match(/<script/g)?.length, 1, "UT2");
+    assert.equal(hostile.text.match(/<script/g)?.length, 1, "ui.2");
     assert.doesNotMatch(hostile.text.split("onload='")[1]?.split("'></script>")[0] ?? "", /['<>]/);
     assert.equal((await call(server, "POST", "/base/ui/other", { name: "forecast" })).status, 404);
     assert.equal((await call(server, "POST", "/base/ui/my%20agent", {})).status, 422);

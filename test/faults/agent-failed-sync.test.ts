@@ -76,7 +76,7 @@ async function isThere(bench: Bench, threadId: string): Promise<boolean> {
 const FAILING = FULL ? [1, 2, 3, 4, 5, 6, 7, 8] : [2];
 
 test(
-  "a commit whose sync failed once is void after a crash, as its caller was answered (agent-failed-sync.1)",
+  "a commit whose sync failed once is void after a crash, as the reply said (agent-failed-sync.1)",
   { skip: NO_STRACE },
   async () => {
     const atStart = await syncsOfStart();

@@ -162,7 +162,7 @@ for (const point of ["before commit: hand back", "after commit: hand back"]) {
   });
 }
 
-test("killed before the commit of a cancel: the run goes on", LONG, async () => {
+test("killed before the commit of a cancel: the run continues", LONG, async () => {
   const { thread, run } = await runningSteps();
   await meet(kill("before commit: cancel", thread), "POST", `/threads/${thread}/runs/${run}/cancel?wait=true`);
   bench.release(thread, "two");

@@ -99,7 +99,7 @@ test("a second process on the data folder is refused by name; kill -9 frees the 
   assert.equal((await second.call("GET", "/ok")).status, 200);
 });
 
-test("a port that is taken is named, and the exit code is not 0 (agent-lifecycle.4)", async (t) => {
+test("the error names a port in use, and the exit code is not 0 (agent-lifecycle.4)", async (t) => {
   const bench = await started(t);
   const port = new URL(bench.server.url).port;
   const second = new Bench({ PORT: port });
@@ -160,7 +160,7 @@ test("--print-config shows the effective configuration, without secrets of the e
 const WAITING = FULL ? 2000 : 50;
 const RSS_MIB_MAX = 400;
 
-test(`${WAITING} waiting callers are cut off: every result is there to be joined (agent-lifecycle.5)`, async (t) => {
+test(`${WAITING} waiting callers lose their connections: every result can be joined (agent-lifecycle.5)`, async (t) => {
   const bench = await started(t, { HOLDPOINT_WAIT_KEEPALIVE_MS: "100", N_JOBS_PER_WORKER: "100" });
   bench.hold("all", "two");
   const threads: string[] = [];

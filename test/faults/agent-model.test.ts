@@ -334,7 +334,7 @@ const ALWAYS: readonly Command[] = [
   answerBare(null),
 ];
 
-test(`${SEQUENCES} random sequences of calls go as the model says (agent-model.1, agent-model.2, agent-model.3)`, async () => {
+test(`${SEQUENCES} random sequences of calls match the model (agent-model.1, agent-model.2, agent-model.3)`, async () => {
   const { seed } = seeded();
   console.log(`model: seed ${seed}`);
   const one = fc.oneof(...COMMANDS);

@@ -262,7 +262,7 @@ for (const strategy of ["interrupt", "rollback"]) {
   });
 }
 
-test(`an answer sent the moment the reply is read, or up to 5 ms later, is taken (${RACES} times; agent-races.4)`, async () => {
+test(`accepts an answer sent right after the reply, or up to 5 ms later (${RACES} times; agent-races.4)`, async () => {
   let taken = 0;
   for (let race = 0; race < RACES; race++) {
     const { thread } = await bench.pause("ask");
@@ -274,7 +274,7 @@ test(`an answer sent the moment the reply is read, or up to 5 ms later, is taken
   console.log(`answer at once: ${taken} of ${RACES} taken`);
 });
 
-test(`an answer sent the moment the pause can be seen is taken (${RACES} times; agent-races.4)`, async () => {
+test(`accepts an answer sent as soon as the pause is visible (${RACES} times; agent-races.4)`, async () => {
   let polls = 0;
   for (let race = 0; race < RACES; race++) {
     const thread = await bench.newThread();

@@ -84,7 +84,7 @@ for (const rollbackToo of [false, true]) {
   });
 }
 
-test("the commit that accepts an answer fails: 503, and the pause stands as it was (agent-write-failure.3)", async () => {
+test("the commit that accepts an answer fails: 503, and the pause is unchanged (agent-write-failure.3)", async () => {
   const { thread, question } = await bench.pause("ask");
   bench.arm({ point: "before commit: accept answer", action: "throw", times: 3 });
   for (let attempt = 0; attempt < 3; attempt++) {
@@ -208,7 +208,7 @@ function straceRuns(): boolean {
   }
 }
 
-test("no call is acknowledged whose sync failed (agent-write-failure.3)", { skip: NO_STRACE }, async () => {
+test("a failed sync acknowledges no call (agent-write-failure.3)", { skip: NO_STRACE }, async () => {
   const counting = await syncsUnder([], async () => undefined);
   const atStart = counting.good;
   let [acknowledged, refused] = [0, 0];

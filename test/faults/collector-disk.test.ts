@@ -191,7 +191,7 @@ const NO_TMPFS = skipUnless("a tmpfs of its own", () => {
 });
 
 test(
-  "a disk of 4 MB, the backend away, 50 MB sent, then kill -9: refusals are 503, and with the backend all that was taken arrives",
+  "a disk of 4 MB, a backend outage, 50 MB sent, then kill -9: refusals are 503, and all accepted spans arrive afterwards",
   { skip: NO_TMPFS },
   async () => {
     const disk = `${dir}/disk`;

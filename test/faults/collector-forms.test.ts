@@ -133,7 +133,7 @@ function shown(run: TakenRun): string {
   return `${run.event} ${run.text}\n${JSON.stringify(run.attachments)}`;
 }
 
-test(`${TRACES} generated traces of ${SPANS} spans: all three forms give the same runs, byte for byte`, async () => {
+test(`${TRACES} generated traces of ${SPANS} spans: all three forms yield the same runs, byte for byte`, async () => {
   const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
   console.log(`seed ${seed}`);
   let compared = 0;

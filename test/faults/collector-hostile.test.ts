@@ -69,7 +69,7 @@ describe("bombs, with MAX_DECOMPRESSED_BYTES at 8 MiB", () => {
     }
   });
 
-  test("a body is given up at the chunk that goes over the limit, not at its end", async () => {
+  test("refuses a body at the chunk that exceeds the limit, not at its end", async () => {
     const request = new EventEmitter() as IncomingMessage;
     const limits = { bytesMax: 2048, contentLength: null, grow: () => true };
     const reading = readBody(request, limits, createProgressWatch(createFakeClock()));
@@ -271,7 +271,7 @@ describe("hostile keys and values", () => {
 });
 
 describe("slow senders", () => {
-  test("a body that stops or drips is given up after ten seconds, one that flows is not", async () => {
+  test("times out a stalled or dripping body after ten seconds, not a flowing one", async () => {
     const clock = createFakeClock();
     const watch = createProgressWatch(clock);
     const limits = { bytesMax: 1e9, contentLength: null, grow: () => true };

@@ -99,7 +99,7 @@ test("unknown fields anywhere change nothing", () => {
   assert.deepEqual(comparable(read.spans), comparable(finish(readProtobuf(Buffer.from(body))).spans));
 });
 
-describe("a number that exceeds the end of its message is rejected, whatever follows", () => {
+describe("rejects a number that exceeds the end of its message, with any continuation", () => {
   /** Field 12, that no message has. Without its first byte it is a field 1, as well made. */
   const AMBIGUOUS = Buffer.from([0x62, 0x0a, 0x09, 0x60, 1, 0x60, 1, 0x60, 1, 0x62, 1, 0]);
   const ids = Buffer.concat([field(1, Buffer.alloc(16, 1)), field(2, Buffer.alloc(8, 1))]);

@@ -255,7 +255,7 @@ describe("damage", () => {
     }
   });
 
-  test("a file cut at every byte of its end starts, and gives all that is whole", async () => {
+  test("recovers every intact record of a file truncated at any byte of its end", async () => {
     const { disk } = await written();
     const [path, content] = [...disk.contents].filter(([name]) => name.endsWith(".log")).at(-1) ?? assert.fail();
     for (let cut = content.length; cut >= Math.max(0, content.length - (full ? 700 : 120)); cut--) {

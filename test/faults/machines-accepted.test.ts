@@ -86,7 +86,7 @@ const CUT_MS = 50;
 const WINDOW_MS = 40;
 
 test(
-  `${CUTS} accepted answers whose server is cut off for a moment: every run ends in success (machines-accepted.4)`,
+  `${CUTS} accepted answers whose server loses its database for a moment: every run ends in success (machines-accepted.4)`,
   PATIENCE,
   async (t) => {
     const { seed, next } = seeded();

@@ -191,7 +191,7 @@ for (const [name, fates, share] of KINDS) {
 }
 
 test(
-  "a run whose claim one server has lost is cancelled there, and ends at the other (machines-connections.4)",
+  "a server that lost its claim on a run cancels it, and the other server ends it (machines-connections.4)",
   { timeout },
   async () => {
     const { bench } = fleet;

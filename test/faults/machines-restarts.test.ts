@@ -211,7 +211,7 @@ async function heldBy<Got>(
 const told = (text: string): readonly (string | undefined)[] =>
   [...text.matchAll(/^data: \{"(one|two|three)"/gm)].map(([, node]) => node);
 
-test("a server stopped under load hands over its runs, and cuts no caller off (machines-restarts.2)", async () => {
+test("a server stopped under load requeues its runs, and disconnects no caller (machines-restarts.2)", async () => {
   const [stopping, other] = servers as [TestServer, TestServer];
   inRotation = [other];
   fleet.use(other);

@@ -207,7 +207,7 @@ for (const order of ["after its runs have ended elsewhere", "while its runs are 
   });
 }
 
-test("a server that has lost its place accepts runs for the others, and its own are taken over (machines-workers.4)", async () => {
+test("a server without its lease accepts runs for the others, which take over its own (machines-workers.4)", async () => {
   const [victim] = victims as [TestServer];
   const { thread } = await bench.pause("ask");
   const before = victim.logs.length;

@@ -50,7 +50,7 @@ for (const [graph, done] of [
   ["plain", ["1", "2", "added"]],
   ["nested", ["1", "2", "added", "added"]],
 ] as const)
-  test(`${graph}: a second question goes on in a graph with more in it (additive-redeploy.1, additive-redeploy.2)`, async () => {
+  test(`${graph}: a second interrupt continues in an extended graph (additive-redeploy.1, additive-redeploy.2)`, async () => {
     const dataDir = temporaryFolder();
     folders.push(dataDir);
     let server = await startServerHere({ config: OLD, dataDir });

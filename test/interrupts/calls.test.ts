@@ -66,7 +66,7 @@ const PATHS = [
 ];
 
 for (const { graph, input, answers, path } of PATHS) {
-  test(`the path of a task that asks in ${graph} is ${path.join(" > ")} (calls.2)`, async () => {
+  test(`the path of a task that interrupts in ${graph} is ${path.join(" > ")} (calls.2)`, async () => {
     const thread = await newThread(server, graph);
     let result: Result = await thread.run({ input });
     for (let at = 0; at < answers; at++) {

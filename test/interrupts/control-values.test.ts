@@ -134,7 +134,7 @@ test("a goto of an odd shape is refused (interrupts/control-values.3)", PATIENCE
   assert.equal(problemOf(made).code, "node_unknown");
 });
 
-test("data that only looks similar is taken as it is", PATIENCE, async () => {
+test("similar-looking data stays unchanged", PATIENCE, async () => {
   const payload = {
     lc: 1,
     resume: { goto: "x" },

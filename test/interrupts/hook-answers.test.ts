@@ -111,7 +111,7 @@ test("with fork: true the answer is a fork, and is audited as one (hook-answers.
   assert.deepEqual([odd.status, problemOf(odd).code], [422, "invalid_request"]);
 });
 
-test("other input and unknown members beside the answer do not count (hook-answers.4)", PATIENCE, async () => {
+test("other input and unknown members have no effect on an answer (hook-answers.4)", PATIENCE, async () => {
   for (const extra of [
     { input: { payload: "other" } },
     { input: { messages: [{ role: "user", content: "AG-UI sends the whole state" }] } },

@@ -31,7 +31,7 @@ async function waiting(graph = "echo", payload: unknown = REQUEST): Promise<stri
   return id;
 }
 
-test("Agent Inbox: adding an inbox asks for /info, and a page elsewhere on this machine may (inbox-clients.1)", async () => {
+test("Agent Inbox: adding an inbox requests /info, also from another origin on this machine (inbox-clients.1)", async () => {
   const response = await fetch(`${server.url}/info`, { headers: { origin: ORIGIN } });
   assert.equal(response.status, 200);
   assert.equal(response.headers.get("access-control-allow-origin"), ORIGIN);
@@ -128,7 +128,7 @@ const CARD = {
   review_configs: [{ action_name: "refund", allowed_decisions: ["approve", "reject"] }],
 };
 
-test("agent-chat-ui: a card, and one decision with input {} beside it, which answers and does not begin anew (inbox-clients.2)", async () => {
+test("agent-chat-ui: a card, and one decision with input {}, which answers and does not start anew (inbox-clients.2)", async () => {
   const id = await waiting("echo", CARD);
   const decision = { decisions: [{ type: "approve" }] };
   const events = await submit(id, { command: { resume: decision } });
@@ -139,7 +139,7 @@ test("agent-chat-ui: a card, and one decision with input {} beside it, which ans
   assert.equal((await client.runs.list(id)).length, 2, "one run asked, one answered");
 });
 
-test("agent-chat-ui: the question is in the history that it loads, under the checkpoint that asks (inbox-clients.2)", async () => {
+test("agent-chat-ui: the loaded history has the interrupt at its checkpoint (inbox-clients.2)", async () => {
   const id = await waiting("echo", CARD);
   const [head] = await client.threads.getHistory(id);
   const interrupts = head?.tasks.flatMap((task) => task.interrupts) as readonly WireInterrupt[] | undefined;

@@ -227,7 +227,7 @@ test("an inbox answer continues with the config and context of the interrupted r
   assert.deepEqual(run.kwargs.context, { lang: "de" });
 });
 
-test("the same Idempotency-Key gives the same runs again, and another body is refused", async () => {
+test("the same Idempotency-Key returns the same runs again, and another body is an error", async () => {
   const [one, two] = [await asking(), await asking()];
   const answers = [one, two].map(({ item }) => ({ ...key(item), resume: "a" }));
   const headers = { "idempotency-key": `inbox ${one.item.id}` };
@@ -238,7 +238,7 @@ test("the same Idempotency-Key gives the same runs again, and another body is re
   assert.equal((await one.thread.runs()).length, 2);
 });
 
-test("of a hundred answers at once, through the inbox and the API, one is taken and audited (interrupts/inbox.1)", async () => {
+test("one of a hundred concurrent answers, through the inbox and the API, is accepted and audited (interrupts/inbox.1)", async () => {
   const { thread, item } = await asking();
   const outcomes = await Promise.all(
     Array.from({ length: 100 }, async (_, at) => {
@@ -413,7 +413,7 @@ test("a reader that drops its connection frees its place, also while nothing hap
   removeFolder(own.dataDir);
 });
 
-test("the trail says from where, and leaves as lines and as a table", async () => {
+test("the audit trail has the source, and exports as JSON lines and CSV", async () => {
   const { thread, item } = await asking();
   await call(
     server,

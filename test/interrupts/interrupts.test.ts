@@ -103,7 +103,7 @@ for (const { name, value } of ANSWERS) {
   });
 }
 
-test("an answer that looks like a map of ids is sent wrapped in one (interrupts.2)", async () => {
+test("an answer that resembles a map of ids needs a wrapping map (interrupts.2)", async () => {
   const thread = await newThread(server, "echo");
   const question = onlyQuestion(await thread.run({ input: {} }));
   const lookalike = { ["a".repeat(32)]: "x", ["0".repeat(32)]: null };
@@ -123,7 +123,7 @@ for (const value of [null, false, 0, "", [], {}, { a: [1] }, "text"]) {
   });
 }
 
-test("the pause has the state beside the question, and the answer gives the whole state", async () => {
+test("the pause returns the state and the interrupt, and the answer the whole state", async () => {
   const thread = await newThread(server, "agent");
   const paused = await thread.run({ input: { some_text: "original text" } });
   assert.deepEqual(onlyQuestion(paused).value, { text_to_revise: "original text" });
@@ -131,7 +131,7 @@ test("the pause has the state beside the question, and the answer gives the whol
   assert.deepEqual(await thread.resume("Edited text"), { some_text: "Edited text" });
 });
 
-test("two questions in one node come one after the other, each with an id of its own (interrupts.1)", async () => {
+test("two interrupts in one node open one after the other, each with a separate id (interrupts.1)", async () => {
   const thread = await newThread(server, "two_in_one_node");
   const notes = newNotes(folder);
   const first = await thread.run({ input: { notes: notes.notes } });
@@ -471,7 +471,7 @@ test("a breakpoint on a name that the graph does not have is refused with those 
   }
 });
 
-test("a breakpoint before a node that asks: the breakpoint first, then the question", async () => {
+test("a breakpoint before a node with an interrupt: the breakpoint first, then the interrupt", async () => {
   const thread = await newThread(server, "agent");
   await thread.run({ input: { some_text: "x" }, interrupt_before: ["human_node"] });
   const question = onlyQuestion(await thread.resume("the value is not used"));
@@ -493,7 +493,7 @@ for (const [how, body] of [
   });
 }
 
-test("new input on a paused thread gives the pause up; its question is stale then", async () => {
+test("new input on a paused thread abandons the pause; its interrupt is stale then", async () => {
   const thread = await newThread(server, "echo");
   const old = onlyQuestion(await thread.run({ input: { payload: "old" } }));
   const fresh = onlyQuestion(await thread.run({ input: { payload: "new" } }));
@@ -508,7 +508,7 @@ test("new input on a paused thread gives the pause up; its question is stale the
 
 // The state read afterwards.
 
-test("a state says where its question was asked; answered questions are shown as such in the history", async () => {
+test("a state has the position of its interrupt; the history marks answered interrupts", async () => {
   const thread = await newThread(server, "series");
   const first = onlyQuestion(await thread.run({ input: {} }));
   const second = onlyQuestion(await thread.resume("a"));
@@ -574,7 +574,7 @@ test("the copy of a paused thread is paused at the same questions; each is answe
   assert.equal(notes.count("zebra end"), 1, "the branch that had finished ran in neither again");
 });
 
-test('a state update as "__end__" gives the pause up; the question is stale, and the thread takes new input', async () => {
+test('a state update as "__end__" abandons the pause; the interrupt is stale, and the thread takes new input', async () => {
   const thread = await newThread(server, "parallel");
   const paused = await thread.run({ input: {} });
   const update = await call(server, "POST", `${thread.path}/state`, { values: null, as_node: "__end__" });

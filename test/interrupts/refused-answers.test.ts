@@ -115,7 +115,7 @@ test("siblings keep their answers and questions (refused-answers.4)", options, a
   assert.equal(notes.count("right"), 1);
 });
 
-test("a default answer that is refused is given once (refused-answers.3)", options, async () => {
+test("a refused default answer is not retried (refused-answers.3)", options, async () => {
   const thread = await newThread(server, "refined");
   await thread.run({ input: { payload: { expires_in_seconds: 0.01, on_expiry: { answer: 3 } } } });
   const entries = await until("it is open again", async () => {

@@ -190,7 +190,7 @@ describe("the collector", () => {
       assertSilent({ [name]: ran.output });
     });
 
-  test("a port that is taken: nothing of a secret is shown", async () => {
+  test("a port in use: the output contains no secret", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

@@ -57,7 +57,7 @@ function entryOf({ name, command }: Verb): string {
   ].join("\n");
 }
 
-test("the reference has every verb and option, as the help says them (cli-docs.1)", () => {
+test("the reference has every verb and option, in the words of the help (cli-docs.1)", () => {
   const [, reference = ""] = PAGE.split("\n## Reference\n");
   const expected = VERBS.map(entryOf).join("\n\n");
   const lines = (text: string): readonly string[] =>

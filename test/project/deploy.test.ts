@@ -325,7 +325,7 @@ interface OpenTelemetryCollector {
   };
 }
 
-test("a sender without a key of its own is not refused for the empty one that it arrives with (deploy.5)", () => {
+test("accepts a sender without a key and with an empty key header (deploy.5)", () => {
   let headers: Readonly<Record<string, string>> = { authorization: "Bearer token" };
   for (const name of ["gateway", "sidecar"]) {
     const { extensions } = parse(text(`opentelemetry-collector/${name}.yaml`)) as OpenTelemetryCollector;

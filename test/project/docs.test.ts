@@ -183,7 +183,7 @@ test("every relative link of a page leads to a file and a heading (docs.5)", () 
   assert.deepEqual(pages.flatMap(brokenLinks), []);
 });
 
-test("a page that says something else, less or more is found out", () => {
+test("detects wrong, missing and extra lines of a page", () => {
   const page = printTable(ERRORS_HEAD, [["`a`", "400", "One | two", "when", "do"]]);
   const [row = []] = rowsOf(`before\n\n${page}\n\nafter`);
   assert.deepEqual(row, ["`a`", "400", "One | two", "when", "do"]);

@@ -252,7 +252,7 @@ const ODD_IDS = [
 ];
 
 for (const id of ODD_IDS) {
-  test(`an id of ${id.length > 60 ? `${id.length} letters` : id} in a path is unknown, wherever it stands (project/errors.3)`, async () => {
+  test(`an id of ${id.length > 60 ? `${id.length} letters` : id} in a path is unknown, at any position (project/errors.3)`, async () => {
     const paths: readonly [method: string, path: string, code: string][] = [
       ["GET", `/threads/${id}`, "thread_not_found"],
       ["PATCH", `/threads/${id}`, "thread_not_found"],
@@ -573,7 +573,7 @@ test("the OpenAPI document lists every route, and each of them is served", async
   }
 });
 
-test("after all this the server is well, and has logged no defect of its own", async () => {
+test("after all this the server is healthy, and has logged no defect", async () => {
   const answers: readonly Answer[] = [await call(server, "GET", "/ok"), await call(server, "GET", "/ready")];
   for (const { status } of answers) assert.equal(status, 200);
   const defects = server.logs.filter(({ event }) => event === "request_failed" || event === "unhandled_rejection");

@@ -218,7 +218,7 @@ suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
       withSamples((server) => checkPage(page, server)));
 
   for (const page of PROJECTS)
-    test(`the project of ${page} is served, and its commands print what the page shows (examples.4)`, async (t) => {
+    test(`the project of ${page} runs, and its commands print the output on the page (examples.4)`, async (t) => {
       const folder = writeProject(page);
       t.after(() => removeFolder(folder));
       const server = await startServer({ config: join(folder, "langgraph.json") });
@@ -233,7 +233,7 @@ suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
     await checkPage("docs/how-to/test-your-graph.md", { url: "http://127.0.0.1:1", dataDir: folder });
   });
 
-  test("the commands of docs/tutorials/first-trace.md print what the page shows (examples.4)", async (t) => {
+  test("the commands of docs/tutorials/first-trace.md print the output on the page (examples.4)", async (t) => {
     const folder = temporaryFolder();
     t.after(() => removeFolder(folder));
     const env = { PATH: process.env["PATH"], HOLDPOINT_DATA_DIR: folder, PORT: "0", HTTP_PORT: "0", TRACES_PORT: "0" };

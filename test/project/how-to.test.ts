@@ -43,7 +43,7 @@ const mail = { to: "ada@example.com", text: "Hello" };
 const approve = { command: { resume: { decisions: [{ type: "approve" }] } } };
 
 for (const file of ["hono.ts", "express.ts"]) {
-  test(`${file} serves the graph below its path, and its next start has the pause (how-to.1)`, async () => {
+  test(`${file} serves the graph below its path, and the pause survives a restart (how-to.1)`, async () => {
     const cwd = written("embed.md", file.slice(0, -3));
     const first = await start(cwd, file);
     assert.equal(await (await fetch(new URL("/", first.url))).text(), "The program's own page");
@@ -103,7 +103,7 @@ test("the page's own test passes (how-to.1)", async () => {
   assert.match(output, /pass 1\b/);
 });
 
-test("the graphs of the approval page take answers as clients send them (how-to.2)", async () => {
+test("the graphs of the approval page accept answers in the form of clients (how-to.2)", async () => {
   const cwd = written("ask-for-approval.md", "approval");
   const { createHoldpoint } = await import("../../src/exports/create-holdpoint.ts");
   const graphOf = async (file: string): Promise<object> =>

@@ -42,7 +42,7 @@ async function raised(work: Promise<unknown>): Promise<readonly { readonly id?: 
 
 const WHOLE = { visited: ["node_a", "node_b", "node_c"] };
 
-test("invoke gives the state, on a thread and without one (sdk.remote-graph.1)", PATIENCE, async () => {
+test("invoke returns the state, on a thread and without one (sdk.remote-graph.1)", PATIENCE, async () => {
   assert.deepEqual(await remote("steps").invoke({}, await newConfig()), WHOLE);
   assert.deepEqual(await remote("steps").invoke({}), WHOLE);
 });
@@ -53,7 +53,7 @@ test("a thread that is not there is made (sdk.remote-graph.1)", PATIENCE, async 
   assert.equal((await client.threads.get(thread_id)).status, "idle");
 });
 
-test("stream in one mode gives bare chunks, in several pairs (sdk.remote-graph.1)", PATIENCE, async () => {
+test("stream yields bare chunks in one mode, pairs in several (sdk.remote-graph.1)", PATIENCE, async () => {
   const updates = await listOf(await remote("steps").stream({}, { ...(await newConfig()), streamMode: "updates" }));
   assert.deepEqual(
     updates,
@@ -126,7 +126,7 @@ test(
   },
 );
 
-test("breakpoints stop it, and null goes on (sdk.remote-graph.2)", PATIENCE, async () => {
+test("breakpoints stop it, and null continues (sdk.remote-graph.2)", PATIENCE, async () => {
   const config = await newConfig();
   const stopped = new RemoteGraph({ graphId: "steps", url: server.url, interruptBefore: ["node_b"] });
   assert.deepEqual(await raised(stopped.invoke({}, config)), []);

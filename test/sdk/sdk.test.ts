@@ -29,7 +29,7 @@ function refusal(status: number, code: string): (error: unknown) => boolean {
   };
 }
 
-test("a question is asked, shown and answered", PATIENCE, async () => {
+test("opens, lists and answers an interrupt", PATIENCE, async () => {
   const { thread_id: id } = await client.threads.create();
   const paused = await client.runs.wait(id, "agent", { input: { some_text: "original text" } });
   const [question] = questions(paused);
@@ -71,7 +71,7 @@ test("breakpoints, an update of the state, and going on", PATIENCE, async () => 
   assert.deepEqual(end, { visited: ["node_a", "by hand", "node_b", "node_c"] });
 });
 
-test("history, and states at a checkpoint, as the client asks for them", PATIENCE, async () => {
+test("history, and states at a checkpoint, in the client's form", PATIENCE, async () => {
   const { thread_id: id } = await client.threads.create();
   await client.runs.wait(id, "steps", { input: {} });
   const all = await client.threads.getHistory(id);
@@ -100,7 +100,7 @@ test("history, and states at a checkpoint, as the client asks for them", PATIENC
   assert.deepEqual(fork, { visited: ["node_a", "node_b", "node_c"] });
 });
 
-test("nested states, as the client asks for them", PATIENCE, async () => {
+test("nested states, in the client's form", PATIENCE, async () => {
   const { thread_id: id } = await client.threads.create();
   const paused = await client.runs.wait(id, "deep", { input: {} });
   const [question] = questions(paused);

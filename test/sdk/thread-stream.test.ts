@@ -83,7 +83,7 @@ test("a question is answered by a page that is loaded anew, after a restart (thr
   await second.close();
 });
 
-test("a run that fails is told as failed (thread-stream.3)", PATIENCE, async () => {
+test("a failed run appears as failed (thread-stream.3)", PATIENCE, async () => {
   const thread = page("throwing", randomUUID());
   const ends = endsOf(thread);
   await thread.submitRun({ input: {} });

@@ -81,7 +81,7 @@ test("several questions in one thread, each answered in turn (use-stream.1)", as
   assert.deepEqual(chat.values["answers"], ["one", "two", "three", "four"]);
 });
 
-test("a page that is loaded anew shows the question, and its answer is taken (use-stream.2)", async () => {
+test("a reloaded page shows the question, and its answer is accepted (use-stream.2)", async () => {
   const first = page("reviewed_agent");
   await first.submit(ask(REFUND));
   const second = page("reviewed_agent", first.threadId);

@@ -31,7 +31,7 @@ const VALUES: readonly { readonly name: string; readonly entry: Entry; readonly 
 
 for (const { name, entry, is } of VALUES) test(name, () => assert.deepEqual(valueOf(entry), is));
 
-test("a run is asked for what the thread's page shows, and for nothing that was not chosen", () => {
+test("a run requests the stream modes of the thread page, and only the chosen options", () => {
   const { stream_mode: modes, stream_resumable: resumable, ...rest } = tryBody("a", NONE, NONE, PLAIN, NO_STOPS);
   assert.deepEqual(rest, { assistant_id: "a", input: {} });
   assert.deepEqual([modes, resumable], [["values", "updates", "messages-tuple"], true]);

@@ -9,12 +9,12 @@ const moment = (at: number, received: number): Moment => ({
   totals: { requests: 0, received, sent: 0, rawBytes: 0, packedBytes: 0 },
 });
 
-test("a moment adds up what the collector counts, over all labels", () => {
+test("a sample sums the collector's counters over all labels", () => {
   const text = 'http_server_requests_total{status="200"} 3\nhttp_server_requests_total{status="503"} 1\n';
   assert.equal(momentOf(figuresIn(text), 5).totals.requests, 4);
 });
 
-test("growth between two moments is told per second", () => {
+test("growth between two samples is a rate per second", () => {
   assert.deepEqual(ratesOf([moment(0, 10), moment(2000, 30), moment(3000, 30)], "received"), [10, 0]);
   assert.equal(rateNow([moment(0, 10), moment(2000, 30), moment(4000, 50)], "received"), 10);
   assert.equal(rateNow([moment(0, 10)], "received"), null);
@@ -24,12 +24,12 @@ test("the present is the last ten seconds, not all that is kept", () => {
   assert.equal(rateNow([moment(0, 0), moment(20_000, 1000), moment(25_000, 1005)], "received"), 1);
 });
 
-test("a process that began anew tells nothing of the time before (rates.2)", () => {
+test("a restarted process has no rate for the time before (rates.2)", () => {
   assert.deepEqual(ratesOf([moment(0, 500), moment(1000, 2), moment(2000, 4)], "received"), [null, 2]);
   assert.equal(rateNow([moment(0, 500), moment(1000, 2)], "received"), null);
 });
 
-test("what is older than the window goes, and there are never too many (rates.1)", () => {
+test("drops samples older than the window, and limits their number (rates.1)", () => {
   const kept = withMoment([moment(0, 1), moment(WINDOW_MS, 2)], moment(WINDOW_MS + 1, 3));
   assert.deepEqual(
     kept.map(({ at }) => at),

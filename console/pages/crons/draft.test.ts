@@ -21,7 +21,7 @@ const CRON: Cron = {
   updated_at: "2026-11-21T00:00:00Z",
 };
 
-test("a cron that nobody touched is sent as it is", () => {
+test("an unmodified cron stays unchanged", () => {
   assert.deepEqual(bodyOf(draftOf(CRON)), {
     schedule: CRON.schedule,
     timezone: CRON.timezone,
@@ -31,7 +31,7 @@ test("a cron that nobody touched is sent as it is", () => {
   });
 });
 
-test("what is empty is null: no end, UTC", () => {
+test("empty fields become null: no end, UTC", () => {
   const { timezone, end_time: end } = bodyOf({ ...NEW_DRAFT, timezone: " ", end: "" });
   assert.deepEqual({ timezone, end }, { timezone: null, end: null });
 });
@@ -43,7 +43,7 @@ const FAULTS = [
 ] as const;
 
 for (const { name, change, is } of FAULTS) {
-  test(`${name} is said before anything is sent`, () => {
+  test(`${name} is an error before the request`, () => {
     assert.equal(faultOf(draftOf(CRON)), null);
     assert.match(faultOf({ ...draftOf(CRON), ...change }) ?? "", is);
   });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { labelsOf, rowsOf, searchOf } from "./namespaces.ts";
 
-test("namespaces become a tree, with what they are in, each once", () => {
+test("namespaces become a tree with their parents, each once", () => {
   const rows = rowsOf([["users", "7", "notes"], ["docs"], ["users", "4711"], ["users", "4711", "memories"]]);
   assert.deepEqual(
     rows.map(({ path, label, level }) => `${" ".repeat(level)}${label} ${path}`),

@@ -12,7 +12,7 @@ function state(id: string, tasks: readonly object[], next: readonly string[] = [
 const ASKS = { name: "approval", error: null, interrupts: [{ id: "q" }] };
 const RAN = { name: "model", error: null, interrupts: [] };
 
-test("a node that asks stands paused, and one that ran before has its times", () => {
+test("an interrupted node is paused, and an earlier one has its times", () => {
   const states = [state("c2", [ASKS], ["approval"]), state("c1", [RAN]), state("c0", [RAN])];
   assert.deepEqual([...pausedNodes(states[0], "interrupted")], ["approval"]);
   const stories = storiesOf(states);
@@ -26,22 +26,22 @@ const CHILDREN = [
 ] as const;
 
 for (const { name, source, times } of CHILDREN) {
-  test(`a node that asked, and then came ${name}`, () => {
+  test(`an interrupted node, then ${name}`, () => {
     const child = { ...state("c2", []), metadata: { source }, parent_checkpoint: { checkpoint_id: "c1" } };
     assert.equal(storiesOf([child, state("c1", [ASKS])]).get("approval")?.times, times);
   });
 }
 
-test("at a breakpoint the nodes that come next stand paused", () => {
+test("at a breakpoint the next nodes are paused", () => {
   assert.deepEqual([...pausedNodes(state("c", [RAN], ["model"]), "interrupted")], ["model"]);
 });
 
-test("nothing is paused on a thread that runs or rests", () => {
+test("no node is paused on a busy or idle thread", () => {
   for (const status of ["busy", "idle", "error"]) assert.equal(pausedNodes(state("c", [ASKS]), status).size, 0);
   assert.equal(pausedNodes(undefined, "interrupted").size, 0);
 });
 
-test("a node that failed last says so; one that was run again does not", () => {
+test("marks a node whose last run failed; a successful retry clears it", () => {
   const failed = { name: "tool", error: "no", interrupts: [] };
   assert.equal(storiesOf([state("c", [failed])]).get("tool")?.failed, true);
   assert.equal(storiesOf([state("d", []), state("c", [failed])]).get("tool")?.failed, false);
@@ -60,7 +60,7 @@ function threadOf(steps: readonly (readonly string[])[]): readonly ThreadState[]
   return states.toReversed();
 }
 
-test("the ways are those that were gone: not every edge between nodes that ran", () => {
+test("marks only the edges taken, not every edge between nodes that ran", () => {
   const ways = waysOf(threadOf([["__start__"], ["model"], ["approval"], ["tools"], ["model"], []]));
   assert.deepEqual([...ways].toSorted(), [
     "__start__ model",
@@ -71,7 +71,7 @@ test("the ways are those that were gone: not every edge between nodes that ran",
   ]);
 });
 
-test("an input that came later goes no way from what ran before it", () => {
+test("a later input adds no edge from an earlier node", () => {
   const [newest, ...older] = threadOf([["__start__"], ["model"], []]);
   assert.ok(newest !== undefined);
   const begun = { ...state("c9", [{ name: "__start__" }]), metadata: { source: "input" } };

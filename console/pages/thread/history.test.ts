@@ -71,14 +71,14 @@ for (const { name, states, rails } of SHAPES) {
   });
 }
 
-test("a step says how long it took and what it changed", () => {
+test("a step has its duration and its changes", () => {
   const [last, first] = stepsOf([state("c3", "c1", { a: 1, b: 3 }), state("c1", null, { a: 1, b: 2 })]);
   assert.equal(last?.durationMs, 2000);
   assert.deepEqual(last?.changed, ["b"]);
   assert.equal(first?.durationMs, null);
 });
 
-test("of an edit only what changed is sent", () => {
+test("an edit sends only the changes", () => {
   assert.deepEqual(changedMembers({ a: 1, b: [1] }, { a: 1, b: [2], c: null }), { b: [2], c: null });
   assert.deepEqual(changedMembers(null, { a: 1 }), { a: 1 });
   assert.deepEqual(changedMembers({ a: 1 }, [1]), {});

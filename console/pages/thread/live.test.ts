@@ -17,7 +17,7 @@ const RUN: readonly StreamEvent[] = [
   piece("lo"),
 ];
 
-test("pieces of a message grow into one, after what was said before", () => {
+test("chunks of a message join into one, after the earlier messages", () => {
   const live = RUN.reduce(withEvent, NOTHING_YET);
   assert.deepEqual(messagesOf(live, null), [HUMAN, { type: "AIMessageChunk", id: "a", content: "Hello" }]);
 });
@@ -61,7 +61,7 @@ for (const event of ["values|sub:1", "debug", "custom", "end"]) {
   });
 }
 
-test("an error is told in its words", () => {
+test("an error keeps its message", () => {
   const live = withEvent(NOTHING_YET, { event: "error", data: { error: "Error", message: "no model" } });
   assert.equal(live.error, "no model");
 });

@@ -21,7 +21,7 @@ const CASES: readonly { readonly name: string; readonly filters: ThreadFilters; 
 ];
 
 for (const { name, filters, asks } of CASES) {
-  test(`an address that says ${name} becomes a search`, () => {
+  test(`an address with ${name} becomes a search`, () => {
     const { limit, offset, sort_by: _sort, select: _select, extract: _extract, ...rest } = searchBody(filters, 50, 100);
     assert.deepEqual({ limit, offset }, { limit: 50, offset: 100 });
     assert.deepEqual(rest, asks);

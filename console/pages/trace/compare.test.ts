@@ -56,7 +56,7 @@ for (const { name, before, after, rows } of CASES) {
   });
 }
 
-test("the difference is what the second took more; of a span that one does not have there is none", () => {
+test("the difference is second minus first; a span in only one trace has none", () => {
   const [first, added] = compareTrees(treeFrom(["r"]), treeFrom(["r", "r/a"]));
   assert.ok(first !== undefined && added !== undefined);
   assert.equal(differenceOf(first), 0);

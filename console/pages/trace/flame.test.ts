@@ -28,7 +28,7 @@ const boxesOf = (runs: readonly SpanSummary[]) => {
   }));
 };
 
-test("children stand below their parent, where and as long as they ran", () => {
+test("children are below their parent, at their start and with their duration", () => {
   assert.deepEqual(boxesOf([span("a", null, 0, 100), span("b", "a", 10, 40), span("c", "a", 40, 90)]), [
     { id: "a", row: 0, left: 0, width: 100, spans: 1, errors: 0 },
     { id: "b", row: 1, left: 10, width: 30, spans: 1, errors: 0 },
@@ -36,7 +36,7 @@ test("children stand below their parent, where and as long as they ran", () => {
   ]);
 });
 
-test("of spans at the same time the later one gets a row of its own (flame.2)", () => {
+test("the later of two overlapping spans gets a separate row (flame.2)", () => {
   const rows = boxesOf([span("a", null, 0, 100), span("b", "a", 0, 60), span("c", "a", 50, 90)]);
   assert.deepEqual(
     rows.map(({ row }) => row),
@@ -44,7 +44,7 @@ test("of spans at the same time the later one gets a row of its own (flame.2)", 
   );
 });
 
-test("what is too narrow is joined and counted, errors too; nothing is left out (flame.1)", () => {
+test("merges and counts spans that are too narrow, errors included, and omits none (flame.1)", () => {
   const many = Array.from({ length: 500 }, (_, at) => span(at % 100 === 7 ? `bad${at}` : `s${at}`, "a", at, at + 1));
   const boxes = boxesOf([span("a", null, 0, 10_000), ...many]);
   assert.ok(boxes.length < 20, `${boxes.length} boxes`);

@@ -40,7 +40,7 @@ const RUN: SpanDetail = {
   },
 } as SpanDetail;
 
-test("fields that are there are told with their sources, empty ones are not (translation.1)", () => {
+test("lists present fields with their sources, and omits empty ones (translation.1)", () => {
   const { fromSpan, lines, kept, copied } = translationOf(RUN);
   assert.equal(fromSpan, true);
   assert.deepEqual(lines.find(({ field }) => field === "model")?.value, "sample");

@@ -30,7 +30,7 @@ const shape = (runs: readonly SpanSummary[]): readonly string[] =>
     ({ span: { id }, level, position, siblings }) => `${level} ${id} ${position}/${siblings}`,
   );
 
-test("children stand below their parent, by the time they began (tree.2)", () => {
+test("children are below their parent, by start time (tree.2)", () => {
   assert.deepEqual(shape(RUN), ["1 root 1/1", "2 model 1/3", "3 http 1/1", "2 tool 2/3", "2 late 3/3"]);
 });
 
@@ -45,17 +45,17 @@ const ODD: readonly (readonly [name: string, runs: readonly SpanSummary[], rows:
 for (const [name, runs, rows] of ODD)
   test(`every span is a row once: ${name} (tree.1)`, () => assert.deepEqual(shape(runs), rows));
 
-test("own time is what no child covers, and children that overlap count once", () => {
+test("self time excludes all children, and overlapping children count once", () => {
   const own = Object.fromEntries(treeOf(RUN, 1000).nodes.map(({ span: { id }, ownUs }) => [id, ownUs]));
   assert.deepEqual(own, { root: 30, model: 12, http: 18, tool: 40, late: 5 });
 });
 
-test("a span that has not ended goes on until now", () => {
+test("a span without an end lasts until now", () => {
   const tree = treeOf([span("root", null, 0, null)], 70);
   assert.deepEqual([tree.endUs, tree.nodes[0]?.durationUs], [70, 70]);
 });
 
-test("the critical path is what the end had to wait for", () => {
+test("the critical path contains the spans that delayed the end", () => {
   const critical = treeOf(RUN, 1000).nodes.filter((node) => node.critical);
   assert.deepEqual(
     critical.map(({ span: { id } }) => id),
@@ -63,7 +63,7 @@ test("the critical path is what the end had to wait for", () => {
   );
 });
 
-test("a folded span hides what is below it, and counts it with its errors", () => {
+test("a folded span hides its descendants, and counts them and their errors", () => {
   const tree = treeOf(RUN, 1000);
   const ids = (folded: readonly string[]): readonly (string | undefined)[] =>
     visibleRows(tree, new Set(folded)).map((place) => tree.nodes[place]?.span.id);

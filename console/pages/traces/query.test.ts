@@ -27,7 +27,7 @@ const ASKS: readonly (readonly [filters: TraceFilters, asks: object])[] = [
 ];
 
 for (const [filters, asks] of ASKS) {
-  test(`an address that says ${JSON.stringify(filters)} becomes a search`, () => {
+  test(`an address with ${JSON.stringify(filters)} becomes a search`, () => {
     assert.deepEqual(JSON.parse(JSON.stringify(traceQuery(filters, NOW))), asks);
   });
 }
@@ -66,7 +66,7 @@ for (const [name, items] of [
   ["at one moment", [trace(5), trace(5)]],
   ["none", []],
 ] as const) {
-  test(`there are never more bins than asked for, and every trace is in one: ${name}`, () => {
+  test(`yields at most the requested number of bins, and every trace is in one: ${name}`, () => {
     const { good, failed } = binsOf(items, 40);
     assert.ok(good.length <= 40);
     assert.equal(

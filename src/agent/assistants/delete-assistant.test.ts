@@ -111,7 +111,7 @@ test("a run that is accepted while threads go keeps the assistant, and a repeate
   assert.equal((await storage.transaction((tx) => tx.runsOfAssistant(ID, "ended", 1))).length, 0);
 });
 
-test("threads and runs go in steps, more of them than a step takes, whatever the threads do (delete-assistant.3)", async (t) => {
+test("deletes more threads and runs than one batch holds, during concurrent activity (delete-assistant.3)", async (t) => {
   const { agent, storage } = await start(t);
   const other = crypto.randomUUID();
   await storage.transaction(async (tx) => {

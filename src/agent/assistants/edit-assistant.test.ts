@@ -76,7 +76,7 @@ const draft = (graphId: string, changes: Partial<AssistantDraft> = {}): Assistan
 
 const ALL = { scope: null, graphId: null, name: null, metadata: null };
 
-test("the assistant of a graph is made once, and keeps what callers made of it", async (t) => {
+test("the built-in assistant of a graph is created once, and keeps callers' changes", async (t) => {
   const deploy = await start(t);
   const agent = await deploy("a", "b");
   assert.deepEqual((await getAssistant(agent, "a")).description, "The graph a");
@@ -87,7 +87,7 @@ test("the assistant of a graph is made once, and keeps what callers made of it",
   assert.equal((await listVersions(again, "a", { metadata: null, limit: 10, offset: 0 })).length, 2);
 });
 
-test("the name of a graph leads to it, although somebody took its id before it came (assistants.1)", async (t) => {
+test("the name of a graph resolves to it, even if another assistant already has its id (assistants.1)", async (t) => {
   const deploy = await start(t);
   const assistantId = builtInAssistantId("later");
   await createAssistant(await deploy("a"), null, null, draft("a", { assistantId }));
@@ -96,7 +96,7 @@ test("the name of a graph leads to it, although somebody took its id before it c
   assert.deepEqual([graphId, name, version], ["later", "later", 1]);
 });
 
-test("assistants of a graph that is gone are not offered, and are there again with it (assistants.2)", async (t) => {
+test("hides assistants of a removed graph, and lists them again with it (assistants.2)", async (t) => {
   const deploy = await start(t);
   const first = await deploy("a", "b");
   const { assistantId } = await createAssistant(first, null, null, draft("b"));
@@ -107,7 +107,7 @@ test("assistants of a graph that is gone are not offered, and are there again wi
   assert.equal(await countAssistants(await deploy("a", "b"), ALL), 3);
 });
 
-test("an assistant cannot go back to a graph that is gone", async (t) => {
+test("an assistant cannot return to a removed graph", async (t) => {
   const deploy = await start(t);
   const { assistantId } = await createAssistant(await deploy("a", "b"), null, null, draft("b"));
   await patchAssistant(await deploy("a", "b"), null, assistantId, { graphId: "a" });
@@ -138,7 +138,7 @@ test("there are as many assistants as may be, and no more at the same moment", a
   assert.equal(await countAssistants(agent, ALL), 5);
 });
 
-test("what is made, changed or brought back within a scope stays in it", async (t) => {
+test("objects created, changed or restored within a scope stay in it", async (t) => {
   const agent = await (await start(t))("a");
   const scope = [{ key: "owner", op: "eq", value: "ann" }] as const;
   const { assistantId, metadata } = await createAssistant(agent, scope, scope, draft("a"));

@@ -32,7 +32,7 @@ test("keys are read with names, rights and without; the configuration shows none
   assert.equal(readConfig({}, table, () => "").keys, null);
 });
 
-test("keys can be given in a file", () => {
+test("reads keys from a file", () => {
   const config = readConfig({ KEYS_FILE: "/run/keys" }, table, () => `ann:${ANN}\nrobot:${ROBOT}\n`);
   assert.deepEqual(
     config.keys?.map(({ name }) => name),
@@ -53,7 +53,7 @@ const WRONG: readonly (readonly [text: string, says: RegExp])[] = [
 ];
 
 for (const [text, says] of WRONG) {
-  test(`a list that does not fit says where, and not what: ${says.source}`, () => {
+  test(`an invalid list reports the position, and not the content: ${says.source}`, () => {
     const read = (): unknown => readConfig({ KEYS: text }, table, () => "");
     assert.throws(read, (error) => {
       assert.ok(error instanceof ConfigError);
@@ -99,7 +99,7 @@ const REFUSED: readonly Record<string, string>[] = [
 ];
 
 for (const headers of REFUSED) {
-  test(`a request with ${inspect(headers).slice(0, 60)} comes from nobody`, async () => {
+  test(`a request with ${inspect(headers).slice(0, 60)} has no caller`, async () => {
     await assert.rejects(access.authenticate(request(headers)), (error) => {
       assert.ok(error instanceof ApiError && error.code === "unauthenticated");
       assert.equal(error.headers["WWW-Authenticate"], "Bearer");

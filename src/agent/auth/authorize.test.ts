@@ -94,7 +94,7 @@ for (const [name, event, given, change, comes] of CHANGED) {
   });
 }
 
-test("a handler may change what a run is given, but not which thread and assistant it is about (handler-value.2, handler-value.3)", () => {
+test("a handler may change a run's input, but not its thread and assistant (handler-value.2, handler-value.3)", () => {
   const asked = parts({ body: { assistant_id: "a", thread_id: "t", input: 1, config: { tags: [] } } });
   const value = toAccessValue("threads:create_run", asked);
   const kwargs = { ...(value["kwargs"] as JsonObject), config: { tags: ["x"] } };

@@ -154,7 +154,7 @@ async function bench(t: TestContext): Promise<Bench> {
   };
 }
 
-test("each tick starts one run, in the maker's name, on a thread of its own", async (t) => {
+test("each tick starts one run, in the creator's name, on a new thread", async (t) => {
   const { pass, runs, make, cron } = await bench(t);
   const { cronId } = await make({ metadata: { purpose: "news" } });
   assert.equal((await cron(cronId))?.nextAt, START + 30_000);
@@ -190,7 +190,7 @@ test("nothing is looked at between two ticks, but once a minute", async (t) => {
   assert.equal(transactions, 2 * 10, "what is due, and when the next one is");
 });
 
-test("ticks that nobody was there for are made up for by one run (cron-scheduler.2)", async (t) => {
+test("one run replaces all missed ticks (cron-scheduler.2)", async (t) => {
   const { scheduler, another, pass, runs, make } = await bench(t);
   await make();
   await scheduler.stop();
@@ -227,7 +227,7 @@ test("a clock that goes back repeats no tick; one that jumps ahead is noticed wi
   assert.ok((await runs()).length <= 4, "one for all that was jumped over, and one for the minute that passed");
 });
 
-test("the last tick is the one before end_time, also when nobody was there (cron-scheduler.2)", async (t) => {
+test("the last tick is the one before end_time, also after an outage (cron-scheduler.2)", async (t) => {
   const { scheduler, another, pass, runs, make, cron } = await bench(t);
   const { cronId } = await make({ endTime: START + 2 * MINUTE_MS });
   await pass(5 * MINUTE_MS);
@@ -282,7 +282,7 @@ for (const [what, code] of [
   });
 }
 
-test("a cron whose assistant is gone is disabled, and others go on (cron-scheduler.3)", async (t) => {
+test("disables a cron without an assistant; other crons continue (cron-scheduler.3)", async (t) => {
   const { refuse, pass, runs, make, cron, said } = await bench(t);
   const { cronId } = await make();
   refuse("assistant_not_found");
@@ -295,7 +295,7 @@ test("a cron whose assistant is gone is disabled, and others go on (cron-schedul
   assert.equal((await runs()).length, 1);
 });
 
-test("a tick whose run is refused is passed over (cron-scheduler.3)", async (t) => {
+test("skips a tick whose run is refused (cron-scheduler.3)", async (t) => {
   const { agent, storage, pass, make, cron, said } = await bench(t);
   const thread = agent.newId();
   const other = await make();

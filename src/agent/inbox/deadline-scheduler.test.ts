@@ -42,14 +42,14 @@ function setUp(next: () => number | null) {
   };
 }
 
-test("at the start it looks once, and sets no timer when nothing has a deadline (deadline-scheduler.2)", async () => {
+test("queries once at the start, and sets no timer without deadlines (deadline-scheduler.2)", async () => {
   const { clock, deadlines, asked } = setUp(() => null);
   await deadlines.start();
   await clock.advance(10 * MINUTE);
   assert.deepEqual([asked, clock.timers()], [[0], 0]);
 });
 
-test("it looks when the next deadline has passed, not before, with one timer (deadline-scheduler.2)", async () => {
+test("queries after the next deadline, not before, with one timer (deadline-scheduler.2)", async () => {
   let next: number | null = null;
   const { clock, deadlines, asked, add } = setUp(() => next);
   await deadlines.start();
@@ -82,7 +82,7 @@ test("a wall clock that is set is noticed (deadline-scheduler.2)", async () => {
   await deadlines.stop();
 });
 
-test("what fails at present is tried again, later each time (deadline-scheduler.4)", async () => {
+test("retries transient failures with growing delays (deadline-scheduler.4)", async () => {
   const { clock, deadlines, asked, failing } = setUp(() => null);
   failing.now = true;
   await deadlines.start();

@@ -40,7 +40,7 @@ for (const [pattern, fits] of BACKTRACKING) {
   });
 }
 
-test("what RE2 cannot express is checked by JavaScript's engine, for a time (linear-pattern.3, answer-schema.1)", (t) => {
+test("JavaScript's engine checks patterns that RE2 cannot express, within a time limit (linear-pattern.3, answer-schema.1)", (t) => {
   const slowest = probe(t);
   const schema = { type: "string", pattern: "^(?=.*[0-9])(a+)+[0-9]$" };
   assert.deepEqual(messagesOf(schema, "aaa7"), []);
@@ -62,7 +62,7 @@ test("a schema that multiplies itself is stopped too (answer-schema.1)", () => {
   assert.match(messagesOf({ $defs: defs, $ref: "#/$defs/d39" }, { a: "x" })[0] ?? "", /stopped/);
 });
 
-test("a pattern means what it means in JSON Schema", () => {
+test("a pattern has JSON Schema's semantics", () => {
   const rows: readonly (readonly [pattern: string, text: string, fits: boolean])[] = [
     ["^.$", "\u{1f600}", true],
     ["^\\s[\\s]$", "\u00a0\u3000", true],
@@ -84,7 +84,7 @@ test("a pattern that is none leaves the check to the node, and the engine as it 
   assert.equal(globalThis.RegExp, native);
 });
 
-test("work is stopped in the middle, what it throws is thrown, and it may start bounded work itself (bounded-work.1)", () => {
+test("the limit stops work in the middle, errors propagate, and bounded work nests (bounded-work.1)", () => {
   const forever = (): never => {
     for (;;);
   };

@@ -35,7 +35,7 @@ const CASES: readonly (readonly [string, Json, Deadline])[] = [
 const asked = (value: Json, more: object = {}) => ({ value, responseSchema: null, ...more });
 
 for (const [name, value, is] of CASES) {
-  test(`the payload says: ${name} (deadline.2)`, () => assert.deepEqual(deadlineOf(asked(value), {}, AT), is));
+  test(`the payload contains: ${name} (deadline.2)`, () => assert.deepEqual(deadlineOf(asked(value), {}, AT), is));
 }
 
 test("the first of options, deployment, payload and assistant that names a time decides (deadline.1)", () => {
@@ -46,7 +46,7 @@ test("the first of options, deployment, payload and assistant that names a time 
   const payload = says("payload");
   assert.deepEqual(deadlineOf(asked(payload, { ...schema, deadline: says("file") }), assistant, AT), by("code"));
   assert.deepEqual(deadlineOf(asked(payload, { deadline: says("file") }), assistant, AT), by("file"));
-  assert.deepEqual(deadlineOf(asked(payload), assistant, AT), inAnHour, "DL3");
+  assert.deepEqual(deadlineOf(asked(payload), assistant, AT), inAnHour, "deadline.3");
   assert.deepEqual(deadlineOf(asked("?"), assistant, AT), by("assistant"));
   assert.deepEqual(deadlineOf(asked("?"), { interrupt_deadline: "fail" }, AT), none);
   assert.deepEqual(deadlineOf(asked({ "x-holdpoint-deadline": says("payload") }), {}, AT), none);

@@ -358,7 +358,7 @@ test("a refusal of several answers names each refused interrupt, and no other", 
   assert.equal(error.code, "interrupt_stale");
 });
 
-test("a refusal says what waits, and by which run a question was answered", () => {
+test("a refusal lists the open interrupts, and the run that answered an interrupt", () => {
   const value = { said: ["yes"] };
   for (const resume of [value, { [ids.a]: value }]) {
     const { extra, headers } = refusalOf(() => acceptAnswers(none.idle, closed, resume, AT_OPEN_PAUSE));
@@ -377,7 +377,7 @@ test("a refusal says what waits, and by which run a question was answered", () =
   );
 });
 
-test("an answer must fit the question's schema, or none of the call's answers is taken (agent/resume-rules.4)", () => {
+test("an answer that violates the interrupt's schema refuses the whole call (agent/resume-rules.4)", () => {
   const strict = question(ids.b, {
     responseSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] },
   });
@@ -394,7 +394,7 @@ test("a schema that cannot be read refuses nothing", () => {
   assert.equal(acceptAnswers(paused, [odd], "x", AT_OPEN_PAUSE).answers.length, 1);
 });
 
-test("a fault is said in words that a form can show, without the schema", () => {
+test("a form can show the message of a fault without the schema", () => {
   const responseSchema = {
     type: "object",
     properties: { amount: { type: "number" }, kind: { enum: ["a", "b"] } },

@@ -47,7 +47,7 @@ const show = (value: unknown): string => JSON.stringify(value) ?? "left out";
 
 for (const command of NO_COMMANDS) {
   for (const input of [...EMPTY, ...SAYING]) {
-    test(`input ${show(input)} and command ${show(command)}, which says nothing`, () => {
+    test(`input ${show(input)} and command ${show(command)}, which is empty`, () => {
       const continues = input === undefined || input === null;
       assert.deepEqual(intentOf(input, command), continues ? { kind: "continue" } : { kind: "input", input });
     });
@@ -55,12 +55,12 @@ for (const command of NO_COMMANDS) {
 }
 
 for (const { command, intent } of COMMANDS) {
-  test(`beside command ${show(command)} no input counts`, () => {
+  test(`with command ${show(command)} no input counts`, () => {
     for (const input of [...EMPTY, ...SAYING]) assert.deepEqual(intentOf(input, command), intent);
   });
 }
 
-test("a goto to nothing but the end gives up what is pending", () => {
+test("a goto to the end alone ends the pending tasks", () => {
   for (const goto of ["__end__", ["__end__"], ["__end__", "__end__"]]) {
     assert.deepEqual(intentOf({}, { goto }), { kind: "end_thread", goto });
     assert.deepEqual(intentOf(null, { goto, update: { a: 1 } }), { kind: "end_thread", update: { a: 1 }, goto });

@@ -74,7 +74,7 @@ test("suspects begin one after the other, and other runs behind them (quarantine
   assert.ok(opened() > 0);
 });
 
-test("a suspect waits for what executes, but not for ever (quarantine.2); one that is aborted leaves the line", async () => {
+test("a suspect waits for the executing runs, within a limit (quarantine.2); an aborted one leaves the queue", async () => {
   const { quarantine, began, admit, turn, ring } = setUp();
   await admit("long", 0);
   const cancelled = new AbortController();

@@ -36,7 +36,7 @@ test("a short list is one text", async () => {
   assert.equal((await listReply(rowsOf(1).rows)).body, `[${LONG}]`);
 });
 
-test("a long one has every row, and rows are read as they are taken (list-reply.1, list-reply.2)", async () => {
+test("a long list has every row, and reads rows as the client consumes them (list-reply.1, list-reply.2)", async () => {
   const { rows, seen } = rowsOf(10);
   const { body } = await listReply(rows);
   assert.equal(seen.read, 2);
@@ -69,7 +69,7 @@ test("of many long lists one row is read at a time (list-reply.3), and a list th
   await assert.rejects(async () => pieces.next(), /the storage is gone/);
 });
 
-test("32 long lists are sent at once; one that is left gives its place to the next (list-reply.4)", async () => {
+test("sends 32 long lists at once; an abandoned one frees its slot (list-reply.4)", async () => {
   const readers = [];
   for (let at = 0; at < 33; at++) readers.push({ ...rowsOf(3), pieces: null as AsyncIterator<string> | null });
   for (const reader of readers) reader.pieces = piecesOf((await listReply(reader.rows)).body);

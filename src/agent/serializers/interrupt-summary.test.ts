@@ -75,7 +75,7 @@ for (const { name, value, schema, is } of CASES) {
   test(`${name} (interrupt-summary.1)`, () => assert.deepEqual(summarise(value, schema ?? null), is));
 }
 
-test("what is said of a payload is short (interrupt-summary.2)", () => {
+test("the summary of a payload is short (interrupt-summary.2)", () => {
   const long = "🙂".repeat(100_000);
   const values: readonly Json[] = [
     long,

@@ -78,7 +78,7 @@ for (const [method, path] of PATHS) {
   });
 }
 
-test("what does not run here is refused, and is never the page (console-api.2)", async () => {
+test("a missing service is an error, never the page (console-api.2)", async () => {
   const alone: LocalServices = { ...BESIDE, traces: null, collector: null };
   for (const path of [
     "/console/api/traces",

@@ -55,7 +55,7 @@ for (const [name, given, where] of WORDS) {
   });
 }
 
-test("of several that wait, those that are new are told, each under an id of its own (interrupt-notifier.2)", async () => {
+test("sends the new ones of several open interrupts, each under a separate id (interrupt-notifier.2)", async () => {
   const old = { ...QUESTION, interruptId: "1".repeat(32), createdAt: ASKED_AT - 1 };
   const other = { ...QUESTION, interruptId: "2".repeat(32) };
   const rows = await told({ server: at("server"), waiting: [old, QUESTION, other] });

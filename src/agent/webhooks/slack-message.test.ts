@@ -75,7 +75,7 @@ test("a question cannot mention a channel, make a link or end its block (slack-m
   assert.equal(said[0]?.split("```").length, 3);
 });
 
-test("the rules find what Slack would refuse", () => {
+test("the rules detect messages that Slack refuses", () => {
   const message = slackMessage(asked("?"), LINK) as { readonly text: string; readonly blocks: readonly object[] };
   const wrong = {
     text: "",

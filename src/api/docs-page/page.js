@@ -1,8 +1,8 @@
 // Page: openapi.json → operations by tag, each with its parameters, its replies and a form to try it.
 // Invariants:
-//   PJ1. Text from the document or from a reply enters the page as text, never as markup.
-//   PJ2. A typed API key stays in this page: never in a URL, in storage or in a curl line.
-//   PJ3. Every operation has its own link, `#<operation id>`.
+//   page.1. Text from the document or from a reply enters the page as text, never as markup.
+//   page.2. A typed API key stays in this page: never in a URL, in storage or in a curl line.
+//   page.3. Every operation has its own link, `#<operation id>`.
 import { firstBody, nameOf, schemaText } from "./schema-text.js";
 
 /** Root of the server, below any prefix. */
@@ -11,7 +11,7 @@ const SHOWN_UNITS_MAX = 1_000_000;
 
 const byId = (id) => document.getElementById(id);
 
-/** PJ1: children other than elements become text. */
+/** page.1: children other than elements become text. */
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -176,7 +176,7 @@ function requestOf({ path, method, inputs, body }) {
 function curlOf({ url, method, body }) {
   const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const data = body === null ? "" : ` -H 'Content-Type: application/json' -d ${quoted(body)}`;
-  const key = byId("key").value === "" ? "" : ' -H "X-Api-Key: $KEY"'; // PJ2
+  const key = byId("key").value === "" ? "" : ' -H "X-Api-Key: $KEY"'; // page.2
   return `curl -s -X ${method} ${quoted(url.href)}${key}${data}`;
 }
 
@@ -245,7 +245,7 @@ function find() {
     section.hidden = words.length > 0 && section.querySelector("details[data-find]:not([hidden])") === null;
 }
 
-/** PJ3 */
+/** page.3 */
 function openTarget() {
   const target = byId(decodeURIComponent(location.hash.slice(1)));
   if (target === null) return;

@@ -1,5 +1,5 @@
 // Schema text: a JSON Schema → a short type notation, and a sample body. Pure.
-// Invariant SX1: recursive schemas terminate: a named schema shows its name, and sample bodies have a depth limit.
+// Invariant schema-text.1: recursive schemas terminate: a named schema shows its name, and sample bodies have a depth limit.
 
 const DEPTH_MAX = 12;
 const MADE_DEPTH_MAX = 3;

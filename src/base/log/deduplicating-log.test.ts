@@ -37,7 +37,7 @@ describe("a repeated line", () => {
     assert.equal(clock.timers(), 0); // nothing is suppressed, so nothing waits
   });
 
-  test("deduplicating-log.1 event and tenant tell lines apart", () => {
+  test("deduplicating-log.1 event and tenant distinguish lines", () => {
     const { lines, quiet } = setUp();
     for (const tenant of ["a", "b", "a"]) quiet.warning("uploads_paused", { tenant });
     quiet.error("runs_lost", { tenant: "a" });

@@ -36,9 +36,9 @@ for (const [change, reason] of [
 ] as const)
   test(`--set ${change} is refused (edit-args.1)`, () => assert.throws(() => editArgs(ARGS, [change]), reason));
 
-test("arguments that are no object are given whole", () => assert.throws(() => editArgs("x", ["a=1"]), /--args/));
+test("arguments that are no object are one value", () => assert.throws(() => editArgs("x", ["a=1"]), /--args/));
 
-test("what changes is told member by member, and nothing else", () => {
+test("lists changes member by member, and nothing else", () => {
   assert.deepEqual(changesOf(ARGS, { ...ARGS, amount: 7, to: { city: "Bonn", zip: 1 } }), [
     "amount: 12.5 → 7",
     'to.city: "Ulm" → "Bonn"',

@@ -5,7 +5,7 @@ import { clip, duration, jsonText, oneLine, printable, shortIds, widthOf, wrap }
 
 const HARMFUL = ["\u001b[2J", "\u009b31m", "\u0007", "\u202e", "\u2066", "\u007f", "\u001b]8;;http://x\u0007"];
 
-test("what would command a terminal is shown as a sign of no meaning (sanitize.1)", () => {
+test("replaces terminal control sequences by a harmless character (sanitize.1)", () => {
   for (const harmful of HARMFUL) {
     const text = `a${harmful}b`;
     for (const shown of [printable(text), oneLine(text), jsonText(text), jsonText({ [text]: text }, 2)])
@@ -31,7 +31,7 @@ test("a width is the columns that a terminal shows (sanitize.2)", () => {
     assert.equal(widthOf(text), width, text);
 });
 
-test("a clipped text fits, and says that it was clipped", () => {
+test("a clipped text fits, and ends with a mark", () => {
   for (const text of ["refund: A customer", "返金：お客様が", "🙂🙂🙂🙂", "e\u0301e\u0301e\u0301"])
     for (let columns = 1; columns < 20; columns++) {
       const clipped = clip(text, columns);
@@ -41,21 +41,21 @@ test("a clipped text fits, and says that it was clipped", () => {
     }
 });
 
-test("lines are broken between words where they can be, and nothing is lost", () => {
+test("wraps lines between words if possible, and loses no character", () => {
   assert.deepEqual(wrap("one two three\nfour", 8), ["one two", "three", "four"]);
   assert.deepEqual(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
   assert.deepEqual(wrap("返金返金", 5), ["返金", "返金"]);
   assert.deepEqual(wrap("", 5), [""]);
 });
 
-test("short ids tell apart what is listed", () => {
+test("short ids are unique in their list", () => {
   const ids = ["aaaaaaaa-1111", "aaaaaaaa-1222", "bbbbbbbb-1111"];
   assert.deepEqual(ids.map(shortIds(ids)), ["aaaaaaaa-11", "aaaaaaaa-12", "bbbbbbbb-11"]);
   assert.deepEqual(["abcdefghijk"].map(shortIds(["abcdefghijk", "abcdefghijk"])), ["abcdefgh"]);
   assert.equal(shortIds([])("abcdefghijk"), "abcdefgh");
 });
 
-test("durations are told in their largest unit", () => {
+test("durations use their largest unit", () => {
   assert.deepEqual([-5, 999, 59_000, 90_000, 3_600_000, 200_000_000].map(duration), [
     "0s",
     "0s",

@@ -18,7 +18,7 @@ const ROWS: readonly Row[] = [
   { id: "ffffffff", age: "12h", name: "返金：お客様がお金を返してほしい", note: "🙂🙂🙂 ok", none: "" },
 ];
 
-test("a table fits its window, whatever is in it and however narrow it is (table.1)", () => {
+test("a table fits its window, with any content and any width (table.1)", () => {
   for (let columns = 10; columns <= 120; columns++)
     for (const line of tableOf(ROWS, LAYOUT, columns)) assert.ok(widthOf(line) <= columns, `${columns}: ${line}`);
 });
@@ -36,7 +36,7 @@ test("columns that can be done without go before others get too short (table.1)"
   ]);
 });
 
-test("without a window nothing is left out but what no row has (table.2)", () => {
+test("without a window, omits only empty columns (table.2)", () => {
   const [head, ...rows] = tableOf(ROWS, LAYOUT, null);
   assert.match(head ?? "", /^ID +AGE +NAME +NOTE$/);
   for (const [index, row] of rows.entries()) assert.ok(row.includes(ROWS[index]?.name ?? "?"), row);

@@ -291,7 +291,7 @@ describe("places in a trace", () => {
     assert.ok(assembler.stats().waiting > 50, "the young ones still wait");
   });
 
-  test("a 64-bit trace id that is also its root's span id gives no other span the trace's id", () => {
+  test("a 64-bit trace id that equals its root's span id gives no other span the trace's id", () => {
     const { clock, out, assembler } = setUp();
     const traceId = "0".repeat(16) + hex(7);
     assembler.add({ ...span(7, 6), traceId });
@@ -310,7 +310,7 @@ describe("places in a trace", () => {
     assert.equal(assembler.stats().waiting, 1);
   });
 
-  test("a changed span amends what was uploaded, in the same place", () => {
+  test("a changed span amends the uploaded run, in the same place", () => {
     const { out, assembler } = setUp();
     assembler.add(span(0, null));
     assembler.add(span(0, null, 0, { content: { ...CONTENT, outputs: `{"late":true}` } }));
@@ -323,14 +323,14 @@ describe("places in a trace", () => {
   });
 });
 
-describe("ids and orders that an SDK gives its runs", () => {
+describe("ids and orders from an SDK", () => {
   const run = (n: number): string => `0000000${n}-1111-4222-8333-444444444444`;
   const at = (n: number, id: string): string => segmentTime(span(0, null, n).start) + id;
   const claim = (n: number, dottedOrder: string): Partial<UnplacedRun> => ({
     claims: { traceId: TRACE_UUID, runId: run(n), dottedOrder },
   });
 
-  test("children that know only the span id of their parent are put below the run id that it claims", () => {
+  test("children that refer to their parent by span id are below the run id that it claims", () => {
     const { out, assembler } = setUp();
     assembler.add(span(2, 1));
     assembler.add(span(0, null, 0, { claims: { traceId: TRACE_UUID, runId: TRACE_UUID, dottedOrder: "" } }));
@@ -359,7 +359,7 @@ describe("ids and orders that an SDK gives its runs", () => {
     assertPrefixes(out);
   });
 
-  test("an order whose ancestors have other places by now is believed below the deepest of them", () => {
+  test("an order whose ancestors have moved is kept below the deepest of them", () => {
     const { out, assembler } = setUp();
     assembler.add(span(0, null, 0));
     assembler.add(span(1, 0, 1, claim(1, "")));
@@ -527,7 +527,7 @@ describe("decisions", () => {
     assert.deepEqual(second.shape(), { 9: "trace", 0: "" });
   });
 
-  test("a recalled run's id is not given to another span that claims it", () => {
+  test("another span cannot claim a recalled run's id", () => {
     const { out, assembler } = setUp();
     const runId = uuidOfSpan(hex(7));
     const dottedOrder = `${segmentTime(span(0, null).start)}${TRACE_UUID}.${segmentTime(span(7, 0).start)}${runId}`;
@@ -617,7 +617,7 @@ test("for random graphs, orders, pauses, restarts and limits the five rules hold
   );
 });
 
-test("segments are what the backend reads: microseconds cut, never rounded, six digits always", () => {
+test("segments have the backend's form: truncated microseconds, always six digits", () => {
   assert.equal(segmentTime({ sec: 1_726_766_208, nano: 521_691_999 }), "20240919T171648521691Z");
   assert.equal(segmentTime({ sec: 1_726_766_208, nano: 999 }), "20240919T171648000000Z");
   assert.equal(segmentTime({ sec: 0, nano: 0 }), "19700101T000000000000Z");

@@ -59,13 +59,15 @@ const STEP = SEGMENT_CHARS + 1;
  */
 export function dottedOrderFault(
   run: Pick<TraceRun, "id" | "traceId" | "parentRunId" | "dottedOrder">,
-): "DO1" | "DO2" | "DO3" | "DO4" | "DO5" | "malformed" | null {
+): "dotted-order.1" | "dotted-order.2" | "dotted-order.3" | "dotted-order.4" | "dotted-order.5" | "malformed" | null {
   const { dottedOrder: order, id, traceId, parentRunId } = run;
   const last = order.length - SEGMENT_CHARS;
   if (last < 0 || last % STEP !== 0 || id.length !== 36 || traceId.length !== 36) return "malformed";
-  if (!order.startsWith(id, last + SEGMENT_TIME_CHARS)) return "DO1";
-  if (!order.startsWith(traceId, SEGMENT_TIME_CHARS)) return "DO2";
-  if (parentRunId === "") return last === 0 ? null : "DO3";
-  if (last === 0) return "DO4";
-  return order.startsWith(parentRunId, last - STEP + SEGMENT_TIME_CHARS) && parentRunId.length === 36 ? null : "DO5";
+  if (!order.startsWith(id, last + SEGMENT_TIME_CHARS)) return "dotted-order.1";
+  if (!order.startsWith(traceId, SEGMENT_TIME_CHARS)) return "dotted-order.2";
+  if (parentRunId === "") return last === 0 ? null : "dotted-order.3";
+  if (last === 0) return "dotted-order.4";
+  return order.startsWith(parentRunId, last - STEP + SEGMENT_TIME_CHARS) && parentRunId.length === 36
+    ? null
+    : "dotted-order.5";
 }

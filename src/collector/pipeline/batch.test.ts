@@ -37,7 +37,7 @@ function runOf(key: string, inputs = "{}"): TraceRun {
   };
 }
 
-test("what open batches hold is the memory they take, not the bytes written to it", () => {
+test("open batches count their allocated memory, not the bytes written to it", () => {
   const sealed: OpenBatch[] = [];
   const batcher = createBatcher(limits, { clock: createFakeClock(), seal: (batch) => void sealed.push(batch) });
   for (let key = 0; key < 100; key++) batcher.add(runOf(`key-${key}`));

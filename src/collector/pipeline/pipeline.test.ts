@@ -40,7 +40,7 @@ function spansOf(count: number): readonly Span[] {
   return read.done === true ? read.value.spans : assert.fail("small enough for one turn");
 }
 
-test("PI6 a request of many spans is fed in turns, each over after ten milliseconds", async () => {
+test("pipeline.6 a request of many spans yields every ten milliseconds", async () => {
   let nowMs = 0;
   const accounting = createSpanAccounting();
   const pipeline = pipelineWith({ accounting, clock: { ...createFakeClock(), monotonic: () => nowMs++ } });
@@ -51,7 +51,7 @@ test("PI6 a request of many spans is fed in turns, each over after ten milliseco
   assert.equal(accounting.duplicates, 2700, "and all of it was fed");
 });
 
-test("PI5 a run whose place breaks a rule goes to the dead letters, alone; its neighbours are uploaded", async () => {
+test("pipeline.5 only the run whose place breaks a rule is dead-lettered; its neighbours are delivered", async () => {
   const accounting = createSpanAccounting();
   const offered: UploadJob[] = [];
   const deadLettered: Body[] = [];

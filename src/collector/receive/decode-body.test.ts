@@ -10,7 +10,7 @@ describe("a large body is decoded in turns, a small one at once", () => {
     ["json", (spans: typeof large) => Buffer.from(jsonRequest(spans))],
     ["protobuf", protobufRequest],
   ] as const)
-    test(`DE2 ${format}`, async () => {
+    test(`decode-body.2 ${format}`, async () => {
       const turns = await turnsDuring(() => decode(bodyOf(large), format));
       assert.ok(turns > 1, `${turns} turns`);
       assert.ok(!(decode(bodyOf(large.slice(0, 3)), format) instanceof Promise));

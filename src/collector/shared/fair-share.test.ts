@@ -10,19 +10,33 @@ import { fitsShare } from "./fair-share.ts";
 describe("one key's share of a room of 1,600 bytes", () => {
   const cases = [
     { name: "a key alone", taken: 1200, own: 1200, others: 0, bytes: 200, fits: true },
-    { name: "SH2 a key alone leaves the last eighth", taken: 1300, own: 1300, others: 0, bytes: 101, fits: false },
     {
-      name: "SH1 a key below half while others hold something",
+      name: "fair-share.2 a key alone leaves the last eighth",
+      taken: 1300,
+      own: 1300,
+      others: 0,
+      bytes: 101,
+      fits: false,
+    },
+    {
+      name: "fair-share.1 a key below half while others hold something",
       taken: 801,
       own: 700,
       others: 101,
       bytes: 100,
       fits: true,
     },
-    { name: "SH1 a key at half while others hold something", taken: 901, own: 800, others: 101, bytes: 1, fits: false },
-    { name: "SH2 a newcomer in the last eighth", taken: 1400, own: 0, others: 1400, bytes: 200, fits: true },
     {
-      name: "SH2 a key with a sixteenth in the last eighth",
+      name: "fair-share.1 a key at half while others hold something",
+      taken: 901,
+      own: 800,
+      others: 101,
+      bytes: 1,
+      fits: false,
+    },
+    { name: "fair-share.2 a newcomer in the last eighth", taken: 1400, own: 0, others: 1400, bytes: 200, fits: true },
+    {
+      name: "fair-share.2 a key with a sixteenth in the last eighth",
       taken: 1450,
       own: 100,
       others: 1300,

@@ -64,7 +64,7 @@ for (const version of readdirSync(FIXTURES))
   });
 
 for (const suffix of ["log", "trees", "marks"])
-  test(`RV3 a spool in which a .${suffix} file has a newer format is refused by name, and nothing in it is touched`, async (t) => {
+  test(`recover.3 refuses a spool with a .${suffix} file of a newer format by name, and changes nothing in it`, async (t) => {
     const dir = await copyOf(t, `v${SPOOL_FORMAT}`);
     mkdirSync(`${dir}/0000000000.log`); // unreadable: recovery would rename it
     writeFileSync(`${dir}/0000000009.marks`, ""); // orphaned: recovery would remove it

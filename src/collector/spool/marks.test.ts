@@ -4,7 +4,7 @@ import { createMemoryDisk } from "../../../test/fakes/files.ts";
 import type { FilePort } from "./file-port.ts";
 import { createMarks } from "./marks.ts";
 
-test("MK3 a segment that is forgotten while its first mark is being written leaves no open file behind", async () => {
+test("marks.3 forgetting a segment during the write of its first mark leaves no open file", async () => {
   const disk = createMemoryDisk();
   const gate = Promise.withResolvers<void>();
   const open = new Set<string>();

@@ -218,7 +218,7 @@ describe("text", () => {
   });
 });
 
-test("100,000 hostile attributes make runs whose texts are JSON, and leave the prototypes alone", () => {
+test("100,000 hostile attributes make runs whose texts are JSON, and do not change prototypes", () => {
   const json = fc.json({ maxDepth: 4 });
   const scalar: fc.Arbitrary<AttributeValue> = fc.oneof(
     fc.string({ unit: "binary" }),

@@ -50,7 +50,7 @@ const attributesOf = fc
       .map((kinds): Given => ({ ...kinds, ...Object.fromEntries(entries) })),
   );
 
-test("no attribute is lost, whatever its neighbours are", () => {
+test("every attribute survives, next to any other", () => {
   fc.assert(
     fc.property(attributesOf, (given) => {
       const { run, attributes } = explain(spanOf({ attributes: given }), CONTEXT);

@@ -85,7 +85,7 @@ describe("run type", () => {
     assert.equal(contentOf({ attributes: { "gen_ai.request.model": "m" }, events }).runType, "llm");
   });
 
-  test("each rule stands before the next", () => {
+  test("each rule takes precedence over the next", () => {
     const ORDER: readonly (readonly [string, string, RunType])[] = [
       ["langsmith.span.kind", "parser", "parser"],
       ["gen_ai.operation.name", "chat", "llm"],

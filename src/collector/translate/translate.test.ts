@@ -62,7 +62,7 @@ describe("outcome", () => {
   ]);
 });
 
-describe("what surrounds a span", () => {
+describe("resource, scope and events of a span", () => {
   table([
     {
       name: "events that no convention knows are kept with time and attributes",
@@ -225,14 +225,14 @@ describe("times", () => {
       "2025-11-21T09:00:01.123456789Z",
     ]);
   });
-  test("a missing time is taken from the other one", () => {
+  test("a missing time comes from the other one", () => {
     assert.deepEqual(times({ start: NO_TIME, end }), [
       "2025-11-21T09:00:01.000000000Z",
       "2025-11-21T09:00:01.000000000Z",
     ]);
     assert.deepEqual(times({ end: NO_TIME })[1], "2025-11-21T09:00:00.123456789Z");
   });
-  test("with neither, the first event's time or the request's arrival stands in, and the run says so", () => {
+  test("without both, the time of the first event or of the arrival replaces them, and the run is marked", () => {
     assert.equal(times({ start: NO_TIME, end: NO_TIME, events: [EXCEPTION] })[0], "2025-11-21T09:00:00.000000000Z");
     const content = contentOf({ start: NO_TIME, end: NO_TIME });
     assert.equal(content.startTime, "2025-11-21T09:01:40.000000000Z");
@@ -298,7 +298,7 @@ describe("the filter for spans that have nothing to do with generative AI", () =
     });
 });
 
-test("the same span gives the same bytes, also after other spans went through the same translator", () => {
+test("the same span yields the same bytes, also after other spans in the same translator", () => {
   const translate = createTranslator({ filterNonGenAi: false, genericOtel: true, project: "" });
   const one = spanOf({
     name: "chat",
@@ -319,7 +319,7 @@ test("the same span gives the same bytes, also after other spans went through th
   assert.equal(first.includes('"u"'), false);
 });
 
-test("scopes that look alike are told apart, also when each span brings its own", () => {
+test("distinguishes similar scopes, also when each span brings its own", () => {
   for (const scope of ["a", "b", "b", "", "a"]) {
     const { metadata } = extraOf(contentOf({ scope }));
     assert.deepEqual((metadata["otel"] as { scope: unknown }).scope, {
@@ -329,7 +329,7 @@ test("scopes that look alike are told apart, also when each span brings its own"
   }
 });
 
-test("resources that look alike are told apart, also when each span brings its own", () => {
+test("distinguishes similar resources, also when each span brings its own", () => {
   const names = ["a", "b", "a", "c", "d", "e", "f", "a"];
   for (const name of names) {
     const { metadata } = extraOf(contentOf({ resource: { "service.name": name, list: [name] } }));

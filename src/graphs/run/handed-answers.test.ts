@@ -70,7 +70,7 @@ test("a saved answer leaves the map that the library holds; the others stay (han
   assert.equal(handed.kept.size, 0);
 });
 
-test("answers handed again make a new map (handed-answers.1)", () => {
+test("passing answers again creates a new map (handed-answers.1)", () => {
   const handed = createHandedAnswers();
   const before = handed.hand([answer("a", 0), answer("b", 0)]);
   const after = handed.hand([answer("b", 0)]);

@@ -49,7 +49,7 @@ test("a field without a JSON Schema allows everything, and the others keep their
   assert.deepEqual(properties(schemas(graph).state), { fine: { type: "string" }, broken: {} });
 });
 
-test("a reference points at the field's place, whatever its name (runtime-schemas.2)", () => {
+test("a reference points to the field, with any name (runtime-schemas.2)", () => {
   const Odd = z.object({ value: z.string(), "a/b~c": zod4.builder._schemaRuntimeDefinition as unknown as z.ZodObject });
   for (const graph of [zod4, { channels: {}, builder: { _schemaRuntimeDefinition: Odd } }]) {
     const { state } = schemas(graph);

@@ -48,7 +48,7 @@ for (const [name, given, origin, ...says] of CASES) {
   });
 }
 
-test("clients can read the headers they need beside those of the rules (cors.4)", () => {
+test("clients can read the standard headers in addition to the configured ones (cors.4)", () => {
   const { "Access-Control-Expose-Headers": exposed = "" } = createCors(
     rules({ origins: ["*"], exposed: ["X-Mine"] }),
   ).headers("http://a");

@@ -127,7 +127,7 @@ function heldReplies(): { readonly listener: RequestListener; readonly replies: 
 }
 
 test(
-  "stop() lets a reply in progress end and closes its connection, well before the drain ends (server.2)",
+  "stop() completes a reply in progress and closes its connection, well before the drain ends (server.2)",
   PATIENCE,
   async (t) => {
     const { listener, replies } = heldReplies();

@@ -447,7 +447,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.hasPendingRun(newId())), false);
     });
 
-    test("the next run is the oldest whose thread neither runs nor waits for an answer", async (t) => {
+    test("the next run is the oldest whose thread is neither busy nor interrupted", async (t) => {
       const storage = await open(t);
       const [runs, paused, first, second] = [
         newThread({ status: "busy" }),
@@ -652,7 +652,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       );
     });
 
-    test("a checkpoint has values of its own step, of earlier steps, and large ones (contract/storage.5, contract/storage.7)", async (t) => {
+    test("a checkpoint combines values of its own step, of earlier steps, and large ones (contract/storage.5, contract/storage.7)", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const big = JSON.stringify(BIG);
@@ -680,7 +680,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.checkpoint(newId(), "", null)), null);
     });
 
-    test("the newest checkpoint is the one written last, whatever its id; a rollback restores the one before", async (t) => {
+    test("the newest checkpoint is the last written one, with any id; a rollback restores the one before", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();
       const newest = () =>

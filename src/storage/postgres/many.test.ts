@@ -170,7 +170,7 @@ test("a COMMIT that never reached the database fails even if the answer to the l
   assert.equal(proxy.cuts(), 2);
 });
 
-test("after an immediate restart of the database: acknowledged writes are there, the rest is 503, and service resumes (many.1)", async (t) => {
+test("after an immediate restart of the database: acknowledged writes survive, other calls get 503, and service resumes (many.1)", async (t) => {
   const server = await startPostgres(true);
   t.after(() => server.stop());
   const storage = await open(server.uri);

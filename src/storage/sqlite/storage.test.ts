@@ -60,7 +60,7 @@ const assistant = (assistantId: string, context: string) => ({
   updatedAt: 1,
 });
 
-test("an acknowledged write is there after the next start (client/database.2)", async (t) => {
+test("an acknowledged write survives a restart (client/database.2)", async (t) => {
   const folder = newFolder(t);
   const first = await open(t, folder);
   await first.transaction((tx) => tx.insertAssistant(assistant("a", "kept")));

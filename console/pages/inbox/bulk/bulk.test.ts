@@ -37,7 +37,7 @@ test("items of one graph and one action are approved together, each with its own
   );
 });
 
-test("another graph, another action, another number of actions, what may not be approved, and what does not wait are left out", () => {
+test("excludes another graph, another action, another number of actions, items that do not allow approval, and closed items", () => {
   const first = refund(1);
   const others = [
     refund(2, { graph_id: "bank" }),
@@ -55,7 +55,7 @@ test("another graph, another action, another number of actions, what may not be 
   assert.deepEqual(ids(plan.left), ids(others));
 });
 
-test("the first that can be approved says what the others have to be", () => {
+test("the first approvable item determines the group", () => {
   const plan = planOf([item("Why?"), refund(1), refund(2)]);
   assert.equal(plan.taken.length, 2);
   assert.equal(planOf([item("Why?")]).taken.length, 0);

@@ -20,7 +20,7 @@ for (const [search, filters] of ADDRESSES) {
   });
 }
 
-test("the server is asked for what it can filter by", () => {
+test("the request contains the filters that the server supports", () => {
   const asked = queryOf({ graph: "g", metadata: "tier=gold", claim: "me", order: "newest", text: "x" }, "ada");
   assert.equal(asked["graph_id"], "g");
   assert.equal(asked["metadata"], '{"tier":"gold"}');
@@ -42,7 +42,7 @@ test("metadata is written as people write it, and keeps the types that JSON has"
   });
 });
 
-test("the browser looks for every word, anywhere in the item", () => {
+test("the browser matches every word, anywhere in the item", () => {
   const item = {
     thread_id: "t",
     id: "i",

@@ -146,7 +146,7 @@ const ALLOWED: readonly (readonly [name: string, asks: Json, allowed: readonly (
 ];
 
 for (const [name, asks, allowed] of ALLOWED) {
-  test(`what may be decided: ${name}`, () => {
+  test(`allowed decisions: ${name}`, () => {
     const request = ask(asks);
     assert.deepEqual(request.kind === "actions" && request.actions.map((action) => action.allowed), allowed);
   });
@@ -196,11 +196,11 @@ for (const payload of [
   });
 }
 
-test("a breakpoint asks nothing, whatever its value", () => {
+test("a breakpoint has no question, with any value", () => {
   assert.deepEqual(readRequest({ kind: "breakpoint", value: snake }), { kind: "breakpoint" });
 });
 
-test("all are approved at once where each of them may be", () => {
+test("allows one approval for all actions if each of them allows it", () => {
   assert.deepEqual(approvalOf(ask(snake)), { decisions: [{ type: "approve" }, { type: "approve" }] });
   assert.equal(approvalOf(ask([human({ allow_accept: false, allow_edit: true })])), null);
   assert.equal(approvalOf(ask("Why?")), null);

@@ -13,7 +13,7 @@ async function hasResolved(promise: Promise<unknown>): Promise<boolean> {
   return resolved;
 }
 
-test("a process is idle when the last one who waits has been told or has left", async () => {
+test("a process is idle when the last waiter has its reply or has disconnected", async () => {
   const ends = newEnds();
   assert.ok(await hasResolved(ends.idle()));
   const [told, left] = [ends.wait("a"), ends.wait("b")];
@@ -38,7 +38,7 @@ test("a call that is being accepted has its turn to wait before the process is i
   assert.ok(await hasResolved(idle));
 });
 
-test("who waits when the process closes, and whoever comes after that, is sent to another", async () => {
+test("on close, redirects current and later waiters to another process", async () => {
   const ends = newEnds();
   const before = ends.wait("a");
   ends.close();

@@ -34,7 +34,7 @@ describe("a count", () => {
     test(`${typeof value} ${inspect(value)} is ${count}`, () => assert.equal(countOf(value), count));
 });
 
-test("sums of whole numbers are exact, those with fractions are what doubles are", () => {
+test("sums of whole numbers are exact, sums with fractions have double precision", () => {
   assert.equal(plus(1, 2), 3);
   assert.equal(plus(9_007_199_254_740_991, 2), 9_007_199_254_740_993n);
   assert.equal(plus(9_007_199_254_740_993n, 1), 9_007_199_254_740_994n);
@@ -42,7 +42,7 @@ test("sums of whole numbers are exact, those with fractions are what doubles are
   assert.equal(plus(9_007_199_254_740_993n, 0.5), 9_007_199_254_740_992);
 });
 
-test("US4 token counts beyond 2^53 keep every digit, in totals too", () => {
+test("usage.4 token counts beyond 2^53 keep every digit, in totals too", () => {
   const read = readProtobuf(protobufRequest([spanOf(1, 0)])).next();
   assert.ok(read.done === true);
   const [span] = read.value.spans;

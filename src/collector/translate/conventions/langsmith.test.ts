@@ -131,7 +131,7 @@ describe("LangSmith SDK", () => {
     },
   ]);
 
-  test("ids and order are claims; what is no UUID is no claim", () => {
+  test("ids and order are claims; only UUIDs count", () => {
     const run = translated({
       parent: "d2d12a2700a9bd4d",
       attributes: {

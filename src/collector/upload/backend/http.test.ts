@@ -36,7 +36,7 @@ function backendOf(port: number, clock: Clock = systemClock): Backend {
   );
 }
 
-test("HB5 a reply that comes before the body was read ends the connection: nothing reads the body after `sent`", async (t) => {
+test("backend/http.5 a reply before the end of the body closes the connection: nothing reads the body after `sent`", async (t) => {
   const peers: Socket[] = [];
   let bytes = 0;
   const server = createServer((socket) => {
@@ -124,7 +124,7 @@ for (const [says, info] of [
   ["is not there", { status: 404 }],
   ["fails", { status: 500 }],
 ] as const)
-  test(`HB7 one stray 404 changes nothing while /info ${says}`, async (t) => {
+  test(`backend/http.7 one stray 404 has no effect while /info ${says}`, async (t) => {
     let strays = 1;
     const asked = await answering(t, (path) => {
       if (path === "/info") return info;
@@ -137,7 +137,7 @@ for (const [says, info] of [
     }
   });
 
-test("HB7 uploads under way together count as one: a moment of 404s changes nothing", async (t) => {
+test("backend/http.7 concurrent uploads count as one: a burst of 404s has no effect", async (t) => {
   let strays = 8;
   const asked = await answering(t, (path) => {
     if (path === "/info") return { status: 404 };
@@ -147,7 +147,7 @@ test("HB7 uploads under way together count as one: a moment of 404s changes noth
   assert.deepEqual(await uploadsOf(asked), [MULTIPART]);
 });
 
-test("HB7 after two 404s in a row the older form is used for five minutes, and then the newer one is tried again", async (t) => {
+test("backend/http.7 after two 404s in a row, uses the older form for five minutes, then tries the newer one again", async (t) => {
   let now = 0;
   let isThere = false;
   const asked = await answering(
@@ -163,12 +163,12 @@ test("HB7 after two 404s in a row the older form is used for five minutes, and t
   assert.deepEqual(await uploadsOf(asked), [MULTIPART]);
 });
 
-test("HB7 a backend that names the form and does not have it gets no older one: the runs are kept", async (t) => {
+test("backend/http.7 a backend that advertises the form but lacks it gets no older one: the runs stay", async (t) => {
   const asked = await answering(t, (path) => (path === "/info" ? infoSaying(true) : { status: 404 }));
   assert.deepEqual(await uploadsOf(asked, 4), [MULTIPART, MULTIPART, MULTIPART, MULTIPART]);
 });
 
-test("HB7 attachments are not sent without their form, and never counted as delivered", async (t) => {
+test("backend/http.7 never sends attachments without their form, nor counts them as delivered", async (t) => {
   const asked = await answering(t, (path) =>
     path === "/info" ? infoSaying(false) : { status: path === OLDER ? 202 : 404 },
   );
@@ -180,7 +180,7 @@ test("HB7 attachments are not sent without their form, and never counted as deli
   assert.deepEqual([outcome.kind, asked.requests.filter((path) => path === OLDER).length], ["refused", 1]);
 });
 
-test("a backend whose /info has no multipart form is never asked for it", async (t) => {
+test("a backend whose /info has no multipart form never gets it", async (t) => {
   let told = (): void => undefined;
   const infoRead = new Promise<void>((resolve) => (told = resolve));
   const { requests, backend } = await answering(t, (path) => {
@@ -196,7 +196,7 @@ test("a backend whose /info has no multipart form is never asked for it", async 
 });
 
 for (const skewMs of [-86_400_000, 0, 86_400_000])
-  test(`HB6 a Retry-After date means the same with a wall clock that is ${skewMs / 3_600_000} hours off`, async (t) => {
+  test(`backend/http.6 a Retry-After date has the same effect with a wall clock ${skewMs / 3_600_000} hours off`, async (t) => {
     const at = Date.UTC(2026, 10, 21);
     const { backend } = await answering(
       t,
