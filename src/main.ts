@@ -147,13 +147,7 @@ async function createCli(): Promise<Cli> {
     terminal: createTerminal(process, host.env, () => process.exit(0)),
     clock,
     config: async () => configOf((await import("./cli/client/settings.ts")).CLIENT_SETTINGS, host.env),
-    localServer: async () => {
-      const [{ AGENT_SETTINGS }, { readLocalServer }] = await Promise.all([
-        import("./agent/server/settings.ts"),
-        import("./cli/client/local-server.ts"),
-      ]);
-      return readLocalServer((await configOf({ dataDir: AGENT_SETTINGS.dataDir }, host.env)).dataDir);
-    },
+    localServer: async () => (await import("./main/host.ts")).localServerOf(host),
     readFile: (path) => readFileSync(path, "utf8"),
     run: (verb) =>
       command(async () => {

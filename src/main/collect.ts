@@ -6,7 +6,7 @@ import type { Log } from "../base/log/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
 import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
-import { configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
+import { configOf, localServerOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
 
 const OLD_GROWTH_PERCENT = 50;
 /** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
@@ -23,7 +23,7 @@ export async function collect(host: Host, options: { readonly printConfig?: bool
   const log = await openLog(host, table, config);
   const { runCollector } = await import("../collector/open-collector.ts");
   const traces = config.endpoint === null ? await openTraceServer(host, config, log) : null;
-  const collector = runCollector(localBackend(config, traces === null ? null : traces.address().port), log);
+  const collector = runCollector(localBackend(config, traces === null ? null : localUrl(traces.address().port)), log);
   await collector.start();
   return {
     log,
@@ -44,7 +44,7 @@ export async function collect(host: Host, options: { readonly printConfig?: bool
 export async function checkUploads(host: Host, options: { readonly json?: boolean }): Promise<boolean> {
   const { checkCollector } = await import("../collector/commands/check.ts");
   const { config } = await collectorConfig(host);
-  const steps = await checkCollector(localBackend(config, config.endpoint === null ? config.tracePort : null));
+  const steps = await checkCollector(await reachedBackend(host, config), { isLocal: config.endpoint === null });
   const lines = steps.map(({ name, outcome, detail }) => `${outcome.padEnd(8)} ${name}: ${detail}`);
   host.out(`${options.json === true ? JSON.stringify(steps) : lines.join("\n")}\n`);
   return steps.every(({ outcome }) => outcome !== "failed");
@@ -54,11 +54,29 @@ export async function checkUploads(host: Host, options: { readonly json?: boolea
 export async function replay(host: Host, options: { readonly json?: boolean }): Promise<boolean> {
   const { replayDeadLetters } = await import("../collector/commands/replay.ts");
   const { config } = await collectorConfig(host);
-  const result = await replayDeadLetters(localBackend(config, config.endpoint === null ? config.tracePort : null));
+  const result = await replayDeadLetters(await reachedBackend(host, config));
   const { sent, kept, otherKey, problems } = result;
   const lines = [`sent ${sent}, kept ${kept} (of another key: ${otherKey})`, ...problems];
   host.out(`${options.json === true ? JSON.stringify(result) : lines.join("\n")}\n`);
   return kept === 0;
+}
+
+/**
+ * The named backend, or the trace store of this project's process: never another one that listens on a usual port.
+ * @throws {CliError} without either
+ */
+async function reachedBackend<C extends CollectorConfig & TraceConfig>(host: Host, config: C): Promise<C> {
+  if (config.endpoint !== null) return config;
+  const { tracesUrl } = (await import("../cli/client/settings.ts")).CLIENT_SETTINGS;
+  const named = (await configOf({ tracesUrl }, host.env)).tracesUrl;
+  const byPort = (host.env["TRACES_PORT"] ?? "") === "" ? null : localUrl(config.tracePort);
+  const found = named ?? (await localServerOf(host))?.tracesUrl ?? byPort;
+  if (found !== null) return localBackend(config, found);
+  const { CliError, EXIT } = await import("../cli/errors/cli-error.ts");
+  throw new CliError(
+    "TRACING_ENDPOINT is not set, and no trace store runs in this project: start one with holdpoint dev, or name one with TRACES_PORT",
+    EXIT.unavailable,
+  );
 }
 
 /** Prints where each attribute of the spans in a file goes. */
@@ -96,11 +114,8 @@ export async function openTraceServer({ product }: Host, config: TraceConfig, lo
 
 export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
 
-/**
- * Without an endpoint, traces stay on this machine, and no sender needs a key. @param port of the store; null keeps the
- * endpoint
- */
-export function localBackend<C extends CollectorConfig>(config: C, port: number | null): C {
-  if (port === null) return config;
-  return { ...config, endpoint: localUrl(port), apiKey: config.apiKey ?? "local", explainAttributes: true };
+/** Without an endpoint, traces stay on this machine, in the store at `url`, and no sender needs a key. */
+export function localBackend<C extends CollectorConfig>(config: C, url: string | null): C {
+  if (url === null) return config;
+  return { ...config, endpoint: url, apiKey: config.apiKey ?? "local", explainAttributes: true };
 }

@@ -137,7 +137,10 @@ async function startParts(
     if (isOpen) routes = traces; // for programs that use this port and no other
   }
   const collector = await onPort("HTTP_PORT", config.host, config.httpPort, async (httpPort) => {
-    const one = runCollector(localBackend({ ...config, httpPort }, tracePort), recent);
+    const one = runCollector(
+      localBackend({ ...config, httpPort }, tracePort === null ? null : localUrl(tracePort)),
+      recent,
+    );
     await one.start();
     return one;
   });

@@ -1,7 +1,7 @@
 // Host: the machine and the package, as main.ts reads them for the rest of the code.
 import { readFileSync } from "node:fs";
 import type { AgentConfig } from "../agent/server/settings.ts";
-import { writeLocalServer, type LocalServer } from "../cli/client/local-server.ts";
+import { readLocalServer, writeLocalServer, type LocalServer } from "../cli/client/local-server.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
 import type { Log } from "../base/log/log.ts";
@@ -79,6 +79,12 @@ export async function openLog<Table extends SettingsTable>(
 export function announced(dataDir: string, server: LocalServer): Service {
   const remove = writeLocalServer(dataDir, server);
   return { name: "server.json", start: () => Promise.resolve(), stop: async () => remove(), stopMs: null };
+}
+
+/** The process that serves the data folder of these settings. */
+export async function localServerOf({ env }: Host): Promise<LocalServer | null> {
+  const { AGENT_SETTINGS } = await import("../agent/server/settings.ts");
+  return readLocalServer((await configOf({ dataDir: AGENT_SETTINGS.dataDir }, env)).dataDir);
 }
 
 export function isReadable(path: string): boolean {

@@ -4,19 +4,25 @@
 //        with 1.
 //   cli-data.2. The verbs create, list, change and delete assistants, crons and items; deletion asks for confirmation.
 //   cli-data.3. Every verb has an example, and its verb accepts each example.
-//   cli-data.4. A completion script offers the verbs and options of its level (bash: in a real shell).
+//   cli-data.4. A completion script offers the verbs and options of its level, in a real bash, zsh and fish.
 //   cli-data.5. An unknown verb names the nearest one.
 //   cli-data.6. A command calls the server that a variable or the data folder names, and no other one.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Command } from "commander";
+import { systemClock } from "../../src/base/clock.ts";
+import { readConfig } from "../../src/base/config/config.ts";
+import type { Log } from "../../src/base/log/log.ts";
+import { writeLocalServer } from "../../src/cli/client/local-server.ts";
 import type { Cli } from "../../src/cli/client/command-context.ts";
-import { completionScript, SHELLS } from "../../src/cli/program/completion.ts";
+import { completionScript, SHELLS, type Shell } from "../../src/cli/program/completion.ts";
 import { examplesOf } from "../../src/cli/program/examples.ts";
 import { registerVerbs, type VerbPorts } from "../../src/cli/program/register.ts";
+import { createTraceServer } from "../../src/traces/server.ts";
+import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
 import { holdpoint, lines, verb, type Ended } from "../harness/cli.ts";
 import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 
@@ -124,27 +130,48 @@ test("the help of a server verb has examples too (cli-data.3)", async () => {
   assert.match(out, /\nExamples:\n {2}holdpoint serve --config langgraph\.json\n/);
 });
 
-const offered = (typed: readonly string[]): readonly string[] => {
-  const script = `${completionScript(program, "bash")}
-COMP_WORDS=(${typed.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
-_holdpoint; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  return execFileSync("bash", ["-c", script], { encoding: "utf8" }).trim().split("\n");
+const quote = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(" ");
+
+/** Shell → a program for it: `script` is loaded, and the words offered after `typed` are printed. */
+const OFFER: Readonly<Record<Shell, (script: string, typed: readonly string[]) => string>> = {
+  bash: (script, typed) => `${script}
+COMP_WORDS=(${quote(typed)}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+_holdpoint; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  zsh: (script, typed) => `compdef() { :; }
+_describe() {
+  local item
+  for item in "\${(@P)2}"; do [[ $item == \${words[CURRENT]}* ]] && print -r -- "\${item%%:*}"; done
+  return 0
+}
+${script}
+words=(${quote(typed)}); CURRENT=\${#words}; _holdpoint`,
+  fish: (script, typed) => `${script}
+complete -C ${quote([typed.join(" ")])} | string replace -r '\\t.*' ''`,
 };
 
-test("bash completes verbs, nested verbs and options (cli-data.4)", () => {
-  assert.deepEqual(offered(["holdpoint", "tr"]), ["trace"]);
-  assert.deepEqual(offered(["holdpoint", "inbox", ""]), [
-    "ls",
-    "show",
-    "approve",
-    "edit",
-    "reject",
-    "answer",
-    "--help",
-  ]);
-  assert.deepEqual(offered(["holdpoint", "inbox", "ls", "--older"]), ["--older-than"]);
-  assert.deepEqual(offered(["holdpoint", "inbox", "approve", "0fb6", "--w"]), ["--wait"]);
-});
+/** Sorted, because fish sorts. Nothing may be written to the error output. */
+function offered(shell: Shell, typed: readonly string[]): readonly string[] {
+  const args = { bash: ["--norc"], zsh: ["-f"], fish: ["--no-config"] }[shell];
+  const text = OFFER[shell](completionScript(program, shell), typed);
+  const { stdout, stderr, status } = spawnSync(shell, [...args, "-c", text], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], HOME: folder },
+  });
+  assert.deepEqual([stderr, status], ["", 0], `${shell}: ${typed.join(" ")}`);
+  return stdout.trim().split("\n").sort();
+}
+
+for (const shell of SHELLS) {
+  const isMissing = spawnSync(shell, ["--version"]).error !== undefined;
+  test(`${shell} completes verbs, nested verbs and options (cli-data.4)`, { skip: isMissing }, () => {
+    assert.deepEqual(offered(shell, ["holdpoint", "tr"]), ["trace"]);
+    const verbs = ["answer", "approve", "edit", "ls", "reject", "show"];
+    const options = shell === "fish" ? [] : ["--help"]; // fish offers options after a dash
+    assert.deepEqual(offered(shell, ["holdpoint", "inbox", ""]), [...options, ...verbs]);
+    assert.deepEqual(offered(shell, ["holdpoint", "inbox", "ls", "--older"]), ["--older-than"]);
+    assert.deepEqual(offered(shell, ["holdpoint", "inbox", "approve", "0fb6", "--w"]), ["--wait"]);
+  });
+}
 
 test("every shell's script names every verb and option, and no character ends a quotation (cli-data.4)", () => {
   for (const shell of SHELLS) {
@@ -174,4 +201,32 @@ test("without a named server a command calls none, whichever listens (cli-data.6
     assert.deepEqual([code, out], [69, ""]);
     assert.match(err, /runs in this project: start one with holdpoint dev, or name one with HOLDPOINT_/);
   }
+});
+
+const ignore = (): void => undefined;
+const silent: Log = { debug: ignore, info: ignore, warning: ignore, error: ignore };
+
+test("collector check tests the trace store of the data folder's server, and no other one (cli-data.6)", async (t) => {
+  const dataDir = temporaryFolder();
+  t.after(() => removeFolder(dataDir));
+  const config = readConfig({ TRACES_PORT: "0", TRACES_DIR: dataDir }, TRACE_SETTINGS, () => assert.fail());
+  const traces = createTraceServer(config, { clock: systemClock, log: silent, version: "1" });
+  await traces.start();
+  t.after(() => traces.stop());
+  const tracesUrl = `http://127.0.0.1:${traces.address().port}`;
+  const remove = writeLocalServer(dataDir, {
+    pid: process.pid,
+    url: "http://127.0.0.1:1",
+    tracesUrl,
+    collectorUrl: null,
+  });
+  const check = (): Promise<Ended> => holdpoint(["collector", "check"], { env: { HOLDPOINT_DATA_DIR: dataDir } });
+  const { code, out } = await check();
+  assert.equal(code, 0, out);
+  assert.match(out, new RegExp(`^ok +endpoint: ${tracesUrl} answers`));
+  assert.match(out, /\nskipped +key: the local trace store needs none\n[^]*\nok +upload: /);
+  remove();
+  const none = await check();
+  assert.deepEqual([none.code, none.out], [69, ""]);
+  assert.match(none.err, /no trace store runs in this project/);
 });

@@ -167,7 +167,7 @@ test("traces are listed, and shown as trees that fit (cli.1)", async () => {
   assert.match(shown.out, /refund .* █{24}\n.*plan .* ·{12}█{12}\n/);
   assert.doesNotMatch(shown.out, /\u001b/);
   for (const line of narrow.out.split("\n")) assert.ok(line.length <= 50, line);
-  assert.equal(none.out, "No traces yet.\n");
+  assert.equal(none.out, "No matching traces.\n");
 });
 
 /** A port without a listener. */

@@ -39,7 +39,7 @@ export async function listTraces(cli: Cli, filter: TraceFilter): Promise<ExitCod
   const traces = await tracesOf(client, query, filter.limit);
   printList(cli.terminal, traces, traceColumns(traces, cli.clock.now(), filter.wide === true), {
     ...filter,
-    none: "No traces yet.",
+    none: "No matching traces.",
   });
   return EXIT.done;
 }

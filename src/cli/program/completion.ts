@@ -102,8 +102,12 @@ function __${name}_is
 end
 function __${name}_in
   set -l typed (__${name}_words)
-  test (count $argv) -eq 0; and test (count $typed) -eq 0; and return 0
-  test (count $argv) -gt 0; and test "$typed[1..(count $argv)]" = "$argv"
+  set -l depth (count $argv)
+  if test $depth -eq 0
+    test (count $typed) -eq 0
+    return
+  end
+  test (count $typed) -ge $depth; and test "$typed[1..$depth]" = "$argv"
 end
 ${lines.join("\n")}
 `;

@@ -10,6 +10,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   collector: ["collector", "collector --print-config"],
   "collector check": ["collector check"],
   "collector replay": ["collector replay --json"],
+  "collector explain": ["collector explain spans.json"],
   run: [
     `run agent --input '{"some_text": "draft"}'`,
     `run refund-approval --message "I want my money back" --stream messages`,
@@ -18,7 +19,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "inbox ls": ["inbox ls", "inbox ls --kind tool_approval --older-than 2h", "inbox ls --json"],
   "inbox show": ["inbox show 0fb6c8e1"],
   "inbox approve": ["inbox approve 0fb6c8e1 --wait", "inbox approve 0fb6c8e1 77ab20c4 --by ann"],
-  "inbox edit": ["inbox edit 0fb6c8e1 --set amount=20", `inbox edit 0fb6c8e1 --args '{"amount": 20}' --action 1`],
+  "inbox edit": [
+    "inbox edit 0fb6c8e1 --set amount_eur=20",
+    `inbox edit 0fb6c8e1 --args '{"order_id": "1042", "amount_eur": 20}' --action 1`,
+  ],
   "inbox reject": [`inbox reject 0fb6c8e1 --message "not this customer"`],
   "inbox answer": [`inbox answer 0fb6c8e1 --text "looks good"`, `inbox answer 0fb6c8e1 '{"approved": true}'`],
   "threads ls": ["threads ls --status interrupted", `threads ls --metadata '{"tenant": "acme"}'`],

@@ -17,18 +17,15 @@ export interface CheckStep {
 }
 
 /** Every step's outcome; the check has passed when none is "failed". @throws {ConfigError} without an endpoint. */
-export async function checkCollector(config: CollectorConfig): Promise<readonly CheckStep[]> {
+export async function checkCollector(
+  config: CollectorConfig,
+  { isLocal = false }: { readonly isLocal?: boolean } = {},
+): Promise<readonly CheckStep[]> {
   const backend = openBackend(config);
   try {
     const steps: CheckStep[] = [
       await checkEndpoint(config.endpoint ?? "", backend),
-      config.apiKey === null
-        ? {
-            name: "key",
-            outcome: "skipped",
-            detail: "TRACING_API_KEY is not set: every request must bring its own key",
-          }
-        : { name: "key", outcome: "ok", detail: "TRACING_API_KEY is set" },
+      keyStep(config, isLocal),
       await checkFolder("spool", config.spoolDir, "memory mode: a crash loses what is not yet delivered"),
       await checkFolder("dead letters", deadLetterDir(config), "no folder: what is given up is lost"),
     ];
@@ -37,6 +34,13 @@ export async function checkCollector(config: CollectorConfig): Promise<readonly 
   } finally {
     backend.close();
   }
+}
+
+function keyStep({ apiKey }: CollectorConfig, isLocal: boolean): CheckStep {
+  if (isLocal) return { name: "key", outcome: "skipped", detail: "the local trace store needs none" };
+  if (apiKey !== null) return { name: "key", outcome: "ok", detail: "TRACING_API_KEY is set" };
+  const detail = "TRACING_API_KEY is not set: every request must bring its own key";
+  return { name: "key", outcome: "skipped", detail };
 }
 
 async function checkEndpoint(endpoint: string, backend: HttpBackend): Promise<CheckStep> {
