@@ -3,7 +3,7 @@
 //   convert-line.1. The result depends on the line and its place alone: every process and every replay makes the same.
 //   convert-line.2. A run that REST or a cron started is shown by what its log has: begin, end, questions, root states, and of its
 //        other stream modes updates, tasks, custom and the states of subgraphs.
-import type { Json } from "../../base/json/json.ts";
+import { type Json, isJsonObject } from "../../base/json/json.ts";
 import type { EndMark } from "../events/end-mark.ts";
 import { AT_END, END, type LoggedEvent } from "../events/event-batch.ts";
 import { NOTE_END, type ThreadNote } from "../events/thread-note.ts";
@@ -11,7 +11,7 @@ import { PROTOCOL_PREFIX, type ProtocolLine, type ProtocolMethod } from "../mode
 import { channelOf, type Namespace } from "./event-filter.ts";
 import { seqOf } from "./event-place.ts";
 import { endData, endId, requestedId, runningData, runningId, timeOfRun } from "./root-lifecycle.ts";
-import { type EventParts, type WireEvent, wireEvent, withParams } from "./wire-event.ts";
+import { type EventParts, type Gate, type WireEvent, wireEvent, withParams } from "./wire-event.ts";
 
 /** What needs a look at storage: the state of a checkpoint with the event before it, or a question. */
 export type Draft =
@@ -65,7 +65,8 @@ function fromLine(place: LinePlace, event: LoggedEvent, text: string): Draft {
   const parts = { ...partsOf(place, event, 0, method), namespace, timestamp };
   const channel = channelOf(method, data);
   if (note === undefined) return { kind: "event", event: withParams(parts, text, channel) };
-  return { kind: "event", event: wireEvent({ ...parts, id: note.id, gate: CLOSED }, JSON.stringify(data), channel) };
+  const gate: Gate = { kind: "closed", interruptIds: idsIn(data) };
+  return { kind: "event", event: wireEvent({ ...parts, id: note.id, gate }, JSON.stringify(data), channel) };
 }
 
 function running(place: LinePlace, text: string): readonly Draft[] {
@@ -81,7 +82,10 @@ function running(place: LinePlace, text: string): readonly Draft[] {
   return [{ kind: "event", event: wireEvent(parts, JSON.stringify(runningData(runId, attempt))) }];
 }
 
-const CLOSED = { kind: "closed" } as const;
+function idsIn(data: Json): readonly string[] {
+  const ids = isJsonObject(data) ? data["interrupt_ids"] : null;
+  return Array.isArray(ids) ? ids.map(String) : [];
+}
 
 /** The state where none was streamed, the questions that the end closed, each open question, the end of the run. */
 function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly Draft[] {
@@ -95,7 +99,7 @@ function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly D
     ...partsOf(place, event, 2, "input.answered"),
     id: `${closed[0] ?? ""}:${mark.run_id}:answered`,
     timestamp,
-    gate: CLOSED,
+    gate: { kind: "closed", interruptIds: closed },
   };
   const data = JSON.stringify({ interrupt_ids: closed, how: "abandoned" });
   const left: readonly Draft[] =
@@ -105,7 +109,7 @@ function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly D
       ...partsOf(place, event, at + 3, "input.requested"),
       id: requestedId(mark, interruptId),
       timestamp,
-      gate: { kind: "question", interruptId },
+      gate: { kind: "question", interruptId, runId: mark.run_id },
     };
     return { kind: "question", interruptId, parts };
   });

@@ -1,8 +1,7 @@
 // Read events: the protocol events of a thread for one reader: what is kept, and then what comes.
 // Invariants:
 //   read-events.1. Events come in the order of their seq, each once. Only what is stored is shown, so that every process shows the same.
-//   read-events.2. Without `since`, begin and end of ended runs are left out but for the newest accepted run: a client would take an
-//        old end for that of the run that it has just started. A question is shown while it is open, and its answer only live.
+//   read-events.2. A replay follows replay-rules.ts.
 //   read-events.3. A thread that is not there, or not within the reader's scope, is silent; both look the same.
 //   read-events.4. A reader holds one row at a time. It ends only when its thread is deleted.
 //   read-events.5. A storage that fails ends no reader: it goes on from its place when the storage is back.
@@ -10,13 +9,12 @@ import { readUntilBack } from "../../base/storage-failure.ts";
 import { inScope } from "../auth/scope.ts";
 import type { AgentContext } from "../context.ts";
 import type { Scope } from "../model/model.ts";
-import { isActive } from "../model/status.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { createWakeSignal, CutOff } from "../streams/subscription.ts";
-import { baselineOf } from "./baseline.ts";
 import { convertedRow } from "./converted-row.ts";
 import { type EventFilter, matches } from "./event-filter.ts";
 import { rowOf } from "./event-place.ts";
+import { admits, attachedTo, type Attached } from "./replay-rules.ts";
 import type { WireEvent } from "./wire-event.ts";
 
 export interface ReadQuery {
@@ -34,14 +32,6 @@ export interface Reading {
   readonly cut: () => void;
 }
 
-interface Attached {
-  /** The last row that was there. */
-  readonly replayed: number;
-  /** Runs whose begin and end are replayed. */
-  readonly runs: ReadonlySet<string>;
-  readonly baseline: readonly WireEvent[];
-}
-
 export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   const { threadId, filter } = query;
   const bell = createWakeSignal(agent.events, threadId);
@@ -57,21 +47,16 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
     if (found === null) throw new CutOff("the storage is not back");
     return found;
   };
-  const isOpen = async (events: readonly WireEvent[]): Promise<(interruptId: string) => boolean> => {
-    if (!events.some(({ gate }) => gate.kind === "question")) return () => true;
+  const openNow = async (events: readonly WireEvent[]): Promise<(interruptId: string) => boolean> => {
+    if (!events.some(({ gate }) => gate.kind === "question" || gate.kind === "closed")) return () => true;
     const { found } = await patiently(() => agent.storage.read(async (tx) => tx.interrupts(threadId, "open")));
     const open = new Set(found.map(({ interruptId }) => interruptId));
     return (interruptId) => open.has(interruptId);
   };
   const admitted = async (events: readonly WireEvent[], at: Attached, row: number): Promise<readonly WireEvent[]> => {
     const wanted = events.filter((event) => matches(filter, event) && (since === null || event.seq > since));
-    const open = await isOpen(wanted);
-    const replay = row <= at.replayed && since === null;
-    return wanted.filter(({ gate }) => {
-      if (gate.kind === "question") return open(gate.interruptId);
-      if (gate.kind === "run") return !replay || at.runs.has(gate.runId); // read-events.2
-      return gate.kind === "none" || !replay;
-    });
+    const place = { row, since, isOpen: await openNow(wanted) };
+    return wanted.filter(({ gate }) => admits(gate, at, place));
   };
   async function* events(): AsyncGenerator<readonly WireEvent[]> {
     try {
@@ -128,16 +113,6 @@ async function nextOf(
       const [row] = await tx.events(threadId, { runId: null, afterSeq: after, fromId: 0, limit: 1 });
       return row ?? "nothing_yet";
     }
-    const [replayed, active, [newest = null], open] = await Promise.all([
-      tx.newestEvents(threadId),
-      tx.activeRuns(threadId),
-      tx.runs(threadId, { limit: 1, offset: 0, status: null }),
-      thread.status === "interrupted" ? tx.interrupts(threadId, "open") : [],
-    ]);
-    const runs = new Set(active.filter(({ status }) => isActive(status)).map(({ runId }) => runId));
-    if (newest !== null) runs.add(newest.runId);
-    const isNew = filter.since !== null && rowOf(filter.since) >= replayed && replayed > 0;
-    const baseline = isNew ? [] : await baselineOf(agent, tx, { thread, newest, open, row: replayed });
-    return { replayed, runs, baseline };
+    return attachedTo(agent, tx, thread, filter);
   });
 }

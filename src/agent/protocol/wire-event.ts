@@ -7,10 +7,10 @@ export type Gate =
   | { readonly kind: "none" }
   /** Begin or end of a run: not replayed once the run has ended and a newer one was accepted. */
   | { readonly kind: "run"; readonly runId: string }
-  /** Shown while the question is open. */
-  | { readonly kind: "question"; readonly interruptId: string }
-  /** Shown live, and to readers that ask for everything. */
-  | { readonly kind: "closed" };
+  /** A request is shown while the question is open; `runId` is the run whose end made it. */
+  | { readonly kind: "question"; readonly interruptId: string; readonly runId: string }
+  /** Not replayed while one of these questions is open again: a client would hide it. */
+  | { readonly kind: "closed"; readonly interruptIds: readonly string[] };
 
 export const NO_GATE: Gate = { kind: "none" };
 

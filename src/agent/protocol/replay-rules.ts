@@ -1,0 +1,90 @@
+// Replay rules: the thread as a reader finds it when it attaches, and which retained events the reader gets.
+// Invariants:
+//   replay-rules.1. Without `since`, the begin and end of ended runs are left out except those of the newest accepted
+//     run: a client would take an old end for that of the run that it has just started.
+//   replay-rules.2. A request is shown while its question is open. A replay shows the newest request of a question.
+//   replay-rules.3. `input.answered` is replayed, because a page may have lost its connection meanwhile. It is left
+//     out while one of its questions is open again.
+import type { AgentContext } from "../context.ts";
+import type { EndMark } from "../events/end-mark.ts";
+import { END } from "../events/event-batch.ts";
+import { storedBatch } from "../events/stored-batch.ts";
+import type { Interrupt, Run, Thread } from "../model/model.ts";
+import { isActive } from "../model/status.ts";
+import type { Tx } from "../ports/ports.ts";
+import { baselineOf } from "./baseline.ts";
+import type { EventFilter } from "./event-filter.ts";
+import { rowOf } from "./event-place.ts";
+import type { Gate, WireEvent } from "./wire-event.ts";
+
+export interface Attached {
+  /** The newest row at the attach. */
+  readonly replayed: number;
+  /** Runs whose begin and end are replayed. */
+  readonly runs: ReadonlySet<string>;
+  /** The run with the newest request of each open question; empty if it is not known. */
+  readonly requests: ReadonlyMap<string, string>;
+  readonly baseline: readonly WireEvent[];
+}
+
+/** Runs among which the newest ended one is looked for: those above it were cancelled in the queue, or wait there. */
+const NEWEST_RUNS = 20;
+
+export async function attachedTo(
+  agent: AgentContext,
+  tx: Tx,
+  thread: Thread,
+  { since }: EventFilter,
+): Promise<Attached> {
+  const { threadId } = thread;
+  const [replayed, active, newestRuns, open] = await Promise.all([
+    tx.newestEvents(threadId),
+    tx.activeRuns(threadId),
+    tx.runs(threadId, { limit: NEWEST_RUNS, offset: 0, status: null }),
+    thread.status === "interrupted" ? tx.interrupts(threadId, "open") : [],
+  ]);
+  const [newest = null] = newestRuns;
+  const runs = new Set(active.filter(({ status }) => isActive(status)).map(({ runId }) => runId));
+  if (newest !== null) runs.add(newest.runId);
+  const isNew = since !== null && rowOf(since) >= replayed && replayed > 0;
+  const [baseline, requests] = await Promise.all([
+    isNew ? [] : baselineOf(agent, tx, { thread, newest, open, row: replayed }),
+    newestRequests(tx, newestRuns, open),
+  ]);
+  return { replayed, runs, baseline, requests };
+}
+
+/** replay-rules.2. The run that ended last requests all questions that are open then. */
+async function newestRequests(
+  tx: Tx,
+  runs: readonly Run[],
+  open: readonly Interrupt[],
+): Promise<ReadonlyMap<string, string>> {
+  if (open.length === 0) return NO_REQUESTS;
+  const ended = runs.filter(({ status }) => !isActive(status));
+  const last = ended.toSorted((one, other) => other.updatedAt - one.updatedAt)[0];
+  const extent = last === undefined || last.attempt === 0 ? null : await tx.eventExtent(last.threadId, last.runId);
+  if (last === undefined || extent === null) return NO_REQUESTS;
+  const query = { runId: last.runId, afterSeq: 0, fromId: extent.last, limit: 1 };
+  const [row] = await tx.events(last.threadId, query);
+  const event = row === undefined ? undefined : (await storedBatch(row)).events.at(-1);
+  if (event === undefined || event.name !== END) return NO_REQUESTS;
+  const { open: requested = [] } = JSON.parse(event.text ?? "{}") as EndMark;
+  return new Map(requested.map((interruptId) => [interruptId, last.runId]));
+}
+
+const NO_REQUESTS: ReadonlyMap<string, string> = new Map();
+
+/** @param row of the event @param isOpen whether a question is open now */
+export function admits(
+  gate: Gate,
+  at: Attached,
+  place: { readonly row: number; readonly since: number | null; readonly isOpen: (interruptId: string) => boolean },
+): boolean {
+  const isReplay = place.row <= at.replayed && place.since === null;
+  if (gate.kind === "run") return !isReplay || at.runs.has(gate.runId); // replay-rules.1
+  if (gate.kind === "closed") return !isReplay || !gate.interruptIds.some(place.isOpen); // replay-rules.3
+  if (gate.kind === "none") return true;
+  const newest = isReplay ? at.requests.get(gate.interruptId) : undefined;
+  return place.isOpen(gate.interruptId) && (newest ?? gate.runId) === gate.runId; // replay-rules.2
+}
