@@ -16,7 +16,8 @@ const FAULT_BOUND_MS = 30_000;
 export interface Fault {
   /** See faults.ts. */
   readonly point: string;
-  readonly action: "kill" | "throw";
+  /** `throw`: the disk is full. `eio`: the write of the file fails. */
+  readonly action: "kill" | "throw" | "eio";
   /** Which passing of the point, from 1. */
   readonly nth?: number;
   /** How many passings in a row. */

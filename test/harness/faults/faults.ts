@@ -12,9 +12,14 @@ import { ServerResponse } from "node:http";
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Fault } from "./fault-server.ts";
 
-/** SQLite's errors in Node: a full disk, a failed sync, and so on. */
+/** SQLite's errors in Node: of a full disk, or of a failed write or sync of the file. */
 class SqliteFault extends Error {
   readonly code = "ERR_SQLITE_ERROR";
+  readonly errcode: number;
+  constructor(isFileFault: boolean) {
+    super(isFileFault ? "disk I/O error" : "database or disk is full");
+    this.errcode = isFileFault ? 10 : 13;
+  }
 }
 
 const FILE = process.env["HOLDPOINT_TEST_FAULT_FILE"] ?? "";
@@ -45,7 +50,7 @@ function pass(points: ReadonlySet<string>, threads: readonly unknown[] = []): vo
   if (seen < first || seen >= first + (fault.times ?? 1)) return;
   writeSync(2, `${JSON.stringify({ event: "fault", point: fault.point, action: fault.action })}\n`);
   if (fault.action === "kill") process.kill(process.pid, "SIGKILL");
-  throw new SqliteFault("database or disk is full");
+  throw new SqliteFault(fault.action === "eio");
 }
 
 /** Once for each fault that says so: with a broken disk taking back may fail as well. */
@@ -101,7 +106,7 @@ function passStatement<T>(sql: string, parameters: readonly unknown[], execute: 
     pass(new Set([`statement: ${table}`]), parameters);
   }
   if (sql === "COMMIT") pass(pointsOf("before"), bound);
-  if (sql === "ROLLBACK" && rollbackFails()) throw new SqliteFault("disk I/O error");
+  if (sql === "ROLLBACK" && rollbackFails()) throw new SqliteFault(true);
   const result = execute();
   if (sql === "COMMIT") pass(pointsOf("after"), bound);
   return result;

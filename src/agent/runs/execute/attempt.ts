@@ -44,7 +44,6 @@ export async function executeAttempt(
     mayContinue: engine.lease.holds,
     leaveMs: claimed.direct || engine.peers.alone ? 0 : LEAVE_MS,
     onGraphEnd: stopTimer,
-    alone: engine.peers.alone,
     onFailure: ports.unknownClaims.failed,
     onUnstored() {
       eventLog.append({ name: "error", data: JSON.stringify(UNSTORED) });

@@ -1,15 +1,15 @@
 // Run execution: one attempt of one run, from the first step of the graph to the transaction that ends it.
 // Invariants:
-//   execute-run.1. A failed or refused write ends only its own run, and the run can then end only as a failure.
-//   execute-run.2. An end that cannot be stored is retried as a failure until it is stored; the callers get an error at
-//     once. If other processes can execute the run, it is requeued instead, and continues from its stored state.
+//   execute-run.1. A failed or refused write ends only its own attempt, which then can neither succeed nor pause.
+//   execute-run.2. An end that cannot be stored for another reason than the storage (execute-run.5) is retried as a
+//     failure until it is stored; the callers get an error at once.
 //   execute-run.3. The storage may repeat the work of a transaction. So drained data is kept until the commit, or
 //     restored first.
 //   execute-run.4. A write of a run is stored only after its earlier writes, because checkpoints refer to earlier ones.
-//   execute-run.5. A graph that fails because of the storage has not failed: its run is requeued, and continues from its
-//     stored state. The cause decides (storage-failure.ts). The number of such attempts is bounded (finish-run.ts).
+//   execute-run.5. A run that fails because of the storage has not failed, whether a read of its graph, one of its
+//     writes or its end failed: it is requeued, and continues from its stored state (requeue-after-outage.ts). The cause
+//     decides (storage-failure.ts).
 import { describeError } from "../../../base/api-error.ts";
-import type { Clock } from "../../../base/clock.ts";
 import { isStorageFailure } from "../../../base/storage-failure.ts";
 import type { Claimed } from "./claim-run.ts";
 import { endEventsOf } from "../../events/end-events.ts";
@@ -20,6 +20,7 @@ import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { GraphRunResult, History, Tx } from "../../ports/ports.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
+import { pauseBefore, requeueAfterOutage } from "./requeue-after-outage.ts";
 import { requeueRun } from "./requeue-run.ts";
 import { type OwnSink, committed, createSink, restore, whyRefused } from "./run-sink.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
@@ -34,7 +35,7 @@ export interface Executed {
 }
 
 const NO_VALUES = (): null => null;
-const STORE_AGAIN_MS = [250, 1000, 2000, 5000] as const;
+const NO_VALUES_TEXT = (): string => "{}";
 
 export async function executeRun(
   run: Run,
@@ -62,7 +63,7 @@ export async function executeRun(
     return left("requeued"); // if even that fails, the next start recovers the run
   }
   if (reason === null && outcome.kind === "failed" && outcome.storageFailed === true) {
-    return left(await requeueAfterFailure(run, sink, ports)); // execute-run.5
+    return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT }; // execute-run.5
   }
   let drained: DrainedEvents | null = null;
   let notStored: unknown = null;
@@ -94,40 +95,12 @@ export async function executeRun(
     log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
   }
   restore(drained);
-  if (!ports.alone && isStorageFailure(notStored)) return left(await requeueAfterFailure(run, sink, ports));
+  if (isStorageFailure(notStored)) {
+    return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT }; // execute-run.5
+  }
   const failed = await storeFailure(run, result, ports);
   if (failed === undefined) return left("not_stored");
   return { ...failed, next: null, valuesText };
-}
-
-/** execute-run.2, execute-run.5. */
-async function requeueAfterFailure(run: Run, sink: OwnSink, ports: ExecutePorts): Promise<"taken_over" | "not_stored"> {
-  const { storage, events, clock, log } = ports;
-  const counted = sink.progressed() ? { ...run, storageFailures: 0 } : run;
-  log.warning("run_storage_failed", { run_id: run.runId, in_a_row: counted.storageFailures + 1 });
-  if (counted.storageFailures > 0) await pauseBefore(counted.storageFailures - 1, clock);
-  for (let attempt = 0; ; attempt++) {
-    try {
-      await storage.transaction(async (tx) => {
-        if (!(await tx.isCurrent(run))) return; // the end was stored, or another worker owns the run
-        const announce = announcer(ports.graphs, NO_VALUES);
-        await events.storeLateEnd(
-          tx,
-          await requeueRun(tx, counted, { cause: "storage", crashesMax: ports.crashesMax, at: clock.now(), announce }),
-        );
-      });
-      return "taken_over";
-    } catch (error) {
-      log.warning("run_requeue_failed", { run_id: run.runId, reason: describeError(error).message });
-    }
-    if (ports.isDraining()) return "not_stored"; // recovered later as a run of a dead worker
-    await pauseBefore(attempt, clock);
-  }
-}
-
-function pauseBefore(attempt: number, clock: Clock): Promise<void> {
-  const delayMs = STORE_AGAIN_MS[Math.min(attempt, STORE_AGAIN_MS.length - 1)] ?? 0;
-  return new Promise((resolve) => void clock.after(delayMs, resolve));
 }
 
 /** execute-run.2. @returns undefined if the process stops before the storage recovers */

@@ -39,8 +39,6 @@ export interface ExecutePorts {
   readonly claimNext: (tx: Tx) => Awaitable<Claimed | null>;
   /** Delay before a thread is deleted with its last run, for readers in other processes. */
   readonly leaveMs: number;
-  /** No other process can execute the run. */
-  readonly alone: boolean;
   /** Called before each step: false if another worker may own the run. */
   readonly mayContinue: () => boolean;
   /** The graph has ended; only the storage of its end remains. */

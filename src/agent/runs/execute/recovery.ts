@@ -55,7 +55,7 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
     for (const run of runs) {
       const cause = orphans?.alive === true ? "stopped" : (causes.get(run.runId) ?? "suspicion");
       const at = clock.now();
-      const after = await requeueRun(tx, run, { cause, crashesMax: options.crashesMax, at, announce });
+      const { run: after } = await requeueRun(tx, run, { cause, crashesMax: options.crashesMax, at, announce });
       requeued.push(after);
       await ports.events.storeLateEnd(tx, after);
     }

@@ -1,5 +1,5 @@
 import type { RequeueCause } from "../../model/crash-suspects.ts";
-import { type RequeueLimits, STORAGE_FAILURES_MAX, outcomeOf, finishRun } from "./finish-run.ts";
+import { type Finished, type RequeueLimits, STORAGE_FAILURES_MAX, outcomeOf, finishRun } from "./finish-run.ts";
 import type { Run } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { GraphRunResult, Tx } from "../../ports/ports.ts";
@@ -13,7 +13,11 @@ export interface Requeue extends RequeueLimits {
 }
 
 /** Requeue: puts an unfinished run back into the queue and counts the cause, or ends the run at the limit. */
-export async function requeueRun(tx: Tx, run: Run, { cause, crashesMax, at, announce }: Requeue): Promise<Run> {
+export async function requeueRun(
+  tx: Tx,
+  run: Run,
+  { cause, crashesMax, at, announce }: Requeue,
+): Promise<{ readonly run: Run; readonly finished: Finished | null }> {
   const crashes = run.crashes + (cause === "crash" ? 1 : 0);
   const suspicions = run.suspicions + (cause === "suspicion" ? 1 : 0);
   const storageFailures = run.storageFailures + (cause === "storage" ? 1 : 0);
@@ -23,7 +27,7 @@ export async function requeueRun(tx: Tx, run: Run, { cause, crashesMax, at, anno
     await tx.updateRun(run.runId, patch);
     const waiting = { ...run, ...patch };
     await tx.queueRun(waiting);
-    return waiting;
+    return { run: waiting, finished: null };
   }
   const error =
     crashes > crashesMax
@@ -47,5 +51,5 @@ export async function requeueRun(tx: Tx, run: Run, { cause, crashesMax, at, anno
     at,
     announce,
   });
-  return finished?.run ?? run;
+  return { run: finished?.run ?? run, finished };
 }
