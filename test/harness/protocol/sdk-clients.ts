@@ -1,0 +1,67 @@
+// The official clients that front ends use today, unmodified, each version from its own package; and what tests read
+// from them. They are a project of their own: `npm ci --ignore-scripts --prefix test/sdk/clients`.
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type * as Sdk from "@langchain/langgraph-sdk";
+import type * as Stream from "@langchain/langgraph-sdk/stream";
+
+export const CLIENTS = join(import.meta.dirname, "..", "..", "sdk", "clients");
+
+/** Why the tests of clients are skipped; false when they are not. */
+export const missingClients = existsSync(join(CLIENTS, "node_modules"))
+  ? false
+  : "not installed: npm ci --ignore-scripts --prefix test/sdk/clients";
+
+/** 1.11 is that of `@langchain/react` 1.1. */
+export const CLIENT_VERSIONS = ["1.11", "1.12", "1.15"] as const;
+type Version = (typeof CLIENT_VERSIONS)[number];
+
+export interface OfficialClient {
+  readonly Client: typeof Sdk.Client;
+  /** What the hooks of all frameworks are made of. */
+  readonly StreamController: typeof Stream.StreamController;
+}
+
+export async function officialClient(version: Version): Promise<OfficialClient> {
+  const { resolve } = createRequire(join(CLIENTS, "package.json"));
+  const load = async (entry: string): Promise<object> => {
+    const file = resolve(`sdk-${version}${entry}`).replace(/\.cjs$/, ".js");
+    return (await import(pathToFileURL(file).href)) as object;
+  };
+  const [{ Client }, { StreamController }] = [await load(""), await load("/stream")] as [
+    OfficialClient,
+    OfficialClient,
+  ];
+  return { Client, StreamController };
+}
+
+export interface Page {
+  readonly hook: Stream.StreamController<object>;
+  readonly shown: () => ReturnType<Stream.StreamController<object>["rootStore"]["getSnapshot"]>;
+  /** The texts of the messages, as a chat shows them. */
+  readonly texts: () => readonly string[];
+  close(): Promise<void>;
+}
+
+/** A page with a chat on a thread, without a framework. Loads the thread if there is one. */
+export async function openPage(
+  { Client, StreamController }: OfficialClient,
+  { url, threadId, assistantId }: { readonly url: string; readonly threadId: string; readonly assistantId: string },
+): Promise<Page> {
+  const client = new Client({ apiUrl: url, apiKey: null });
+  const hook = new StreamController<object>({ assistantId, client, threadId });
+  const leave = hook.activate();
+  await hook.hydrate(threadId);
+  const shown: Page["shown"] = () => hook.rootStore.getSnapshot();
+  return {
+    hook,
+    shown,
+    texts: () => shown().messages.map(({ text }) => text),
+    async close() {
+      leave();
+      await hook.dispose();
+    },
+  };
+}
