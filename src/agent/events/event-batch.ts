@@ -1,9 +1,10 @@
 // Event batch: consecutive events of a run, with two encodings: lines in storage, server-sent events for clients.
 // Invariants:
 //   event-batch.1. A batch is encoded for clients once, for any number of readers.
-//   event-batch.2. rowOf and eventsOf are inverse, except for the text of a state stored elsewhere.
+//   event-batch.2. rowOf and eventsOf are inverse, except for the text of a state stored elsewhere, and for removed lines
+//     (GONE_LINES), which keep their ids.
 import { sseText } from "../../http/server/sse.ts";
-import { isProtocolLine } from "../model/protocol-lines.ts";
+import { GONE_LINES, isProtocolLine } from "../model/protocol-lines.ts";
 import type { EventRow } from "../ports/ports.ts";
 
 /** An event of a run with its id. */
@@ -85,19 +86,47 @@ export function rowOf(
   return { threadId, runId, first: batches[0]?.first ?? 0, last: batches.at(-1)?.last ?? 0, lines, goneAt };
 }
 
-export function eventsOf({ first, lines }: EventRow): readonly LoggedEvent[] {
+export function eventsOf({ first, lines }: Pick<EventRow, "first" | "lines">): readonly LoggedEvent[] {
+  let next = first;
   return lines
     .slice(0, -1)
     .split("\n")
-    .map((line, at) => {
+    .map((line) => {
       const tab = line.indexOf("\t");
+      const name = line.slice(0, tab);
       const kept = line.slice(tab + 1);
       const isReference = kept.startsWith(REFERENCE);
+      next += name === GONE_LINES ? Number(kept) : 1;
       return {
-        id: first + at,
-        name: line.slice(0, tab),
+        id: next - 1, // of the last one, for removed lines
+        name,
         text: isReference ? null : kept,
         reference: isReference ? kept.slice(1) : null,
       };
     });
+}
+
+/** The lines of a row without those that `isGone` names; their ids stay taken. @returns null if none goes */
+export function withoutLines(lines: string, isGone: (name: string, text: string) => boolean): string | null {
+  let made = "";
+  let gone = 0;
+  let isChanged = false;
+  const close = (): void => {
+    if (gone > 0) made += `${GONE_LINES}\t${gone}\n`;
+    gone = 0;
+  };
+  for (const line of lines.slice(0, -1).split("\n")) {
+    const tab = line.indexOf("\t");
+    const [name, text] = [line.slice(0, tab), line.slice(tab + 1)];
+    if (name === GONE_LINES) gone += Number(text);
+    else if (isGone(name, text)) {
+      gone++;
+      isChanged = true;
+    } else {
+      close();
+      made += `${line}\n`;
+    }
+  }
+  close();
+  return isChanged ? made : null;
 }

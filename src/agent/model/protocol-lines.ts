@@ -7,6 +7,9 @@ import type { Json } from "../../base/json/json.ts";
 /** No stream mode has a name that begins so. */
 export const PROTOCOL_PREFIX = "v3/";
 
+/** Stands for lines that compaction removed; its text is their number. */
+export const GONE_LINES = `${PROTOCOL_PREFIX}gone`;
+
 export type ProtocolMethod =
   | "values"
   | "updates"

@@ -43,6 +43,10 @@ export interface EventTx {
   events(threadId: string, query: EventQuery): Awaitable<readonly StoredEvents[]>;
   /** The `seq` of the thread's newest row; 0 if it has none. */
   newestEvents(threadId: string): Awaitable<number>;
+  /** Replaces the lines of a row, whose ids stay as they are. */
+  replaceLines(threadId: string, seq: number, lines: string): Awaitable<void>;
+  /** Every row from now on has a `seq` above `least`. */
+  raiseEventSeq(least: number): Awaitable<void>;
   eventExtent(threadId: string, runId: string): Awaitable<EventExtent | null>;
   /** Deletes the oldest rows of a run until the rest is within both limits. */
   trimEvents(threadId: string, runId: string, eventsMax: number, bytesMax: number): Awaitable<void>;

@@ -7,7 +7,7 @@ import { type Json, isJsonObject } from "../../base/json/json.ts";
 import type { EndMark } from "../events/end-mark.ts";
 import { AT_END, END, type LoggedEvent } from "../events/event-batch.ts";
 import { NOTE_END, type ThreadNote } from "../events/thread-note.ts";
-import { PROTOCOL_PREFIX, type ProtocolLine, type ProtocolMethod } from "../model/protocol-lines.ts";
+import { GONE_LINES, PROTOCOL_PREFIX, type ProtocolLine, type ProtocolMethod } from "../model/protocol-lines.ts";
 import { channelOf, type Namespace } from "./event-filter.ts";
 import { seqOf } from "./event-place.ts";
 import { endData, endId, requestedId, runningData, runningId, timeOfRun } from "./root-lifecycle.ts";
@@ -36,6 +36,7 @@ const NO_DRAFTS: readonly Draft[] = [];
 export function convertLine(place: LinePlace, event: LoggedEvent): readonly Draft[] {
   const { name, text, reference } = event;
   if (name === NOTE_END) return ending(place, event, JSON.parse(text ?? "{}") as EndMark);
+  if (name === GONE_LINES) return NO_DRAFTS;
   if (name.startsWith(PROTOCOL_PREFIX)) return text === null ? NO_DRAFTS : [fromLine(place, event, text)];
   const [mode = "", ...namespace] = name.split("|");
   if (mode === "values") {

@@ -61,8 +61,10 @@ function drop(key: string, { units }: Kept): void {
 
 async function convert(agent: AgentContext, row: StoredEvents): Promise<readonly WireEvent[]> {
   const { events } = await storedBatch(row);
-  const { runId, seq, threadId } = row;
-  const drafts = await inSlice(() => events.flatMap((event, index) => convertLine({ runId, row: seq, index }, event)));
+  const { runId, seq, threadId, first } = row;
+  const drafts = await inSlice(() =>
+    events.flatMap((event) => convertLine({ runId, row: seq, index: event.id - first }, event)),
+  );
   const made: WireEvent[] = [];
   for (const draft of drafts)
     made.push(...(draft.kind === "event" ? [draft.event] : await fill(agent, threadId, draft)));

@@ -28,6 +28,7 @@ import { type Door, createDoor } from "../../http/server/door.ts";
 import { type Loopback, createLoopback } from "../../http/server/loopback-client.ts";
 import { type HttpService, createHttpService } from "../../http/server/server.ts";
 import { registerGraphs } from "../assistants/assistants.ts";
+import { createSeqFloor } from "../events/seq-floor.ts";
 import { LOOK_OFTEN_MS, createDeadlines } from "../inbox/deadline-scheduler.ts";
 import { assistantDefaults } from "../model/assistant-defaults.ts";
 import { createListener, createUpgradeHandler } from "./http-listener.ts";
@@ -126,7 +127,7 @@ function createPort(
 function partsOf(
   config: AgentConfig,
   { engine, store, threadTtl }: AgentServerPorts,
-  { agent, worker, events, inbox, webhooks, crons }: ServerContext,
+  { agent, worker, events, compaction, inbox, webhooks, crons }: ServerContext,
   { http, opened, graphs }: { readonly http: Service; readonly opened: Service; readonly graphs: Service },
 ): readonly Service[] {
   // The worker starts before the port opens, and stops before the port closes (agent-server.1, agent-server.2). If the
@@ -136,6 +137,7 @@ function partsOf(
   const stopMs = config.shutdownGraceSecs * 1000 + SETTLE_MS;
   return [
     graphs,
+    createSeqFloor(agent),
     engine.lease,
     syncWithPeers(agent, engine.peers),
     { name: "claiming", start: () => worker.start(), stop: stopWorker, stopMs },
@@ -146,6 +148,7 @@ function partsOf(
     { name: "worker", start: () => Promise.resolve(), stop: stopWorker, stopMs },
     // Inbox subscriptions never end by themselves, so they end before the port waits for its replies.
     { name: "inbox", start: () => Promise.resolve(), stop: async () => inbox.close() },
+    compaction,
     crons,
     store,
     createDeadlines(agent, engine.peers.alone ? undefined : LOOK_OFTEN_MS),

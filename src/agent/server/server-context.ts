@@ -5,6 +5,7 @@ import { type Loopback, postHere } from "../../http/server/loopback-client.ts";
 import { createConfigurableHeaders } from "../auth/configurable-headers.ts";
 import type { AgentContext } from "../context.ts";
 import { type CronScheduler, createCronScheduler } from "../crons/cron-scheduler.ts";
+import { type Compaction, createCompaction } from "../events/compaction.ts";
 import { type EventHub, type EventLimits, createEventHub } from "../events/event-hub.ts";
 import { type InboxFeed, createInboxFeed } from "../events/inbox-feed.ts";
 import { createQueueLimit } from "../runs/accept/queue-limit.ts";
@@ -19,6 +20,7 @@ import type { AgentConfig } from "./settings.ts";
 export interface ServerContext {
   readonly agent: AgentContext;
   readonly events: EventHub;
+  readonly compaction: Compaction;
   readonly inbox: InboxFeed;
   readonly webhooks: Webhooks;
   readonly worker: Worker;
@@ -42,7 +44,8 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
   const events = createEventHub({ wakes: engine.wakes, clock, limits: eventLimits(config) });
   const inbox = createInboxFeed(newId, engine.wakes, () => engine.peers.tell({ kind: "inbox" }));
   const webhooks = createServerWebhooks(config, ports, links);
-  const worker = createServerWorker(config, ports, { events, inbox, webhooks, ...links });
+  const compaction = createCompaction({ storage, clock, log, afterMs: config.protocolCompactSecs * 1000 });
+  const worker = createServerWorker(config, ports, { events, compaction, inbox, webhooks, ...links });
   const agent: AgentContext = {
     storage,
     store,
@@ -65,7 +68,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     wakeCrons: () => crons.wake(),
   };
   const crons = createCronScheduler(agent);
-  return { agent, events, inbox, webhooks, worker, crons };
+  return { agent, events, compaction, inbox, webhooks, worker, crons };
 }
 
 function createServerWebhooks(config: AgentConfig, ports: AgentServerPorts, links: ServerLinks): Webhooks {
@@ -96,10 +99,10 @@ function createServerWebhooks(config: AgentConfig, ports: AgentServerPorts, link
 function createServerWorker(
   config: AgentConfig,
   ports: AgentServerPorts,
-  parts: ServerLinks & Pick<ServerContext, "events" | "inbox" | "webhooks">,
+  parts: ServerLinks & Pick<ServerContext, "events" | "compaction" | "inbox" | "webhooks">,
 ): Worker {
   const { storage, graphs, engine, clock, log } = ports;
-  const { events, inbox, webhooks, counted } = parts;
+  const { events, compaction, inbox, webhooks, counted } = parts;
   const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: config.notifyFormat };
   const notifier = createNotifier(target, parts.publicUrl);
   return createWorker(
@@ -120,6 +123,7 @@ function createServerWorker(
       onPending: inbox.added,
       onRunEnd(run, durationMs) {
         counted.onRunEnd(run, durationMs);
+        compaction.ended(run);
         if (notifier.takeStored() || run.request.webhook !== undefined) webhooks.wake();
       },
     },

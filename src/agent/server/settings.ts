@@ -189,6 +189,15 @@ export const AGENT_SETTINGS = {
     { min: 0, max: 31_536_000 },
     { meaning: "The same for runs started over the thread protocol, whose pages replay them when they load." },
   ),
+  protocolCompactSecs: integer(
+    "HOLDPOINT_PROTOCOL_COMPACT_SECONDS",
+    60,
+    { min: 0, max: 31_536_000 },
+    {
+      meaning:
+        "Time after the end of a run started over the thread protocol at which its text deltas are removed. Replays then have its messages in whole blocks.",
+    },
+  ),
   streamEventsMax: integer(
     "HOLDPOINT_STREAM_MAX_EVENTS",
     100_000,

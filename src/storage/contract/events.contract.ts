@@ -1,7 +1,7 @@
 // Contract of the storage port for events, one part of storage.contract.ts.
 // Rules:
 //   contract/events.1. Rows read back as stored, in order of arrival: of a run, and of all runs of a thread.
-//   contract/events.2. `seq` grows and is never reused, even after the newest row expires.
+//   contract/events.2. `seq` grows and is never reused, even after the newest row expires. It can be raised, not lowered.
 //   contract/events.3. Trimming drops the oldest rows of one run and keeps the rows that fit both limits.
 //   contract/events.4. Events of an ended run expire at its time, all of them and no others; also with their run or
 //        thread.
@@ -52,6 +52,30 @@ export function eventCases(
     assert.deepEqual(extent, { first: 0, last: 3, events: 4, bytes: Buffer.byteLength(odd.lines) + 9 });
     assert.equal(await storage.transaction((tx) => tx.eventExtent(thread, newId())), null);
     assert.equal(await storage.transaction((tx) => tx.newestEvents(thread)), (stored?.seq ?? 0) + 2);
+  });
+
+  test("the seq of the next row is raised, and never lowered (contract/events.2)", async (t) => {
+    const storage = await open(t);
+    const next = async (): Promise<number> => {
+      await storage.transaction((tx) => tx.appendEvents([row(thread, run, 0)]));
+      return storage.transaction((tx) => tx.newestEvents(thread));
+    };
+    await storage.transaction((tx) => tx.raiseEventSeq(1_000_000));
+    assert.equal(await next(), 1_000_001);
+    await storage.transaction((tx) => tx.raiseEventSeq(5_000_000_000));
+    assert.equal(await next(), 5_000_000_001);
+    await storage.transaction((tx) => tx.raiseEventSeq(7));
+    assert.equal(await next(), 5_000_000_002);
+  });
+
+  test("the lines of a row are replaced, and its place stays (contract/events.1)", async (t) => {
+    const storage = await open(t);
+    await storage.transaction((tx) => tx.appendEvents([row(thread, run, 0, { last: 2 }), row(thread, run, 3)]));
+    const [before, next] = await storage.transaction((tx) => tx.events(thread, ALL));
+    const lines = "v3/gone\t3\n";
+    await storage.transaction((tx) => tx.replaceLines(thread, before?.seq ?? 0, lines));
+    await storage.transaction((tx) => tx.replaceLines(newId(), next?.seq ?? 0, lines));
+    assert.deepEqual(await storage.transaction((tx) => tx.events(thread, ALL)), [{ ...before, lines }, next]);
   });
 
   test("a position in a thread stays valid after the newest row expires (contract/events.2)", async (t) => {

@@ -59,7 +59,9 @@ function readVerbs(db: Sql): Pick<EventTx, "events" | "newestEvents" | "eventExt
   };
 }
 
-function writeVerbs(db: Sql): Pick<EventTx, "appendEvents" | "trimEvents" | "deleteGoneEvents"> {
+function writeVerbs(
+  db: Sql,
+): Pick<EventTx, "appendEvents" | "raiseEventSeq" | "replaceLines" | "trimEvents" | "deleteGoneEvents"> {
   return {
     appendEvents(rows) {
       for (const { threadId, runId, first, last, goneAt, lines } of rows) {
@@ -74,6 +76,20 @@ function writeVerbs(db: Sql): Pick<EventTx, "appendEvents" | "trimEvents" | "del
           lines,
         );
       }
+    },
+    replaceLines(threadId, seq, lines) {
+      db.hold(threadKey(threadId));
+      db.run("UPDATE holdpoint.events SET lines = $1 WHERE seq = $2 AND thread_id = $3", lines, seq, threadId);
+    },
+    raiseEventSeq(least) {
+      // Without the lock, another process could take numbers between the look and setval, and setval would reissue them.
+      db.run(
+        `DO $$ BEGIN
+           LOCK TABLE holdpoint.events IN SHARE ROW EXCLUSIVE MODE;
+           PERFORM setval('holdpoint.event_seq', ${Math.trunc(least)})
+             FROM holdpoint.event_seq WHERE last_value < ${Math.trunc(least)};
+         END $$`,
+      );
     },
     trimEvents(threadId, runId, eventsMax, bytesMax) {
       db.run(

@@ -53,6 +53,16 @@ export function eventVerbs(db: Database): EventTx {
       const { first, last, events, bytes } = row;
       return { first: Number(first), last: Number(last), events: Number(events), bytes: Number(bytes) };
     },
+    replaceLines(threadId, seq, lines) {
+      db.run("UPDATE events SET lines = ? WHERE seq = ? AND thread_id = ?", lines, seq, threadId);
+    },
+    raiseEventSeq(least) {
+      db.run("UPDATE sqlite_sequence SET seq = ? WHERE name = 'events' AND seq < ?", least, least);
+      db.run(
+        "INSERT INTO sqlite_sequence (name, seq) SELECT 'events', ? WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'events')",
+        least,
+      );
+    },
     trimEvents(threadId, runId, eventsMax, bytesMax) {
       db.run(
         `DELETE FROM events WHERE seq IN (
