@@ -5,12 +5,13 @@ import { Client, type Assistant, type Thread } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
+import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
 import { newNotes, until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const CONFIG = join(ROOT, "test", "graphs", "described.json");
-const server = await startServer({ config: CONFIG });
+const server = await startServerHere({ config: CONFIG });
 const folder = temporaryFolder();
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {
@@ -524,7 +525,7 @@ test("assistants and their versions survive a restart; those of a removed graph 
     await first.kill();
 
     const config = join(ROOT, "test", "graphs", "described-fewer.json");
-    const second = await startServer({ config, dataDir: first.dataDir });
+    const second = await startServerHere({ config, dataDir: first.dataDir });
     try {
       const later = new Client({ apiUrl: second.url, apiKey: null });
       assert.deepEqual(await later.assistants.get(id), current);

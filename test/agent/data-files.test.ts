@@ -18,7 +18,7 @@ import { protobufRequest, spanOf } from "../fakes/otlp.ts";
 import { holdpoint } from "../harness/cli.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { until } from "../harness/threads.ts";
-import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 
 for (const name of ["holdpoint.db", "lock.db"]) {
   test(`${name} deleted under the server: /ready is 503 and writes are refused (data-files.1)`, async () => {
@@ -148,7 +148,7 @@ test("databases, locks, backups and exports are their owner's alone (data-files.
   const outside = temporaryFolder();
   const dataDir = join(outside, "data");
   try {
-    const server = await startServer({ dataDir, env: { DATABASE_URI: "" } });
+    const server = await startServerHere({ dataDir, env: { DATABASE_URI: "" } });
     assert.equal((await call(server, "POST", "/runs/wait", { assistant_id: "steps", input: {} })).status, 200);
     const backup = await holdpoint(["backup", join(outside, "copy.db"), "--data-dir", dataDir]);
     assert.equal(backup.code, 0, backup.err);

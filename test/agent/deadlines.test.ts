@@ -9,10 +9,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { answer, auditOf, itemsOf, ok, watchInbox, type WireItem } from "../harness/inbox.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
 import { newThread, openThread, type TestThread } from "../harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);

@@ -5,10 +5,11 @@
 //   durability.3. A subgraph's state can be read and edited in place.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { call, removeFolder, startServer } from "../harness/server.ts";
+import { call, removeFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { newThread, onlyQuestion, questionsOf } from "../harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);

@@ -7,10 +7,11 @@
 //        interrupted node fails and changes no state: with the right config, the node interrupts again.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { call, removeFolder, startServer } from "../harness/server.ts";
+import { call, removeFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { newThread, openThread, until, type WireProblem } from "../harness/threads.ts";
 
-let server = await startServer();
+let server = await startServerHere();
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);
@@ -116,7 +117,7 @@ test("a pause continues in its own graph, and in no other (factories.4)", async 
   assert.deepEqual(asked?.[0]?.value, { by: "clerk" });
   const { dataDir } = server;
   await server.stop();
-  server = await startServer({ dataDir });
+  server = await startServerHere({ dataDir });
   const again = openThread(server, "dynamic_asking", thread.threadId);
   const { __error__: error } = await again.run({ command: { resume: "no" }, ...nodeName("other") });
   assert.equal(error?.error, "graph_incompatible");

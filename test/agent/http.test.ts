@@ -11,12 +11,13 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { after, test } from "node:test";
 import { raw } from "../harness/raw.ts";
-import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { newNotes, newThread, onlyQuestion, problemOf, until, type Result, type WireRun } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const KEEP_ALIVE_MS = 100;
-const server = await startServer({ env: { HOLDPOINT_WAIT_KEEPALIVE_MS: String(KEEP_ALIVE_MS) } });
+const server = await startServerHere({ env: { HOLDPOINT_WAIT_KEEPALIVE_MS: String(KEEP_ALIVE_MS) } });
 const folder = temporaryFolder();
 after(async () => {
   await server.stop();

@@ -79,7 +79,7 @@ test("a run still queued when the process died keeps its caller's identity (iden
   await made("kim", `/threads/${thread}/runs`, { assistant_id: "slow", input: { waitMs: 600_000 } }, first);
   const { run_id: queued } = await made("ann", `/threads/${thread}/runs`, WHOAMI, first);
   await first.kill();
-  const second = await startServer({ config: TENANTS, dataDir: first.dataDir });
+  const second = await startServerHere({ config: TENANTS, dataDir: first.dataDir });
   t.after(() => second.stop());
   await call(second, "POST", "/runs/cancel", { thread_id: thread, status: "running" }, as("kim"));
   const joined = await call(second, "GET", `/threads/${thread}/runs/${String(queued)}/join`, undefined, as("ann"));

@@ -9,12 +9,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { call, removeFolder, ROOT, startServer, type Answer } from "../harness/server.ts";
+import { call, removeFolder, ROOT, type Answer } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { problemOf } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
-const server = await startServer({ config: join(ROOT, "test", "graphs", "rights", "langgraph.json") });
-const tenants = await startServer({ config: join(ROOT, "test", "graphs", "tenants", "langgraph.json") });
+const server = await startServerHere({ config: join(ROOT, "test", "graphs", "rights", "langgraph.json") });
+const tenants = await startServerHere({ config: join(ROOT, "test", "graphs", "tenants", "langgraph.json") });
 after(async () => {
   for (const one of [server, tenants]) {
     await one.stop();

@@ -8,7 +8,8 @@ import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { rowsOf } from "../harness/rows.ts";
-import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import {
   newNotes,
   newThread,
@@ -25,7 +26,7 @@ import { PATIENCE } from "../harness/patience.ts";
 const MUCH_LATER_SECS = 3600;
 const NO_ID = "11111111-1111-4111-8111-111111111111";
 
-const server = await startServer();
+const server = await startServerHere();
 const folder = temporaryFolder();
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {
@@ -311,7 +312,7 @@ suite("delayed runs (agent/runs.3)", PATIENCE, () => {
   });
 
   test("delayed runs survive a restart: overdue ones run at once", async (t) => {
-    const one = await startServer();
+    const one = await startServerHere();
     const [thread, stateless] = [
       await newThread(one, "steps"),
       await call(one, "POST", "/runs", {
@@ -326,7 +327,7 @@ suite("delayed runs (agent/runs.3)", PATIENCE, () => {
       await thread.begin({ input: {}, after_seconds: MUCH_LATER_SECS }),
     ];
     await one.stop();
-    const two = await startServer({ dataDir: one.dataDir });
+    const two = await startServerHere({ dataDir: one.dataDir });
     t.after(async () => {
       await two.stop();
       removeFolder(two.dataDir);

@@ -8,7 +8,7 @@ import { call, removeFolder, ROOT, startServer } from "../harness/server.ts";
 import { until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
-const server = await startServer({ env: { HOLDPOINT_MAX_STORE_ITEM_BYTES: "2000" } });
+const server = await startServerHere({ env: { HOLDPOINT_MAX_STORE_ITEM_BYTES: "2000" } });
 const client = new Client({ apiUrl: server.url, apiKey: null });
 const { store } = client;
 after(async () => {
@@ -57,7 +57,7 @@ suite("items", () => {
     const client = new Client({ apiUrl: first.url, apiKey: null });
     await client.store.putItem(["kept"], "k", { x: 1 });
     await first.kill();
-    const second = await startServer({ dataDir: first.dataDir });
+    const second = await startServerHere({ dataDir: first.dataDir });
     const item = await new Client({ apiUrl: second.url, apiKey: null }).store.getItem(["kept"], "k");
     assert.deepEqual(item?.value, { x: 1 });
     await second.stop();

@@ -17,6 +17,7 @@ import { startCollector } from "../fakes/collector.ts";
 import { jsonRequest, spanOf } from "../fakes/otlp.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { raw, rawHead, type RawRequest } from "../harness/raw.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
 import { newNotes, newThread, until } from "../harness/threads.ts";
 
@@ -37,8 +38,8 @@ const collector = await startCollector(backend.url, {
   TRACING_API_KEY: "key-1",
   ALLOWED_HOSTS: "host.docker.internal",
 });
-const agent = await startServer({ env: { ALLOWED_HOSTS: "host.docker.internal" } });
-const guarded = await startServer({
+const agent = await startServerHere({ env: { ALLOWED_HOSTS: "host.docker.internal" } });
+const guarded = await startServerHere({
   config: join(ROOT, "test", "graphs", "strangers", "langgraph.json"),
   env: { HOST: "0.0.0.0" },
 });

@@ -19,7 +19,7 @@ import { call, removeFolder, startServer, temporaryFolder } from "../harness/ser
 import { newThread, onlyQuestion, problemOf, until, type Result, type WireRun } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const folder = temporaryFolder();
 const client = new Client({ apiUrl: server.url, apiKey: null, callerOptions: { maxRetries: 0 } });
 after(async () => {
@@ -227,7 +227,7 @@ suite("reading again (streaming.3, streaming.4)", PATIENCE, () => {
     const path = `${thread.path}/runs/${run.run_id}/stream`;
     const before = await (await readEvents(first, path)).rest();
     await first.kill();
-    const second = await startServer({ dataDir: first.dataDir });
+    const second = await startServerHere({ dataDir: first.dataDir });
     t.after(() => second.stop());
     assert.deepEqual(await (await readEvents(second, path)).rest(), before);
     const rest = await (await readEvents(second, path, { lastEventId: before[1]?.id ?? "" })).rest();

@@ -24,12 +24,13 @@ import { registerVerbs, type VerbPorts } from "../../src/cli/program/register.ts
 import { createTraceServer } from "../../src/traces/server.ts";
 import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
 import { holdpoint, lines, verb, type Ended } from "../harness/cli.ts";
-import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { removeFolder, temporaryFolder } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 
-let server: TestServer;
+let server: ServerHere;
 const folder = temporaryFolder();
 before(async () => {
-  server = await startServer();
+  server = await startServerHere();
 });
 after(async () => {
   await server.stop();

@@ -8,15 +8,16 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { holdpoint, lines, verb, type Ended } from "../harness/cli.ts";
 import type { WireItem } from "../harness/inbox.ts";
-import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import { call, removeFolder } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 
 const KEY = "canary-key-of-the-terminal";
 const headers = { "x-api-key": KEY };
-let server: TestServer;
+let server: ServerHere;
 let env: Readonly<Record<string, string>>;
 
 before(async () => {
-  server = await startServer({ env: { HOLDPOINT_API_KEYS: `ann:${KEY}` } });
+  server = await startServerHere({ env: { HOLDPOINT_API_KEYS: `ann:${KEY}` } });
   env = { HOLDPOINT_URL: server.url, HOLDPOINT_API_KEY: KEY };
 });
 after(async () => {

@@ -5,15 +5,16 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import { removeFolder } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 
 const FIRST_LOAD_BYTES_MAX = 250_000;
 const PREFIX = "/behind/a.prefix";
 
-let server: TestServer;
+let server: ServerHere;
 
 before(async () => {
-  server = await startServer({ env: { MOUNT_PREFIX: PREFIX } });
+  server = await startServerHere({ env: { MOUNT_PREFIX: PREFIX } });
 });
 
 after(async () => {
@@ -153,7 +154,7 @@ for (const [method, path, status, code] of REFUSED) {
 }
 
 test("without the console, its address leads nowhere", async () => {
-  const plain = await startServer({ env: { HOLDPOINT_CONSOLE: "false" } });
+  const plain = await startServerHere({ env: { HOLDPOINT_CONSOLE: "false" } });
   try {
     assert.equal((await fetch(`${plain.url}/console`)).status, 404);
   } finally {

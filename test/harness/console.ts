@@ -131,7 +131,7 @@ export async function typeInto(page: Page, editor: string, text: string): Promis
 }
 
 /** A paused thread of the graph `echo`, with this interrupt value. */
-export async function ask(server: TestServer, payload: unknown, metadata: object = {}): Promise<string> {
+export async function ask(server: Served, payload: unknown, metadata: object = {}): Promise<string> {
   const { body: thread } = await call(server, "POST", "/threads", { metadata });
   const { thread_id: threadId } = thread as { readonly thread_id: string };
   const paused = await call(server, "POST", `/threads/${threadId}/runs/wait`, {
@@ -143,7 +143,7 @@ export async function ask(server: TestServer, payload: unknown, metadata: object
 }
 
 /** The answer that the graph `echo` received; waits for the run that the answer starts. */
-export async function answerOf(server: TestServer, threadId: string): Promise<unknown> {
+export async function answerOf(server: Served, threadId: string): Promise<unknown> {
   const { body: runs } = await call(server, "GET", `/threads/${threadId}/runs`);
   const [newest] = runs as readonly { readonly run_id: string }[];
   await call(server, "GET", `/threads/${threadId}/runs/${newest?.run_id}/join`);

@@ -9,7 +9,7 @@ import type { TestServer } from "./server.ts";
 const TABLES_MIN = 8;
 
 /** Rows that carry the id of a thread, in all tables. */
-export function rowsOf(server: TestServer, threadId: string): Promise<number> {
+export function rowsOf(server: Pick<TestServer, "dataDir" | "databaseUri">, threadId: string): Promise<number> {
   return server.databaseUri === ""
     ? inFile(join(server.dataDir, "holdpoint.db"), threadId)
     : inDatabase(server.databaseUri, threadId);

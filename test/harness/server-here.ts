@@ -13,7 +13,7 @@ import {
   type TestServer,
 } from "./server.ts";
 
-export type ServerHere = Pick<TestServer, "url" | "dataDir" | "logs" | "output" | "stop">;
+export type ServerHere = Pick<TestServer, "url" | "dataDir" | "databaseUri" | "logs" | "output" | "stop">;
 
 /** A failed start: the exit code of the process, and its output. */
 export class NotStarted extends Error {
@@ -32,9 +32,10 @@ export async function startServerHere(
   const dataDir = options.env?.["HOLDPOINT_DATA_DIR"] ?? options.dataDir ?? temporaryFolder();
   const logs: Record<string, unknown>[] = [];
   let output = "";
+  const databaseUri = options.env?.["DATABASE_URI"] ?? (await databaseFor(dataDir));
   const host: Host = {
     env: {
-      DATABASE_URI: options.env?.["DATABASE_URI"] ?? (await databaseFor(dataDir)),
+      DATABASE_URI: databaseUri,
       PORT: "0",
       HOLDPOINT_DATA_DIR: dataDir,
       LOG_JSON: "true",
@@ -66,7 +67,7 @@ export async function startServerHere(
       await running.stop();
       return running.exitCode();
     };
-    return { url, dataDir, logs, output: () => output, stop };
+    return { url, dataDir, databaseUri, logs, output: () => output, stop };
   } catch (error) {
     const { message, exitCode } = refusalOf(error);
     throw new NotStarted(exitCode, `${output}holdpoint: ${message}\n`);

@@ -7,10 +7,11 @@ import assert from "node:assert/strict";
 import { createXXHash128 } from "hash-wasm";
 import { after, suite, test } from "node:test";
 import { onOldest } from "../harness/langgraph.ts";
-import { removeFolder, startServer } from "../harness/server.ts";
+import { removeFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { newThread, questionsOf, type Result, type WireInterrupt } from "../harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const hasher = await createXXHash128();
 after(async () => {
   await server.stop();

@@ -9,10 +9,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
-import { call, removeFolder, startServer, temporaryFolder, type Answer } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { newNotes, newThread, onlyQuestion, problemOf, type TestThread, type WireState } from "../harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const folder = temporaryFolder();
 after(async () => {
   await server.stop();

@@ -12,7 +12,8 @@ import assert from "node:assert/strict";
 import { createXXHash128 } from "hash-wasm";
 import { after, test } from "node:test";
 import { onOldest } from "../harness/langgraph.ts";
-import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import {
   newNotes,
   newThread,
@@ -26,7 +27,7 @@ import {
   type WireThread,
 } from "../harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const folder = temporaryFolder();
 const hasher = await createXXHash128();
 after(async () => {

@@ -6,7 +6,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { copyForOldest } from "../harness/langgraph.ts";
-import { removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
+import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { newThread, openThread, questionsOf, type Result, type WireInterrupt } from "../harness/threads.ts";
 
 const OLDEST = join(copyForOldest(), "test", "graphs", "langgraph.json");
@@ -27,14 +28,14 @@ for (const { graph, input, first, waits, sibling } of CASES) {
   test(`${graph}: the second question of a task waits through the upgrade (library-upgrade.1, library-upgrade.2)`, async (t) => {
     const dataDir = temporaryFolder();
     t.after(() => removeFolder(dataDir));
-    const before = await startServer({ config: OLDEST, dataDir });
+    const before = await startServerHere({ config: OLDEST, dataDir });
     const old = await newThread(before, graph);
     const asked = await old.run({ input });
     const paused = await old.resume({ [find(asked, first).id]: "one" });
     const waiting = find(paused, waits);
     await before.stop();
 
-    const after = await startServer({ config: PINNED, dataDir });
+    const after = await startServerHere({ config: PINNED, dataDir });
     t.after(() => after.stop());
     const thread = openThread(after, graph, old.threadId);
     let result = await thread.resume({ [find(paused, sibling).id]: "sibling" });

@@ -9,10 +9,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { onOldest } from "../harness/langgraph.ts";
-import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { newNotes, newThread, onlyQuestion, questionsOf, until } from "../harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const folder = temporaryFolder();
 after(async () => {
   await server.stop();

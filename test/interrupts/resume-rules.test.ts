@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { ErrorCode } from "../../src/base/api-error.ts";
-import { call, removeFolder, startServer, type Answer } from "../harness/server.ts";
+import { call, removeFolder, type Answer } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import {
   newThread,
   onlyQuestion,
@@ -19,7 +20,7 @@ import {
 } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);

@@ -10,15 +10,16 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { raw } from "../harness/raw.ts";
-import { call, removeFolder, startServer, temporaryFolder, type Answer, type TestServer } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { newNotes, newThread, onlyQuestion, problemOf, type WireProblem } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const BODY_BYTES_MAX = 65_536;
 
 const [server, hasty] = await Promise.all([
-  startServer({ env: { HOLDPOINT_MAX_BODY_BYTES: String(BODY_BYTES_MAX) } }),
-  startServer({ env: { BG_JOB_TIMEOUT_SECS: "1" } }),
+  startServerHere({ env: { HOLDPOINT_MAX_BODY_BYTES: String(BODY_BYTES_MAX) } }),
+  startServerHere({ env: { BG_JOB_TIMEOUT_SECS: "1" } }),
 ]);
 const folder = temporaryFolder();
 after(async () => {
@@ -33,7 +34,7 @@ const FAILURES: readonly {
   readonly error: string;
   readonly message: RegExp;
   readonly endedBy?: string;
-  readonly on?: TestServer;
+  readonly on?: ServerHere;
   /** The thread's state afterwards. */
   readonly values: object;
 }[] = [

@@ -13,7 +13,8 @@ import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { LocalServer } from "../../src/cli/client/local-server.ts";
-import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 
 const EXAMPLES = join(ROOT, "examples");
 const SAMPLES_CONFIG = join(EXAMPLES, "langgraph.json");
@@ -159,7 +160,7 @@ function createComparison(): (output: Output) => Output | null {
 /** @throws {AssertionError} at the first block with another output than the page */
 async function checkPage(
   page: string,
-  server: Pick<TestServer, "url" | "dataDir">,
+  server: Pick<ServerHere, "url" | "dataDir">,
   hosts: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const steps = stepsOf(readFileSync(join(ROOT, page), "utf8"));
@@ -202,12 +203,12 @@ function writeProject(page: string): string {
 }
 
 /** A server with the sample graphs and a new data folder. */
-async function withSamples(use: (server: TestServer) => Promise<void>): Promise<void> {
-  const server = await startServer({ config: SAMPLES_CONFIG });
+async function withSamples(use: (server: ServerHere) => Promise<void>): Promise<void> {
+  const server = await startServerHere({ config: SAMPLES_CONFIG });
   try {
     await use(server);
   } finally {
-    await server.kill();
+    await server.stop();
     removeFolder(server.dataDir);
   }
 }
@@ -221,9 +222,9 @@ suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
     test(`the project of ${page} runs, and its commands print the output on the page (examples.4)`, async (t) => {
       const folder = writeProject(page);
       t.after(() => removeFolder(folder));
-      const server = await startServer({ config: join(folder, "langgraph.json") });
+      const server = await startServerHere({ config: join(folder, "langgraph.json") });
       t.after(() => removeFolder(server.dataDir));
-      t.after(() => server.kill());
+      t.after(() => server.stop());
       await checkPage(page, server);
     });
 

@@ -9,10 +9,11 @@ import { pathToFileURL } from "node:url";
 import { Client } from "@langchain/langgraph-sdk";
 import { codeOf } from "../fixtures/how-to.ts";
 import { writeFiles } from "../harness/project.ts";
-import { removeFolder, ROOT, startServer } from "../harness/server.ts";
+import { removeFolder, ROOT } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 
 const folder = mkdtempSync(join(ROOT, "test", ".work-retry-"));
-const server = await startServer();
+const server = await startServerHere();
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);

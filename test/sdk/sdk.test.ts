@@ -5,11 +5,12 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, suite, test } from "node:test";
-import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { newNotes, until, type Result, type WireInterrupt } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const folder = temporaryFolder();
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {

@@ -8,10 +8,11 @@ import { Client, type Interrupt } from "@langchain/langgraph-sdk";
 import { StreamOrchestrator } from "@langchain/langgraph-sdk/ui";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { removeFolder, temporaryFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { newNotes, until } from "../harness/threads.ts";
 
-const server = await startServer();
+const server = await startServerHere();
 const folder = temporaryFolder();
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {
