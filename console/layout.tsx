@@ -1,7 +1,7 @@
 // Layout: the frame around every page: navigation, name, theme, shortcuts, dialogs, toasts.
 import { Link, Outlet, useNavigate, type ErrorComponentProps } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { keyWanted } from "./api/credentials.ts";
+import { keyRequired } from "./api/credentials.ts";
 import { badge } from "./browser/badge.ts";
 import { useInboxLive } from "./data/inbox/live.ts";
 import { OutboxView } from "./data/inbox/outbox-view.tsx";
@@ -45,7 +45,7 @@ export function Layout(): ReactNode {
         <Toasts />
         <OutboxView />
       </div>
-      {useValue(keyWanted) ? <KeyDialog /> : null}
+      {useValue(keyRequired) ? <KeyDialog /> : null}
       {open === "help" ? <ShortcutHelp onClose={close} /> : null}
       {open === "palette" ? <Palette onClose={close} onOpen={setOpen} /> : null}
       {open === "preferences" ? <PreferencesDialog onClose={close} /> : null}

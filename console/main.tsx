@@ -4,7 +4,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiProblem } from "./api/problem.ts";
-import { sendWhenLeaving } from "./data/inbox/outbox.ts";
+import { sendOnLeave } from "./data/inbox/outbox.ts";
 import { applyTheme } from "./hooks/preferences.ts";
 import { startShortcuts } from "./hooks/shortcuts.ts";
 import { router } from "./router.ts";
@@ -32,7 +32,7 @@ const queries = new QueryClient({
 Object.assign(globalThis, { __webpack_nonce__: document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce });
 applyTheme();
 startShortcuts();
-sendWhenLeaving();
+sendOnLeave();
 const place = document.getElementById("root");
 if (place === null) throw new Error("the page has no #root");
 createRoot(place).render(

@@ -18,7 +18,7 @@ import { keepHeapSmall } from "./base/v8-heap.ts";
 import type { Command as Program } from "commander";
 import type { Cli } from "./cli/client/command-context.ts";
 import type { DevOptions } from "./main/dev.ts";
-import type { Host, LastingProcess } from "./main/host.ts";
+import type { Host, LongRunningProcess } from "./main/host.ts";
 import { readProduct } from "./main/product.ts";
 import type { ServeOptions } from "./main/serve.ts";
 
@@ -127,7 +127,7 @@ function judged(work: () => Promise<boolean>): Promise<void> {
   });
 }
 
-function lasting(work: () => Promise<LastingProcess | null>): Promise<void> {
+function lasting(work: () => Promise<LongRunningProcess | null>): Promise<void> {
   return command(async () => {
     const started = await work();
     if (started === null) return;
@@ -158,7 +158,7 @@ async function createCli(): Promise<Cli> {
 }
 
 /** The first signal drains, within a limit whatever hangs; a second one ends at once. */
-function stopOnSignals({ stop, stopMs, log, exitCode }: LastingProcess): void {
+function stopOnSignals({ stop, stopMs, log, exitCode }: LongRunningProcess): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(1);

@@ -1,6 +1,6 @@
 // Client: calls of the HTTP API, the console's only interface to the server.
 import { API_URL } from "../browser/address.ts";
-import { apiKey, keyWanted } from "./credentials.ts";
+import { apiKey, keyRequired } from "./credentials.ts";
 import { problemFrom, unreachable } from "./problem.ts";
 
 export interface CallOptions {
@@ -47,7 +47,7 @@ export async function request(method: Method, path: string, options: CallOptions
     throw unreachable(error);
   }
   if (response.ok) return response;
-  if (response.status === 401) keyWanted.set(true);
+  if (response.status === 401) keyRequired.set(true);
   throw problemFrom(await response.json().catch(() => null), response.status);
 }
 

@@ -9,7 +9,7 @@ const stored = (): string | null => sessionStorage.getItem(STORAGE_KEY) ?? local
 export const apiKey = createValue<string | null>(stored());
 
 /** A call failed because of a missing or insufficient key. */
-export const keyWanted = createValue(false);
+export const keyRequired = createValue(false);
 
 /** @param remember keep it after the tab closes. */
 export function setApiKey(key: string | null, remember: boolean): void {
@@ -17,5 +17,5 @@ export function setApiKey(key: string | null, remember: boolean): void {
   localStorage.removeItem(STORAGE_KEY);
   if (key !== null) (remember ? localStorage : sessionStorage).setItem(STORAGE_KEY, key);
   apiKey.set(key);
-  keyWanted.set(false);
+  keyRequired.set(false);
 }

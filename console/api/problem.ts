@@ -41,7 +41,7 @@ export function unreachable(cause: unknown): ApiProblem {
 }
 
 /** Any thrown value, as text for a person. */
-export function sayProblem(thrown: unknown): string {
+export function problemMessage(thrown: unknown): string {
   if (thrown instanceof ApiProblem) return thrown.status === 0 ? thrown.title : thrown.message;
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

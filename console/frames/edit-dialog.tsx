@@ -1,6 +1,6 @@
 // Edit dialog: the frame of dialogs that send one call: the fields, the call as curl, and the error.
 import { useState, type ReactNode } from "react";
-import { sayProblem } from "../api/problem.ts";
+import { problemMessage } from "../api/problem.ts";
 import { Button } from "../ui/controls.tsx";
 import { CopyCurl } from "../ui/copy.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -36,7 +36,7 @@ export function EditDialog({
     try {
       await save.run();
     } catch (error) {
-      setFailure(sayProblem(error));
+      setFailure(problemMessage(error));
     } finally {
       setSending(false);
     }

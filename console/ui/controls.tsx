@@ -1,6 +1,6 @@
 // Controls: the basic elements of every page. Plain elements with our classes; no state of their own.
 import type { ButtonHTMLAttributes, ReactNode } from "react";
-import { sayProblem } from "../api/problem.ts";
+import { problemMessage } from "../api/problem.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "type"> {
@@ -128,7 +128,7 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
   return (
     <div className="failure" role="alert">
       <Icon name="warning" />
-      <span>{sayProblem(error)}</span>
+      <span>{problemMessage(error)}</span>
       {onRetry === undefined ? null : (
         <Button kind="quiet" onClick={onRetry}>
           Try again

@@ -40,11 +40,11 @@ export interface Worker extends Service {
 /**
  * Reason for a missing result: the run was deleted, it was requeued for the next process, or its end cannot be stored.
  */
-export type GoneWhy = "deleted" | "requeued" | "not_stored";
+export type GoneReason = "deleted" | "requeued" | "not_stored";
 
 export type WaitResult =
   | { readonly kind: "ended"; readonly end: RunEnd }
-  | { readonly kind: "gone"; readonly why: GoneWhy };
+  | { readonly kind: "gone"; readonly why: GoneReason };
 
 export interface RunWaiters {
   /** Register before the run can end. @returns the result, and a function for a caller that disconnects */
@@ -55,7 +55,7 @@ export interface RunWaiters {
    * @param expected the waiting caller may be in any process, because the run came through the queue or stayed there
    */
   ended(run: Pick<Run, "runId" | "threadId">, describe: () => RunEnd, expected?: boolean): void;
-  gone(runId: string, why: GoneWhy): void;
+  gone(runId: string, why: GoneReason): void;
   /** Runs with waiting callers in this process. */
   readonly waited: () => readonly string[];
   readonly isWaited: (runId: string) => boolean;

@@ -26,7 +26,11 @@ const AGAIN_MS = [50, 100, 250, 500, 1000] as const;
  * @param isOver checked before each repetition; true once no caller needs the result
  * @returns null if isOver ended the wait
  */
-export async function readUntilBack<T>(clock: Clock, read: () => Promise<T>, isOver: () => boolean): Promise<T | null> {
+export async function retryWhileUnavailable<T>(
+  clock: Clock,
+  read: () => Promise<T>,
+  isOver: () => boolean,
+): Promise<T | null> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await read();

@@ -31,7 +31,7 @@ export interface JsonWriter {
 
 /** True when the text has more than `units` characters, roughly. */
 export function isLong(value: unknown, units = LONG_UNITS): boolean {
-  return roughUnits(value, units) > units;
+  return estimatedUnits(value, units) > units;
 }
 
 /** As JSON.stringify. */
@@ -83,7 +83,7 @@ function* listSteps(
     [from, units] = [to, 0];
   };
   for (let at = 0; at < list.length; at++) {
-    const more = roughUnits(list[at], PIECE_UNITS);
+    const more = estimatedUnits(list[at], PIECE_UNITS);
     if (more > PIECE_UNITS) {
       flush(at);
       yield;
@@ -109,7 +109,7 @@ function* memberSteps(
   let units = 0;
   for (const key of Object.keys(object)) {
     const member = (object as Record<string, unknown>)[key];
-    const more = roughUnits(member, PIECE_UNITS);
+    const more = estimatedUnits(member, PIECE_UNITS);
     const within = [...path, key];
     const isPiece = more > PIECE_UNITS;
     if (isPiece) yield;
@@ -124,7 +124,7 @@ function* memberSteps(
 }
 
 /** stringify-slowly.3. Length of the text; more than `max` as soon as that is certain. */
-export function roughUnits(value: unknown, max: number): number {
+export function estimatedUnits(value: unknown, max: number): number {
   return unitsOf(value, max, LEVELS_MAX);
 }
 

@@ -34,7 +34,7 @@ import type { Log } from "../base/log/log.ts";
 import { isLoopbackAddress } from "../http/server/loopback-host.ts";
 import { createHttpService, type HttpService } from "../http/server/server.ts";
 import { type CollectorParts, createParts } from "./collector-parts.ts";
-import { createQuietLog } from "../base/log/deduplicating-log.ts";
+import { createDeduplicatingLog } from "../base/log/deduplicating-log.ts";
 import { createReceiver } from "./receive/http-receiver.ts";
 import { isHeaderSafe } from "./receive/request-head.ts";
 import { type CollectorConfig, decompressedBytesMax } from "./settings.ts";
@@ -69,7 +69,7 @@ const RETRY_AFTER_SECONDS = 1;
 export function createCollector(config: CollectorConfig, ports: CollectorPorts): Collector {
   checkConfig(config);
   const { backend, clock } = ports;
-  const log = createQuietLog(ports.log, clock);
+  const log = createDeduplicatingLog(ports.log, clock);
   const parts = createParts(config, { ...ports, ageClock: steady(clock), log });
   const { accounting, durable, pipeline, queues, spool } = parts;
   let stopping = false;
@@ -151,7 +151,7 @@ function createHttp(config: CollectorConfig, http: HttpParts): HttpService {
         admission,
         tenants: tenants.of,
         intake: async (request) => {
-          if (request.decoded.mendedTexts > 0) metrics.onMendedTexts(request.decoded.mendedTexts);
+          if (request.decoded.repairedTexts > 0) metrics.onMendedTexts(request.decoded.repairedTexts);
           return durable !== null && unwritable() !== null ? "unwritable" : intake(request);
         },
         notReady: () => (isStopping() ? "the collector is stopping" : unwritable()),

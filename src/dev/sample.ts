@@ -3,13 +3,13 @@
 //   sample.1. At most one sample waits: a restart shows the existing one.
 //   sample.2. A failure to create the sample is a printed reason: the server runs without it.
 
-export interface WaitingSample {
+export interface PausedSample {
   readonly threadId: string;
   readonly interruptId: string;
 }
 
 export type SampleOutcome =
-  | { readonly kind: "waiting"; readonly sample: WaitingSample }
+  | { readonly kind: "waiting"; readonly sample: PausedSample }
   | { readonly kind: "none"; readonly reason: string };
 
 export const SAMPLE_GRAPH = "refund-approval";
@@ -29,7 +29,7 @@ export async function ensureSample(url: string): Promise<SampleOutcome> {
   }
 }
 
-async function findSample(url: string): Promise<WaitingSample | null> {
+async function findSample(url: string): Promise<PausedSample | null> {
   const query = new URLSearchParams({ metadata: JSON.stringify(MARK), limit: "1" });
   const page = await call<{ readonly items: readonly { readonly id: string; readonly thread_id: string }[] }>(
     `${url}/inbox?${query.toString()}`,
@@ -38,7 +38,7 @@ async function findSample(url: string): Promise<WaitingSample | null> {
   return item === undefined ? null : { threadId: item.thread_id, interruptId: item.id };
 }
 
-async function startSample(url: string): Promise<WaitingSample> {
+async function startSample(url: string): Promise<PausedSample> {
   const { thread_id: threadId } = await call<{ readonly thread_id: string }>(`${url}/threads`, { metadata: MARK });
   const end = await call<{ readonly __interrupt__?: readonly { readonly id: string }[]; readonly __error__?: unknown }>(
     `${url}/threads/${threadId}/runs/wait`,

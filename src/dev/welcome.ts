@@ -1,5 +1,5 @@
 // Welcome: the text that `holdpoint dev` prints at its start: addresses, the pending sample, and the ways to answer it.
-import { SAMPLE_GRAPH, type SampleOutcome, type WaitingSample } from "./sample.ts";
+import { SAMPLE_GRAPH, type SampleOutcome, type PausedSample } from "./sample.ts";
 
 export interface Running {
   readonly version: string;
@@ -29,7 +29,7 @@ function movedLines(moved: readonly MovedPort[]): readonly string[] {
   return said === "" ? [] : [`  ports moved   ${said} (the usual ones are in use)`];
 }
 
-export function inboxLink(url: string, { threadId, interruptId }: WaitingSample): string {
+export function inboxLink(url: string, { threadId, interruptId }: PausedSample): string {
   return `${url}/console/inbox/${threadId}/${interruptId}`;
 }
 

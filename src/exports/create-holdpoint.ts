@@ -39,7 +39,7 @@ export interface Holdpoint {
 
 /** @throws {Error} with the reason; nothing is left open then. */
 export async function createHoldpoint(options: HoldpointOptions): Promise<Holdpoint> {
-  const [{ startAgentServer }, { agentTable, besideOf, checkRole }, { configOf, openLog }, { openTracing }] =
+  const [{ startAgentServer }, { agentTable, localServicesOf, checkRole }, { configOf, openLog }, { openTracing }] =
     await Promise.all([
       import("../main/agent-server.ts"),
       import("../main/serve.ts"),
@@ -53,14 +53,14 @@ export async function createHoldpoint(options: HoldpointOptions): Promise<Holdpo
   const graphs = await graphsOf(options);
   await checkRole(config, graphs);
   for (const remark of graphs.remarks) log.warning("config_key_ignored", { remark });
-  const beside = await besideOf(host, table, config, host.env, graphs, { traces: null, collector: null });
+  const localServices = await localServicesOf(host, table, config, host.env, graphs, { traces: null, collector: null });
   const tracing = await openTracing(host, config, log, null);
   const server = await startAgentServer(host, {
     config,
     graphs,
     log,
     tracing,
-    beside,
+    localServices,
     routes: [],
     origins: [],
     embedded: true,

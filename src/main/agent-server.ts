@@ -31,7 +31,7 @@ export interface ServerParts {
   readonly graphs: GraphsConfig;
   readonly log: Log;
   readonly tracing: Tracing | null;
-  readonly beside: LocalServices;
+  readonly localServices: LocalServices;
   /** Also served. */
   readonly routes: readonly HttpRoute[];
   /** Origins whose pages may call this start of the server, besides those of `http.cors`. */
@@ -74,7 +74,7 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
     const { tracing } = parts;
     const graphs = await createGraphs(graphsConfig, { library, storage, store, types, tracing, clock: systemClock });
     const surface = await readSurface(parts);
-    const { beside } = parts;
+    const { localServices } = parts;
     const server = createAgentServer(config, {
       storage,
       store,
@@ -89,7 +89,9 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
         ...(await openUi(graphsConfig, surface, log)),
         ...parts.routes,
       ],
-      beside: config.console ? { ...beside, versions: { ...beside.versions, langgraph: library.version } } : null,
+      localServices: config.console
+        ? { ...localServices, versions: { ...localServices.versions, langgraph: library.version } }
+        : null,
       threadTtl: graphsConfig.checkpointer,
       versions,
       log,

@@ -6,14 +6,17 @@ import type { Log } from "../base/log/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
 import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
-import { configOf, localServerOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
+import { configOf, localServerOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
 
 const OLD_GROWTH_PERCENT = 50;
 /** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
 const STOP_SPARE_MS = 3000;
 
 /** @returns null with --print-config */
-export async function collect(host: Host, options: { readonly printConfig?: boolean }): Promise<LastingProcess | null> {
+export async function collect(
+  host: Host,
+  options: { readonly printConfig?: boolean },
+): Promise<LongRunningProcess | null> {
   const { table, config } = await collectorConfig(host);
   if (options.printConfig === true) {
     await printConfigOf(host, table, config);

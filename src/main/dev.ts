@@ -3,7 +3,7 @@
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
-import type { LocalServices, BesideCollector } from "../agent/server/console-api.ts";
+import type { LocalServices, LocalCollector } from "../agent/server/console-api.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
@@ -17,10 +17,10 @@ import type { TelemetryConfig } from "../telemetry/settings.ts";
 import type { TraceConfig } from "../traces/settings.ts";
 import { startAgentServer, type RunningServer } from "./agent-server.ts";
 import { collectorConfig, localBackend, localUrl, openTraceServer } from "./collect.ts";
-import { announced, configOf, isReadable, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
+import { announced, configOf, isReadable, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
 import {
   agentTable,
-  besideOf,
+  localServicesOf,
   checkAccess,
   readGraphConfig,
   STOP_SPARE_MS,
@@ -41,7 +41,7 @@ export interface DevOptions extends ServeOptions {
 type DevConfig = AgentConfig & TelemetryConfig & CollectorConfig & TraceConfig;
 
 /** @returns null with --print-config @throws {ConfigError} */
-export async function dev(host: Host, options: DevOptions): Promise<LastingProcess | null> {
+export async function dev(host: Host, options: DevOptions): Promise<LongRunningProcess | null> {
   const origins = await originsOf(options);
   const table = { ...(await collectorConfig(host)).table, ...(await agentTable()) } as const;
   const env = withOptions(host.env, options);
@@ -72,7 +72,7 @@ export async function dev(host: Host, options: DevOptions): Promise<LastingProce
       anyPort: options.port === undefined,
       origins,
       running,
-      describe: (parts, ports) => besideOf(host, table, { ...config, ...ports }, env, graphs, parts),
+      describe: (parts, ports) => localServicesOf(host, table, { ...config, ...ports }, env, graphs, parts),
     });
     const announce = async (): Promise<void> => {
       started.server.announce();
@@ -158,11 +158,19 @@ async function startParts(
   ]);
   const { readGraphsConfig } = await import("../graphs/config/langgraph-json.ts");
   const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph loads
-  const parts = { traces, collector: await besideCollector(collectorUrl, config.ingestToken, recent) };
+  const parts = { traces, collector: await localCollector(collectorUrl, config.ingestToken, recent) };
   const ports = { httpPort: collector.address().port, tracePort: tracePort ?? config.tracePort };
   const open = async (port: number): Promise<RunningServer> => {
-    const beside = await given.describe(parts, { port, ...ports });
-    return startAgentServer(host, { config: { ...config, port }, graphs, log, tracing, beside, routes, origins });
+    const localServices = await given.describe(parts, { port, ...ports });
+    return startAgentServer(host, {
+      config: { ...config, port },
+      graphs,
+      log,
+      tracing,
+      localServices,
+      routes,
+      origins,
+    });
   };
   const server = await (given.anyPort ? onPort("PORT", config.host, config.port, open) : open(config.port));
   running.push(server);
@@ -190,7 +198,7 @@ function movedPorts(usual: Ports, inForce: Ports): readonly MovedPort[] {
 const METRICS_TIMEOUT_MS = 5000;
 
 /** The collector of this process, called at its own port like any other. */
-async function besideCollector(url: string, token: string | null, recent: RecentLog): Promise<BesideCollector> {
+async function localCollector(url: string, token: string | null, recent: RecentLog): Promise<LocalCollector> {
   const [{ sendSampleSpan }, { randomBytes }] = await Promise.all([
     import("../dev/sample-span.ts"),
     import("node:crypto"),

@@ -26,12 +26,12 @@ export interface Host {
 export interface Product {
   readonly root: string;
   readonly version: string;
-  readonly nodeWanted: string;
+  readonly nodeRequired: string;
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
 /** A service that runs until its stop. */
-export interface LastingProcess {
+export interface LongRunningProcess {
   readonly log: Log;
   readonly stop: () => Promise<void>;
   /** Longest duration of stop(), whatever hangs: then the process ends anyway. */

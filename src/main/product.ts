@@ -15,5 +15,5 @@ export function readProduct(): Product {
     /** Of the package: the tested versions of its peer dependencies. */
     readonly testedWith?: Readonly<Record<string, string>>;
   };
-  return { root, version, nodeWanted: engines.node, dependencies: { ...dependencies, ...testedWith } };
+  return { root, version, nodeRequired: engines.node, dependencies: { ...dependencies, ...testedWith } };
 }

@@ -10,7 +10,7 @@ import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import { startAgentServer } from "./agent-server.ts";
-import { announced, configOf, openLog, printConfigOf, type Host, type LastingProcess } from "./host.ts";
+import { announced, configOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
 import { openTracing } from "./tracing.ts";
 
 export interface ServeOptions {
@@ -27,7 +27,7 @@ export interface ServeOptions {
 export const STOP_SPARE_MS = 8000;
 
 /** @returns null with --print-config @throws {ConfigError} */
-export async function serve(host: Host, options: ServeOptions): Promise<LastingProcess | null> {
+export async function serve(host: Host, options: ServeOptions): Promise<LongRunningProcess | null> {
   const table = await agentTable();
   const env = withOptions(host.env, options);
   const config = await configOf(table, env);
@@ -40,8 +40,8 @@ export async function serve(host: Host, options: ServeOptions): Promise<LastingP
   const graphs = await readGraphConfig(host, options.config ?? graphConfigFile(config.graphConfig), log);
   await checkAccess(config, graphs);
   const tracing = await openTracing(host, config, log, null);
-  const beside = await besideOf(host, table, config, env, graphs, { traces: null, collector: null });
-  const server = await startAgentServer(host, { config, graphs, log, tracing, beside, routes: [], origins: [] });
+  const localServices = await localServicesOf(host, table, config, env, graphs, { traces: null, collector: null });
+  const server = await startAgentServer(host, { config, graphs, log, tracing, localServices, routes: [], origins: [] });
   const isLocal = config.databaseUri === null; // many machines share no folder
   const url = callable(server.url);
   const local = isLocal
@@ -119,7 +119,7 @@ export async function checkRole(config: AgentConfig, graphs: GraphsConfig): Prom
 /** The other parts of the process, for the console. */
 export type ProcessParts = Pick<LocalServices, "traces" | "collector">;
 
-export async function besideOf<Table extends SettingsTable>(
+export async function localServicesOf<Table extends SettingsTable>(
   { product, nodeVersion }: Host,
   table: Table,
   config: Config<Table>,

@@ -8,7 +8,7 @@ import { configOf, isReadable, openLog, productTables, type Host } from "./host.
 import { withStorage } from "./storage.ts";
 
 export function createVerbPorts(host: Host): VerbPorts {
-  const { root, version, nodeWanted, dependencies } = host.product;
+  const { root, version, nodeRequired, dependencies } = host.product;
   const agentConfig = async () => configOf((await import("../agent/server/settings.ts")).AGENT_SETTINGS, host.env);
   const folderOf = async (dataDir: string | undefined): Promise<string> => {
     const config = await agentConfig();
@@ -46,7 +46,7 @@ export function createVerbPorts(host: Host): VerbPorts {
     },
     around: {
       nodeVersion: `v${host.nodeVersion}`,
-      nodeWanted,
+      nodeRequired,
       agent: agentConfig,
       collector: async () => {
         const { httpPort: port, tracePort: tracesPort, endpoint } = (await collectorConfig(host)).config;

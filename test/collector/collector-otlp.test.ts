@@ -16,8 +16,8 @@ function finish(reading: Generator<undefined, Decoded>): Decoded {
 test("invalid UTF-8 in protobuf is replaced and counted", () => {
   const body = Buffer.from(protobufRequest([spanOf(1, 0, undefined, { name: "abcdefghijklmnopqrstuvwxyz" })]));
   body[body.indexOf("abcdefghijklmnopqrstuvwxyz")] = 0xff;
-  const { spans, mendedTexts } = finish(readProtobuf(body));
-  assert.deepEqual([spans[0]?.name, mendedTexts], ["\ufffdbcdefghijklmnopqrstuvwxyz", 1]);
+  const { spans, repairedTexts } = finish(readProtobuf(body));
+  assert.deepEqual([spans[0]?.name, repairedTexts], ["\ufffdbcdefghijklmnopqrstuvwxyz", 1]);
 });
 
 describe("JSON", () => {

@@ -1,7 +1,7 @@
 // The seed, to the letter: its example in its own form, in the protocol's JSON and in protobuf makes the same runs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startBackend, type TakenRun } from "../fakes/backend.ts";
+import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { jsonRequest, protobufRequest, type TestSpan } from "../fakes/otlp.ts";
 
@@ -25,7 +25,7 @@ const spans: readonly TestSpan[] = [
 ];
 const envelope = { resource: { "service.name": "svc" }, scope: { name: "my.scope", version: "1" } };
 
-async function runsOf(body: string | Buffer): Promise<readonly TakenRun[]> {
+async function runsOf(body: string | Buffer): Promise<readonly AcceptedRun[]> {
   const backend = await startBackend();
   const collector = await startCollector(backend.url);
   try {

@@ -16,14 +16,14 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from "@opentelemetry/sdk-trace";
 import { generateText } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
-import { startBackend, type TakenRun } from "../fakes/backend.ts";
+import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 
 /** Runs `work` with a tracer provider that exports to a collector; returns the backend's data. */
 async function runsOf(
   exporterFor: (url: string) => SpanExporter,
   work: (provider: TracerProvider) => Promise<void>,
-): Promise<readonly TakenRun[]> {
+): Promise<readonly AcceptedRun[]> {
   const backend = await startBackend();
   const collector = await startCollector(backend.url);
   const provider = new TracerProvider({

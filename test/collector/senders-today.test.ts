@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { startBackend, type TakenRun } from "../fakes/backend.ts";
+import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 
 const folder = fileURLToPath(new URL("senders/", import.meta.url));
@@ -15,7 +15,7 @@ const missing = existsSync(`${folder}node_modules`)
   ? false
   : "not installed: npm ci --ignore-scripts --prefix test/collector/senders";
 
-async function runsOf(sender: string): Promise<readonly TakenRun[]> {
+async function runsOf(sender: string): Promise<readonly AcceptedRun[]> {
   const backend = await startBackend();
   const collector = await startCollector(backend.url);
   try {
@@ -45,7 +45,7 @@ const ASKED = [
 ];
 
 /** The model call of a run of the sender: request, tool call, tokens and model. */
-function assertModelCall(run: TakenRun | undefined, model: string): void {
+function assertModelCall(run: AcceptedRun | undefined, model: string): void {
   assert.ok(run !== undefined);
   const outputs = run.outputs as { readonly messages: readonly Record<string, unknown>[] };
   assert.equal(run.main["run_type"], "llm");
@@ -55,7 +55,7 @@ function assertModelCall(run: TakenRun | undefined, model: string): void {
   assert.ok(run.text.includes(`"ls_model_name":"${model}"`), run.text);
 }
 
-const isModelCall = (run: TakenRun): boolean => run.main["run_type"] === "llm";
+const isModelCall = (run: AcceptedRun): boolean => run.main["run_type"] === "llm";
 
 describe("senders of today", { skip: missing }, () => {
   test("langfuse 5.11: model, parameters, tokens, costs, metadata; level ERROR", async () => {

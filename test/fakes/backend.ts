@@ -16,7 +16,7 @@ import type { Writable } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 
-export interface TakenRun {
+export interface AcceptedRun {
   readonly id: string;
   readonly event: "post" | "patch";
   readonly key: string;
@@ -33,7 +33,7 @@ export interface Upload {
   readonly path: string;
   readonly key: string;
   readonly headers: IncomingHttpHeaders;
-  readonly runs: readonly TakenRun[];
+  readonly runs: readonly AcceptedRun[];
   readonly bytes: number;
   readonly rawBytes: number;
   /** Of this backend, from 0. */
@@ -61,7 +61,7 @@ export interface FakeBackend {
   readonly url: string;
   readonly uploads: Upload[];
   /** Everything taken with a 2xx, in order. */
-  readonly runs: TakenRun[];
+  readonly runs: AcceptedRun[];
   readonly violations: string[];
   /** Number of requests, `/info` included. */
   readonly requests: () => number;
@@ -87,7 +87,7 @@ export async function startBackend(
   const watchers = new Set<() => void>();
   const violations: string[] = [];
   const uploads: Upload[] = [];
-  const runs: TakenRun[] = [];
+  const runs: AcceptedRun[] = [];
   let count = 0;
   let requests = 0;
 
@@ -256,8 +256,8 @@ function objectOf(text: string, what: string): Record<string, unknown> {
 /** A surrogate as an escape. JSON writes whole characters unescaped, so an escaped surrogate is a lone one. */
 const HALF_CHARACTER = /(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]/;
 
-function readMultipart(raw: Buffer, contentType: string, key: string, tenantId: string): TakenRun[] {
-  const runs = new Map<string, { -readonly [Name in keyof TakenRun]: TakenRun[Name] }>();
+function readMultipart(raw: Buffer, contentType: string, key: string, tenantId: string): AcceptedRun[] {
+  const runs = new Map<string, { -readonly [Name in keyof AcceptedRun]: AcceptedRun[Name] }>();
   const seen = new Set<string>();
   for (const { name, type, content } of readParts(raw, contentType)) {
     if (seen.has(name)) throw new Error(`part ${name} came twice`);
@@ -288,9 +288,9 @@ function readMultipart(raw: Buffer, contentType: string, key: string, tenantId: 
   return [...runs.values()];
 }
 
-function readBatchJson(raw: Buffer, key: string, tenantId: string): TakenRun[] {
+function readBatchJson(raw: Buffer, key: string, tenantId: string): AcceptedRun[] {
   const { post, patch } = objectOf(raw.toString("utf8"), "batch") as { post: unknown[]; patch: unknown[] };
-  const read = (event: "post" | "patch", value: unknown): TakenRun => {
+  const read = (event: "post" | "patch", value: unknown): AcceptedRun => {
     const { inputs, outputs, ...main } = value as Record<string, Record<string, unknown>>;
     const id = main["id"] as unknown as string;
     return {
@@ -312,7 +312,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const RUN_TYPES = new Set(["tool", "chain", "llm", "retriever", "embedding", "prompt", "parser"]);
 const RUN_BYTES_MAX = 25 * 1024 * 1024;
 
-function checkRun({ id, main, text }: TakenRun): void {
+function checkRun({ id, main, text }: AcceptedRun): void {
   const refuse = (why: string): never => {
     throw new Error(`run ${id}: ${why}`);
   };

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { startBackend, type TakenRun } from "../fakes/backend.ts";
+import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { type Envelope, hexId, jsonRequest, protobufRequest, type TestSpan, type TestValue } from "../fakes/otlp.ts";
@@ -129,7 +129,7 @@ const envelope: fc.Arbitrary<Envelope> = fc.record({
 });
 
 // ---- the property ----
-function shown(run: TakenRun): string {
+function shown(run: AcceptedRun): string {
   return `${run.event} ${run.text}\n${JSON.stringify(run.attachments)}`;
 }
 

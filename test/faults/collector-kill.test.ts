@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startBackend, type TakenRun } from "../fakes/backend.ts";
+import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
 import { protobufRequest, spanOf } from "../fakes/otlp.ts";
 
@@ -94,7 +94,7 @@ test(`${SPANS} acknowledged spans, ${KILLS} kills, the backend away until the la
   let answers = 0;
   backend.script = () => (answers++ % 2 === 0 ? "take_and_reset" : { status: 202 });
   const last = (await startCollectorProcess(env)) ?? assert.fail("did not start");
-  const nameOf = (run: TakenRun): string => `${run.key.slice(4)} ${String(run.main["name"])}`;
+  const nameOf = (run: AcceptedRun): string => `${run.key.slice(4)} ${String(run.main["name"])}`;
   const arrived = (): Set<string> => new Set(backend.runs.map(nameOf));
   await backend.when(() => arrived().isSupersetOf(acked));
   assert.ok(await send(last)); // a fresh span gets through
@@ -105,7 +105,7 @@ test(`${SPANS} acknowledged spans, ${KILLS} kills, the backend away until the la
 
   assert.deepEqual(backend.violations, []);
   assert.ok(acked.size >= SPANS && kills >= KILLS, "enough happened");
-  const first = new Map<string, TakenRun>();
+  const first = new Map<string, AcceptedRun>();
   let repeats = 0;
   for (const run of backend.runs) {
     const name = nameOf(run);

@@ -19,15 +19,15 @@ const AWAY_MS = 300;
 
 let proxy: PostgresProxy;
 let fleet: Fleet;
-let door: TestServer;
+let server: TestServer;
 
 before(async () => {
   const uri = await newDatabase();
   proxy = await startPostgresProxy(uri);
   fleet = new Fleet(uri);
   fleet.use(await fleet.start("worker"));
-  door = await fleet.start("api", { DATABASE_URI: proxy.uri });
-  fleet.use(door);
+  server = await fleet.start("api", { DATABASE_URI: proxy.uri });
+  fleet.use(server);
 });
 after(async () => {
   await fleet.end();
@@ -60,7 +60,7 @@ for (const verb of ["wait", "stream"] as const) {
         const { thread } = await fleet.bench.pause("ask");
         const met = cutAfterAccept();
         const body = { ...resumeBody("ask", "yes"), stream_mode: ["updates", "values"] };
-        const answer = await call(door, "POST", `/threads/${thread}/runs/${verb}`, body);
+        const answer = await call(server, "POST", `/threads/${thread}/runs/${verb}`, body);
         proxy.fateOf = () => "pass";
         assert.ok(met(), "a commit was cut");
         threads.push({ thread, answer });

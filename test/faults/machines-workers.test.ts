@@ -17,7 +17,7 @@ import { Fleet } from "../harness/faults/fleet.ts";
 import { auditOf } from "../harness/inbox.ts";
 import { beforeDrop } from "../harness/postgres/databases.ts";
 import { call, type TestServer } from "../harness/server.ts";
-import { assertNoneTwiceNoneLost, ticksIn, type Tick } from "../harness/ticks.ts";
+import { assertExactlyOnce, ticksIn, type Tick } from "../harness/ticks.ts";
 
 const CALLERS = 100;
 const RESUME_ROUNDS = FULL ? 200 : 1;
@@ -264,7 +264,7 @@ test(`a tick has one run and none is lost, while servers are killed (${TICKING_K
   for (const id of crons) assert.equal((await bench.call("DELETE", `/runs/crons/${id}`)).status, 204);
   await wait("every run ends", (ticks) => ticks.every(({ status }) => status === "success"));
   const ticks = await ticksIn(db);
-  assertNoneTwiceNoneLost(ticks);
+  assertExactlyOnce(ticks);
   const ended = new Set(bench.effects().flatMap(({ node, run }) => (node === "three ends" ? [run] : [])));
   assert.deepEqual(
     ticks.filter(({ run }) => !ended.has(run)),

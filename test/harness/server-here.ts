@@ -56,7 +56,7 @@ export async function startServerHere(
         if (entry !== null) logs.push(entry);
       }
     },
-    product: { root: ROOT, version: "0.0.0", nodeWanted: process.versions.node, dependencies: {} },
+    product: { root: ROOT, version: "0.0.0", nodeRequired: process.versions.node, dependencies: {} },
   };
   try {
     const running = await serve(host, { config: options.config ?? TEST_GRAPHS });

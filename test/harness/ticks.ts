@@ -29,7 +29,7 @@ export async function ticksIn(db: ClientBase): Promise<readonly Tick[]> {
 
 /**
  */
-export function assertNoneTwiceNoneLost(ticks: readonly Tick[]): void {
+export function assertExactlyOnce(ticks: readonly Tick[]): void {
   for (const [at, tick] of ticks.entries()) {
     const next = ticks[at + 1];
     if (next?.cron !== tick.cron) continue;

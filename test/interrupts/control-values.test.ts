@@ -30,13 +30,13 @@ const FORMS = {
   "key of the engine": { __pregel_resuming: true },
 } as const;
 
-type Door = (thread: TestThread, form: object, id: string) => Promise<Answer>;
+type EmbeddedListener = (thread: TestThread, form: object, id: string) => Promise<Answer>;
 
 const assistant = { assistant_id: "echo" };
 const cron = { ...assistant, schedule: "0 0 1 1 *" };
 const post = (path: string, body: unknown) => call(server, "POST", path, body);
 
-const DOORS: Readonly<Record<string, Door>> = {
+const ENTRY_POINTS: Readonly<Record<string, EmbeddedListener>> = {
   "input of runs": ({ path }, form) => post(`${path}/runs`, { ...assistant, input: form }),
   "input of runs/wait": (thread, form) => thread.wait({ input: { payload: { deep: [form] } } }),
   "input of runs/stream": ({ path }, form) => post(`${path}/runs/stream`, { ...assistant, input: [form] }),
@@ -73,9 +73,9 @@ async function asked() {
   return { thread, notes, id, before: await thread.picture() };
 }
 
-for (const [door, send] of Object.entries(DOORS)) {
+for (const [entryPoint, send] of Object.entries(ENTRY_POINTS)) {
   test(
-    `${door}: every form is refused, and the question waits on (interrupts/control-values.1)`,
+    `${entryPoint}: rejects every form, and the interrupt stays open (interrupts/control-values.1)`,
     PATIENCE,
     async () => {
       const { thread, notes, id, before } = await asked();

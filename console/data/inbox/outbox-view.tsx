@@ -1,18 +1,18 @@
 // Outbox view: held and failed answers at the bottom of every page, with an undo button.
 import { useEffect, useState, type ReactNode } from "react";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import { Button } from "../../ui/controls.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { tell } from "../../ui/toast.tsx";
 import { useValue } from "../../hooks/value.ts";
-import { outbox, send, takeBack, type Parcel } from "./outbox.ts";
+import { outbox, send, undoAnswer, type PendingAnswer } from "./outbox.ts";
 
 const TICK_MS = 250;
 
 export function OutboxView(): ReactNode {
   const parcels = useValue(outbox);
   const undo = (): void => {
-    if (takeBack()) tell("Undone. Nothing was sent.");
+    if (undoAnswer()) tell("Undone. Nothing was sent.");
   };
   useShortcuts("Sending answers", parcels.length === 0 ? [] : [{ keys: "u", label: "Undo the answer", run: undo }]);
   return (
@@ -24,17 +24,17 @@ export function OutboxView(): ReactNode {
   );
 }
 
-function ParcelView({ parcel }: { readonly parcel: Parcel }): ReactNode {
+function ParcelView({ parcel }: { readonly parcel: PendingAnswer }): ReactNode {
   const { id, label, state, error } = parcel;
   const undo = (): void => {
-    if (takeBack(id)) tell("Undone. Nothing was sent.");
+    if (undoAnswer(id)) tell("Undone. Nothing was sent.");
   };
   return (
     <div className={`toast ${state === "failed" ? "red" : "accent"}`}>
       <span>
         {label}
         {state === "sending" ? " · sending…" : null}
-        {state === "failed" ? ` · not sent: ${sayProblem(error)}` : null}
+        {state === "failed" ? ` · not sent: ${problemMessage(error)}` : null}
         {state === "held" ? <Countdown until={parcel.sendAt} /> : null}
       </span>
       {state === "sending" ? null : (

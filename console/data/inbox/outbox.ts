@@ -6,7 +6,7 @@
 import { sendAnswers, type Answer, type AnswerResult } from "./calls.ts";
 import { createValue } from "../../hooks/value.ts";
 
-export interface Parcel {
+export interface PendingAnswer {
   readonly id: string;
   /** "Approved refund", for display. */
   readonly label: string;
@@ -18,17 +18,30 @@ export interface Parcel {
   readonly onResults: (results: readonly AnswerResult[]) => void;
 }
 
-export const outbox = createValue<readonly Parcel[]>([]);
+export const outbox = createValue<readonly PendingAnswer[]>([]);
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-function change(id: string, changes: Partial<Parcel>): void {
+function change(id: string, changes: Partial<PendingAnswer>): void {
   outbox.set(outbox.get().map((parcel) => (parcel.id === id ? { ...parcel, ...changes } : parcel)));
 }
 
 /** @param holdMs 0 sends at once. */
-export function post(label: string, answers: readonly Answer[], holdMs: number, onResults: Parcel["onResults"]): void {
+export function post(
+  label: string,
+  answers: readonly Answer[],
+  holdMs: number,
+  onResults: PendingAnswer["onResults"],
+): void {
   const id = newKey();
-  const parcel: Parcel = { id, label, answers, state: "held", sendAt: Date.now() + holdMs, error: null, onResults };
+  const parcel: PendingAnswer = {
+    id,
+    label,
+    answers,
+    state: "held",
+    sendAt: Date.now() + holdMs,
+    error: null,
+    onResults,
+  };
   outbox.set([...outbox.get(), parcel]);
   if (holdMs <= 0) void send(id);
   else
@@ -64,7 +77,7 @@ function drop(id: string): void {
 }
 
 /** The last held answer, or the given failed one. @returns false without one. */
-export function takeBack(id?: string): boolean {
+export function undoAnswer(id?: string): boolean {
   const parcel = outbox.get().findLast((one) => one.state !== "sending" && (id === undefined || one.id === id));
   if (parcel === undefined || (id === undefined && parcel.state !== "held")) return false;
   clearTimeout(timers.get(parcel.id)); // outbox.3
@@ -74,7 +87,7 @@ export function takeBack(id?: string): boolean {
 }
 
 /** outbox.2; call once, at start. */
-export function sendWhenLeaving(): void {
+export function sendOnLeave(): void {
   window.addEventListener("pagehide", () => {
     for (const { id, state } of outbox.get()) if (state === "held") void send(id, true);
   });

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { request } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import type { Assistant } from "../../api/types.ts";
 import { Button } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
@@ -57,7 +57,7 @@ function Deletion({
       await navigate({ to: "/assistants", search: {}, replace: true });
       await queries.invalidateQueries({ queryKey: ["assistants"] });
     } catch (error) {
-      tell(sayProblem(error), { tone: "red" });
+      tell(problemMessage(error), { tone: "red" });
     }
   };
   return (

@@ -3,7 +3,7 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import { call } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import type { Assistant, GraphSchemas, Run, Thread } from "../../api/types.ts";
 import { takesMessages } from "../../graph/graph-input.ts";
 import { readList } from "../../hooks/search-params.ts";
@@ -61,7 +61,7 @@ function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readon
       await call<Run>("POST", `/threads/${encodeURIComponent(id)}/runs`, { body });
       await navigate({ to: "/threads/$threadId", params: { threadId: id } });
     } catch (error) {
-      setFailure(sayProblem(error));
+      setFailure(problemMessage(error));
       setSending(false);
     }
   };

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import type { Assistant, AssistantVersion } from "../../api/types.ts";
 import { JsonDiff } from "../../json/json-diff.tsx";
 import { JsonView } from "../../json/json-view.tsx";
@@ -99,7 +99,7 @@ function MakeLatest({ path, version }: { readonly path: string; readonly version
       await call<Assistant>("POST", `${path}/latest`, { body: { version } });
       tell(`Version ${version} is now the latest.`, { tone: "green" });
     } catch (error) {
-      tell(sayProblem(error), { tone: "red" });
+      tell(problemMessage(error), { tone: "red" });
     }
     await queries.invalidateQueries({ queryKey: ["assistants"] });
   };

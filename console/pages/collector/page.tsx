@@ -4,7 +4,7 @@ import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react
 import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
 import { type About, useAbout } from "../../api/about.ts";
 import { call } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import { setTitle } from "../../browser/badge.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Button, Failure, Loading } from "../../ui/controls.tsx";
@@ -14,8 +14,8 @@ import { RelativeTime } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { NoCollector, isAbsent } from "../../ui/unavailable.tsx";
 import "./collector.css";
-import { type Problem, useFigures } from "./moments.ts";
-import { type Moment, WINDOW_MS, ratesOf } from "./rates.ts";
+import { type Problem, useFigures } from "./figures.ts";
+import { type RateSample, WINDOW_MS, ratesOf } from "./rates.ts";
 import { headersFor, sendersOf } from "./senders.ts";
 import { Tiles } from "./tiles.tsx";
 
@@ -73,7 +73,7 @@ function SendSample({ hasStore }: { readonly hasStore: boolean }): ReactNode {
       });
       await queries.invalidateQueries({ queryKey: ["traces"] });
     } catch (error) {
-      tell(sayProblem(error), { tone: "red", ms: null });
+      tell(problemMessage(error), { tone: "red", ms: null });
     }
     setSending(false);
   };
@@ -99,7 +99,7 @@ function Running({ url, about }: { readonly url: string; readonly about: About }
   );
 }
 
-function Chart({ moments }: { readonly moments: readonly Moment[] }): ReactNode {
+function Chart({ moments }: { readonly moments: readonly RateSample[] }): ReactNode {
   const times = moments.slice(1).map(({ at }) => at / MS);
   return (
     <section className="card collector-part" aria-labelledby="collector-chart">

@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { figuresIn } from "../../charts/prometheus.ts";
-import { momentOf, rateNow, ratesOf, WINDOW_MS, withMoment, type Moment } from "./rates.ts";
+import { rateSampleOf, rateNow, ratesOf, WINDOW_MS, withRateSample, type RateSample } from "./rates.ts";
 
-const moment = (at: number, received: number): Moment => ({
+const moment = (at: number, received: number): RateSample => ({
   at,
   totals: { requests: 0, received, sent: 0, rawBytes: 0, packedBytes: 0 },
 });
 
 test("a sample sums the collector's counters over all labels", () => {
   const text = 'http_server_requests_total{status="200"} 3\nhttp_server_requests_total{status="503"} 1\n';
-  assert.equal(momentOf(figuresIn(text), 5).totals.requests, 4);
+  assert.equal(rateSampleOf(figuresIn(text), 5).totals.requests, 4);
 });
 
 test("growth between two samples is a rate per second", () => {
@@ -30,13 +30,13 @@ test("a restarted process has no rate for the time before (rates.2)", () => {
 });
 
 test("drops samples older than the window, and limits their number (rates.1)", () => {
-  const kept = withMoment([moment(0, 1), moment(WINDOW_MS, 2)], moment(WINDOW_MS + 1, 3));
+  const kept = withRateSample([moment(0, 1), moment(WINDOW_MS, 2)], moment(WINDOW_MS + 1, 3));
   assert.deepEqual(
     kept.map(({ at }) => at),
     [WINDOW_MS, WINDOW_MS + 1],
   );
-  let many: readonly Moment[] = [];
-  for (let at = 0; at < 1500; at++) many = withMoment(many, moment(at * 10, at));
+  let many: readonly RateSample[] = [];
+  for (let at = 0; at < 1500; at++) many = withRateSample(many, moment(at * 10, at));
   assert.equal(many.length, 1000);
-  assert.equal(withMoment(many, moment(0, 0)), many, "time does not run backwards");
+  assert.equal(withRateSample(many, moment(0, 0)), many, "time does not run backwards");
 });

@@ -15,7 +15,7 @@ export const COUNTED = {
 
 export type Counted = keyof typeof COUNTED;
 
-export interface Moment {
+export interface RateSample {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly totals: Readonly<Record<Counted, number>>;
@@ -25,19 +25,19 @@ export const WINDOW_MS = 15 * 60_000;
 const MOMENTS_MAX = 1000;
 const NAMES = Object.keys(COUNTED) as readonly Counted[];
 
-export function momentOf(figures: readonly Figure[], at: number): Moment {
+export function rateSampleOf(figures: readonly Figure[], at: number): RateSample {
   const totals = Object.fromEntries(NAMES.map((name) => [name, sumOf(figures, COUNTED[name])]));
   return { at, totals: totals as Record<Counted, number> };
 }
 
-export function withMoment(moments: readonly Moment[], next: Moment): readonly Moment[] {
+export function withRateSample(moments: readonly RateSample[], next: RateSample): readonly RateSample[] {
   const newest = moments.at(-1);
   if (newest !== undefined && next.at <= newest.at) return moments;
   return [...moments.filter(({ at }) => at >= next.at - WINDOW_MS), next].slice(-MOMENTS_MAX); // rates.1
 }
 
 /** Rate per second between each moment and the previous one; null if unknown (rates.2). */
-export function ratesOf(moments: readonly Moment[], name: Counted): readonly (number | null)[] {
+export function ratesOf(moments: readonly RateSample[], name: Counted): readonly (number | null)[] {
   return moments.slice(1).map((moment, at) => {
     const before = moments[at];
     if (before === undefined) return null;
@@ -50,7 +50,7 @@ export function ratesOf(moments: readonly Moment[], name: Counted): readonly (nu
 const RECENT_MS = 10_000;
 
 /** Per second over the last RECENT_MS; null before there are two moments. */
-export function rateNow(moments: readonly Moment[], name: Counted): number | null {
+export function rateNow(moments: readonly RateSample[], name: Counted): number | null {
   const newest = moments.at(-1);
   const oldest = newest === undefined ? undefined : moments.find(({ at }) => at >= newest.at - RECENT_MS);
   if (newest === undefined || oldest === undefined || oldest === newest) return null;

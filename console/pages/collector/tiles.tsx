@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import { bytes, count, duration } from "../../ui/format.ts";
 import { quantileOf, sharesOf, sumOf, type Figure } from "../../charts/prometheus.ts";
-import { rateNow, type Moment } from "./rates.ts";
+import { rateNow, type RateSample } from "./rates.ts";
 
 const MS = 1000;
 const FULL_SHARE = 0.8;
@@ -12,7 +12,7 @@ export function Tiles({
   moments,
 }: {
   readonly figures: readonly Figure[];
-  readonly moments: readonly Moment[];
+  readonly moments: readonly RateSample[];
 }): ReactNode {
   const total = (name: string): number => sumOf(figures, `otelcol_${name}`);
   const [raw, packed] = [

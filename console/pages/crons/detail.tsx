@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { call, request } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import type { Cron, Thread } from "../../api/types.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { JsonView } from "../../json/json-view.tsx";
@@ -37,7 +37,7 @@ export function CronDetail({
       await work();
       tell(done);
     } catch (error) {
-      tell(sayProblem(error), { tone: "red" });
+      tell(problemMessage(error), { tone: "red" });
     }
     await queries.invalidateQueries({ queryKey: ["crons"] });
   };

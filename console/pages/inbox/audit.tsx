@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import type { AuditEntry, InboxItem } from "../../../src/api/inbox.ts";
 import { request } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import { getAudit } from "../../data/inbox/calls.ts";
 import { INBOX } from "../../data/inbox/live.ts";
 import { Button, Failure, Loading } from "../../ui/controls.tsx";
@@ -73,6 +73,6 @@ async function download(threadId: string, format: (typeof FORMATS)[number]): Pro
     link.click();
     URL.revokeObjectURL(url);
   } catch (error) {
-    tell(sayProblem(error), { tone: "red" });
+    tell(problemMessage(error), { tone: "red" });
   }
 }

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, type ReactNode } from "react";
 import type { InboxItem } from "../../../src/api/inbox.ts";
 import { CONSOLE_PATH } from "../../browser/address.ts";
-import { ApiProblem, sayProblem } from "../../api/problem.ts";
+import { ApiProblem, problemMessage } from "../../api/problem.ts";
 import { setTitle } from "../../browser/badge.ts";
 import { claimItem, getItem, releaseItem } from "../../data/inbox/calls.ts";
 import { endOf, keyOf } from "../../data/inbox/item.ts";
@@ -131,7 +131,7 @@ function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
       queries.setQueryData([INBOX, "item", keyOf(item)], changed);
       tell(done(changed));
     } catch (error) {
-      tell(sayProblem(error), { tone: "amber" });
+      tell(problemMessage(error), { tone: "amber" });
       await queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
     }
   };

@@ -13,7 +13,7 @@ import { BulkDialog, BulkResults } from "./bulk/bulk-dialog.tsx";
 import { useSelection } from "./bulk/selection.ts";
 import "./inbox.css";
 import { ItemPane } from "./item-pane.tsx";
-import { NothingWaits } from "./list/empty-inbox.tsx";
+import { EmptyInbox } from "./list/empty-inbox.tsx";
 import { FilterBar } from "./list/filter-bar.tsx";
 import { type Filters, activeFilters, readFilters } from "./list/filters.ts";
 import { HEADINGS, Row } from "./list/row.tsx";
@@ -118,7 +118,7 @@ function InboxPage(): ReactNode {
         {list.error === null ? null : <Failure error={list.error} onRetry={list.reload} />}
         {list.isLoading ? <Loading /> : null}
         {!list.isLoading && items.length === 0 && list.error === null ? (
-          <NothingWaits filtered={activeFilters(filters).length > 0} />
+          <EmptyInbox filtered={activeFilters(filters).length > 0} />
         ) : null}
         {items.length === 0 ? null : (
           <>

@@ -4,7 +4,7 @@ import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-route
 import { type ReactNode, useEffect, useRef } from "react";
 import { type About, type SettingLine, useAbout } from "../../api/about.ts";
 import { request } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import { API_URL } from "../../browser/address.ts";
 import { setTitle } from "../../browser/badge.ts";
 import { figuresIn, sumOf } from "../../charts/prometheus.ts";
@@ -107,7 +107,7 @@ function Facts({ about }: { readonly about: About }): ReactNode {
           {ready.isPending ? (
             "…"
           ) : ready.isError ? (
-            <Chip tone="red">{sayProblem(ready.error)}</Chip>
+            <Chip tone="red">{problemMessage(ready.error)}</Chip>
           ) : (
             <Chip tone="green">ready</Chip>
           )}

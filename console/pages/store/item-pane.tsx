@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { call, request } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import type { StoreItem } from "../../api/types.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { JsonView } from "../../json/json-view.tsx";
@@ -99,7 +99,7 @@ function Deletion({ item, onClose }: { readonly item: StoreItem; readonly onClos
       tell("Item deleted.");
       await navigate({ to: "/store", search: { ...search, ns: undefined, key: undefined }, replace: true });
     } catch (error) {
-      tell(sayProblem(error), { tone: "red" });
+      tell(problemMessage(error), { tone: "red" });
     }
     await queries.invalidateQueries({ queryKey: ["store"] });
   };

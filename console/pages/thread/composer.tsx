@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { call } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import type { GraphSchemas, Run, Thread } from "../../api/types.ts";
 import { exampleOf, takesMessages } from "../../graph/graph-input.ts";
 import { useAssistants } from "../../graph/graph-names.ts";
@@ -64,7 +64,7 @@ export function Composer({
       await call<Run>("POST", path, { body: bodyOf(given) });
       setText("");
     } catch (error) {
-      tell(sayProblem(error), { tone: "red", ms: null });
+      tell(problemMessage(error), { tone: "red", ms: null });
     }
     setSending(false);
     await refresh();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ThreadState } from "../../api/types.ts";
-import { pausedNodes, storiesOf, waysOf } from "./graph-marks.ts";
+import { pausedNodes, historiesOf, takenEdges } from "./graph-marks.ts";
 
 function state(id: string, tasks: readonly object[], next: readonly string[] = []): ThreadState {
   const rest = { values: {}, metadata: {}, created_at: null, parent_checkpoint: null, interrupts: [] };
@@ -15,7 +15,7 @@ const RAN = { name: "model", error: null, interrupts: [] };
 test("an interrupted node is paused, and an earlier one has its times", () => {
   const states = [state("c2", [ASKS], ["approval"]), state("c1", [RAN]), state("c0", [RAN])];
   assert.deepEqual([...pausedNodes(states[0], "interrupted")], ["approval"]);
-  const stories = storiesOf(states);
+  const stories = historiesOf(states);
   assert.deepEqual(stories.get("model"), { times: 2, failed: false, checkpoints: ["c1", "c0"] });
   assert.equal(stories.get("approval")?.times, 0);
 });
@@ -28,7 +28,7 @@ const CHILDREN = [
 for (const { name, source, times } of CHILDREN) {
   test(`an interrupted node, then ${name}`, () => {
     const child = { ...state("c2", []), metadata: { source }, parent_checkpoint: { checkpoint_id: "c1" } };
-    assert.equal(storiesOf([child, state("c1", [ASKS])]).get("approval")?.times, times);
+    assert.equal(historiesOf([child, state("c1", [ASKS])]).get("approval")?.times, times);
   });
 }
 
@@ -43,8 +43,8 @@ test("no node is paused on a busy or idle thread", () => {
 
 test("marks a node whose last run failed; a successful retry clears it", () => {
   const failed = { name: "tool", error: "no", interrupts: [] };
-  assert.equal(storiesOf([state("c", [failed])]).get("tool")?.failed, true);
-  assert.equal(storiesOf([state("d", []), state("c", [failed])]).get("tool")?.failed, false);
+  assert.equal(historiesOf([state("c", [failed])]).get("tool")?.failed, true);
+  assert.equal(historiesOf([state("d", []), state("c", [failed])]).get("tool")?.failed, false);
 });
 
 /** From the first checkpoint to the last: what ran at each. */
@@ -61,7 +61,7 @@ function threadOf(steps: readonly (readonly string[])[]): readonly ThreadState[]
 }
 
 test("marks only the edges taken, not every edge between nodes that ran", () => {
-  const ways = waysOf(threadOf([["__start__"], ["model"], ["approval"], ["tools"], ["model"], []]));
+  const ways = takenEdges(threadOf([["__start__"], ["model"], ["approval"], ["tools"], ["model"], []]));
   assert.deepEqual([...ways].toSorted(), [
     "__start__ model",
     "approval tools",
@@ -76,5 +76,5 @@ test("a later input adds no edge from an earlier node", () => {
   assert.ok(newest !== undefined);
   const begun = { ...state("c9", [{ name: "__start__" }]), metadata: { source: "input" } };
   const states = [{ ...begun, parent_checkpoint: { checkpoint_id: "c2" } }, newest, ...older];
-  assert.deepEqual(waysOf(states), waysOf([newest, ...older]));
+  assert.deepEqual(takenEdges(states), takenEdges([newest, ...older]));
 });

@@ -1,7 +1,7 @@
 // Graph marks: the state of the graph's nodes, derived from the checkpoints of a thread. Pure.
 import type { ThreadState } from "../../api/types.ts";
 
-export interface NodeStory {
+export interface NodeHistory {
   /** Number of completed executions in the loaded checkpoints. */
   readonly times: number;
   readonly failed: boolean;
@@ -19,8 +19,8 @@ interface Task {
  * @param states newest first. An unfinished task of the newest state does not count; a task with an interrupt counts if
  * the graph continued from there, and not through a new input or an edit.
  */
-export function storiesOf(states: readonly ThreadState[]): ReadonlyMap<string, NodeStory> {
-  const stories = new Map<string, NodeStory>();
+export function historiesOf(states: readonly ThreadState[]): ReadonlyMap<string, NodeHistory> {
+  const stories = new Map<string, NodeHistory>();
   const passed = new Set(
     states
       .filter(({ metadata }) => metadata["source"] === "loop")
@@ -48,7 +48,7 @@ export function storiesOf(states: readonly ThreadState[]): ReadonlyMap<string, N
  * The taken edges, as "source target": from the nodes of a checkpoint to the nodes of the next one. After parallel
  * nodes, each may have led to each.
  */
-export function waysOf(states: readonly ThreadState[]): ReadonlySet<string> {
+export function takenEdges(states: readonly ThreadState[]): ReadonlySet<string> {
   const byId = new Map(states.map((state) => [state.checkpoint?.checkpoint_id, state]));
   const ways = new Set<string>();
   for (const state of states) {

@@ -8,7 +8,7 @@ import { JsonDiff } from "../../json/json-diff.tsx";
 import { EmptyState } from "../../ui/controls.tsx";
 import { duration, shortId } from "../../ui/format.ts";
 import { QuestionCard } from "./chat.tsx";
-import { pausedNodes, storiesOf, waysOf } from "./graph-marks.ts";
+import { pausedNodes, historiesOf, takenEdges } from "./graph-marks.ts";
 import { idOf } from "./history.ts";
 import type { Live } from "./live.ts";
 import { useHistory } from "./use-history.ts";
@@ -52,8 +52,8 @@ function useMarks(thread: Thread, live: Live | null): GraphMarks {
   const navigate = useNavigate();
   const history = useHistory(thread);
   const states = useMemo(() => history.data?.pages.flat() ?? [], [history.data]);
-  const stories = useMemo(() => storiesOf(states), [states]);
-  const ways = useMemo(() => waysOf(states), [states]);
+  const stories = useMemo(() => historiesOf(states), [states]);
+  const ways = useMemo(() => takenEdges(states), [states]);
   const paused = pausedNodes(states[0], thread.status);
   const running = new Set(thread.status === "busy" ? (states[0]?.next ?? []) : []);
   const done = new Set(live?.nodesDone ?? []);
@@ -112,7 +112,7 @@ function lengthOf(from: ThreadState | undefined, to: ThreadState | undefined): s
 function NodeDetail({ thread, node }: { readonly thread: Thread; readonly node: string }): ReactNode {
   const history = useHistory(thread);
   const states = history.data?.pages.flat() ?? [];
-  const story = storiesOf(states).get(node);
+  const story = historiesOf(states).get(node);
   const shown = story?.checkpoints.slice(0, SHOWN_CHECKPOINTS_MAX) ?? [];
   return (
     <section className="stack">

@@ -2,7 +2,7 @@
 // there.
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import type { Thread } from "../../api/types.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { JsonDiff } from "../../json/json-diff.tsx";
@@ -177,7 +177,7 @@ function Detail({
       await startFrom(thread, step.id);
       tell("A run continues from this checkpoint.", { tone: "green" });
     } catch (error) {
-      tell(sayProblem(error), { tone: "red", ms: null });
+      tell(problemMessage(error), { tone: "red", ms: null });
     }
     await refresh();
   };

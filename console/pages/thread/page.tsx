@@ -2,7 +2,7 @@
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
 import { call, request } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import type { Run, Thread } from "../../api/types.ts";
 import { setTitle } from "../../browser/badge.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
@@ -152,7 +152,7 @@ function Actions({ thread, running }: { readonly thread: Thread; readonly runnin
       await work();
       tell(done);
     } catch (error) {
-      tell(sayProblem(error), { tone: "red" });
+      tell(problemMessage(error), { tone: "red" });
     }
     await refresh();
   };

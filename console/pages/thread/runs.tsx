@@ -3,7 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { request } from "../../api/client.ts";
-import { sayProblem } from "../../api/problem.ts";
+import { problemMessage } from "../../api/problem.ts";
 import type { Run, Thread } from "../../api/types.ts";
 import { JsonView } from "../../json/json-view.tsx";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
@@ -102,7 +102,7 @@ function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run })
       await request("POST", `${path}/cancel`, { query: { action } });
       tell(action === "rollback" ? "Rolling back the run." : "Cancelling the run.");
     } catch (error) {
-      tell(sayProblem(error), { tone: "red" });
+      tell(problemMessage(error), { tone: "red" });
     }
     await refresh();
   };

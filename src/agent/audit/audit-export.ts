@@ -3,7 +3,7 @@
 //   audit-export.1. No CSV cell is a spreadsheet formula: a cell that begins like one gets an apostrophe.
 import type { AgentContext } from "../context.ts";
 import { readAudit } from "./audit-trail.ts";
-import { auditToWire } from "../serializers/inbox-item.ts";
+import { serializeAuditEntry } from "../serializers/inbox-item.ts";
 import type { AuditRecord } from "../ports/ports.ts";
 
 const PAGE_ENTRIES = 200;
@@ -20,7 +20,7 @@ async function* pages(agent: AgentContext, threadId: string, after: number): Asy
 /** One JSON object per line. */
 export async function* auditNdjson(agent: AgentContext, threadId: string, after: number): AsyncGenerator<string> {
   for await (const items of pages(agent, threadId, after)) {
-    yield items.map((entry) => `${JSON.stringify(auditToWire(entry))}\n`).join("");
+    yield items.map((entry) => `${JSON.stringify(serializeAuditEntry(entry))}\n`).join("");
   }
 }
 
@@ -47,7 +47,7 @@ export async function* auditCsv(agent: AgentContext, threadId: string, after: nu
 }
 
 function csvLine(entry: AuditRecord): string {
-  const wire = auditToWire(entry);
+  const wire = serializeAuditEntry(entry);
   return CSV_COLUMNS.map((column) => {
     const value = wire[column];
     if (column === "value") return csvCell(JSON.stringify(value));

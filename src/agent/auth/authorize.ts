@@ -6,7 +6,7 @@
 import type { AccessEvent } from "../../api/operation.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Caller, Scope } from "../model/model.ts";
-import type { Access, AccessAnswer } from "../ports/ports.ts";
+import type { Access, AuthorizationDecision } from "../ports/ports.ts";
 
 /** Caller without authentication, as the audit trail records it. */
 export const ANONYMOUS: Caller = { name: "anonymous", user: null, permissions: [] };
@@ -26,6 +26,6 @@ export async function authorize(
   caller: Caller,
   event: AccessEvent,
   value: JsonObject,
-): Promise<AccessAnswer> {
+): Promise<AuthorizationDecision> {
   return access.authorize(caller, { event, value });
 }

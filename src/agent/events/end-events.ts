@@ -5,7 +5,7 @@
 import type { Interrupt } from "../model/model.ts";
 import { VALUES_ONLY } from "../model/model.ts";
 import type { HeldEvent, RunEnd, RunEvent } from "../ports/ports.ts";
-import { interruptToWire, runEndError, runEndToText } from "../serializers/api-objects.ts";
+import { serializeInterrupt, runEndError, serializeRunEnd } from "../serializers/api-objects.ts";
 import { AT_END } from "./event-batch.ts";
 import { endMark } from "./end-mark.ts";
 import type { EndEvents } from "./event-log.ts";
@@ -43,12 +43,12 @@ export function eventsOfEnd(
     return run.endedBy === "done" ? [] : [{ name: "error", data: JSON.stringify(runEndError(run)) }];
   }
   const { modes } = run.request.stream ?? VALUES_ONLY;
-  const shown = interrupts.map((interrupt) => interruptToWire(interrupt, true));
+  const shown = interrupts.map((interrupt) => serializeInterrupt(interrupt, true));
   const byLibraryId = new Map(interrupts.map((interrupt, at) => [interrupt.libraryId, shown[at] ?? {}]));
   const events: RunEvent[] = held.map(({ name, text }) => ({ name, data: text(byLibraryId) }));
   if (modes.includes("updates")) events.push({ name: "updates", data: JSON.stringify({ __interrupt__: shown }) });
   if (modes.includes("values")) {
-    const text = (): string => runEndToText({ ...end, valuesText: valuesText() });
+    const text = (): string => serializeRunEnd({ ...end, valuesText: valuesText() });
     events.push({ name: "values", data: { reference: AT_END, text } });
   }
   return events;

@@ -28,7 +28,7 @@ const BATCH = 100;
 /** Upper bound for the timer, because the wall clock may be changed. */
 const LOOK_AGAIN_MS = 15 * 60_000;
 /** Upper bound with other processes, whose interrupts this process does not see. */
-export const LOOK_OFTEN_MS = 5000;
+export const DEADLINE_POLL_MS = 5000;
 const TRY_AGAIN_MS = [1000, 5000, 30_000, 60_000] as const;
 
 export function createDeadlines(agent: AgentContext, lookAgainMs = LOOK_AGAIN_MS): Service {

@@ -4,7 +4,7 @@ import { isoTime } from "../../base/clock.ts";
 import { ApiError, type ErrorCode } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
-import { interruptToWire } from "../serializers/api-objects.ts";
+import { serializeInterrupt } from "../serializers/api-objects.ts";
 
 /** @param named the interrupt that the answer addresses, if known */
 export type Refuse = (code: ErrorCode, detail: string, named: Interrupt | undefined, value: Json) => ApiError;
@@ -52,7 +52,7 @@ export function openInterrupts(thread: Thread, known: readonly Interrupt[]): rea
 /** A disconnected client recognises its own answer by `answered`. */
 export function refuserOf(thread: Thread, known: readonly Interrupt[]): Refuse {
   return (code, detail, named, value) => {
-    const pending = openInterrupts(thread, known).map((interrupt) => interruptToWire(interrupt, true));
+    const pending = openInterrupts(thread, known).map((interrupt) => serializeInterrupt(interrupt, true));
     const interrupt = named ?? (pending.length === 0 ? lastAnswered(known) : undefined);
     const { extra, headers } = interrupt === undefined ? UNANSWERED : answeredBy(interrupt, value);
     return new ApiError(
@@ -72,7 +72,7 @@ function seeThread(threadId: string): string {
 export function unknownInterrupt(thread: Thread, id: string, open: readonly Interrupt[]): ApiError {
   return new ApiError("interrupt_unknown", `This thread has no interrupt ${id}.`, {
     see: seeThread(thread.threadId),
-    pending: open.map((interrupt) => interruptToWire(interrupt, true)),
+    pending: open.map((interrupt) => serializeInterrupt(interrupt, true)),
   });
 }
 

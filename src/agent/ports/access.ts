@@ -11,12 +11,12 @@ export interface AccessRequest {
 }
 
 /** Operation to authorize: an event such as `threads:create_run`, and the members of the request. */
-export interface AccessQuestion {
+export interface AuthorizationQuery {
   readonly event: string;
   readonly value: JsonObject;
 }
 
-export interface AccessAnswer {
+export interface AuthorizationDecision {
   readonly scope: Scope;
   /** The members, including additions by the handler such as an owner in the metadata. */
   readonly value: JsonObject;
@@ -26,5 +26,5 @@ export interface Access {
   /** @throws {ApiError} `unauthenticated` */
   authenticate(request: AccessRequest): Promise<Caller>;
   /** @throws {ApiError} `forbidden` */
-  authorize(caller: Caller, question: AccessQuestion): Promise<AccessAnswer>;
+  authorize(caller: Caller, question: AuthorizationQuery): Promise<AuthorizationDecision>;
 }

@@ -12,7 +12,7 @@ import type { PruneTx, ThreadTx } from "./threads.ts";
 import type { WebhookTx } from "./webhooks.ts";
 
 /** Data that belongs to no thread. */
-export interface CatalogueTx {
+export interface FingerprintTx {
   fingerprint(hash: string): Awaitable<Fingerprint | null>;
   putFingerprint(fingerprint: Fingerprint, at: number): Awaitable<void>;
   /** Test write without meaning: a storage that accepts it can accept runs. */
@@ -37,7 +37,7 @@ export interface Tx
     AssistantTx,
     CronTx,
     StoreTx,
-    CatalogueTx {}
+    FingerprintTx {}
 
 export interface Storage {
   /**

@@ -13,7 +13,7 @@ export interface StoreQuery {
   readonly limit: number;
   readonly offset: number;
   /** Maximum number of items and vectors that one search may read. */
-  readonly lookMax: number;
+  readonly scanMax: number;
   readonly at: number;
 }
 
@@ -30,7 +30,7 @@ export interface NamespaceQuery {
   readonly depthMax: number | null;
   readonly limit: number;
   readonly offset: number;
-  readonly lookMax: number;
+  readonly scanMax: number;
   readonly at: number;
 }
 
@@ -42,9 +42,9 @@ export interface StoreTx {
   deleteStoreItem(namespace: readonly string[], key: string): Awaitable<void>;
   /** Restarts the time to live of items that have one. */
   refreshStoreItems(items: readonly Pick<StoreItem, "namespace" | "key">[], at: number): Awaitable<void>;
-  /** @returns null if the search would read more than `lookMax` */
+  /** @returns null if the search would read more than `scanMax` */
   searchStore(query: StoreQuery): Awaitable<readonly FoundItem[] | null>;
-  /** Stable order. @returns null if the search would read more than `lookMax` */
+  /** Stable order. @returns null if the search would read more than `scanMax` */
   storeNamespaces(query: NamespaceQuery): Awaitable<readonly (readonly string[])[] | null>;
   /** @returns the number deleted, at most `limit` */
   deleteExpiredStoreItems(at: number, limit: number): Awaitable<number>;

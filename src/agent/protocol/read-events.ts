@@ -5,7 +5,7 @@
 //   read-events.3. A thread that is not there, or not within the reader's scope, is silent; both look the same.
 //   read-events.4. A reader holds one row at a time. It ends only when its thread is deleted.
 //   read-events.5. A storage that fails ends no reader: it goes on from its place when the storage is back.
-import { readUntilBack } from "../../base/storage-failure.ts";
+import { retryWhileUnavailable } from "../../base/storage-failure.ts";
 import { inScope } from "../auth/scope.ts";
 import type { AgentContext } from "../context.ts";
 import type { Scope } from "../model/model.ts";
@@ -38,8 +38,8 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   const { since } = filter;
   let isCut = false;
   /** read-events.5. */
-  const patiently = async <T>(read: () => Promise<T>): Promise<{ readonly found: T }> => {
-    const found = await readUntilBack(
+  const whenAvailable = async <T>(read: () => Promise<T>): Promise<{ readonly found: T }> => {
+    const found = await retryWhileUnavailable(
       agent.clock,
       async () => ({ found: await read() }),
       () => bell.left() || agent.events.stopped(),
@@ -49,7 +49,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   };
   const openNow = async (events: readonly WireEvent[]): Promise<(interruptId: string) => boolean> => {
     if (!events.some(({ gate }) => gate.kind === "question" || gate.kind === "closed")) return () => true;
-    const { found } = await patiently(() => agent.storage.read(async (tx) => tx.interrupts(threadId, "open")));
+    const { found } = await whenAvailable(() => agent.storage.read(async (tx) => tx.interrupts(threadId, "open")));
     const open = new Set(found.map(({ interruptId }) => interruptId));
     return (interruptId) => open.has(interruptId);
   };
@@ -65,7 +65,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
       let last = since === null ? 0 : Math.max(0, rowOf(since) - 1);
       while (!bell.left()) {
         if (isCut) throw new CutOff("the caller may not read the thread any more");
-        const { found } = await patiently(() => nextOf(agent, query, last, attached));
+        const { found } = await whenAvailable(() => nextOf(agent, query, last, attached));
         if (found === "deleted") return; // read-events.4
         const isBehind = typeof found === "object" && "seq" in found && found.seq <= (attached?.replayed ?? 0);
         if (attached !== null && baseline.length > 0 && !isBehind) {
@@ -82,7 +82,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
           continue;
         }
         if (attached === null) continue;
-        const converted = await patiently(() => convertedRow(agent, found));
+        const converted = await whenAvailable(() => convertedRow(agent, found));
         last = found.seq;
         const shown = await admitted(converted.found, attached, found.seq);
         if (shown.length > 0) yield shown;

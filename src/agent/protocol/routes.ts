@@ -37,7 +37,7 @@ export function protocolRoutes(agent: AgentContext, heartbeatMs: number): readon
         watch.stop();
         attached.leave();
       };
-      request.onHangUp(leave);
+      request.onDisconnect(leave);
       const pieces = withHeartbeats(framesOf(attached), agent.clock, Math.min(heartbeatMs, HEARTBEAT_MS_MAX));
       return {
         status: 200,

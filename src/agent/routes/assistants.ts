@@ -23,7 +23,7 @@ import {
 import { hasDefaultAnswer } from "../interrupts/deadline.ts";
 import type { Scope } from "../model/model.ts";
 import type { AssistantSchemas } from "../serializers/assistant-schemas.ts";
-import { assistantToWire, assistantVersionToWire, schemasToWire } from "../serializers/api-objects.ts";
+import { serializeAssistant, serializeAssistantVersion, serializeSchemas } from "../serializers/api-objects.ts";
 import { type AgentRoute, id, json, paginationHeaders, route, select } from "./route.ts";
 
 /**
@@ -56,7 +56,7 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
         context: body.context === undefined ? {} : body.context,
         ifExists,
       });
-      return json(assistantToWire(assistant));
+      return json(serializeAssistant(assistant));
     }),
     route(contract.searchAssistants, async ({ body, scope }) => {
       const { total, assistants } = await searchAssistants(agent, searchOf(body, scope), {
@@ -65,18 +65,18 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
         sortBy: body.sort_by,
         descending: body.sort_order === "desc",
       });
-      const list = assistants.map((assistant) => select(assistantToWire(assistant), body.select));
+      const list = assistants.map((assistant) => select(serializeAssistant(assistant), body.select));
       return json(list, paginationHeaders(total, body.offset, list.length));
     }),
     route(contract.countAssistants, async ({ body, scope }) =>
       json(await countAssistants(agent, searchOf(body, scope))),
     ),
     route(contract.getAssistant, async ({ ids }) =>
-      json(assistantToWire(await getAssistant(agent, id(ids, "assistant_id")))),
+      json(serializeAssistant(await getAssistant(agent, id(ids, "assistant_id")))),
     ),
     route(contract.patchAssistant, async ({ ids, body, scope, ask }) => {
       await requireMayDecide(body.metadata, ids, ask);
-      return json(assistantToWire(await patchAssistant(agent, scope, id(ids, "assistant_id"), patchOf(body))));
+      return json(serializeAssistant(await patchAssistant(agent, scope, id(ids, "assistant_id"), patchOf(body))));
     }),
     route(contract.deleteAssistant, async ({ ids, query, scope, ask }) =>
       json([await deleteAssistant(agent, id(ids, "assistant_id"), { scope, ask, withThreads: query.delete_threads })]),
@@ -84,16 +84,16 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.listVersions, async ({ ids, body }) => {
       const query = { metadata: body.metadata ?? null, limit: body.limit, offset: body.offset };
       const versions = await listVersions(agent, id(ids, "assistant_id"), query);
-      return json(versions.map(assistantVersionToWire));
+      return json(versions.map(serializeAssistantVersion));
     }),
     route(contract.setLatest, async ({ ids, body, scope }) =>
-      json(assistantToWire(await setLatestVersion(agent, scope, id(ids, "assistant_id"), body.version))),
+      json(serializeAssistant(await setLatestVersion(agent, scope, id(ids, "assistant_id"), body.version))),
     ),
     route(contract.getGraph, async ({ ids, query }) =>
       json(await drawAssistant(agent, id(ids, "assistant_id"), query.xray)),
     ),
     route(contract.getSchemas, async ({ ids }) =>
-      json(schemasToWire(await schemasOfAssistant(agent, id(ids, "assistant_id")))),
+      json(serializeSchemas(await schemasOfAssistant(agent, id(ids, "assistant_id")))),
     ),
     route(contract.getSubgraphs, async ({ ids, query }) =>
       json(subgraphsToWire(await subgraphsOfAssistant(agent, id(ids, "assistant_id"), null, query.recurse))),
@@ -109,7 +109,7 @@ function subgraphsToWire(subgraphs: Readonly<Record<string, AssistantSchemas>>):
   return Object.fromEntries(
     Object.entries(subgraphs).map(([path, schemas]) => {
       const { state, input, output, context: config } = schemas;
-      return [path, { ...schemasToWire(schemas), state, input, output, config }]; // names of the reference server
+      return [path, { ...serializeSchemas(schemas), state, input, output, config }]; // names of the reference server
     }),
   );
 }

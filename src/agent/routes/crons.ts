@@ -16,7 +16,7 @@ import {
   searchCrons,
 } from "../crons/crons.ts";
 import type { Scope } from "../model/model.ts";
-import { cronToWire } from "../serializers/api-objects.ts";
+import { serializeCron } from "../serializers/api-objects.ts";
 import { reachOf } from "./path-scope.ts";
 import { type AgentRoute, type Call, NO_CONTENT, id, json, paginationHeaders, route, select } from "./route.ts";
 
@@ -24,12 +24,12 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.createCron, async (call) => {
       const reach = await reachOfRuns(agent, call);
-      return json(cronToWire(await createCron(agent, { ...call, reach }, newCron(call.body, null))));
+      return json(serializeCron(await createCron(agent, { ...call, reach }, newCron(call.body, null))));
     }),
     route(contract.createThreadCron, async (call) => {
       const reach = await reachOfRuns(agent, call);
       const given = newCron(call.body, id(call.ids, "thread_id"));
-      return json(cronToWire(await createCron(agent, { ...call, reach }, given)));
+      return json(serializeCron(await createCron(agent, { ...call, reach }, given)));
     }),
     route(contract.searchCrons, async ({ body, scope }) => {
       const { total, crons } = await searchCrons(agent, {
@@ -39,7 +39,7 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
         sortBy: body.sort_by,
         descending: body.sort_order === "desc",
       });
-      const list = crons.map((cron) => select(cronToWire(cron), body.select));
+      const list = crons.map((cron) => select(serializeCron(cron), body.select));
       return json(list, paginationHeaders(total, body.offset, list.length));
     }),
     route(contract.countCrons, async ({ body, scope }) => json(await countCrons(agent, filterOf(body, scope)))),
@@ -48,7 +48,7 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
       const { assistantId, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));
       const given = { before: body.interrupt_before, after: body.interrupt_after };
       await askToDisable(agent, ask, { assistantId, threadId }, given);
-      return json(cronToWire(await patchCron(agent, scope, cronId, patchOf(body))));
+      return json(serializeCron(await patchCron(agent, scope, cronId, patchOf(body))));
     }),
     route(contract.deleteCron, async ({ ids }) => {
       await deleteCron(agent, id(ids, "cron_id"));

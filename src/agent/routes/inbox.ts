@@ -10,7 +10,7 @@ import { auditCsv, auditNdjson } from "../audit/audit-export.ts";
 import { readAudit } from "../audit/audit-trail.ts";
 import { assignItem, releaseItem } from "../inbox/assign-item.ts";
 import { answerInbox, type AnswerResult } from "../inbox/answer-inbox.ts";
-import { auditToWire, inboxItemToWire } from "../serializers/inbox-item.ts";
+import { serializeAuditEntry, serializeInboxItem } from "../serializers/inbox-item.ts";
 import { getItem, listInbox, type Item, type ItemAddress } from "../inbox/inbox.ts";
 import type { Caller } from "../model/model.ts";
 import type { InboxPlace } from "../ports/ports.ts";
@@ -19,7 +19,7 @@ import { id, json, route, type AgentRoute } from "./route.ts";
 
 export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   const itemObject = ({ interrupt, thread }: Item) =>
-    inboxItemToWire(interrupt, thread.status, thread.metadata, agent.clock.now());
+    serializeInboxItem(interrupt, thread.status, thread.metadata, agent.clock.now());
   return [
     route(contract.listInbox, async ({ query, scope }) => {
       const { rows, next } = await listInbox(agent, {
@@ -45,7 +45,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
     route(contract.watchInbox, async ({ request, scope }) => {
       const last = request.headers["last-event-id"];
       const { events, leave } = agent.inbox.watch(scope, typeof last === "string" && last !== "" ? last : null);
-      request.onHangUp(leave);
+      request.onDisconnect(leave);
       const texts = (async function* texts() {
         for await (const event of events) yield sseText(event);
       })();
@@ -80,7 +80,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
     route(contract.getAudit, async ({ ids, query }) => {
       const threadId = id(ids, "thread_id");
       const first = await readAudit(agent, threadId, { after: query.after, limit: query.limit });
-      if (query.format === "json") return json({ items: first.items.map(auditToWire), next_after: first.next });
+      if (query.format === "json") return json({ items: first.items.map(serializeAuditEntry), next_after: first.next });
       const [write, type] = query.format === "csv" ? [auditCsv, "text/csv"] : [auditNdjson, "application/x-ndjson"];
       const headers = { "Content-Type": `${type}; charset=utf-8` };
       return { status: 200, body: write(agent, threadId, query.after), headers };

@@ -8,7 +8,7 @@ import { cancelRun } from "../runs/cancel-runs.ts";
 import type { Caller, Run } from "../model/model.ts";
 import type { Waiting } from "../runs/wait-for-run.ts";
 import type { WaitResult } from "../services.ts";
-import { runEndToText, runToWire } from "../serializers/api-objects.ts";
+import { serializeRunEnd, serializeRun } from "../serializers/api-objects.ts";
 import { requireInScope } from "./path-scope.ts";
 import { select } from "./route.ts";
 
@@ -34,9 +34,9 @@ export async function requireMayCancel(
   if (scope !== null) await requireInScope(agent, ids, scope);
 }
 
-export function cancelOnHangUp(agent: AgentContext, caller: Caller, run: RunIds, request: HttpRequest): void {
+export function cancelOnDisconnect(agent: AgentContext, caller: Caller, run: RunIds, request: HttpRequest): void {
   if (request.method === "HEAD") return; // HEAD disconnects by definition
-  request.onHangUp(() => {
+  request.onDisconnect(() => {
     cancelRun(agent, { caller, action: "interrupt" }, run).catch(() => undefined); // the run may be deleted by then
   });
 }
@@ -47,14 +47,14 @@ export function replyToWaiter(
   path: string,
   { request, keepAliveMs }: { readonly request: HttpRequest; readonly keepAliveMs: number },
 ): Promise<HttpReply> {
-  request.onHangUp(waiting.leave);
+  request.onDisconnect(waiting.leave);
   const headers = { ...locationHeaders(path, "join"), "Content-Type": "application/json" };
   const reply = waiting.result.then((result) => replyOf(result, headers));
   return replyWhenReady(reply, headers, agent.clock, keepAliveMs);
 }
 
 function replyOf(result: WaitResult, headers: Readonly<Record<string, string>>): HttpReply {
-  if (result.kind === "ended") return { status: 200, body: runEndToText(result.end), headers };
+  if (result.kind === "ended") return { status: 200, body: serializeRunEnd(result.end), headers };
   const again = `join it at ${headers["Location"]}`;
   const errors = {
     deleted: { error: "Deleted", message: "the thread was deleted" },
@@ -69,7 +69,7 @@ function replyOf(result: WaitResult, headers: Readonly<Record<string, string>>):
  * @param members that were asked for; all when none were
  */
 export function runText({ graphs }: AgentContext, run: Run, members?: readonly string[] | null): string {
-  const { kwargs, ...rest } = runToWire(run, null) as { readonly kwargs: { readonly input: null } };
+  const { kwargs, ...rest } = serializeRun(run, null) as { readonly kwargs: { readonly input: null } };
   const text = JSON.stringify(select(rest, members));
   if (members?.includes("kwargs") === false) return text;
   const { input: _null, ...others } = kwargs;

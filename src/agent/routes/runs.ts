@@ -8,7 +8,7 @@ import { waitForRun, waitForStarted } from "../runs/wait-for-run.ts";
 import { startRun } from "../runs/accept/start-run.ts";
 import { type AgentRoute, NO_CONTENT, id, jsonText, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
-import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel, runText } from "./run-reply.ts";
+import { cancelOnDisconnect, locationHeaders, pathOf, replyToWaiter, requireMayCancel, runText } from "./run-reply.ts";
 
 export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   return [
@@ -20,7 +20,7 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
     route(contract.waitRun, async (call) => {
       const start = { threadId: id(call.ids, "thread_id"), call: await runCall(agent, call, call.body) };
       const started = await startRun(agent, call.caller, start);
-      if (call.body.on_disconnect === "cancel") cancelOnHangUp(agent, call.caller, started.run, call.request);
+      if (call.body.on_disconnect === "cancel") cancelOnDisconnect(agent, call.caller, started.run, call.request);
       const waiting = await waitForStarted(agent, started);
       return replyToWaiter(agent, waiting, pathOf(started.run, true), { request: call.request, keepAliveMs });
     }),
@@ -39,13 +39,13 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
       const run = { threadId: id(ids, "thread_id"), runId: id(ids, "run_id") };
       if (query.cancel_on_disconnect) await requireMayCancel(agent, ids, ask);
       const waiting = await waitForRun(agent, run.threadId, run.runId);
-      if (query.cancel_on_disconnect) cancelOnHangUp(agent, caller, run, request);
+      if (query.cancel_on_disconnect) cancelOnDisconnect(agent, caller, run, request);
       return replyToWaiter(agent, waiting, pathOf(run, true), { request, keepAliveMs });
     }),
     route(contract.cancelRun, async ({ ids, query, request, caller }) => {
       const [threadId, runId] = [id(ids, "thread_id"), id(ids, "run_id")];
       const waiting = query.wait ? await waitForRun(agent, threadId, runId) : null;
-      if (waiting !== null) request.onHangUp(waiting.leave);
+      if (waiting !== null) request.onDisconnect(waiting.leave);
       const ended = await cancelRun(agent, { caller, action: query.action }, { threadId, runId });
       if (ended) waiting?.leave();
       else await waiting?.result;

@@ -10,7 +10,7 @@ import { startRun, startRuns } from "../runs/accept/start-run.ts";
 import { statelessStart, threadOfRun } from "../runs/accept/stateless-runs.ts";
 import { type AgentRoute, type Call, NO_CONTENT, id, jsonText, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
-import { cancelOnHangUp, locationHeaders, pathOf, replyToWaiter, requireMayCancel, runText } from "./run-reply.ts";
+import { cancelOnDisconnect, locationHeaders, pathOf, replyToWaiter, requireMayCancel, runText } from "./run-reply.ts";
 
 export function statelessRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   return [
@@ -20,7 +20,7 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
     }),
     route(contract.waitStatelessRun, async (call) => {
       const started = await startRun(agent, call.caller, await startOf(agent, call, call.body));
-      if (call.body.on_disconnect === "cancel") cancelOnHangUp(agent, call.caller, started.run, call.request);
+      if (call.body.on_disconnect === "cancel") cancelOnDisconnect(agent, call.caller, started.run, call.request);
       const waiting = await waitForStarted(agent, started);
       return replyToWaiter(agent, waiting, pathOf(started.run, false), { request: call.request, keepAliveMs });
     }),
@@ -42,7 +42,7 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
       const run = { runId, threadId: await threadOfRun(agent, scope, runId) };
       if (query.cancel_on_disconnect) await requireMayCancel(agent, { thread_id: run.threadId, run_id: runId }, ask);
       const waiting = await waitForRun(agent, run.threadId, runId);
-      if (query.cancel_on_disconnect) cancelOnHangUp(agent, caller, run, request);
+      if (query.cancel_on_disconnect) cancelOnDisconnect(agent, caller, run, request);
       return replyToWaiter(agent, waiting, pathOf(run, false), { request, keepAliveMs });
     }),
   ];

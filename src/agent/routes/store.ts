@@ -1,7 +1,7 @@
 // Routes of the store: parse → operation → reply.
 import * as contract from "../../api/store.ts";
 import type { AgentContext } from "../context.ts";
-import { storeItemToWire } from "../serializers/api-objects.ts";
+import { serializeStoreItem } from "../serializers/api-objects.ts";
 import { json, longJson, NO_CONTENT, route, type AgentRoute } from "./route.ts";
 
 export function storeRoutes({ store }: AgentContext): readonly AgentRoute[] {
@@ -13,7 +13,7 @@ export function storeRoutes({ store }: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.getItem, async ({ query, scope }) => {
       const item = await store.get(query.namespace, query.key, query.refresh_ttl, scope);
-      return longJson(item === null ? null : storeItemToWire(item, null));
+      return longJson(item === null ? null : serializeStoreItem(item, null));
     }),
     route(contract.deleteItem, async ({ body, scope }) => {
       await store.delete(body.namespace, body.key, scope);
@@ -29,7 +29,7 @@ export function storeRoutes({ store }: AgentContext): readonly AgentRoute[] {
         refreshTtl: body.refresh_ttl ?? null,
         scope,
       });
-      return json({ items: items.map((item) => storeItemToWire(item, item.score)) });
+      return json({ items: items.map((item) => serializeStoreItem(item, item.score)) });
     }),
     route(contract.listNamespaces, async ({ body, scope }) => {
       const { limit, offset } = body;

@@ -14,17 +14,17 @@ import { threadOfRun } from "../runs/accept/stateless-runs.ts";
 import { joinRunStream, joinThreadStream, readOwnRun } from "../streams/join-stream.ts";
 import { type AgentRoute, type Call, id, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
-import { cancelOnHangUp, locationHeaders, pathOf, requireMayCancel } from "./run-reply.ts";
+import { cancelOnDisconnect, locationHeaders, pathOf, requireMayCancel } from "./run-reply.ts";
 import { startOf } from "./stateless.ts";
 
 export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly AgentRoute[] {
   const reply = (reading: Subscription, request: HttpRequest, headers: Readonly<Record<string, string>>): HttpReply => {
-    request.onHangUp(reading.leave);
+    request.onDisconnect(reading.leave);
     const body = withHeartbeats(reading.chunks, agent.clock, heartbeatMs);
     return { status: 200, body, headers: { ...SSE_HEADERS, ...headers } };
   };
   const replyToCaller = (call: Call<unknown, contract.StreamedRunBody>, run: Run, withThread: boolean): HttpReply => {
-    if (call.body.on_disconnect === "cancel") cancelOnHangUp(agent, call.caller, run, call.request);
+    if (call.body.on_disconnect === "cancel") cancelOnDisconnect(agent, call.caller, run, call.request);
     return reply(readOwnRun(agent, run), call.request, locationHeaders(pathOf(run, withThread), "stream"));
   };
   const join = async (
@@ -36,7 +36,7 @@ export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly
     if (query.cancel_on_disconnect) await requireMayCancel(agent, { thread_id: run.threadId, run_id: run.runId }, ask);
     const after = lastEventOf(request);
     const reading = await joinRunStream(agent, { ...run, after }, query.stream_mode ?? null);
-    if (query.cancel_on_disconnect) cancelOnHangUp(agent, caller, run, request);
+    if (query.cancel_on_disconnect) cancelOnDisconnect(agent, caller, run, request);
     return reply(reading, request, locationHeaders(pathOf(run, withThread), "stream"));
   };
   return [

@@ -23,17 +23,17 @@ import {
 } from "../threads/threads.ts";
 import { NO_TTL } from "../threads/new-thread.ts";
 import type { Scope } from "../model/model.ts";
-import { stateToWire, threadToWire, ttlToWire, withValues } from "../serializers/api-objects.ts";
+import { serializeState, serializeThread, serializeTtl, withValues } from "../serializers/api-objects.ts";
 import { type AgentRoute, NO_CONTENT, id, json, longJson, paginationHeaders, route, select } from "./route.ts";
 
 const threadText = ({ thread, values, open }: ThreadView, more: object = {}): string =>
-  withValues({ ...threadToWire(thread, open), ...more }, values?.text() ?? null);
+  withValues({ ...serializeThread(thread, open), ...more }, values?.text() ?? null);
 const threadReply = (view: ThreadView, more: object = {}): HttpReply => ({ status: 200, body: threadText(view, more) });
 async function* stateTexts(states: AsyncIterable<StateView>): AsyncGenerator<string> {
   for await (const state of states) yield stringifySlowly(stateObject(state));
 }
 
-const stateObject = ({ state, known, newest }: StateView) => stateToWire(state, known, newest);
+const stateObject = ({ state, known, newest }: StateView) => serializeState(state, known, newest);
 
 export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
@@ -79,7 +79,7 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.getThread, async ({ ids, query }) => {
       const view = await getThread(agent, id(ids, "thread_id"));
       const withTtl = query.include?.split(",").includes("ttl") === true;
-      return threadReply(view, withTtl ? { ttl: ttlToWire(view.thread) } : {});
+      return threadReply(view, withTtl ? { ttl: serializeTtl(view.thread) } : {});
     }),
     route(contract.patchThread, async ({ ids, body, request, scope }) => {
       const patch = { metadata: body.metadata ?? null, ttl: body.ttl, scope };
@@ -126,7 +126,7 @@ async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope):
       ? await searchByValues(agent, query, filter)
       : await searchThreads(agent, query, shown || Boolean(paths));
   const rowOf = (view: ThreadView): string => {
-    const object = threadToWire(view.thread, view.open);
+    const object = serializeThread(view.thread, view.open);
     const { values } = view;
     const whole = (): JsonObject => (values === null ? object : { ...object, values: values.json() });
     const extracted = paths ? { extracted: extract(whole(), paths) } : {};

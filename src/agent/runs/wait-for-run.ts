@@ -1,4 +1,4 @@
-import { isStorageFailure, readUntilBack } from "../../base/storage-failure.ts";
+import { isStorageFailure, retryWhileUnavailable } from "../../base/storage-failure.ts";
 import type { AgentContext } from "../context.ts";
 import type { RunEnd } from "../ports/ports.ts";
 import { DELETED, isGone, requireRun } from "./runs.ts";
@@ -43,10 +43,10 @@ export async function waitForRun(
   void result.then(end);
   /** Null while the run is active. */
   const look = async (): Promise<WaitResult | null> => {
-    let found = await lookAtEnd(agent, threadId, runId);
+    let found = await readEnd(agent, threadId, runId);
     if (found === "running") {
       if (!over) leaveWakes ??= agent.events.wakes.listen(runId, () => undefined);
-      found = await lookAtEnd(agent, threadId, runId); // it may have ended before the subscription took effect
+      found = await readEnd(agent, threadId, runId); // it may have ended before the subscription took effect
     }
     return found === "running" || found === "pending" ? null : { kind: "ended", end: found };
   };
@@ -62,16 +62,14 @@ export async function waitForRun(
       waiting.leave();
       throw error;
     }
-    readUntilBack(agent.clock, look, () => over).then(settle, (failed) => settle(isGone(failed) ? DELETED : null));
+    retryWhileUnavailable(agent.clock, look, () => over).then(settle, (failed) =>
+      settle(isGone(failed) ? DELETED : null),
+    );
   }
   return waiting;
 }
 
-export function lookAtEnd(
-  agent: AgentContext,
-  threadId: string,
-  runId: string,
-): Promise<RunEnd | "running" | "pending"> {
+export function readEnd(agent: AgentContext, threadId: string, runId: string): Promise<RunEnd | "running" | "pending"> {
   return agent.storage.read(async (tx) => {
     const run = await requireRun(tx, threadId, runId);
     return run.status === "running" || run.status === "pending" ? run.status : storedEnd(agent, tx, run);

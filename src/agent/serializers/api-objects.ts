@@ -16,7 +16,7 @@ import type { RunEnd, StateSnapshot } from "../ports/ports.ts";
 import type { AssistantSchemas } from "./assistant-schemas.ts";
 
 /** `{id, value, resumable, ns, when}`, and `response_schema` if the node declared one. */
-export function interruptToWire(interrupt: Interrupt, resumable: boolean): JsonObject {
+export function serializeInterrupt(interrupt: Interrupt, resumable: boolean): JsonObject {
   return {
     id: interrupt.interruptId,
     value: interrupt.value,
@@ -32,13 +32,13 @@ export function interruptsByTask(open: readonly Interrupt[]): Record<string, Jso
   const byTask: Record<string, JsonObject[]> = {};
   for (const interrupt of open) {
     const taskId = interrupt.ns[0]?.split(":")[1] ?? interrupt.taskId;
-    (byTask[taskId] ??= []).push(interruptToWire(interrupt, true));
+    (byTask[taskId] ??= []).push(serializeInterrupt(interrupt, true));
   }
   return byTask;
 }
 
 /** Without `values`, which are text already (withValues). */
-export function threadToWire(thread: Thread, open: readonly Interrupt[]): JsonObject {
+export function serializeThread(thread: Thread, open: readonly Interrupt[]): JsonObject {
   return {
     thread_id: thread.threadId,
     created_at: isoTime(thread.createdAt),
@@ -59,12 +59,12 @@ export function withValues(object: object, values: string | null): string {
 }
 
 /** `{ttl, strategy, expires_at}`, ttl in minutes; null without expiry. */
-export function ttlToWire({ ttlMs, ttlStrategy, updatedAt }: Thread): JsonObject | null {
+export function serializeTtl({ ttlMs, ttlStrategy, updatedAt }: Thread): JsonObject | null {
   if (ttlMs === null) return null;
   return { ttl: ttlMs / 60_000, strategy: ttlStrategy, expires_at: isoTime(updatedAt + ttlMs) };
 }
 
-export function runToWire(run: Run, input: Json): JsonObject {
+export function serializeRun(run: Run, input: Json): JsonObject {
   const { request } = run;
   const command = request.command;
   const resume = command?.answers;
@@ -108,11 +108,11 @@ export function runToWire(run: Run, input: Json): JsonObject {
   };
 }
 
-export function assistantToWire(assistant: Assistant): JsonObject {
-  return { ...assistantVersionToWire(assistant), updated_at: isoTime(assistant.updatedAt) };
+export function serializeAssistant(assistant: Assistant): JsonObject {
+  return { ...serializeAssistantVersion(assistant), updated_at: isoTime(assistant.updatedAt) };
 }
 
-export function assistantVersionToWire(version: AssistantVersion): JsonObject {
+export function serializeAssistantVersion(version: AssistantVersion): JsonObject {
   return {
     assistant_id: version.assistantId,
     graph_id: version.graphId,
@@ -126,7 +126,7 @@ export function assistantVersionToWire(version: AssistantVersion): JsonObject {
   };
 }
 
-export function cronToWire(cron: Cron): JsonObject {
+export function serializeCron(cron: Cron): JsonObject {
   const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
   return {
     cron_id: cron.cronId,
@@ -147,7 +147,7 @@ export function cronToWire(cron: Cron): JsonObject {
 }
 
 /** @param score null for an unranked item */
-export function storeItemToWire(item: StoreItem, score: number | null): JsonObject {
+export function serializeStoreItem(item: StoreItem, score: number | null): JsonObject {
   return {
     namespace: item.namespace,
     key: item.key,
@@ -158,7 +158,7 @@ export function storeItemToWire(item: StoreItem, score: number | null): JsonObje
   };
 }
 
-export function schemasToWire({ graphId, input, output, state, context }: AssistantSchemas): JsonObject {
+export function serializeSchemas({ graphId, input, output, state, context }: AssistantSchemas): JsonObject {
   return {
     graph_id: graphId,
     input_schema: input,
@@ -175,7 +175,7 @@ export function schemasToWire({ graphId, input, output, state, context }: Assist
  * @param newest true for the current state of the thread, which shows the open interrupts. They include those of tasks
  *   called by another task, which the library's states do not list.
  */
-export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], newest: boolean): JsonObject {
+export function serializeState(state: StateSnapshot, known: readonly Interrupt[], newest: boolean): JsonObject {
   const last = new Map<string, Interrupt>();
   for (const interrupt of known) {
     const other = last.get(interrupt.libraryId);
@@ -184,13 +184,13 @@ export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], n
   const shown = (raised: { readonly id: string | null; readonly value: Json }): readonly JsonObject[] => {
     const row = raised.id === null ? undefined : last.get(raised.id);
     if (row === undefined) return [{ id: raised.id, value: raised.value, resumable: false, ns: [], when: "during" }];
-    return [interruptToWire(row, false)];
+    return [serializeInterrupt(row, false)];
   };
   const open = known.filter(({ state }) => state === "open").toSorted((a, b) => a.position - b.position);
   const openIn = (taskId: string): readonly JsonObject[] =>
     open
       .filter(({ ns }) => ns.some((part) => part.endsWith(`:${taskId}`)))
-      .map((interrupt) => interruptToWire(interrupt, true));
+      .map((interrupt) => serializeInterrupt(interrupt, true));
   const convert = (one: StateSnapshot): JsonObject => {
     const tasks = one.tasks.map((task) => ({
       id: task.id,
@@ -219,12 +219,12 @@ export function stateToWire(state: StateSnapshot, known: readonly Interrupt[], n
 }
 
 /** Reply of a waiting call: the state, with `__interrupt__` for a pause, or `__error__`. JSON text. */
-export function runEndToText(end: RunEnd): string {
+export function serializeRunEnd(end: RunEnd): string {
   const { run } = end;
   if (run.endedBy !== "done" && run.endedBy !== "pause") return JSON.stringify({ __error__: runEndError(run) });
   const values = end.valuesText ?? "{}";
   if (end.pause === null) return values;
-  const interrupts = JSON.stringify(end.interrupts.map((interrupt) => interruptToWire(interrupt, true)));
+  const interrupts = JSON.stringify(end.interrupts.map((interrupt) => serializeInterrupt(interrupt, true)));
   if (!values.startsWith("{")) return `{"__interrupt__":${interrupts}}`;
   return `${values.slice(0, -1)}${values === "{}" ? "" : ","}"__interrupt__":${interrupts}}`;
 }

@@ -35,7 +35,12 @@ export function itemSummary(item: Interrupt): JsonObject {
 }
 
 /** @param now hides expired assignments and marks passed deadlines */
-export function inboxItemToWire(item: Interrupt, status: ThreadStatus, metadata: JsonObject, now: number): JsonObject {
+export function serializeInboxItem(
+  item: Interrupt,
+  status: ThreadStatus,
+  metadata: JsonObject,
+  now: number,
+): JsonObject {
   const { claim, answer, expiresAt } = item;
   const holds = claim !== null && (claim.until === null || claim.until > now);
   return {
@@ -52,7 +57,7 @@ export function inboxItemToWire(item: Interrupt, status: ThreadStatus, metadata:
   };
 }
 
-export function auditToWire(entry: AuditRecord): JsonObject {
+export function serializeAuditEntry(entry: AuditRecord): JsonObject {
   return {
     seq: entry.seq,
     at: isoTime(entry.at),

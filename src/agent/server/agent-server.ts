@@ -24,12 +24,12 @@
 //   agent-server.2. stop() first stops claiming, then delivers results to waiting callers while runs end, then closes
 //     the port.
 import { type Service, group } from "../../base/lifecycle.ts";
-import { type Door, createDoor } from "../../http/server/door.ts";
+import { type EmbeddedListener, createEmbeddedListener } from "../../http/server/embedded-listener.ts";
 import { type Loopback, createLoopback } from "../../http/server/loopback-client.ts";
 import { type HttpService, createHttpService } from "../../http/server/server.ts";
 import { registerGraphs } from "../assistants/assistants.ts";
 import { createSeqFloor } from "../events/seq-floor.ts";
-import { LOOK_OFTEN_MS, createDeadlines } from "../inbox/deadline-scheduler.ts";
+import { DEADLINE_POLL_MS, createDeadlines } from "../inbox/deadline-scheduler.ts";
 import { assistantDefaults } from "../model/assistant-defaults.ts";
 import { createListener, createUpgradeHandler } from "./http-listener.ts";
 import { createAgentMetrics } from "./metrics.ts";
@@ -43,7 +43,7 @@ export interface AgentServer extends Service {
   /** Throws if embedded. */
   readonly address: HttpService["address"];
   /** Listener for the requests of a host program; null with a port. */
-  readonly listener: Door["listener"] | null;
+  readonly listener: EmbeddedListener["listener"] | null;
   /** Requests to the server from inside its process. */
   readonly loopback: Loopback;
   /** Creates missing built-in assistants after a reload of the graphs. */
@@ -80,14 +80,14 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     drainMs: () => Math.max(0, graceEndsAt - clock.monotonic()) + DRAIN_SPARE_MS,
   };
   const http = createPort(config, ports, context, drained);
-  const door = embedded ? createDoor({ ...drained, log: ports.log }) : null;
+  const embeddedListener = embedded ? createEmbeddedListener({ ...drained, log: ports.log }) : null;
   const opened = part("address", async () => {
     if (!embedded) address = http.address();
   });
   const register = (): Promise<void> => registerGraphs(context.agent, assistantDefaults(config.graphConfig));
   const parts = group(
     "agent server",
-    partsOf(config, ports, context, { http: door ?? http, opened, graphs: part("graphs", register) }),
+    partsOf(config, ports, context, { http: embeddedListener ?? http, opened, graphs: part("graphs", register) }),
   );
   return {
     name: parts.name,
@@ -98,7 +98,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     },
     stopMs: null,
     address: () => http.address(),
-    listener: door?.listener ?? null,
+    listener: embeddedListener?.listener ?? null,
     loopback,
     registerGraphs: register,
   };
@@ -112,7 +112,7 @@ function createPort(
   {
     drainMs,
     ...service
-  }: Pick<Door, "name" | "listener"> & { readonly stopMs: number; readonly drainMs: () => number },
+  }: Pick<EmbeddedListener, "name" | "listener"> & { readonly stopMs: number; readonly drainMs: () => number },
 ): HttpService {
   return createHttpService({
     ...service,
@@ -151,7 +151,7 @@ function partsOf(
     compaction,
     crons,
     store,
-    createDeadlines(agent, engine.peers.alone ? undefined : LOOK_OFTEN_MS),
+    createDeadlines(agent, engine.peers.alone ? undefined : DEADLINE_POLL_MS),
     createRetention(agent, {
       runsMs: config.keepRunsMs,
       checkpointsMs: config.keepCheckpointsMs,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../base/api-error.ts";
 import { createFinder } from "../../http/server/request-path.ts";
-import { besideRoutes, type LocalServices } from "./console-api.ts";
+import { consoleApiRoutes, type LocalServices } from "./console-api.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { Access } from "../ports/ports.ts";
 
@@ -35,16 +35,16 @@ function accessOf(scope: Scope, asked: string[]): Access {
 }
 
 async function ask(
-  beside: LocalServices,
+  localServices: LocalServices,
   access: Access | null,
   method: string,
   path: string,
   key = "",
 ): Promise<string> {
-  const { route, params } = createFinder(besideRoutes(beside, access)).find(method, path);
+  const { route, params } = createFinder(consoleApiRoutes(localServices, access)).find(method, path);
   const request = { method, path, params, query: {}, url: path, headers: { "x-api-key": key } };
   try {
-    const { status, body } = await route.handle({ ...request, remoteAddress: "", readBody: none, onHangUp: none });
+    const { status, body } = await route.handle({ ...request, remoteAddress: "", readBody: none, onDisconnect: none });
     assert.ok(typeof body === "string");
     return `${status} ${body}`;
   } catch (error) {

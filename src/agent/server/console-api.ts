@@ -16,14 +16,14 @@ import { json } from "../routes/route.ts";
 export interface LocalServices {
   /** Routes below `/traces`; null without a trace store. */
   readonly traces: readonly HttpRoute[] | null;
-  readonly collector: BesideCollector | null;
+  readonly collector: LocalCollector | null;
   readonly settings: readonly SettingLine[];
   /** Source of each graph in the configuration file: `./agent.ts:graph`. */
   readonly graphs: readonly { readonly graph_id: string; readonly source: string }[];
   readonly versions: Readonly<Record<string, string>>;
 }
 
-export interface BesideCollector {
+export interface LocalCollector {
   /** Target address of senders: `http://127.0.0.1:4318`. */
   readonly url: string;
   /** In the Prometheus text format. */
@@ -37,8 +37,8 @@ export interface BesideCollector {
 const BASE = "/console/api";
 
 /** @param access null without authentication */
-export function besideRoutes(beside: LocalServices, access: Access | null): readonly HttpRoute[] {
-  const { traces, collector } = beside;
+export function consoleApiRoutes(localServices: LocalServices, access: Access | null): readonly HttpRoute[] {
+  const { traces, collector } = localServices;
   const guarded = (event: AccessEvent, { method, path, handle }: HttpRoute): HttpRoute => ({
     method,
     path: BASE + path,
@@ -54,9 +54,9 @@ export function besideRoutes(beside: LocalServices, access: Access | null): read
       json({
         traces: traces !== null,
         collector: collector === null ? null : { url: collector.url },
-        settings: beside.settings,
-        graphs: beside.graphs,
-        versions: beside.versions,
+        settings: localServices.settings,
+        graphs: localServices.graphs,
+        versions: localServices.versions,
       }),
     ),
     ...(traces ?? []).filter(({ method }) => method === "get").map((one) => guarded("threads:search", one)),
@@ -66,7 +66,7 @@ export function besideRoutes(beside: LocalServices, access: Access | null): read
 }
 
 function collectorRoutes(
-  collector: BesideCollector,
+  collector: LocalCollector,
   read: (path: string, answer: () => Promise<HttpReply>) => HttpRoute,
   guarded: (event: AccessEvent, route: HttpRoute) => HttpRoute,
 ): readonly HttpRoute[] {

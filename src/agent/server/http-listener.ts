@@ -17,7 +17,7 @@ import { storeRoutes } from "../routes/store.ts";
 import { streamRoutes } from "../routes/streams.ts";
 import { threadRoutes } from "../routes/threads.ts";
 import { corsRules, customApp, served } from "./api-surface.ts";
-import { besideRoutes } from "./console-api.ts";
+import { consoleApiRoutes } from "./console-api.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { AgentServerPorts } from "./server-ports.ts";
 import type { AgentConfig } from "./settings.ts";
@@ -32,7 +32,7 @@ export function createListener(
   return createApp({
     routes: [
       ...servedRoutes(config, ports, agent).map((one) => one.bind(agent)),
-      ...(ports.beside === null ? [] : besideRoutes(ports.beside, access)),
+      ...(ports.localServices === null ? [] : consoleApiRoutes(ports.localServices, access)),
       ...ports.pages,
     ],
     custom: customApp(surface, access),

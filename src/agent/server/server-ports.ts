@@ -23,7 +23,7 @@ export interface AgentServerPorts {
   /** Routes outside the contract: pages. */
   readonly pages: readonly HttpRoute[];
   /** Additional API of the console; null without a console. */
-  readonly beside: LocalServices | null;
+  readonly localServices: LocalServices | null;
   readonly threadTtl: ThreadTtl;
   readonly clock: Clock;
   readonly newId: NewId;

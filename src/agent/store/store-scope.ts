@@ -19,7 +19,7 @@ export function namespaceInScope(namespace: readonly string[], scope: Scope): bo
 
 const PAGE = 200;
 /** Maximum number of rows that a scoped search reads after its other conditions. */
-export const SCOPED_LOOK_MAX = 10_000;
+export const SCOPED_SCAN_MAX = 10_000;
 
 interface Window<Row> {
   readonly limit: number;
@@ -33,7 +33,7 @@ interface Window<Row> {
 export async function scopedRows<Row>({ limit, offset, fits, page }: Window<Row>): Promise<readonly Row[] | null> {
   const found: Row[] = [];
   let passed = 0;
-  for (let looked = 0; looked < SCOPED_LOOK_MAX; looked += PAGE) {
+  for (let looked = 0; looked < SCOPED_SCAN_MAX; looked += PAGE) {
     const rows = await page(PAGE, looked);
     if (rows === null) return null;
     for (const row of rows) {

@@ -14,7 +14,7 @@ import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { StoreItem, StoreVector } from "../model/model.ts";
 import type { Embedder, FoundItem, NamespaceSearch, Storage, Store, StorePut, StoreSearch } from "../ports/ports.ts";
-import { itemInScope, namespaceInScope, SCOPED_LOOK_MAX, scopedRows } from "./store-scope.ts";
+import { itemInScope, namespaceInScope, SCOPED_SCAN_MAX, scopedRows } from "./store-scope.ts";
 import { textsAt, type IndexedText } from "../../base/json/json-path.ts";
 
 export interface StoreOptions {
@@ -134,10 +134,10 @@ async function search(
   const { prefix, limit, offset, scope = null } = request;
   const asked = embedder === null || request.query === null ? null : [request.query];
   const [vector = null] = asked === null || embedder === null ? [] : await embed(embedder, asked, "query", clock);
-  const lookMax = vector === null && scope === null ? LOOK_MAX : COMPARE_MAX;
+  const scanMax = vector === null && scope === null ? LOOK_MAX : COMPARE_MAX;
   const found = await storage.transaction(async (tx) => {
     const at = clock.now();
-    const look = { prefix, filter, vector, lookMax: vector === null ? LOOK_MAX : COMPARE_MAX, at };
+    const look = { prefix, filter, vector, scanMax: vector === null ? LOOK_MAX : COMPARE_MAX, at };
     const page = (count: number, from: number) => tx.searchStore({ ...look, limit: count, offset: from });
     const fits = (item: StoreItem): boolean => itemInScope(item, scope);
     const items = await (scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page }));
@@ -145,7 +145,7 @@ async function search(
     await tx.refreshStoreItems(used.filter(isFleeting), at);
     return items;
   });
-  return found ?? tooBroad(`${lookMax} ${vector === null ? "items" : "vectors"}`);
+  return found ?? tooBroad(`${scanMax} ${vector === null ? "items" : "vectors"}`);
 }
 
 async function listNamespaces(
@@ -155,13 +155,13 @@ async function listNamespaces(
   checkLabels(request.prefix);
   checkLabels(request.suffix);
   const { scope = null, limit, offset, ...wanted } = request;
-  const look = { ...wanted, lookMax: LOOK_MAX, at: clock.now() };
+  const look = { ...wanted, scanMax: LOOK_MAX, at: clock.now() };
   const found = await storage.transaction((tx) => {
     const page = (count: number, from: number) => tx.storeNamespaces({ ...look, limit: count, offset: from });
     const fits = (namespace: readonly string[]): boolean => namespaceInScope(namespace, scope);
     return scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page });
   });
-  return found ?? tooBroad(`${scope === null ? LOOK_MAX : SCOPED_LOOK_MAX} namespaces`);
+  return found ?? tooBroad(`${scope === null ? LOOK_MAX : SCOPED_SCAN_MAX} namespaces`);
 }
 
 /** In batches, so that other transactions run in between. @returns the number of deleted items */

@@ -3,7 +3,7 @@
 //   hydrate-events.1. An event whose state was rolled back or deleted is omitted, and its id stays unused.
 import type { AgentContext } from "../context.ts";
 import { storedEnd, valuesAt } from "../runs/run-result.ts";
-import { runEndToText } from "../serializers/api-objects.ts";
+import { serializeRunEnd } from "../serializers/api-objects.ts";
 import { AT_END, type LoggedEvent } from "../events/event-batch.ts";
 
 interface RunKey {
@@ -30,6 +30,6 @@ function textOf(agent: AgentContext, { threadId, runId }: RunKey, reference: str
   return agent.storage.read(async (tx) => {
     if (reference !== AT_END) return valuesAt(agent, tx, threadId, reference);
     const run = await tx.run(threadId, runId);
-    return run === null ? null : runEndToText(await storedEnd(agent, tx, run));
+    return run === null ? null : serializeRunEnd(await storedEnd(agent, tx, run));
   });
 }

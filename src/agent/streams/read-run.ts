@@ -8,7 +8,7 @@
 //   read-run.5. A chunk is encoded in a slice of the event loop, so that many readers do not delay other calls.
 import type { AgentContext } from "../context.ts";
 import { inSlice } from "../../base/slices.ts";
-import { readUntilBack } from "../../base/storage-failure.ts";
+import { retryWhileUnavailable } from "../../base/storage-failure.ts";
 import { END, wireBytes, wireText, type Batch, type LoggedEvent } from "../events/event-batch.ts";
 import { droppedEvent, metadataEvent } from "../events/synthetic-events.ts";
 import { createWakeSignal, CutOff, type Chunk, type Subscription } from "./subscription.ts";
@@ -37,7 +37,7 @@ export function readRun(agent: AgentContext, position: StreamPosition, attempt: 
   };
   /** read-run.4. @throws {CutOff} if the reader leaves, or the server stops, before the storage is back */
   const retryUntilBack = async <T>(read: () => Promise<T>): Promise<T> => {
-    const found = await readUntilBack(agent.clock, read, () => wakeSignal.left() || agent.events.stopped());
+    const found = await retryWhileUnavailable(agent.clock, read, () => wakeSignal.left() || agent.events.stopped());
     if (found === null) throw new CutOff("the storage is not back");
     return found;
   };

@@ -5,7 +5,7 @@
 import { isoTime } from "../../base/clock.ts";
 import type { Interrupt, PauseKind, Run } from "../model/model.ts";
 import type { Awaitable, Graphs, Tx } from "../ports/ports.ts";
-import { interruptToWire, runToWire, withoutStack } from "../serializers/api-objects.ts";
+import { serializeInterrupt, serializeRun, withoutStack } from "../serializers/api-objects.ts";
 
 /** Ended run as the event describes it. */
 export interface EndedRun {
@@ -43,15 +43,15 @@ export function announcer(graphs: Pick<Graphs, "toWire">, valuesText: () => stri
 /** First member of an event, filled in with the time of each attempt by webhook-sender.ts. */
 export const STAMPED = '{"webhook_sent_at":"",';
 
-function eventText(ended: EndedRun, input: Parameters<typeof runToWire>[1], valuesText: string | null): string {
+function eventText(ended: EndedRun, input: Parameters<typeof serializeRun>[1], valuesText: string | null): string {
   const { run, startedAt, pause, interrupts } = ended;
   const fits = valuesText !== null && valuesText.length <= VALUES_UNITS_MAX;
   const head = JSON.stringify({
-    ...runToWire({ ...run, error: run.error && withoutStack(run.error) }, input),
+    ...serializeRun({ ...run, error: run.error && withoutStack(run.error) }, input),
     run_started_at: startedAt === null ? null : isoTime(startedAt),
     run_ended_at: isoTime(run.updatedAt),
     pause,
-    interrupts: interrupts.map((interrupt) => interruptToWire(interrupt, true)),
+    interrupts: interrupts.map((interrupt) => serializeInterrupt(interrupt, true)),
     ...(valuesText === null || fits ? {} : { values_left_out: true }),
   });
   return `${STAMPED}${head.slice(1, -1)},"values":${fits ? valuesText : "null"}}`;

@@ -4,7 +4,7 @@
 //     time. All attempts have the same event id.
 //   webhook-sender.2. A delivery changes no run. A failure affects only its attempt.
 //   webhook-sender.3. Attempts alternate between destinations, so that hanging receivers do not delay others
-//     (webhook-turns.ts).
+//     (webhook-slots.ts).
 //   webhook-sender.4. The address is checked when the run is accepted, and again at each attempt
 //     (http/outbound/guarded-post.ts).
 //   webhook-sender.5. The deployment's headers go only to the domains listed for them, never to an address that only a
@@ -20,7 +20,7 @@ import { checkOutboundUrl, isNamed } from "../../http/outbound/outbound-url.ts";
 import type { Webhook } from "../model/model.ts";
 import type { Storage, WebhookPolicy } from "../ports/ports.ts";
 import { STAMPED } from "./run-ended-event.ts";
-import { createWebhookTurns } from "./webhook-turns.ts";
+import { createWebhookSlots } from "./webhook-slots.ts";
 
 export interface WebhookOptions {
   readonly policy: WebhookPolicy;
@@ -100,7 +100,7 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
       });
   };
 
-  const turns = createWebhookTurns(clock, wake);
+  const turns = createWebhookSlots(clock, wake);
 
   const begin = (webhook: Webhook): void => {
     const { host, runId } = webhook;

@@ -1,7 +1,7 @@
 // Tests of the JSON filter: the meaning of each condition, and invalid filters.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { meetsFilter, parseFilter } from "./json-filter.ts";
+import { matchesFilter, parseFilter } from "./json-filter.ts";
 import type { JsonObject } from "./json.ts";
 
 const NOTE: JsonObject = { kind: "note", size: 3, tags: ["a", "b"], author: { name: "ann", age: 40 }, gone: null };
@@ -45,7 +45,7 @@ const CASES: readonly (readonly [name: string, filter: JsonObject, meets: boolea
 
 for (const [name, filter, meets] of CASES) {
   test(`${name}: ${JSON.stringify(filter)} ${meets ? "holds" : "does not hold"}`, () => {
-    assert.equal(meetsFilter(NOTE, parseFilter(filter)), meets);
+    assert.equal(matchesFilter(NOTE, parseFilter(filter)), meets);
   });
 }
 

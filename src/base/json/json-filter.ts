@@ -47,7 +47,7 @@ function operatorOf(key: string, operand: Json): Operator {
   return op;
 }
 
-export function meetsFilter(value: JsonObject, conditions: readonly FilterCondition[]): boolean {
+export function matchesFilter(value: JsonObject, conditions: readonly FilterCondition[]): boolean {
   return conditions.every((condition) => meets(memberAt(value, condition.path), condition));
 }
 

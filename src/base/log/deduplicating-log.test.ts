@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createFakeClock } from "../../../test/fakes/clock.ts";
 import type { Log, LogFields } from "./log.ts";
-import { createQuietLog } from "./deduplicating-log.ts";
+import { createDeduplicatingLog } from "./deduplicating-log.ts";
 
 function setUp() {
   const clock = createFakeClock();
   const lines: (readonly [string, LogFields])[] = [];
   const write = (event: string, fields: LogFields = {}): void => void lines.push([event, fields]);
   const log: Log = { debug: write, info: write, warning: write, error: write };
-  return { clock, lines, quiet: createQuietLog(log, clock) };
+  return { clock, lines, quiet: createDeduplicatingLog(log, clock) };
 }
 
 describe("a repeated line", () => {

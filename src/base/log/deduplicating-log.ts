@@ -9,7 +9,7 @@
 import type { Clock } from "../clock.ts";
 import type { Log, LogFields, LogLevel } from "./log.ts";
 
-export interface QuietLog extends Log {
+export interface DeduplicatingLog extends Log {
   /** Logs suppressed lines now. The log stays usable. */
   readonly flush: () => void;
 }
@@ -24,7 +24,7 @@ interface Kind {
   cancel: () => void;
 }
 
-export function createQuietLog(log: Log, clock: Clock): QuietLog {
+export function createDeduplicatingLog(log: Log, clock: Clock): DeduplicatingLog {
   const kinds = new Map<string, Kind>();
 
   function nameOf(event: string, fields: LogFields): string {

@@ -7,7 +7,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import type { Cli } from "./command-context.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
-import { patiently } from "../output/print.ts";
+import { withProgress } from "../output/print.ts";
 import { serverUrl } from "./settings.ts";
 import { oneLine } from "../output/sanitize.ts";
 
@@ -112,7 +112,7 @@ function createClient(cli: Cli, server: Server): Client {
     { body, timeoutMs = TIMEOUT_MS }: Sending = {},
   ): Promise<never> => {
     const init = initOf(server, method, { ...(body === undefined ? {} : { body }), timeoutMs });
-    return patiently(cli, what, exchange(server, path, init));
+    return withProgress(cli, what, exchange(server, path, init));
   };
   const asking = `asking ${url}`;
   return {

@@ -1,12 +1,12 @@
 // Data copies: a backup of a running server, or a full dump for another storage.
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { type PrintOptions, patiently, printJson } from "../output/print.ts";
+import { type PrintOptions, withProgress, printJson } from "../output/print.ts";
 
 type RowCounts = Readonly<Record<string, number>>;
 
 /** Operations on files and storages, implemented by their rooms. Each @throws {Error} with a readable message */
-export interface Mover {
+export interface BackupPorts {
   backUp(dataDir: string | undefined, file: string): Promise<{ readonly bytes: number; readonly threads: number }>;
   exportTo(dataDir: string | undefined, file: string): Promise<RowCounts>;
   importFrom(dataDir: string | undefined, file: string): Promise<RowCounts>;
@@ -16,23 +16,29 @@ export interface MoveOptions extends PrintOptions {
   readonly dataDir?: string;
 }
 
-export async function backUp(cli: Cli, mover: Mover, file: string, options: MoveOptions): Promise<ExitCode> {
-  const { bytes, threads } = await patiently(cli, "copying", mover.backUp(options.dataDir, file));
+export async function backUp(cli: Cli, mover: BackupPorts, file: string, options: MoveOptions): Promise<ExitCode> {
+  const { bytes, threads } = await withProgress(cli, "copying", mover.backUp(options.dataDir, file));
   if (options.json === true) printJson(cli.terminal, { file, bytes, threads });
   else cli.terminal.out(`Copied ${threads} threads to ${file}, ${bytes} bytes\n`);
   return EXIT.done;
 }
 
-export async function exportTo(cli: Cli, mover: Mover, file: string, options: MoveOptions): Promise<ExitCode> {
-  return told(cli, "Exported", file, await patiently(cli, "exporting", mover.exportTo(options.dataDir, file)), options);
+export async function exportTo(cli: Cli, mover: BackupPorts, file: string, options: MoveOptions): Promise<ExitCode> {
+  return told(
+    cli,
+    "Exported",
+    file,
+    await withProgress(cli, "exporting", mover.exportTo(options.dataDir, file)),
+    options,
+  );
 }
 
-export async function importFrom(cli: Cli, mover: Mover, file: string, options: MoveOptions): Promise<ExitCode> {
+export async function importFrom(cli: Cli, mover: BackupPorts, file: string, options: MoveOptions): Promise<ExitCode> {
   return told(
     cli,
     "Imported",
     file,
-    await patiently(cli, "importing", mover.importFrom(options.dataDir, file)),
+    await withProgress(cli, "importing", mover.importFrom(options.dataDir, file)),
     options,
   );
 }

@@ -6,7 +6,7 @@ import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { type PrintOptions, paint, patiently, printJson } from "../output/print.ts";
+import { type PrintOptions, paint, withProgress, printJson } from "../output/print.ts";
 import { oneLine } from "../output/sanitize.ts";
 
 export interface Finding {
@@ -21,7 +21,7 @@ export interface Finding {
 export interface Surroundings {
   readonly nodeVersion: string;
   /** The `engines` range of package.json: `>=24.12`. */
-  readonly nodeWanted: string;
+  readonly nodeRequired: string;
   /** @throws {ConfigError} */
   readonly agent: () => Promise<{ readonly port: number; readonly dataDir: string }>;
   /** @throws {ConfigError} */
@@ -56,7 +56,7 @@ export async function doctor(cli: Cli, around: Surroundings, options: DoctorOpti
   const { terminal } = cli;
   const findings: Finding[] = [];
   for (const [check, look] of checksOf(cli, around, options)) {
-    for (const seen of await patiently(cli, `checking: ${check}`, attempt(look))) {
+    for (const seen of await withProgress(cli, `checking: ${check}`, attempt(look))) {
       findings.push({ check, ...seen });
       if (options.json !== true) terminal.out(`${lineOf(cli, { check, ...seen })}\n`);
     }
@@ -101,12 +101,12 @@ function checksOf(cli: Cli, around: Surroundings, options: DoctorOptions): reado
   ];
 }
 
-function nodeCheck({ nodeVersion, nodeWanted }: Surroundings): Seen {
+function nodeCheck({ nodeVersion, nodeRequired }: Surroundings): Seen {
   const numbers = (text: string): readonly number[] => (text.match(/\d+/g) ?? []).map(Number);
   const [major = 0, minor = 0] = numbers(nodeVersion);
-  const [wantedMajor = 0, wantedMinor = 0] = numbers(nodeWanted);
+  const [wantedMajor = 0, wantedMinor = 0] = numbers(nodeRequired);
   const fits = major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
-  return fits ? ok(nodeVersion) : fail(`${nodeVersion} is too old`, `install Node ${nodeWanted}`);
+  return fits ? ok(nodeVersion) : fail(`${nodeVersion} is too old`, `install Node ${nodeRequired}`);
 }
 
 async function folderCheck(dataDir: string): Promise<Seen> {

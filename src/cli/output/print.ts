@@ -40,7 +40,7 @@ export function printJson({ out }: Terminal, value: unknown): void {
 const PATIENCE_MS = 1000;
 
 /** print.2. */
-export async function patiently<T>(
+export async function withProgress<T>(
   { terminal, clock }: { readonly terminal: Terminal; readonly clock: Clock },
   what: string,
   work: Promise<T>,

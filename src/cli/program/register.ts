@@ -3,7 +3,7 @@
 import { Argument, type Command, Option } from "commander";
 import type { Cli } from "../client/command-context.ts";
 import type { Surroundings } from "../commands/doctor.ts";
-import type { Mover } from "../commands/backup.ts";
+import type { BackupPorts } from "../commands/backup.ts";
 import type { Template } from "../commands/new.ts";
 import type { Validate } from "../commands/validate.ts";
 import { EXIT } from "../errors/cli-error.ts";
@@ -17,7 +17,7 @@ export interface VerbPorts {
   readonly around: Surroundings;
   readonly validate: Validate;
   readonly template: Template;
-  readonly mover: Mover;
+  readonly mover: BackupPorts;
 }
 
 /** Commands that call a server and need nothing else. */

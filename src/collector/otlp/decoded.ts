@@ -11,7 +11,7 @@ export interface Decoded {
   /** Reason of the first rejection; "" for none. */
   readonly reason: string;
   /** Texts with invalid UTF-8, now with replacement characters. */
-  readonly mendedTexts: number;
+  readonly repairedTexts: number;
 }
 
 /** The caller's fault: becomes 400 with this message. */

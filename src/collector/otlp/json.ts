@@ -45,7 +45,7 @@ export function* readJson(body: Buffer): Generator<undefined, Decoded> {
     sliceBytes = 0;
     yield;
   }
-  return { spans, rejected, reason: rejected > 0 ? BAD_IDS : "", mendedTexts: 0 };
+  return { spans, rejected, reason: rejected > 0 ? BAD_IDS : "", repairedTexts: 0 };
 }
 
 const BAD_IDS = "a trace or span id is missing, all zero, or neither hex nor base64 of 16 and 8 bytes";

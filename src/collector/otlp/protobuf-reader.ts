@@ -13,7 +13,7 @@ export interface Cursor {
   pos: number;
   /** Remaining number of values (decoded.3). */
   values: number;
-  mendedTexts: number;
+  repairedTexts: number;
 }
 
 const KEY_CACHE_MAX = 4_096;
@@ -78,7 +78,7 @@ export function text(c: Cursor, limit: number): string {
   }
   const value = c.b.toString("utf8", start, end);
   // A one-byte string cannot hold U+FFFD, so this costs nothing for most texts.
-  if (value.includes("\ufffd") && !isUtf8(c.b.subarray(start, end))) c.mendedTexts++;
+  if (value.includes("\ufffd") && !isUtf8(c.b.subarray(start, end))) c.repairedTexts++;
   return value;
 }
 

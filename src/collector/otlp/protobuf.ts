@@ -19,7 +19,7 @@ interface OpenEnvelopes {
 
 /** Yields between slices (protobuf.4); returns the spans. @throws {DecodeError} */
 export function* readProtobuf(body: Buffer): Generator<undefined, Decoded> {
-  const c: Cursor = { b: body, pos: 0, values: valuesMax(body.length), mendedTexts: 0 };
+  const c: Cursor = { b: body, pos: 0, values: valuesMax(body.length), repairedTexts: 0 };
   const open: OpenEnvelopes = { resource: NO_RESOURCE, resourceEnd: 0, scope: NO_SCOPE, scopeEnd: 0 };
   const spans: Span[] = [];
   const misfits = { no_ids: 0, log: 0, metric: 0 };
@@ -44,7 +44,7 @@ export function* readProtobuf(body: Buffer): Generator<undefined, Decoded> {
   if (spans.length === 0 && misfits.log > 0) throw new DecodeError(LOGS_HINT);
   if (spans.length === 0 && rejected > 0 && misfits.metric === rejected) throw new DecodeError(METRICS_HINT);
   const reason = rejected > 0 ? "a trace or span id is missing, all zero, or not 16 and 8 bytes long" : "";
-  return { spans, rejected, reason, mendedTexts: c.mendedTexts };
+  return { spans, rejected, reason, repairedTexts: c.repairedTexts };
 }
 
 /** One field between the spans: of the request, or of a ResourceSpans. */

@@ -3,7 +3,7 @@
 import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Access, AccessAnswer } from "../../agent/ports/ports.ts";
+import type { Access, AuthorizationDecision } from "../../agent/ports/ports.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -147,12 +147,12 @@ for (const [events, decides] of ORDER) {
   });
 }
 
-function deciding(answer: unknown): Promise<AccessAnswer> {
+function deciding(answer: unknown): Promise<AuthorizationDecision> {
   const auth = new Auth().authenticate(() => "ann").on("*", (() => answer) as () => boolean);
   return accessOf(auth).authorize(CALLER, { event: "threads:read", value: {} });
 }
 
-const SCOPES: readonly (readonly [answer: unknown, scope: AccessAnswer["scope"]])[] = [
+const SCOPES: readonly (readonly [answer: unknown, scope: AuthorizationDecision["scope"]])[] = [
   [true, null],
   [null, null],
   [undefined, null],

@@ -7,7 +7,7 @@
 //   auth-handlers.3. A filter may contain only known conditions; with any other the call fails instead of returning
 //        more.
 //   auth-handlers.4. `authenticate` sees the path that routed the request.
-import type { Access, AccessQuestion, AccessRequest } from "../../agent/ports/ports.ts";
+import type { Access, AuthorizationQuery, AccessRequest } from "../../agent/ports/ports.ts";
 import type { Caller, Condition } from "../../agent/model/model.ts";
 import { ApiError, describeError, HandlerRefusal } from "../../base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
@@ -128,7 +128,7 @@ function findHandler(callbacks: NonNullable<Handlers["callbacks"]>, event: strin
   return name === undefined ? undefined : callbacks[name]; // auth-handlers.2
 }
 
-function contextOf(caller: Caller, { event, value }: AccessQuestion): object {
+function contextOf(caller: Caller, { event, value }: AuthorizationQuery): object {
   const [resource, action] = event.split(":");
   return { event, resource, action, value, user: caller.user, permissions: caller.permissions };
 }

@@ -10,7 +10,7 @@
 import { ApiError } from "../../base/api-error.ts";
 import { isJsonObject } from "../../base/json/json.ts";
 import { inSlices } from "../../base/slices.ts";
-import { PIECE_UNITS, isLong, roughUnits } from "../../base/stringify-slowly.ts";
+import { PIECE_UNITS, isLong, estimatedUnits } from "../../base/stringify-slowly.ts";
 import type { GivenValues } from "../../agent/ports/ports.ts";
 
 /** Values of `lg_name` that mark LangGraph's own classes. */
@@ -89,7 +89,7 @@ function* refuseSteps({ value, path, sent }: Part): Generator<void> {
     const member = (value as Record<string | number, unknown>)[key];
     if (typeof member !== "object" || member === null) continue;
     yield* refuseSteps({ value: member, path: [...path, key], sent });
-    units += roughUnits(member, PIECE_UNITS);
+    units += estimatedUnits(member, PIECE_UNITS);
     if (units <= PIECE_UNITS) continue;
     units = 0;
     yield;

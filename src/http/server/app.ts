@@ -17,7 +17,7 @@ import { type HostRules, checkHost, checkSite } from "./loopback-host.ts";
 import { type CorsRules, createCors } from "./cors.ts";
 import { problemOf } from "./problem.ts";
 import type { HttpReply } from "./reply.ts";
-import { type WebApp, type WebInner, askWebApp, responseOf } from "./fetch-app.ts";
+import { type WebApp, type WebInner, callFetchApp, responseOf } from "./fetch-app.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -33,7 +33,7 @@ export interface HttpRequest {
   /** Reads the body, once. A route that rejects its caller first has read only the head. */
   readonly readBody: () => Promise<JsonBody>;
   /** Calls back if the peer disconnects before the reply, and after the reply to a HEAD. */
-  readonly onHangUp: (callback: () => void) => void;
+  readonly onDisconnect: (callback: () => void) => void;
 }
 
 export interface HttpRoute {
@@ -91,7 +91,7 @@ export function createApp(options: AppOptions): RequestListener {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const startedAt = options.monotonic();
     const { method = "GET", url = "/", headers } = incoming;
-    const onHangUp = (callback: () => void): void => {
+    const onDisconnect = (callback: () => void): void => {
       if (outgoing.destroyed && !outgoing.writableFinished) return callback();
       outgoing.once("close", () => {
         if (!outgoing.writableFinished || method === "HEAD") callback(); // app.4: no reader for the rest
@@ -117,7 +117,7 @@ export function createApp(options: AppOptions): RequestListener {
             ? readJsonBody(incoming, options.bodyBytesMax)
             : jsonBodyOf(await read(), headers["content-type"]);
         const remoteAddress = incoming.socket.remoteAddress ?? "";
-        const asked = { method, url: seen, path, query, params, headers, remoteAddress, readBody, onHangUp };
+        const asked = { method, url: seen, path, query, params, headers, remoteAddress, readBody, onDisconnect };
         return placed(await route.handle(asked), options.prefix);
       };
       const answerer = answererOf(method, address, headers);
@@ -145,8 +145,8 @@ export function createApp(options: AppOptions): RequestListener {
             }
           },
         };
-        const call = { incoming, target: `${path}${search}`, bytesMax: options.bodyBytesMax, inner, onHangUp };
-        reply = await askWebApp(app, call);
+        const call = { incoming, target: `${path}${search}`, bytesMax: options.bodyBytesMax, inner, onDisconnect };
+        reply = await callFetchApp(app, call);
       } else {
         reply = await ask(answerer, null);
       }

@@ -31,13 +31,13 @@ export interface WebCall {
   readonly target: string;
   readonly bytesMax: number;
   readonly inner: WebInner;
-  readonly onHangUp: (callback: () => void) => void;
+  readonly onDisconnect: (callback: () => void) => void;
 }
 
 /** @throws {ApiError} `body_too_large`, `method_not_allowed`, `not_found`; any error of the app */
-export async function askWebApp(app: WebApp, call: WebCall): Promise<HttpReply> {
+export async function callFetchApp(app: WebApp, call: WebCall): Promise<HttpReply> {
   const controller = new AbortController();
-  call.onHangUp(() => controller.abort()); // fetch-app.2
+  call.onDisconnect(() => controller.abort()); // fetch-app.2
   const body = countedBody(call.incoming, call.bytesMax);
   const request = webRequest(call, body.stream, controller.signal);
   let response: unknown;
@@ -49,7 +49,7 @@ export async function askWebApp(app: WebApp, call: WebCall): Promise<HttpReply> 
   const refusal = body.refusal(); // the app does not know that the body is incomplete
   if (refusal !== null) throw refusal;
   if (!isResponse(response)) throw new Error("the custom app did not return a Response"); // fetch-app.3
-  return replyOf(response, call.onHangUp);
+  return replyOf(response, call.onDisconnect);
 }
 
 function webRequest(
@@ -124,18 +124,25 @@ function isResponse(value: unknown): value is Response {
 /** Headers of the connection, which belongs to the server. */
 const CONNECTION_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade", "set-cookie"]);
 
-function replyOf(response: Response, onHangUp: WebCall["onHangUp"]): HttpReply {
+function replyOf(response: Response, onDisconnect: WebCall["onDisconnect"]): HttpReply {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of response.headers) if (!CONNECTION_HEADERS.has(name)) headers[name] = value;
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) headers["set-cookie"] = cookies;
-  return { status: response.status, headers, body: response.body === null ? null : pieces(response.body, onHangUp) };
+  return {
+    status: response.status,
+    headers,
+    body: response.body === null ? null : pieces(response.body, onDisconnect),
+  };
 }
 
-async function* pieces(body: ReadableStream<Uint8Array>, onHangUp: WebCall["onHangUp"]): AsyncGenerator<Uint8Array> {
+async function* pieces(
+  body: ReadableStream<Uint8Array>,
+  onDisconnect: WebCall["onDisconnect"],
+): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel().catch(() => undefined);
-  onHangUp(cancel); // fetch-app.2: also while waiting for the next chunk
+  onDisconnect(cancel); // fetch-app.2: also while waiting for the next chunk
   try {
     for (;;) {
       const { done, value } = await reader.read();

@@ -17,7 +17,7 @@ async function start(
   listener: RequestListener,
   limits: Partial<HttpLimits> = {},
 ): Promise<HttpService> {
-  const service = createHttpService({ name: "door", host: "127.0.0.1", port: 0, listener, limits });
+  const service = createHttpService({ name: "listener", host: "127.0.0.1", port: 0, listener, limits });
   await service.start();
   t.after(() => service.stop());
   return service;
@@ -222,13 +222,13 @@ test(
 );
 
 test("stop() before start() and a second stop() do nothing", async (t) => {
-  const service = createHttpService({ name: "door", host: "127.0.0.1", port: 0, listener: answer });
+  const service = createHttpService({ name: "listener", host: "127.0.0.1", port: 0, listener: answer });
   await service.stop();
-  assert.throws(() => service.address(), /door is not listening/);
+  assert.throws(() => service.address(), /listener is not listening/);
   const started = await start(t, answer);
   await started.stop();
   await started.stop();
-  assert.throws(() => started.address(), /door is not listening/);
+  assert.throws(() => started.address(), /listener is not listening/);
 });
 
 test("a stopped service can start again", PATIENCE, async (t) => {
@@ -252,7 +252,7 @@ test("the error for a port in use names it and the remedy", async (t) => {
 });
 
 test("the error for a foreign address names it and the cause", async () => {
-  const service = createHttpService({ name: "door", host: "192.0.2.1", port: 0, listener: answer });
+  const service = createHttpService({ name: "listener", host: "192.0.2.1", port: 0, listener: answer });
   await assert.rejects(service.start(), /^ListenError: cannot listen on 192\.0\.2\.1:0: .*EADDRNOTAVAIL/);
 });
 

@@ -30,7 +30,7 @@ const search = (prefix: readonly string[], changes: Partial<StoreQuery> = {}): S
   vector: null,
   limit: 100,
   offset: 0,
-  lookMax: 1000,
+  scanMax: 1000,
   at: NOW,
   ...changes,
 });
@@ -41,7 +41,7 @@ const spaces = (changes: Partial<NamespaceQuery> = {}): NamespaceQuery => ({
   depthMax: null,
   limit: 100,
   offset: 0,
-  lookMax: 1000,
+  scanMax: 1000,
   at: NOW,
   ...changes,
 });
@@ -202,15 +202,15 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
       await put(storage, newItem(["n", String(at)], "k", { updatedAt: at }), [{ field: "x", vector: vector(1) }]);
     }
     const filter = parseFilter({ kind: "none" });
-    assert.deepEqual(await keys(storage, search(["n"], { filter, lookMax: 10 })), []);
-    assert.equal(await keys(storage, search(["n"], { filter, lookMax: 9 })), null);
-    assert.equal((await keys(storage, search(["n"], { limit: 3, lookMax: 3 })))?.length, 3, "nothing is passed by");
-    assert.equal(await keys(storage, search(["n"], { limit: 3, offset: 3, lookMax: 3 })), null);
-    assert.equal((await keys(storage, search(["n"], { vector: vector(1), lookMax: 10 })))?.length, 10);
-    assert.equal(await keys(storage, search(["n"], { vector: vector(1), lookMax: 9 })), null);
+    assert.deepEqual(await keys(storage, search(["n"], { filter, scanMax: 10 })), []);
+    assert.equal(await keys(storage, search(["n"], { filter, scanMax: 9 })), null);
+    assert.equal((await keys(storage, search(["n"], { limit: 3, scanMax: 3 })))?.length, 3, "nothing is passed by");
+    assert.equal(await keys(storage, search(["n"], { limit: 3, offset: 3, scanMax: 3 })), null);
+    assert.equal((await keys(storage, search(["n"], { vector: vector(1), scanMax: 10 })))?.length, 10);
+    assert.equal(await keys(storage, search(["n"], { vector: vector(1), scanMax: 9 })), null);
     const list = (changes: Partial<NamespaceQuery>) => storage.transaction((tx) => tx.storeNamespaces(spaces(changes)));
-    assert.equal((await list({ lookMax: 10 }))?.length, 10);
-    assert.equal(await list({ suffix: ["none"], lookMax: 9 }), null);
+    assert.equal((await list({ scanMax: 10 }))?.length, 10);
+    assert.equal(await list({ suffix: ["none"], scanMax: 9 }), null);
   });
 
   test("each namespace is listed once, by prefix, suffix and depth, in pages", async (t) => {

@@ -18,13 +18,13 @@ import type { Log } from "../../base/log/log.ts";
 import type { Dumpable } from "../dump/dump.ts";
 import type { Versions } from "../shared/schema-version.ts";
 import { assistantVerbs } from "./tables/assistants.ts";
-import { catalogueVerbs } from "./tables/fingerprints.ts";
+import { fingerprintVerbs } from "./tables/fingerprints.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { CLOSE_MS, LOCK_TIMEOUT_MS, openPool } from "./client/pool.ts";
 import { cronVerbs } from "./tables/crons.ts";
 import { withDump } from "./dump.ts";
 import { eventVerbs } from "./tables/events.ts";
-import { mayBeDoneAgain, storageFailure } from "./client/errors.ts";
+import { isRetryable, storageFailure } from "./client/errors.ts";
 import { interruptVerbs } from "./tables/interrupts.ts";
 import { migrateDatabase } from "./schema/migrate.ts";
 import { sweepMarks } from "./client/commit-outcome.ts";
@@ -73,7 +73,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
         return result;
       } catch (error) {
         await session.rollBack();
-        if (attempt < ATTEMPTS_MAX && mayBeDoneAgain(error)) continue; // postgres/storage.1
+        if (attempt < ATTEMPTS_MAX && isRetryable(error)) continue; // postgres/storage.1
         throw storageFailure(error);
       } finally {
         desk.serve(null);
@@ -145,7 +145,7 @@ function createDesk(): Desk {
       ...interruptVerbs(db),
       ...checkpointVerbs(db),
       ...eventVerbs(db),
-      ...catalogueVerbs(db),
+      ...fingerprintVerbs(db),
       ...assistantVerbs(db),
       ...storeVerbs(db),
       ...webhookVerbs(db),

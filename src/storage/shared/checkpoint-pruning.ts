@@ -35,7 +35,7 @@ type Body = JsonObject & {
 };
 
 /** checkpoint-pruning.1. */
-export function headsThatStay(heads: readonly Head[]): readonly Head[] {
+export function keptHeads(heads: readonly Head[]): readonly Head[] {
   const root = heads.find(({ ns }) => ns === "");
   return heads.filter(({ ns, runId }) => ns === "" || !ns.includes(":") || (root !== undefined && runId >= root.runId));
 }
@@ -52,7 +52,7 @@ export function rebuiltChannels({ metadata, body }: Head): readonly string[] {
 }
 
 /** checkpoint-pruning.4. @param line the ancestors of the head, from its parent on */
-export function ancestorsThatStay(head: Head, line: readonly Ancestor[]): readonly string[] {
+export function keptAncestors(head: Head, line: readonly Ancestor[]): readonly string[] {
   const missing = new Set(rebuiltChannels(head));
   const kept: string[] = [];
   for (const { checkpointId, body } of line) {
@@ -65,14 +65,14 @@ export function ancestorsThatStay(head: Head, line: readonly Ancestor[]): readon
 }
 
 /** Ids of referenced checkpoints that pruning deletes. */
-export function stepsReferredTo({ body }: Kept, kept: ReadonlySet<string>): readonly string[] {
+export function referencedSteps({ body }: Kept, kept: ReadonlySet<string>): readonly string[] {
   const { from } = JSON.parse(body) as Body;
   const steps = Object.values(from).filter((origin) => origin !== "" && !origin.startsWith("#") && !kept.has(origin));
   return [...new Set(steps)];
 }
 
 /** checkpoint-pruning.2. @param steps `small` of each referenced checkpoint to delete, by id */
-export function standingAlone(head: Kept, steps: ReadonlyMap<string, string>): Pick<Kept, "body" | "small"> {
+export function selfContained(head: Kept, steps: ReadonlyMap<string, string>): Pick<Kept, "body" | "small"> {
   const body = JSON.parse(head.body) as Body;
   const values = new Map(Object.entries(JSON.parse(head.small) as Record<string, Json>));
   const from = new Map(Object.entries(body.from));

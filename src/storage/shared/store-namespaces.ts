@@ -12,7 +12,7 @@ export function prefixesOf(ns: string): readonly string[] {
 }
 
 /** The first text after all with this encoded prefix: "/" follows "." in Unicode. */
-export const behindNamespace = (ns: string): string => `${ns.slice(0, -1)}/`;
+export const afterNamespace = (ns: string): string => `${ns.slice(0, -1)}/`;
 
 /** @param pattern labels; `*` matches any one label */
 export function matchesLabels(labels: readonly string[], pattern: readonly string[], from: number): boolean {

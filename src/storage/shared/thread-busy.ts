@@ -1,6 +1,6 @@
 // Thread busy: the error for a call that lost the race for its thread.
 import { ApiError } from "../../base/api-error.ts";
 
-export function takenByAnother(): ApiError {
+export function threadBusy(): ApiError {
   return new ApiError("thread_busy", "Another call took the thread first.", { pending: [] });
 }

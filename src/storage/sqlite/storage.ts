@@ -19,7 +19,7 @@ import type { Log } from "../../base/log/log.ts";
 import type { Dumpable } from "../dump/dump.ts";
 import type { Versions } from "../shared/schema-version.ts";
 import { assistantVerbs } from "./tables/assistants.ts";
-import { catalogueVerbs } from "./tables/fingerprints.ts";
+import { fingerprintVerbs } from "./tables/fingerprints.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { cronVerbs } from "./tables/crons.ts";
 import { createDump } from "./dump.ts";
@@ -87,7 +87,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           ...interruptVerbs(db),
           ...checkpointVerbs(db),
           ...eventVerbs(db),
-          ...catalogueVerbs(db),
+          ...fingerprintVerbs(db),
           ...pruneVerbs(db),
           ...assistantVerbs(db),
           ...storeVerbs(db),

@@ -10,7 +10,7 @@ const SAMPLE_INPUT = {
   messages: [{ role: "user", content: "My order 4711 arrived broken. I want my money back." }],
 };
 
-export function NothingWaits({ filtered }: { readonly filtered: boolean }): ReactNode {
+export function EmptyInbox({ filtered }: { readonly filtered: boolean }): ReactNode {
   const navigate = useNavigate();
   if (filtered) {
     return (

@@ -121,7 +121,7 @@ function requestOf(incoming: IncomingMessage, prefix: string, threadId: string) 
     headers: withBearer(headers),
     remoteAddress: socket.remoteAddress ?? "",
     readBody: () => Promise.resolve().then(refuse),
-    onHangUp: () => undefined,
+    onDisconnect: () => undefined,
   };
 }
 

@@ -22,7 +22,7 @@ import type { AbortReason } from "./abort-reason.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
 import { pauseBefore, requeueAfterOutage } from "./requeue-after-outage.ts";
 import { requeueRun } from "./requeue-run.ts";
-import { type OwnSink, committed, createSink, restore, whyRefused } from "./run-sink.ts";
+import { type OwnSink, committed, createSink, restore, refusalReason } from "./run-sink.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
 
 export interface Executed {
@@ -84,7 +84,7 @@ export async function executeRun(
       sink.check(); // execute-run.4: earlier writes have ended, because they held the thread lock
       if (finished !== null) await ports.notifier.notify(tx, finished);
       drained = await storeEndEvents(tx, finished, { ...result, valuesText }, ports);
-      const left = finished === null ? await whyRefused(tx, run) : ("deleted" as const);
+      const left = finished === null ? await refusalReason(tx, run) : ("deleted" as const);
       return { finished, left, next: await ports.claimNext(tx) };
     });
     committed(drained);
@@ -133,7 +133,7 @@ async function storeFailure(
           leaveMs: ports.leaveMs,
         });
         drained = await storeEndEvents(tx, finished, { ...lost, valuesText: () => "{}" }, ports);
-        return { finished, left: finished === null ? await whyRefused(tx, run) : ("deleted" as const) };
+        return { finished, left: finished === null ? await refusalReason(tx, run) : ("deleted" as const) };
       });
       committed(drained);
       return stored;

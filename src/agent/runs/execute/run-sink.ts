@@ -8,7 +8,7 @@ import type { AbortReason } from "./abort-reason.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
 
 /** Reason why the run is no longer in this attempt. */
-export async function whyRefused(tx: Pick<Tx, "run">, run: Run): Promise<"deleted" | "taken_over"> {
+export async function refusalReason(tx: Pick<Tx, "run">, run: Run): Promise<"deleted" | "taken_over"> {
   return (await tx.run(run.threadId, run.runId)) === null ? "deleted" : "taken_over";
 }
 
@@ -150,7 +150,7 @@ async function storeWrites(
     const current = isEmpty(set) ? await tx.isCurrent(run) : await tx.putRunWrites(run, set);
     throwFailure(state); // execute-run.4
     if (!current) {
-      controller.abort((await whyRefused(tx, run)) satisfies AbortReason);
+      controller.abort((await refusalReason(tx, run)) satisfies AbortReason);
       return null;
     }
     kept.set = joined(kept.set, (set = take()));

@@ -8,13 +8,13 @@ import { ApiError, describeError } from "../../../base/api-error.ts";
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /** `deadlock_detected` and `serialization_failure`: nothing was written, and a retry can start at once. */
-export function mayBeDoneAgain(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
   return code === "40P01" || code === "40001";
 }
 
 /** A lock wait ended without the lock: `lock_not_available`, `deadlock_detected`. */
-export function gaveWay(error: unknown): boolean {
+export function isLockTimeout(error: unknown): boolean {
   const code = codeOf(error);
   return code === "55P03" || code === "40P01";
 }

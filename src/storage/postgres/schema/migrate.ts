@@ -9,7 +9,7 @@
 import { Client, type ClientBase } from "pg";
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import { connectionConfig } from "../client/pool.ts";
-import { gaveWay, reasonOf } from "../client/errors.ts";
+import { isLockTimeout, reasonOf } from "../client/errors.ts";
 import { migrateJobs } from "./graphile-schema.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -82,7 +82,7 @@ async function migratePatiently(client: ClientBase, versions: Versions, steps: r
     try {
       return await migrate(client, versions, steps);
     } catch (error) {
-      if (!gaveWay(error)) throw error;
+      if (!isLockTimeout(error)) throw error;
       if (attempt === TRIES_MAX)
         throw new Error(
           `cannot change the schema while its tables are in use (by a backup, or by an abandoned transaction: see pg_stat_activity); migrate again after it ends: ${reasonOf(error)}`,

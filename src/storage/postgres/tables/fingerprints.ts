@@ -1,9 +1,9 @@
 // Fingerprints of the deployed graphs in PostgreSQL.
 import type { Fingerprint } from "../../../agent/model/model.ts";
-import type { CatalogueTx } from "../../../agent/ports/ports.ts";
+import type { FingerprintTx } from "../../../agent/ports/ports.ts";
 import type { Sql } from "../client/transaction.ts";
 
-export function catalogueVerbs(db: Sql): CatalogueTx {
+export function fingerprintVerbs(db: Sql): FingerprintTx {
   return {
     async checkWritable(at) {
       await db.count(

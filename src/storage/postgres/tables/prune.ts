@@ -3,12 +3,12 @@
 import type { PruneTx } from "../../../agent/ports/ports.ts";
 import {
   ANCESTORS_MAX,
-  ancestorsThatStay,
+  keptAncestors,
   hashesIn,
-  headsThatStay,
+  keptHeads,
   rebuiltChannels,
-  standingAlone,
-  stepsReferredTo,
+  selfContained,
+  referencedSteps,
   type Head,
   type Kept,
 } from "../../shared/checkpoint-pruning.ts";
@@ -21,7 +21,7 @@ export function pruneVerbs(db: Sql): PruneTx {
     async pruneThread(threadId, at) {
       db.hold(threadKey(threadId));
       const kept: Kept[] = [];
-      for (const head of headsThatStay(await headsOf(db, threadId))) {
+      for (const head of keptHeads(await headsOf(db, threadId))) {
         const line = [head, ...(await ancestorsOf(db, threadId, head))];
         const ids = new Set(line.map(({ checkpointId }) => checkpointId));
         for (const one of line) await standAlone(db, threadId, one, ids);
@@ -79,13 +79,13 @@ async function ancestorsOf(db: Sql, threadId: string, head: Head): Promise<reado
     body: String(row["body"]),
     small: String(row["small"]),
   }));
-  const stay = new Set(ancestorsThatStay(head, rows));
+  const stay = new Set(keptAncestors(head, rows));
   return rows.filter(({ checkpointId }) => stay.has(checkpointId));
 }
 
 /** checkpoint-pruning.2. */
 async function standAlone(db: Sql, threadId: string, head: Kept, kept: ReadonlySet<string>): Promise<void> {
-  const ids = stepsReferredTo(head, kept);
+  const ids = referencedSteps(head, kept);
   if (ids.length === 0) return;
   const rows = await db.all(
     `SELECT checkpoint_id, small FROM holdpoint.checkpoints
@@ -94,7 +94,7 @@ async function standAlone(db: Sql, threadId: string, head: Kept, kept: ReadonlyS
     head.ns,
     ids,
   );
-  const { body, small } = standingAlone(
+  const { body, small } = selfContained(
     head,
     new Map(rows.map((row) => [String(row["checkpoint_id"]), String(row["small"])])),
   );

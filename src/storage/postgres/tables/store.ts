@@ -3,13 +3,13 @@
 //   postgres/store.1. `store_order` has a row for each item under each prefix of its namespace, so a prefix's newest
 //        items are read in order. A search with a limit costs as much as it returns, however many items exist.
 //   postgres/store.2. Expired items are invisible, swept or not.
-//   postgres/store.3. No search reads more than its `lookMax` items, vectors or namespaces; it reads them page by page.
+//   postgres/store.3. No search reads more than its `scanMax` items, vectors or namespaces; it reads them page by page.
 //   postgres/store.4. A write of an item holds its lock: concurrent writers run one after the other.
 import type { StoreItem } from "../../../agent/model/model.ts";
 import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports/ports.ts";
-import { meetsFilter } from "../../../base/json/json-filter.ts";
+import { matchesFilter } from "../../../base/json/json-filter.ts";
 import {
-  behindNamespace,
+  afterNamespace,
   cosine,
   decodeNamespace,
   encodeNamespace,
@@ -122,7 +122,7 @@ const isAlive = ({ expiresAt }: StoreItem, at: number): boolean => expiresAt ===
 async function newest(db: Sql, query: StoreQuery): Promise<readonly FoundItem[] | null> {
   const prefix = encodeNamespace(query.prefix);
   const passesBy = query.filter.length > 0 || query.offset > 0;
-  const lookMax = passesBy ? query.lookMax : Number.POSITIVE_INFINITY;
+  const scanMax = passesBy ? query.scanMax : Number.POSITIVE_INFINITY;
   const found: FoundItem[] = [];
   let skipped = 0;
   let looked = 0;
@@ -140,9 +140,9 @@ async function newest(db: Sql, query: StoreQuery): Promise<readonly FoundItem[] 
     );
     for (const row of rows) {
       if (found.length === query.limit) break;
-      if (++looked > lookMax) return null; // postgres/store.3
+      if (++looked > scanMax) return null; // postgres/store.3
       const item = readItem(row);
-      if (!isAlive(item, query.at) || !meetsFilter(item.value, query.filter)) continue;
+      if (!isAlive(item, query.at) || !matchesFilter(item.value, query.filter)) continue;
       if (skipped++ >= query.offset) found.push({ ...item, score: null });
     }
     const last = rows.at(-1);
@@ -163,9 +163,9 @@ async function nearest(db: Sql, query: StoreQuery, wanted: Float32Array): Promis
   const counted = await db.get(
     `SELECT count(*) AS n FROM (SELECT 1 ${from} WHERE o.prefix = $1 LIMIT $2) AS counted`,
     prefix,
-    query.lookMax + 1,
+    query.scanMax + 1,
   );
-  if (Number(counted?.["n"]) > query.lookMax) return null; // postgres/store.3
+  if (Number(counted?.["n"]) > query.scanMax) return null; // postgres/store.3
   const unit = unitVector(wanted) ?? new Float32Array();
   const scores = new Map<number, number>();
   for (let after: readonly [number, string] = [0, ""]; ;) {
@@ -211,7 +211,7 @@ async function best(db: Sql, query: StoreQuery, ranked: readonly Ranked[]): Prom
     const items = new Map(rows.map((row) => [Number(row["item_id"]), readItem(row)]));
     for (const { itemId, score } of page) {
       const item = items.get(itemId);
-      if (item === undefined || !meetsFilter(item.value, query.filter)) continue;
+      if (item === undefined || !matchesFilter(item.value, query.filter)) continue;
       if (skipped++ >= query.offset && found.length < query.limit) found.push({ ...item, score });
     }
   }
@@ -222,14 +222,14 @@ async function best(db: Sql, query: StoreQuery, ranked: readonly Ranked[]): Prom
 async function namespaces(db: Sql, query: NamespaceQuery): Promise<readonly (readonly string[])[] | null> {
   const wildcard = query.prefix.indexOf("*");
   const within = encodeNamespace(wildcard < 0 ? query.prefix : query.prefix.slice(0, wildcard));
-  const end = within === "" ? null : behindNamespace(within);
+  const end = within === "" ? null : afterNamespace(within);
   const found: (readonly string[])[] = [];
   let skipped = 0;
   /** The next namespace is this one or later, or strictly later. */
   let from = within;
   let strictly = false;
   for (let looked = 0; found.length < query.limit; looked++) {
-    if (looked > query.lookMax) return null; // postgres/store.3
+    if (looked > query.scanMax) return null; // postgres/store.3
     const row = await db.get(
       `SELECT ns FROM holdpoint.store_items
        WHERE ns ${strictly ? ">" : ">="} $1 AND ($2::text IS NULL OR ns < $2) AND (expires_at IS NULL OR expires_at > $3)
@@ -247,7 +247,7 @@ async function namespaces(db: Sql, query: NamespaceQuery): Promise<readonly (rea
     if (fits && skipped++ >= query.offset) found.push(shown);
     // All namespaces with the same labels up to the depth form one entry of the list.
     const asOne = fits && shown.length === query.depthMax;
-    from = asOne ? behindNamespace(encodeNamespace(shown)) : ns;
+    from = asOne ? afterNamespace(encodeNamespace(shown)) : ns;
     strictly = !asOne;
   }
   return found;

@@ -8,7 +8,7 @@ import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
-import { takenByAnother } from "../../shared/thread-busy.ts";
+import { threadBusy } from "../../shared/thread-busy.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { indexCopiedItems, indexNewThread, indexThread } from "./metadata-index.ts";
@@ -55,7 +55,7 @@ export function threadVerbs(db: Sql): ThreadTx {
       db.hold(threadKey(threadId));
       const taken = { ...patch, status: "busy", pause: null } as const;
       const also = `AND status = '${from}'`;
-      THREADS.require(db, { keyColumn: "thread_id", key: threadId, also, otherwise: takenByAnother }, taken);
+      THREADS.require(db, { keyColumn: "thread_id", key: threadId, also, otherwise: threadBusy }, taken);
       if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
     },
     async deleteThread(threadId) {

@@ -1,8 +1,8 @@
 // Fingerprints of the deployed graphs in SQLite.
 import type { Fingerprint } from "../../../agent/model/model.ts";
-import type { CatalogueTx } from "../../../agent/ports/ports.ts";
+import type { FingerprintTx } from "../../../agent/ports/ports.ts";
 import type { Database } from "../client/database.ts";
-export function catalogueVerbs(db: Database): CatalogueTx {
+export function fingerprintVerbs(db: Database): FingerprintTx {
   return {
     checkWritable(at) {
       db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('checked_at', ?)", String(at));

@@ -3,12 +3,12 @@
 import type { PruneTx } from "../../../agent/ports/ports.ts";
 import {
   ANCESTORS_MAX,
-  ancestorsThatStay,
+  keptAncestors,
   hashesIn,
-  headsThatStay,
+  keptHeads,
   rebuiltChannels,
-  standingAlone,
-  stepsReferredTo,
+  selfContained,
+  referencedSteps,
   type Head,
   type Kept,
 } from "../../shared/checkpoint-pruning.ts";
@@ -18,7 +18,7 @@ export function pruneVerbs(db: Database): PruneTx {
   return {
     pruneThread(threadId, at) {
       const kept: Kept[] = [];
-      for (const head of headsThatStay(headsOf(db, threadId))) {
+      for (const head of keptHeads(headsOf(db, threadId))) {
         const line = [head, ...ancestorsOf(db, threadId, head)];
         const ids = new Set(line.map(({ checkpointId }) => checkpointId));
         for (const one of line) standAlone(db, threadId, one, ids);
@@ -77,7 +77,7 @@ function ancestorsOf(db: Database, threadId: string, head: Head): readonly Kept[
     body: String(row["body"]),
     small: String(row["small"]),
   }));
-  const stay = new Set(ancestorsThatStay(head, rows));
+  const stay = new Set(keptAncestors(head, rows));
   return rows.filter(({ checkpointId }) => stay.has(checkpointId));
 }
 
@@ -85,10 +85,10 @@ function ancestorsOf(db: Database, threadId: string, head: Head): readonly Kept[
 function standAlone(db: Database, threadId: string, head: Kept, kept: ReadonlySet<string>): void {
   const query = "SELECT small FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?";
   const steps = new Map(
-    stepsReferredTo(head, kept).map((id) => [id, String(db.get(query, threadId, head.ns, id)?.["small"])]),
+    referencedSteps(head, kept).map((id) => [id, String(db.get(query, threadId, head.ns, id)?.["small"])]),
   );
   if (steps.size === 0) return;
-  const { body, small } = standingAlone(head, steps);
+  const { body, small } = selfContained(head, steps);
   db.run(
     "UPDATE checkpoints SET body = ?, small = ? WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?",
     body,

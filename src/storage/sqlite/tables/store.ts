@@ -4,14 +4,14 @@
 //        items are read in order. A search with a limit costs as much as it returns, however many items exist.
 //   sqlite/store.2. A filter's names and values are bound parameters, never part of the SQL text.
 //   sqlite/store.3. Expired items are invisible, swept or not.
-//   sqlite/store.4. No search reads more than its `lookMax` items, vectors or namespaces.
+//   sqlite/store.4. No search reads more than its `scanMax` items, vectors or namespaces.
 import type { SQLInputValue } from "node:sqlite";
 import type { StoreItem } from "../../../agent/model/model.ts";
 import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports/ports.ts";
-import { meetsFilter, type FilterCondition } from "../../../base/json/json-filter.ts";
+import { matchesFilter, type FilterCondition } from "../../../base/json/json-filter.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import {
-  behindNamespace,
+  afterNamespace,
   cosine,
   decodeNamespace,
   encodeNamespace,
@@ -113,7 +113,7 @@ function itemVerbs(
 function searchVerbs(db: Database): Pick<StoreTx, "searchStore" | "storeNamespaces"> {
   db.defineFunction("meets_filter", (value, filter) => {
     const conditions = JSON.parse(String(filter)) as readonly FilterCondition[];
-    return meetsFilter(JSON.parse(String(value)) as JsonObject, conditions) ? 1 : 0;
+    return matchesFilter(JSON.parse(String(value)) as JsonObject, conditions) ? 1 : 0;
   });
   // The query's vector is not an argument: SQLite would copy it for every row.
   let wanted: Float32Array = new Float32Array();
@@ -139,7 +139,7 @@ const UNDER_PREFIX = "FROM store_order AS o CROSS JOIN store_items AS i USING (i
 function newest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
   const prefix = encodeNamespace(query.prefix);
   const { where, parameters } = filterOf(query.filter);
-  const end = query.filter.length === 0 && query.offset === 0 ? null : lastToLookAt(db, prefix, query.lookMax);
+  const end = query.filter.length === 0 && query.offset === 0 ? null : lastToLookAt(db, prefix, query.scanMax);
   const found = db.all(
     `SELECT ${columnsOf("i")} ${UNDER_PREFIX} WHERE o.prefix = ? AND ${ALIVE}
      ${end === null ? "" : "AND (o.updated_at, o.item_id) > (?, ?)"} ${where}
@@ -156,12 +156,12 @@ function newest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
 }
 
 /** The last position that a search with skipped items may read; null if there are fewer items. */
-function lastToLookAt(db: Database, prefix: string, lookMax: number): readonly [number, number] | null {
+function lastToLookAt(db: Database, prefix: string, scanMax: number): readonly [number, number] | null {
   const row = db.get(
     `SELECT updated_at, item_id FROM store_order WHERE prefix = ?
      ORDER BY updated_at DESC, item_id DESC LIMIT 1 OFFSET ?`,
     prefix,
-    lookMax,
+    scanMax,
   );
   return row === null ? null : [Number(row["updated_at"]), Number(row["item_id"])];
 }
@@ -172,9 +172,9 @@ function nearest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
   const counted = db.get(
     `SELECT count(*) AS n FROM (SELECT 1 ${from} WHERE o.prefix = ? LIMIT ?)`,
     prefix,
-    query.lookMax + 1,
+    query.scanMax + 1,
   );
-  if (Number(counted?.["n"]) > query.lookMax) return null; // sqlite/store.4
+  if (Number(counted?.["n"]) > query.scanMax) return null; // sqlite/store.4
   const { where, parameters } = filterOf(query.filter);
   const rows = db.all(
     `WITH ranked AS (
@@ -225,12 +225,12 @@ function floats(bytes: SqlValue | undefined): Float32Array {
 function namespaces(db: Database, query: NamespaceQuery): readonly (readonly string[])[] | null {
   const wildcard = query.prefix.indexOf("*");
   const within = encodeNamespace(wildcard < 0 ? query.prefix : query.prefix.slice(0, wildcard));
-  const end = within === "" ? null : behindNamespace(within);
+  const end = within === "" ? null : afterNamespace(within);
   const found: (readonly string[])[] = [];
   let skipped = 0;
   let from = within;
   for (let looked = 0; found.length < query.limit; looked++) {
-    if (looked > query.lookMax) return null; // sqlite/store.4
+    if (looked > query.scanMax) return null; // sqlite/store.4
     const row = db.get(
       `SELECT ns FROM store_items WHERE ns >= ? ${end === null ? "" : "AND ns < ?"} AND ${ALIVE} ORDER BY ns LIMIT 1`,
       from,
@@ -246,7 +246,7 @@ function namespaces(db: Database, query: NamespaceQuery): readonly (readonly str
     const shown = query.depthMax === null ? labels : labels.slice(0, query.depthMax);
     if (fits && skipped++ >= query.offset) found.push(shown);
     // All namespaces with the same labels up to the depth form one entry of the list.
-    from = fits && shown.length === query.depthMax ? behindNamespace(encodeNamespace(shown)) : `${ns}\u0000`;
+    from = fits && shown.length === query.depthMax ? afterNamespace(encodeNamespace(shown)) : `${ns}\u0000`;
   }
   return found;
 }

@@ -7,7 +7,7 @@ import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
-import { takenByAnother } from "../../shared/thread-busy.ts";
+import { threadBusy } from "../../shared/thread-busy.ts";
 import type { Database } from "../client/database.ts";
 import { fewest, indexMetadata, indexOpenItems, type Candidate } from "./metadata-index.ts";
 import { table } from "./rows.ts";
@@ -48,7 +48,7 @@ export function threadVerbs(db: Database): ThreadTx {
     takeThread(threadId, from, patch) {
       const taken = { ...patch, status: "busy", pause: null } as const;
       if (THREADS.update(db, { keyColumn: "thread_id", key: threadId, also: `AND status = '${from}'` }, taken) !== 1)
-        throw takenByAnother();
+        throw threadBusy();
       if (patch.metadata !== undefined) indexMetadata(db, threadId, patch.metadata);
     },
     deleteThread(threadId) {

@@ -1,10 +1,10 @@
 // Tests of requests that web pages and strange clients send to the three ports. Checked:
-//   strangers.1. A request under a foreign host name reads and writes nothing: agent server, collector, trace store.
-//   strangers.2. A page of another site changes nothing, with a body or without one; pages of allowed origins can.
-//   strangers.3. A request has one Host header that holds a host, and handlers see the path that selected the route.
-//   strangers.4. Every reply forbids browsers to guess its type.
-//   strangers.5. HEAD on a stream returns at once, holds nothing open and cancels nothing.
-//   strangers.6. Code of the deployment sees no secret of the server in its environment.
+//   foreign-requests.1. A request under a foreign host name reads and writes nothing: agent server, collector, trace store.
+//   foreign-requests.2. A page of another site changes nothing, with a body or without one; pages of allowed origins can.
+//   foreign-requests.3. A request has one Host header that holds a host, and handlers see the path that selected the route.
+//   foreign-requests.4. Every reply forbids browsers to guess its type.
+//   foreign-requests.5. HEAD on a stream returns at once, holds nothing open and cancels nothing.
+//   foreign-requests.6. Code of the deployment sees no secret of the server in its environment.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -85,7 +85,7 @@ const READINGS = READS.map(([server, path]): (typeof WRITES)[number] => [server,
 const threads = async (): Promise<unknown> => (await call(agent, "POST", "/threads/count", {})).body;
 const stored = async (): Promise<unknown> => (await call(traces, "GET", "/traces")).body;
 
-test("under a foreign name nothing is read and nothing is written (strangers.1)", PATIENCE, async () => {
+test("under a foreign name nothing is read and nothing is written (foreign-requests.1)", PATIENCE, async () => {
   const before = [await threads(), await stored(), collector.collector.accounting.received];
   for (const [server, request] of [...WRITES, ...READINGS]) {
     const headers = { ...request.headers, host: "evil.example", "sec-fetch-site": "same-origin" };
@@ -106,7 +106,7 @@ const FROM_ELSEWHERE: readonly Record<string, string>[] = [
   { "sec-fetch-site": "same-site" },
 ];
 
-test("a page of another site changes nothing, with a body or without (strangers.2)", PATIENCE, async () => {
+test("a page of another site changes nothing, with a body or without (foreign-requests.2)", PATIENCE, async () => {
   const before = [await threads(), await stored(), collector.collector.accounting.received];
   for (const [server, request] of WRITES)
     for (const page of FROM_ELSEWHERE) {
@@ -116,7 +116,7 @@ test("a page of another site changes nothing, with a body or without (strangers.
   assert.deepEqual([await threads(), await stored(), collector.collector.accounting.received], before);
 });
 
-test("pages of allowed origins, and programs, can (strangers.2)", PATIENCE, async () => {
+test("pages of allowed origins, and programs, can (foreign-requests.2)", PATIENCE, async () => {
   const page = { origin: APP, "sec-fetch-site": "cross-site" };
   const exporter = await raw(collector, { path: "/v1/traces", body: SPANS, headers: page });
   assert.deepEqual([exporter.status, exporter.headers["access-control-allow-origin"]], [200, APP]);
@@ -128,7 +128,7 @@ test("pages of allowed origins, and programs, can (strangers.2)", PATIENCE, asyn
   assert.equal((await raw(traces, { path: "/runs", body: RUN })).status, 202);
 });
 
-test("two Host headers, or an invalid one, are rejected at every port (strangers.3)", PATIENCE, async () => {
+test("two Host headers, or an invalid one, are rejected at every port (foreign-requests.3)", PATIENCE, async () => {
   for (const [server, path] of READS)
     for (const hosts of [["localhost", "localhost"], ["localhost", "evil.example"], ["x/public?"], ["localhost#"]]) {
       const lines = hosts.map((host) => `Host: ${host}\r\n`).join("");
@@ -138,7 +138,7 @@ test("two Host headers, or an invalid one, are rejected at every port (strangers
 });
 
 test(
-  "no header leads a request past its path: /public grants no access elsewhere (strangers.3)",
+  "no header leads a request past its path: /public grants no access elsewhere (foreign-requests.3)",
   PATIENCE,
   async () => {
     const search = "POST /threads/search HTTP/1.1";
@@ -166,7 +166,7 @@ test(
   },
 );
 
-test("every reply has nosniff: results, pages, refusals, streams (strangers.4)", PATIENCE, async () => {
+test("every reply has nosniff: results, pages, refusals, streams (foreign-requests.4)", PATIENCE, async () => {
   const thread = await newThread(agent, "agent");
   const requests: readonly (readonly [server: { readonly url: string }, request: RawRequest])[] = [
     ...WRITES,
@@ -186,7 +186,7 @@ test("every reply has nosniff: results, pages, refusals, streams (strangers.4)",
   }
 });
 
-test("HEAD on a stream ends at once and leaves the run alone (strangers.5)", PATIENCE, async () => {
+test("HEAD on a stream ends at once and leaves the run alone (foreign-requests.5)", PATIENCE, async () => {
   const thread = await newThread(agent, "slow");
   const notes = newNotes(folder);
   const run = await thread.begin({ input: { notes: notes.notes, waitMs: 500 } });
@@ -215,7 +215,7 @@ test("HEAD on a stream ends at once and leaves the run alone (strangers.5)", PAT
 });
 
 test(
-  "graphs, their child processes and their threads see no secret of the server (strangers.6)",
+  "graphs, their child processes and their threads see no secret of the server (foreign-requests.6)",
   PATIENCE,
   async (t) => {
     const canary = "canary-7d1c44";

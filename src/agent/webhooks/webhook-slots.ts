@@ -1,11 +1,11 @@
-// Webhook turns: concurrency limits of delivery attempts, so that hanging receivers do not block others.
+// Webhook slots: concurrency limits of delivery attempts, so that hanging receivers do not block others.
 // Invariants:
-//   webhook-turns.1. A host has at most HOST_TRIES_MAX concurrent attempts; a slow host has one.
-//   webhook-turns.2. An attempt counts as prompt for PROMPT_MS. Only prompt attempts occupy the PROMPT_MAX turns, so a
-//     hanging receiver holds a turn for that long at most.
-//   webhook-turns.3. A host is slow from its first attempt that is not prompt until one with a prompt reply. All slow
+//   webhook-slots.1. A host has at most HOST_TRIES_MAX concurrent attempts; a slow host has one.
+//   webhook-slots.2. An attempt counts as prompt for PROMPT_MS. Only prompt attempts occupy the PROMPT_MAX slots, so a
+//     hanging receiver holds a slot for that long at most.
+//   webhook-slots.3. A host is slow from its first attempt that is not prompt until one with a prompt reply. All slow
 //     hosts together have SLOW_MAX concurrent attempts.
-//   webhook-turns.4. TRIES_MAX limits all attempts, HOSTS_KEPT the hosts remembered as slow.
+//   webhook-slots.4. TRIES_MAX limits all attempts, HOSTS_KEPT the hosts remembered as slow.
 import type { Clock } from "../../base/clock.ts";
 
 const PROMPT_MAX = 16;
@@ -15,7 +15,7 @@ const HOST_TRIES_MAX = 2;
 const TRIES_MAX = 256;
 const HOSTS_KEPT = 1000;
 
-export interface WebhookTurns {
+export interface WebhookSlots {
   /** True if another attempt may start, on a host that is not in `full()`. */
   readonly free: () => boolean;
   readonly full: () => readonly string[];
@@ -24,7 +24,7 @@ export interface WebhookTurns {
 }
 
 /** @param onFree called when a turn becomes free while its attempt continues */
-export function createWebhookTurns(clock: Clock, onFree: () => void): WebhookTurns {
+export function createWebhookSlots(clock: Clock, onFree: () => void): WebhookSlots {
   const tries = new Map<string, number>();
   const slow = new Set<string>();
   let [prompt, all] = [0, 0];
@@ -34,18 +34,18 @@ export function createWebhookTurns(clock: Clock, onFree: () => void): WebhookTur
     slow.add(host);
     for (const oldest of slow) {
       if (slow.size <= HOSTS_KEPT) break;
-      slow.delete(oldest); // webhook-turns.4
+      slow.delete(oldest); // webhook-slots.4
     }
   };
   const slowTries = (): number => [...slow].reduce((sum, host) => sum + (tries.get(host) ?? 0), 0);
 
   return {
-    free: () => prompt < PROMPT_MAX && all < TRIES_MAX, // webhook-turns.2, webhook-turns.4
+    free: () => prompt < PROMPT_MAX && all < TRIES_MAX, // webhook-slots.2, webhook-slots.4
     full() {
       const busy = [...tries].flatMap(
-        ([host, count]) => (count >= (slow.has(host) ? 1 : HOST_TRIES_MAX) ? [host] : []), // webhook-turns.1
+        ([host, count]) => (count >= (slow.has(host) ? 1 : HOST_TRIES_MAX) ? [host] : []), // webhook-slots.1
       );
-      return slowTries() < SLOW_MAX ? busy : [...new Set([...busy, ...slow])]; // webhook-turns.3
+      return slowTries() < SLOW_MAX ? busy : [...new Set([...busy, ...slow])]; // webhook-slots.3
     },
     begin(host) {
       tries.set(host, (tries.get(host) ?? 0) + 1);

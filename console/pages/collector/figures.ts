@@ -5,7 +5,7 @@ import { useMemo } from "react";
 import { call } from "../../api/client.ts";
 import { figuresIn, type Figure } from "../../charts/prometheus.ts";
 import { createValue, useValue } from "../../hooks/value.ts";
-import { momentOf, withMoment, type Moment } from "./rates.ts";
+import { rateSampleOf, withRateSample, type RateSample } from "./rates.ts";
 
 export interface Problem {
   readonly at: string;
@@ -20,12 +20,12 @@ interface Reply {
 }
 
 const SAMPLE_MS = 1000;
-const moments = createValue<readonly Moment[]>([]);
+const moments = createValue<readonly RateSample[]>([]);
 
 export interface Figures {
   readonly figures: readonly Figure[];
   readonly problems: readonly Problem[];
-  readonly moments: readonly Moment[];
+  readonly moments: readonly RateSample[];
   /** The error of the last poll, or null. */
   readonly error: Error | null;
   readonly isPending: boolean;
@@ -39,7 +39,7 @@ export function useFigures(): Figures {
     queryFn: async ({ signal }) => {
       const got = await call<Reply>("GET", "/console/api/collector", { signal });
       const figures = figuresIn(got.metrics);
-      moments.set(withMoment(moments.get(), momentOf(figures, Date.now())));
+      moments.set(withRateSample(moments.get(), rateSampleOf(figures, Date.now())));
       return { figures, problems: got.problems };
     },
   });
