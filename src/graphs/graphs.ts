@@ -24,7 +24,7 @@ import type {
 } from "../agent/ports/ports.ts";
 import type { Clock } from "../base/clock.ts";
 import { isLong } from "../base/stringify-slowly.ts";
-import { createCodec } from "./checkpoints/value-codec.ts";
+import { createCodec } from "./checkpoints/codec/value-codec.ts";
 import { completeSchemas } from "./schemas/merge-schemas.ts";
 import type { GraphSource, GraphsConfig } from "./config/langgraph-json.ts";
 import { refuseControlValues, refuseControlValuesSlowly } from "./langgraph/control-values.ts";

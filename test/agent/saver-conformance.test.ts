@@ -7,7 +7,7 @@ import { after } from "node:test";
 import type { WriteSet } from "../../src/agent/model/model.ts";
 import type { Storage } from "../../src/agent/ports/ports.ts";
 import type { Log } from "../../src/base/log/log.ts";
-import { createCodec } from "../../src/graphs/checkpoints/value-codec.ts";
+import { createCodec } from "../../src/graphs/checkpoints/codec/value-codec.ts";
 import { loadLibrary } from "../../src/graphs/langgraph/library.ts";
 import { createRunSaver, type RunSaver } from "../../src/graphs/checkpoints/run-checkpointer.ts";
 import { createPostgresStorage } from "../../src/storage/postgres/storage.ts";

@@ -2,7 +2,7 @@
 // runs and for state reads.
 import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
 import type { Json } from "../../base/json/json.ts";
-import type { Codec } from "./value-codec.ts";
+import type { Codec } from "./codec/value-codec.ts";
 
 /** LangGraph's checkpoint, as far as we store it. */
 export interface LibraryCheckpoint {

@@ -5,7 +5,7 @@
 //   delta-history.2. A read goes back to the snapshot and no further, and a cycle of ancestors ends it.
 import type { Fingerprint } from "../../agent/model/model.ts";
 import type { StoredCheckpoint, Tx } from "../../agent/ports/ports.ts";
-import type { Codec } from "./value-codec.ts";
+import type { Codec } from "./codec/value-codec.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
 import { decodeWrites } from "./decode-checkpoint.ts";
 

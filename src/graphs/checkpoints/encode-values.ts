@@ -6,7 +6,7 @@ import { BIG_VALUE_UNITS, type Encoded } from "../../agent/model/model.ts";
 import { contentHash } from "../../base/ids.ts";
 import { inSlice } from "../../base/slices.ts";
 import { LONG_UNITS, isLong } from "../../base/stringify-slowly.ts";
-import type { Codec } from "./value-codec.ts";
+import type { Codec } from "./codec/value-codec.ts";
 
 export interface ValueToEncode {
   readonly channel: string;

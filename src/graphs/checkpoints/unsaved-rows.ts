@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Checkpoint, Stored, WriteSet } from "../../agent/model/model.ts";
 import type { StoredCheckpoint, Tx } from "../../agent/ports/ports.ts";
-import type { Codec } from "./value-codec.ts";
+import type { Codec } from "./codec/value-codec.ts";
 
 /** The transaction, with the checkpoints of `set` before its own. */
 export function withPreview(tx: Tx, set: WriteSet, codec: Codec): Tx {

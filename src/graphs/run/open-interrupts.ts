@@ -9,7 +9,7 @@
 //   open-interrupts.3. The order is that of tasks: sent ones by position, then nodes in graph order.
 import type { OpenInterrupt } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Codec } from "../checkpoints/value-codec.ts";
+import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { InterruptIds } from "../langgraph/interrupt-ids.ts";
 import type { PendingGraph, PendingTask, RaisedInterrupt } from "../checkpoints/pending-tasks.ts";
 import { nodeNames, placesOf, type Place, type TaskPlaces } from "./task-places.ts";

@@ -1,5 +1,5 @@
 import type { Tx } from "../../agent/ports/ports.ts";
-import type { Codec } from "../checkpoints/value-codec.ts";
+import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
 import type { InterruptIds } from "../langgraph/interrupt-ids.ts";
 import type { Library } from "../langgraph/library.ts";

@@ -6,7 +6,7 @@ import type { CarriedAnswer, Encoded, Run } from "../../agent/model/model.ts";
 import type { Tx } from "../../agent/ports/ports.ts";
 import { decodeWrites } from "../checkpoints/decode-checkpoint.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
-import type { Codec } from "../checkpoints/value-codec.ts";
+import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import { refuseControlValuesSlowly } from "../langgraph/control-values.ts";
 import { gotoOf } from "../langgraph/goto.ts";
 import type { RunContext } from "./run-context.ts";

@@ -7,7 +7,7 @@
 import type { StreamMode, StreamRequest } from "../../agent/model/model.ts";
 import type { HeldEvent, RunEvent } from "../../agent/ports/ports.ts";
 import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
-import type { Codec } from "../checkpoints/value-codec.ts";
+import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
 import { createMessageEvents } from "./message-events.ts";

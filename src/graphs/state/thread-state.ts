@@ -12,7 +12,7 @@ import type {
 } from "../../agent/ports/ports.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
-import type { Codec } from "../checkpoints/value-codec.ts";
+import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import { refuseControlValuesSlowly } from "../langgraph/control-values.ts";
 import {
   type CompiledGraph,

@@ -1,7 +1,7 @@
 // Traced run: one attempt of a run with its trace. Without tracing it is the attempt alone.
 import type { Run } from "../../agent/model/model.ts";
 import type { GraphRunResult, RunTrace, StepEnd, Tracing } from "../../agent/ports/ports.ts";
-import type { Codec } from "../checkpoints/value-codec.ts";
+import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import { traceCallbacks } from "./trace-callbacks.ts";
 
 /** @param work runs the graph with these callbacks */

@@ -7,7 +7,7 @@
 import type { RunEvent } from "../../../agent/ports/ports.ts";
 import { PROTOCOL_PREFIX, type ProtocolMethod } from "../../../agent/model/protocol-lines.ts";
 import { type Json, type JsonObject, isJsonObject } from "../../../base/json/json.ts";
-import type { Codec } from "../../checkpoints/value-codec.ts";
+import type { Codec } from "../../checkpoints/codec/value-codec.ts";
 import { type ChildEnd, type Namespace, createChildLifecycle } from "./child-lifecycle.ts";
 import { type Chunk, isPause } from "../stream-modes.ts";
 

@@ -6,10 +6,11 @@ import { Command, Overwrite, Send } from "@langchain/langgraph";
 import * as fc from "fast-check";
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { PIECE_UNITS } from "../../base/stringify-slowly.ts";
-import { TAG } from "../../agent/model/model.ts";
-import { createCodec, NotSerialisableError } from "./value-codec.ts";
-import { loadLibrary } from "../langgraph/library.ts";
+import { PIECE_UNITS } from "../../../base/stringify-slowly.ts";
+import { TAG } from "../../../agent/model/model.ts";
+import { NotSerialisableError } from "./encode-tree.ts";
+import { createCodec } from "./value-codec.ts";
+import { loadLibrary } from "../../langgraph/library.ts";
 
 const codec = createCodec(await loadLibrary(import.meta.dirname));
 const again = (value: unknown): unknown => codec.decode(codec.parse(codec.encode(value)));

@@ -1,0 +1,62 @@
+// Put writes: the writes of a task → its row. A later call for the same task adds to the row (run-checkpointer.3).
+import { type ValueToEncode, encodeValues } from "./encode-values.ts";
+import { type SaverState, blobReference } from "./saver-state.ts";
+
+/** One call of the library's `putWrites`. */
+export interface WritesPut {
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly taskId: string;
+  readonly taskPath: string;
+  readonly list: readonly (readonly [channel: string, value: unknown])[];
+}
+
+type FreshWrite = ValueToEncode & { readonly index: number };
+
+/** They have an index of their own, and the last one counts. */
+const SPECIAL_WRITES: Readonly<Record<string, number>> = {
+  __error__: -1,
+  __scheduled__: -2,
+  __interrupt__: -3,
+  __resume__: -4,
+};
+
+/** @returns undefined once the row is there; a promise while a long value is being encoded */
+export function putTaskWrites(state: SaverState, put: WritesPut): Promise<void> | undefined {
+  const { ns, checkpointId, taskId, taskPath, list } = put;
+  const { codec, threadId, runId } = state.options;
+  const key = `${ns}\n${checkpointId}\n${taskId}`;
+  const before = state.slowWrites.get(key);
+  if (before !== undefined) return before.then(() => putTaskWrites(state, put)); // in the order of the calls
+  let entries = state.entriesOf.get(key);
+  if (entries === undefined) state.entriesOf.set(key, (entries = new Map()));
+  const fresh = freshWrites(entries, list);
+  const written = encodeValues(codec, fresh, (texts) => {
+    for (const [at, text] of texts.entries()) {
+      const { index, channel } = fresh[at] as FreshWrite;
+      const reference = blobReference(state, text);
+      const value = reference === null ? text.encoded : `null,"${reference}"`;
+      entries.set(index, `[${index},${JSON.stringify(channel)},${value}]`);
+    }
+    const row = { threadId, ns, checkpointId, taskId, taskPath, runId };
+    state.writes.set(key, { ...row, entries: `[${[...entries.values()].join(",")}]` });
+    state.pending.writesPut(ns, checkpointId, taskId, list);
+  });
+  if (written === undefined) return undefined;
+  const done = written.finally(() => state.slowWrites.delete(key));
+  state.slowWrites.set(
+    key,
+    done.catch(() => undefined),
+  );
+  return done;
+}
+
+function freshWrites(entries: ReadonlyMap<number, string>, list: WritesPut["list"]): readonly FreshWrite[] {
+  const fresh: FreshWrite[] = [];
+  list.forEach(([channel, value], position) => {
+    const index = SPECIAL_WRITES[channel] ?? position;
+    if (index >= 0 && entries.has(index)) return; // run-checkpointer.3
+    fresh.push({ index, channel, value, text: null });
+  });
+  return fresh;
+}

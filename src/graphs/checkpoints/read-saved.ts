@@ -1,0 +1,120 @@
+// Read saved: stored checkpoints as LangGraph reads them in a run. A read also teaches the saver where the values are,
+// so that the run's next checkpoint need not write them again.
+import type { CheckpointTuple } from "@langchain/langgraph";
+import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
+import type { Checkpoint } from "../../agent/model/model.ts";
+import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import { decodeCheckpoint, decodeWrites, loadValues } from "./decode-checkpoint.ts";
+import { type ChannelHistory, type ReadLine, deltaHistory } from "./delta-history.ts";
+import type { Origin, SaverState } from "./saver-state.ts";
+
+/** Namespace and id of a checkpoint; null for the newest one. */
+export interface CheckpointAddress {
+  readonly ns: string;
+  readonly checkpointId: string | null;
+}
+
+const LIST_STEP = 4;
+
+export async function readTuple(state: SaverState, address: CheckpointAddress): Promise<CheckpointTuple | undefined> {
+  const { ns, checkpointId } = address;
+  const { history, read, threadId } = state.options;
+  const ownWrites = state.originsOf.has(ns) || state.rootCheckpointId !== null;
+  if (!ownWrites && history === "none") return undefined;
+  if (!ownWrites && typeof history === "object" && isAt(history.checkpoint, address)) return loaded(state, history);
+  if (state.originsOf.has(ns)) await settled(state);
+  const stored = await read((tx) => tx.checkpoint(threadId, ns, checkpointId));
+  return stored === null ? undefined : loaded(state, stored);
+}
+
+export async function* listTuples(
+  state: SaverState,
+  ns: string,
+  options?: CheckpointListOptions,
+): AsyncGenerator<CheckpointTuple> {
+  await settled(state);
+  const { read, threadId } = state.options;
+  const first: unknown = options?.before?.configurable?.["checkpoint_id"];
+  let before = typeof first === "string" ? first : null;
+  for (let left = options?.limit ?? Infinity; left > 0;) {
+    const limit = Math.min(left, LIST_STEP); // run-checkpointer.6
+    const metadata = (options?.filter as JsonObject | undefined) ?? null;
+    const page = { ns, before, limit, metadata };
+    const rows = await read((tx) => tx.checkpoints(threadId, page));
+    for (const row of rows) yield loaded(state, row);
+    before = rows.at(-1)?.checkpoint.checkpointId ?? null;
+    if (rows.length < limit) return;
+    left -= rows.length;
+  }
+}
+
+export async function readDeltaHistory(
+  state: SaverState,
+  { ns, checkpointId }: CheckpointAddress,
+  channels: readonly string[],
+): Promise<Record<string, ChannelHistory>> {
+  const { codec, threadId } = state.options;
+  if (state.originsOf.has(ns)) await settled(state);
+  return state.options.read(async (tx) => {
+    const read: ReadLine = async (id, limit) => tx.checkpointLine(threadId, ns, id, { limit, channels });
+    const target = checkpointId ?? state.originsOf.get(ns)?.checkpointId;
+    const [newest] = target === undefined ? [await tx.checkpoint(threadId, ns, null)] : await read(target, 1);
+    return deltaHistory(codec, read, newest?.checkpoint.parentId ?? null, channels);
+  });
+}
+
+/** run-checkpointer.4. */
+async function settled(state: SaverState): Promise<void> {
+  await Promise.all(state.underway);
+  await state.options.settle();
+}
+
+function isAt(newest: Checkpoint, { ns, checkpointId }: CheckpointAddress): boolean {
+  return newest.ns === ns && (checkpointId === null || checkpointId === newest.checkpointId);
+}
+
+async function loaded(state: SaverState, stored: StoredCheckpoint): Promise<CheckpointTuple> {
+  const loading = loadValues(stored);
+  if (loading !== undefined) await loading;
+  return tupleOf(state, stored);
+}
+
+function tupleOf(state: SaverState, stored: StoredCheckpoint): CheckpointTuple {
+  const { codec, threadId, answersKept } = state.options;
+  const { ns, checkpointId, parentId } = stored.checkpoint;
+  const { checkpoint, metadata, from } = decodeCheckpoint(stored, codec);
+  const origins = new Map<string, Origin>();
+  for (const [channel, place] of Object.entries(from)) {
+    if (place.startsWith("#")) state.knownBlobs.add(place.slice(1));
+    origins.set(channel, { version: checkpoint.channel_versions[channel], from: place === "" ? checkpointId : place });
+  }
+  state.originsOf.set(ns, { checkpointId, parentId, origins });
+  if (ns === "") state.rootStates.note(checkpointId, checkpoint.channel_values);
+  const pendingWrites = dropAnswers(decodeWrites(stored, codec), answersKept);
+  state.pending.checkpointRead(ns, checkpoint, metadata as { readonly step?: number }, pendingWrites);
+  const configOf = (id: string): CheckpointTuple["config"] => ({
+    configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id },
+  });
+  return {
+    config: configOf(checkpointId),
+    checkpoint,
+    metadata: metadata as NonNullable<CheckpointTuple["metadata"]>,
+    pendingWrites,
+    ...(parentId === null ? {} : { parentConfig: configOf(parentId) }),
+  };
+}
+
+/** A run that answers an interrupt again must not see the earlier answers. */
+function dropAnswers(
+  writes: readonly (readonly [string, string, unknown])[],
+  kept: ReadonlyMap<string, number>,
+): [string, string, unknown][] {
+  const result: [string, string, unknown][] = [];
+  for (const [taskId, channel, value] of writes) {
+    const count = channel === "__resume__" ? kept.get(taskId) : undefined;
+    if (count === undefined) result.push([taskId, channel, value]);
+    else if (count > 0 && Array.isArray(value)) result.push([taskId, channel, value.slice(0, count)]);
+  }
+  return result;
+}
